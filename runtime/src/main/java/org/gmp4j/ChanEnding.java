@@ -49,7 +49,7 @@ final class ChanEnding extends Ending {
                 c.setElem(sg, v, w);
                 boolean ended = e.await(st, sg, c.sendq, c.lock,
                         e.durable() ? WaitReason.CHAN_SEND_DURABLE : WaitReason.CHAN_SEND);
-                boolean sent = Sudog.success(sg) != 0;
+                boolean sent = Sudog.SUCCESS.get(sg) != 0;
                 Waiting.release(st, sg);
                 if (!ended) {
                     if (!sent) {
@@ -148,7 +148,7 @@ final class ChanEnding extends Ending {
     protected boolean remove(long waiter) {
         boolean removed = q.remove(waiter);
         if (removed) {
-            Sudog.setSuccess(waiter, 0);
+            Sudog.SUCCESS.set(waiter, 0);
             c.timerLeft();
         }
         return removed;

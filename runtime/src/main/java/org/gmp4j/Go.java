@@ -210,7 +210,7 @@ public final class Go {
 
     /** The number of this goroutine: from 1, never used twice in one scheduler. */
     public static long goid() {
-        return G.goid(self("goid").gp());
+        return G.GOID.get(self("goid").gp());
     }
 
     /** Whether the caller is a goroutine. */

@@ -208,7 +208,7 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
         long sg = sudogOrUnlock(st);
         setElem(sg, v, w);
         Waiting.await(st, sg, sendq, lock, bubble == null ? WaitReason.CHAN_SEND : WaitReason.CHAN_SEND_DURABLE);
-        boolean sent = Sudog.success(sg) != 0;
+        boolean sent = Sudog.SUCCESS.get(sg) != 0;
         Waiting.release(st, sg);
         if (!sent) {
             throw sendOnClosed();
@@ -225,7 +225,7 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
         long receiver = recvq.dequeue();
         if (receiver != 0) {
             setElem(receiver, v, w);
-            Sudog.setSuccess(receiver, 1);
+            Sudog.SUCCESS.set(receiver, 1);
             return receiver;
         }
         if (count < cap) {
@@ -298,7 +298,7 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
         timerDue();
         long sender = sendq.dequeue();
         if (sender != 0) {
-            Sudog.setSuccess(sender, 1);
+            Sudog.SUCCESS.set(sender, 1);
             return sender;
         }
         return count > 0 ? 0 : closed ? CLOSED : BLOCKS;
@@ -354,7 +354,7 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
 
     /** Whether the receive of a sudog that has waited got an element; false for what is none, as {@link #CLOSED}. */
     static boolean ok(long sg) {
-        return sg > 0 && Sudog.success(sg) != 0;
+        return sg > 0 && Sudog.SUCCESS.get(sg) != 0;
     }
 
     /**
@@ -439,7 +439,7 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
         lock.unlock();
         for (long list = waiters; list != 0;) {
             long sg = list;
-            list = Sudog.next(sg); // Before the wake: afterwards the waiter may give the sudog back.
+            list = Sudog.NEXT.get(sg); // Before the wake: afterwards the waiter may give the sudog back.
             wake(sg);
         }
     }
@@ -452,7 +452,7 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
 
     private static long takeAll(WaitQ q, long list) {
         for (long sg = q.dequeue(); sg != 0; sg = q.dequeue()) {
-            Sudog.setNext(sg, list);
+            Sudog.NEXT.set(sg, list);
             list = sg;
         }
         return list;

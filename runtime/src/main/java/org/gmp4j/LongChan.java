@@ -336,7 +336,7 @@ public final class LongChan extends Hchan implements Iterable<Long> {
         if (sg == CLOSED) {
             return 0;
         }
-        long v = Sudog.longElem(sg);
+        long v = Sudog.LONG_ELEM.get(sg);
         Waiting.release(st, sg);
         return v;
     }
@@ -349,12 +349,12 @@ public final class LongChan extends Hchan implements Iterable<Long> {
     /** Under the lock. */
     private long take(long sender) {
         if (!buffered()) {
-            return Sudog.longElem(sender);
+            return Sudog.LONG_ELEM.get(sender);
         }
         int i = place();
         long v = Mem.LONG.get(place(i));
         if (sender != 0) {
-            Mem.LONG.set(place(i), Sudog.longElem(sender)); // It was full: this place is free now.
+            Mem.LONG.set(place(i), Sudog.LONG_ELEM.get(sender)); // It was full: this place is free now.
         }
         Reference.reachabilityFence(this);
         took(sender);
@@ -387,12 +387,12 @@ public final class LongChan extends Hchan implements Iterable<Long> {
 
     @Override
     void takeWoken(long sg, Scase k) {
-        k.longElem = Sudog.longElem(sg);
+        k.longElem = Sudog.LONG_ELEM.get(sg);
     }
 
     @Override
     void setElem(long sg, @Nullable Object unused, long v) {
-        Sudog.setLongElem(sg, v);
+        Sudog.LONG_ELEM.set(sg, v);
     }
 
     @Override

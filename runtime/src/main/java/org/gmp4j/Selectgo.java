@@ -301,7 +301,7 @@ final class Selectgo {
         }
         locks.unlockAll();
         if (won != null) {
-            won.ok = Sudog.success(woken) != 0;
+            won.ok = Sudog.SUCCESS.get(woken) != 0;
             if (!won.sends()) {
                 won.c.takeWoken(woken, won);
             }

@@ -172,7 +172,7 @@ class ChanTest {
             Go.gosched();
             waiting = 0;
             c.lock.lock();
-            for (long sg = q.first(); sg != 0; sg = Sudog.next(sg)) {
+            for (long sg = q.first(); sg != 0; sg = Sudog.NEXT.get(sg)) {
                 waiting++;
             }
             c.lock.unlock();

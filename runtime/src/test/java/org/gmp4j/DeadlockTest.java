@@ -118,7 +118,7 @@ class DeadlockTest {
             Timer t = Time.afterFunc(Duration.ofHours(1), () -> { });
             Scheduler s = GStack.mine().scheduler();
             Thread _ = Thread.ofPlatform().daemon().start(() -> {
-                while (Schedt.pollUntilVolatile(s.sched) == 0) {
+                while (Schedt.POLLUNTIL.getVolatile(s.sched) == 0) {
                     Thread.onSpinWait();
                 }
                 LockSupport.parkNanos(20_000_000); // Until the M sleeps. Any other time is right as well, but shows less.

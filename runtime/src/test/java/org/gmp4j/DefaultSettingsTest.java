@@ -109,7 +109,7 @@ class DefaultSettingsTest {
         new DefaultGmp(p, Map.of()).apply(s);
         try (Gmp gmp = s.build()) {
             assertEquals(gomaxprocs, gmp.s.gomaxprocs());
-            assertEquals(threads, Schedt.maxmcount(gmp.s.sched));
+            assertEquals(threads, Schedt.MAXMCOUNT.get(gmp.s.sched));
         }
     }
 

@@ -135,10 +135,10 @@ final class DiagnosisProgram {
         Gmp gmp = Gmp.builder().procs(1).debug("invariants=1").build();
         Scheduler s = gmp.call(() -> GStack.current().scheduler());
         long gp = gmp.call(() -> GStack.current().gp()); // Dead by now.
-        while (!Invariants.sample(s).isEmpty() || Schedt.midle(s.sched) == 0) {
+        while (!Invariants.sample(s).isEmpty() || Schedt.MIDLE.get(s.sched) == 0) {
             Thread.sleep(10);
         }
-        M.setCurgOpaque(Schedt.midle(s.sched), gp);
+        M.CURG.setOpaque(Schedt.MIDLE.get(s.sched), gp);
         Thread.sleep(Duration.ofMinutes(5));
     }
 

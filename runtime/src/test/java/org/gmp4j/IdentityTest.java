@@ -49,12 +49,12 @@ class IdentityTest {
             LOCAL.set(mine);
             ReentrantLock lock = new ReentrantLock();
             long gp = GStack.current().gp();
-            long m = G.mOpaque(gp);
+            long m = G.M.getOpaque(gp);
             lock.lock();
             synchronized (mine) {
                 for (int i = 0; i < READS / GOROUTINES; i++) {
                     change(i % KINDS);
-                    long now = G.mOpaque(gp);
+                    long now = G.M.getOpaque(gp);
                     if (now != m) {
                         m = now;
                         migrations++;

@@ -59,7 +59,7 @@ class SocketsTest {
     }
 
     private static int waiters(TestGmp gmp) {
-        return Schedt.netpollWaitersVolatile(gmp.scheduler().sched);
+        return Schedt.NETPOLLWAITERS.getVolatile(gmp.scheduler().sched);
     }
 
     /** Until the pollers of this JVM are ours: until then waits go elsewhere. */

@@ -34,16 +34,16 @@ public class GateStress {
 
     @Actor
     public void enters(ZZ_Result r) {
-        M.setLocksOpaque(mp, M.locksOpaque(mp) + 1);
+        M.LOCKS.setOpaque(mp, M.LOCKS.getOpaque(mp) + 1);
         VarHandle.acquireFence();
-        r.r1 = M.gateOpaque(mp) == M.GATE_OPEN;
+        r.r1 = M.GATE.getOpaque(mp) == M.GATE_OPEN;
     }
 
     @Actor
     public void takes(ZZ_Result r) {
-        boolean asked = M.locksOpaque(mp) == 0 && M.casGate(mp, M.GATE_OPEN, M.GATE_ASKED);
+        boolean asked = M.LOCKS.getOpaque(mp) == 0 && M.GATE.compareAndSet(mp, M.GATE_OPEN, M.GATE_ASKED);
         Membarrier.run();
-        r.r2 = asked && M.locksAcquire(mp) == 0 && M.casGate(mp, M.GATE_ASKED, M.GATE_TAKING);
+        r.r2 = asked && M.LOCKS.getAcquire(mp) == 0 && M.GATE.compareAndSet(mp, M.GATE_ASKED, M.GATE_TAKING);
     }
 
     @Arbiter

@@ -40,14 +40,14 @@ public class ParkStress {
             GStatus.casgstatus(gp, GStatus.GIDLE, GStatus.GDEAD);
             GStatus.casgstatus(gp, GStatus.GDEAD, GStatus.GRUNNABLE);
             GStatus.casgstatus(gp, GStatus.GRUNNABLE, GStatus.GRUNNING);
-            G.setM(gp, mp);
-            M.setCurgOpaque(mp, gp);
+            G.M.set(gp, mp);
+            M.CURG.setOpaque(mp, gp);
             lock.lock();
         }
 
         @Actor
         public void parker() {
-            G.setGoid(gp, 7);
+            G.GOID.set(gp, 7);
             stack.gp = gp;
             stack.parkUnlock = (g, l) -> {
                 ((HeapMutex) l).unlock();
@@ -60,11 +60,11 @@ public class ParkStress {
         @Actor
         public void waker(II_Result r) {
             lock.lock();
-            boolean parted = G.m(gp) == 0;
+            boolean parted = G.M.get(gp) == 0;
             boolean readied = GStatus.trycasgstatus(gp, GStatus.GWAITING, GStatus.GRUNNABLE);
             lock.unlock();
             r.r1 = parted && readied ? 1 : 0;
-            r.r2 = (int) G.goid(gp);
+            r.r2 = (int) G.GOID.get(gp);
         }
 
         @Arbiter

@@ -37,7 +37,7 @@ public class WakepStress {
 
         /** Step 3 of the submitter, as {@link Wakep#wakep} begins. */
         final boolean wakes() {
-            return Schedt.nmspinningVolatile(sched) == 0 && Schedt.npidleVolatile(sched) != 0;
+            return Schedt.nmspinningVolatile(sched) == 0 && Schedt.NPIDLE.getVolatile(sched) != 0;
         }
 
         /** Steps 1 and 2 of the spinner. */
@@ -56,7 +56,7 @@ public class WakepStress {
 
         final boolean findsGlobal() {
             SchedLock.lock(sched);
-            boolean found = Schedt.runqsizeOpaque(sched) != 0;
+            boolean found = Schedt.RUNQSIZE.getOpaque(sched) != 0;
             SchedLock.unlock(sched);
             return found;
         }
@@ -124,7 +124,7 @@ public class WakepStress {
     public static class AsABatch extends Fixture {
         @Actor
         public void submitter(ZZ_Result r) {
-            G.setSchedlink(gp, 0);
+            G.SCHEDLINK.set(gp, 0);
             Runq.runqputbatch(sched, pp, gp, 1);
             r.r1 = wakes();
         }
@@ -177,12 +177,12 @@ public class WakepStress {
 
         @Actor
         public void one(ZZ_Result r) {
-            r.r1 = Schedt.casSpinners(sched, 0, Schedt.IS_ON_ITS_WAY);
+            r.r1 = Schedt.NMSPINNING.compareAndSet(sched, 0, Schedt.IS_ON_ITS_WAY);
         }
 
         @Actor
         public void two(ZZ_Result r) {
-            r.r2 = Schedt.casSpinners(sched, 0, Schedt.IS_ON_ITS_WAY);
+            r.r2 = Schedt.NMSPINNING.compareAndSet(sched, 0, Schedt.IS_ON_ITS_WAY);
         }
 
         @Arbiter
@@ -206,8 +206,8 @@ public class WakepStress {
 
         @Actor
         public void submits(ZZ_Result r) {
-            r.r1 = Schedt.onTheirWay(Schedt.spinnersVolatile(sched)) != 0;
-            r.r2 = Schedt.wokenatOpaque(sched) != 0;
+            r.r1 = Schedt.onTheirWay(Schedt.NMSPINNING.getVolatile(sched)) != 0;
+            r.r2 = Schedt.WOKENAT.getOpaque(sched) != 0;
         }
 
         @Arbiter

@@ -27,7 +27,7 @@ public class RunqStress {
         if (gp == 0) {
             return 0;
         }
-        long id = G.goid(gp & ~Runq.INHERIT);
+        long id = G.GOID.get(gp & ~Runq.INHERIT);
         return id == 0 ? UNSEEN : (int) id;
     }
 
@@ -71,7 +71,7 @@ public class RunqStress {
 
         /** The owner names the G and queues it. */
         void put(int i, boolean next) {
-            G.setGoid(gs[i], 1L << i);
+            G.GOID.set(gs[i], 1L << i);
             Runq.runqput(sched, owner, gs[i], next);
         }
 

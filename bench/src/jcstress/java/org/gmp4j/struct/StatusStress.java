@@ -34,13 +34,13 @@ public class StatusStress {
 
         @Actor
         public void newproc() {
-            G.setGoid(gp, 7);
+            G.GOID.set(gp, 7);
             GStatus.casgstatus(gp, GStatus.GDEAD, GStatus.GRUNNABLE);
         }
 
         @Actor
         public void looker(I_Result r) {
-            r.r1 = GStatus.readgstatus(gp) == GStatus.GRUNNABLE ? (int) G.goid(gp) : -1;
+            r.r1 = GStatus.readgstatus(gp) == GStatus.GRUNNABLE ? (int) G.GOID.get(gp) : -1;
         }
 
         @Arbiter
@@ -89,14 +89,14 @@ public class StatusStress {
         @Actor
         public void waker() {
             GStatus.casgstatus(gp, GStatus.GWAITING, GStatus.GRUNNABLE);
-            G.setGoid(gp, 7);
+            G.GOID.set(gp, 7);
         }
 
         @Actor
         public void scanner(II_Result r) {
             if (GStatus.castogscanstatus(gp, GStatus.GWAITING)) {
                 int same = GStatus.readgstatus(gp) == (GStatus.GWAITING | GStatus.GSCAN) ? 1 : 0;
-                same += G.goid(gp) == 0 ? 1 : 0;
+                same += G.GOID.get(gp) == 0 ? 1 : 0;
                 GStatus.casfromgscanstatus(gp, GStatus.GWAITING);
                 r.r1 = same;
             }
@@ -104,7 +104,7 @@ public class StatusStress {
 
         @Arbiter
         public void end(II_Result r) {
-            r.r2 = GStatus.readgstatus(gp) == GStatus.GRUNNABLE && G.goid(gp) == 7 ? 1 : 0;
+            r.r2 = GStatus.readgstatus(gp) == GStatus.GRUNNABLE && G.GOID.get(gp) == 7 ? 1 : 0;
             Structs.freeG(gp);
         }
     }
@@ -119,7 +119,7 @@ public class StatusStress {
 
         @Actor
         public void m(II_Result r) {
-            P.setIdlesince(pp, 7);
+            P.IDLESINCE.set(pp, 7);
             PStatus.setVolatile(pp, PStatus.PSYSCALL);
             r.r1 = PStatus.cas(pp, PStatus.PSYSCALL, PStatus.PRUNNING) ? 1 : 0;
         }
@@ -130,7 +130,7 @@ public class StatusStress {
             do {
                 status = PStatus.get(pp);
                 if (status == PStatus.PSYSCALL && PStatus.cas(pp, PStatus.PSYSCALL, PStatus.PIDLE)) {
-                    r.r2 = (int) P.idlesince(pp);
+                    r.r2 = (int) P.IDLESINCE.get(pp);
                     return;
                 }
             } while (status == PStatus.PSYSCALL);

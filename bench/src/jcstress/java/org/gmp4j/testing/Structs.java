@@ -45,16 +45,16 @@ public final class Structs {
     /** The id decides about the bit in the masks. */
     public static long p(int id) {
         long pp = p();
-        P.setId(pp, id);
+        P.ID.set(pp, id);
         return pp;
     }
 
     /** A scheduler's struct with two Ps. */
     public static long sched() {
         long sched = Mem.alloc(schedt.layout(), 1);
-        Schedt.setGomaxprocsOpaque(sched, 2);
-        Schedt.setIdlepMaskRelease(sched, IDLEP_MASK);
-        Schedt.setTimerpMaskRelease(sched, TIMERP_MASK);
+        Schedt.GOMAXPROCS.setOpaque(sched, 2);
+        Schedt.IDLEPMASK.setRelease(sched, IDLEP_MASK);
+        Schedt.TIMERPMASK.setRelease(sched, TIMERP_MASK);
         return sched;
     }
 

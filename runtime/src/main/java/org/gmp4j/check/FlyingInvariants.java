@@ -27,9 +27,9 @@ final class FlyingInvariants extends InvariantChecks {
                 return;
             }
             lists();
-            int live = Schedt.gomaxprocsOpaque(sched);
+            int live = Schedt.GOMAXPROCS.getOpaque(sched);
             for (Processor pr : s.procs()) {
-                if (P.id(pr.pp) >= live) {
+                if (P.ID.get(pr.pp) >= live) {
                     deadP(pr.pp);
                 }
                 flyingP(pr.pp);
@@ -49,9 +49,9 @@ final class FlyingInvariants extends InvariantChecks {
         int status = status(gp);
         require(legal(status), "G1", "a G has state %d", status);
         if (status == GStatus.GRUNNING) {
-            long mp = G.mOpaque(gp);
-            expect(mp != 0 && M.curgOpaque(mp) == gp && M.pOpaque(mp) != 0 || status(gp) != status, "G2",
-                    "goroutine %d runs and its triangle with M and P is broken", G.goid(gp));
+            long mp = G.M.getOpaque(gp);
+            expect(mp != 0 && M.CURG.getOpaque(mp) == gp && M.P.getOpaque(mp) != 0 || status(gp) != status, "G2",
+                    "goroutine %d runs and its triangle with M and P is broken", G.GOID.get(gp));
         } else if (status == GStatus.GSYSCALL) {
             inSyscall(gp);
         }
@@ -59,45 +59,45 @@ final class FlyingInvariants extends InvariantChecks {
     }
 
     private void flyingP(long pp) {
-        long id = P.id(pp);
+        long id = P.ID.get(pp);
         int head = Runq.head(pp);
         int n = Runq.tail(pp) - head;
         // With the head unmoved around the reading of the tail, the two are one state of the ring.
         require(Runq.head(pp) != head || n >= 0 && n <= Runq.LEN, "R1", "P%d: tail - head is %d, of %d", id, n, Runq.LEN);
 
-        long switches = P.nswitchOpaque(pp) + P.ninplaceOpaque(pp);
+        long switches = P.NSWITCH.getOpaque(pp) + P.NINPLACE.getOpaque(pp);
         long next = Runq.runnext(pp);
         if (next != 0) {
             boolean runnable = status(next) == GStatus.GRUNNABLE;
-            boolean still = Runq.runnext(pp) == next && switches == P.nswitchOpaque(pp) + P.ninplaceOpaque(pp);
+            boolean still = Runq.runnext(pp) == next && switches == P.NSWITCH.getOpaque(pp) + P.NINPLACE.getOpaque(pp);
             expect(runnable || !still, "R5", "runnext of P%d is not runnable", id);
         }
-        long m = P.mOpaque(pp);
+        long m = P.M.getOpaque(pp);
         int status = PStatus.get(pp);
         if (status == PStatus.PRUNNING) {
-            expect(m != 0 && M.pOpaque(m) == pp, "P1", "P%d runs and its M does not know", id);
+            expect(m != 0 && M.P.getOpaque(m) == pp, "P1", "P%d runs and its M does not know", id);
         } else if (status == PStatus.PIDLE) {
             expect(m == 0, "P2", "P%d is idle and has an M", id);
         } else if (status == PStatus.PSYSCALL) {
             leftInSyscall(pp);
         } else if (status == PStatus.PGCSTOP) {
             // Both change under the lock.
-            require(Schedt.gcwaitingAcquire(sched) != 0, "P4", "P%d is stopped and the world is not", id);
+            require(Schedt.GCWAITING.getAcquire(sched) != 0, "P4", "P%d is stopped and the world is not", id);
         } else {
-            require(id >= Schedt.gomaxprocsOpaque(sched), "P5", "P%d is dead and below gomaxprocs", id);
+            require(id >= Schedt.GOMAXPROCS.getOpaque(sched), "P5", "P%d is dead and below gomaxprocs", id);
         }
-        boolean bit = Idle.maskRead(Schedt.idlepMaskAcquire(sched), (int) id);
+        boolean bit = Idle.maskRead(Schedt.IDLEPMASK.getAcquire(sched), (int) id);
         expect(bit == (status == PStatus.PIDLE) || onTheWay(pp), "P6", "P%d is not as its bit in idlepMask says", id);
     }
 
     /** P3. */
     private void leftInSyscall(long pp) {
-        long id = P.id(pp);
-        int call = P.syscalltickOpaque(pp);
-        expect(P.mOpaque(pp) == 0 || PStatus.get(pp) != PStatus.PSYSCALL, "P3", "P%d is in a system call and has an M", id);
+        long id = P.ID.get(pp);
+        int call = P.SYSCALLTICK.getOpaque(pp);
+        expect(P.M.getOpaque(pp) == 0 || PStatus.get(pp) != PStatus.PSYSCALL, "P3", "P%d is in a system call and has an M", id);
         boolean left = false;
         for (Machine m : s.machines()) {
-            left |= M.oldpOpaque(m.mp) == pp && M.pOpaque(m.mp) == 0;
+            left |= M.OLDP.getOpaque(m.mp) == pp && M.P.getOpaque(m.mp) == 0;
         }
         expect(left || PStatus.get(pp) != PStatus.PSYSCALL, "P3", "P%d is in a system call and no M has left it", id);
         // One call, named by its number: sysmon is to take the P from it.
@@ -108,7 +108,7 @@ final class FlyingInvariants extends InvariantChecks {
     /** Whether the P was given to an M that has yet to wake. */
     private boolean onTheWay(long pp) {
         for (Machine m : s.machines()) {
-            if (M.nextp(m.mp) == pp) {
+            if (M.NEXTP.get(m.mp) == pp) {
                 return true;
             }
         }
@@ -117,13 +117,13 @@ final class FlyingInvariants extends InvariantChecks {
 
     private void flyingM(Machine m) {
         long mp = m.mp;
-        long id = M.id(mp);
-        expect(M.blockedOpaque(mp) == 0 || m.held == 0, "G5", "M%d sleeps and holds %d runtime locks", id, m.held);
+        long id = M.ID.get(mp);
+        expect(M.BLOCKED.getOpaque(mp) == 0 || m.held == 0, "G5", "M%d sleeps and holds %d runtime locks", id, m.held);
         anyM(mp);
-        if (M.spinningOpaque(mp) != 0) {
-            long pp = M.pOpaque(mp);
-            expect(pp != 0 || M.nextp(mp) != 0, "M2", "M%d spins without a P", id);
-            expect(M.curgOpaque(mp) == 0, "M3", "M%d spins and runs a goroutine", id);
+        if (M.SPINNING.getOpaque(mp) != 0) {
+            long pp = M.P.getOpaque(mp);
+            expect(pp != 0 || M.NEXTP.get(mp) != 0, "M2", "M%d spins without a P", id);
+            expect(M.CURG.getOpaque(mp) == 0, "M3", "M%d spins and runs a goroutine", id);
             expect(pp == 0 || Runq.runqempty(pp), "M3", "M%d spins and its P has work", id);
         }
     }

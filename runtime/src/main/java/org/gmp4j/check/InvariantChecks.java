@@ -73,41 +73,41 @@ abstract class InvariantChecks {
     void lists() {
         globalQueue();
         Set<Long> idleMs = new HashSet<>();
-        for (long mp = Schedt.midle(sched); mp != 0 && idleMs.add(mp); mp = M.schedlink(mp)) {
-            require(M.pOpaque(mp) == 0 && M.curgOpaque(mp) == 0, "M1", "M%d is idle and has a P or a goroutine", M.id(mp));
-            require(M.spinningOpaque(mp) == 0, "M2", "M%d is idle and spins", M.id(mp));
+        for (long mp = Schedt.MIDLE.get(sched); mp != 0 && idleMs.add(mp); mp = M.SCHEDLINK.get(mp)) {
+            require(M.P.getOpaque(mp) == 0 && M.CURG.getOpaque(mp) == 0, "M1", "M%d is idle and has a P or a goroutine", M.ID.get(mp));
+            require(M.SPINNING.getOpaque(mp) == 0, "M2", "M%d is idle and spins", M.ID.get(mp));
         }
-        require(idleMs.size() == Schedt.nmidleOpaque(sched), "M1", "nmidle is %d, the list has %d",
-                Schedt.nmidleOpaque(sched), idleMs.size());
+        require(idleMs.size() == Schedt.NMIDLE.getOpaque(sched), "M1", "nmidle is %d, the list has %d",
+                Schedt.NMIDLE.getOpaque(sched), idleMs.size());
         Set<Long> idlePs = new HashSet<>();
-        for (long pp = Schedt.pidle(sched); pp != 0 && idlePs.add(pp); pp = P.link(pp)) {
+        for (long pp = Schedt.PIDLE.get(sched); pp != 0 && idlePs.add(pp); pp = P.LINK.get(pp)) {
             int status = PStatus.get(pp);
             require(status == PStatus.PIDLE, status == PStatus.PSYSCALL ? "P3" : "P2", "P%d is in pidle in state %d",
-                    P.id(pp), status);
-            require(P.mOpaque(pp) == 0, "P2", "P%d is idle and has an M", P.id(pp));
-            require(Runq.runqempty(pp), "P2", "P%d is idle and has work", P.id(pp));
+                    P.ID.get(pp), status);
+            require(P.M.getOpaque(pp) == 0, "P2", "P%d is idle and has an M", P.ID.get(pp));
+            require(Runq.runqempty(pp), "P2", "P%d is idle and has work", P.ID.get(pp));
         }
-        require(idlePs.size() == Schedt.npidleVolatile(sched), "P2", "npidle is %d, the list has %d",
-                Schedt.npidleVolatile(sched), idlePs.size());
+        require(idlePs.size() == Schedt.NPIDLE.getVolatile(sched), "P2", "npidle is %d, the list has %d",
+                Schedt.NPIDLE.getVolatile(sched), idlePs.size());
         for (Processor pr : s.procs()) {
-            require(Idle.maskRead(Schedt.idlepMaskAcquire(sched), P.id(pr.pp)) == idlePs.contains(pr.pp), "P6",
-                    "P%d is in only one of idlepMask and pidle", P.id(pr.pp));
+            require(Idle.maskRead(Schedt.IDLEPMASK.getAcquire(sched), P.ID.get(pr.pp)) == idlePs.contains(pr.pp), "P6",
+                    "P%d is in only one of idlepMask and pidle", P.ID.get(pr.pp));
         }
-        long spinners = Schedt.spinnersVolatile(sched);
+        long spinners = Schedt.NMSPINNING.getVolatile(sched);
         int spinning = Schedt.spinning(spinners);
         int onTheirWay = Schedt.onTheirWay(spinners);
-        int procs = Schedt.gomaxprocsOpaque(sched);
+        int procs = Schedt.GOMAXPROCS.getOpaque(sched);
         require(onTheirWay >= 0 && spinning >= onTheirWay && spinning - onTheirWay <= Math.max(1, procs / 2), "M7",
                 "nmspinning is %d, %d of them on their way, with %d Ps", spinning, onTheirWay, procs);
     }
 
     private void globalQueue() {
-        int size = Schedt.runqsizeOpaque(sched);
+        int size = Schedt.RUNQSIZE.getOpaque(sched);
         Set<Long> seen = new HashSet<>();
         int n = list(GlobalRunq.common(sched), seen);
-        long polled = Schedt.runqpolledOpaque(sched);
+        long polled = Schedt.RUNQPOLLED.getOpaque(sched);
         require(polled == 0 || seen.contains(polled), "R7", "sched.runqpolled is not in sched.runq");
-        long nodeq = Schedt.nodeq(sched);
+        long nodeq = Schedt.NODEQ.get(sched);
         for (int i = 1; i <= NodeQueues.lists(nodeq); i++) {
             int of = list(NodeQueues.list(nodeq, i), seen);
             require(of == NodeQueues.size(NodeQueues.list(nodeq, i)), "R7", "list %d of the nodes has %d, and counts %d", i, of,
@@ -121,12 +121,12 @@ abstract class InvariantChecks {
     private int list(long list, Set<Long> seen) {
         int n = 0;
         long last = 0;
-        for (long gp = GlobalRunq.head(list); gp != 0 && seen.add(gp); gp = G.schedlink(gp)) {
-            require(status(gp) == GStatus.GRUNNABLE, "R7", "goroutine %d is in sched.runq in state %d", G.goid(gp),
+        for (long gp = GlobalRunq.head(list); gp != 0 && seen.add(gp); gp = G.SCHEDLINK.get(gp)) {
+            require(status(gp) == GStatus.GRUNNABLE, "R7", "goroutine %d is in sched.runq in state %d", G.GOID.get(gp),
                     status(gp));
-            require(G.mOpaque(gp) == 0, "R7", "goroutine %d is in sched.runq and on an M", G.goid(gp));
+            require(G.M.getOpaque(gp) == 0, "R7", "goroutine %d is in sched.runq and on an M", G.GOID.get(gp));
             String other = place.put(gp, "sched.runq");
-            require(other == null, "G3", "goroutine %d is in sched.runq and in " + other, G.goid(gp));
+            require(other == null, "G3", "goroutine %d is in sched.runq and in " + other, G.GOID.get(gp));
             last = gp;
             n++;
         }
@@ -137,43 +137,43 @@ abstract class InvariantChecks {
     // One struct.
 
     void deadP(long pp) {
-        long id = P.id(pp);
+        long id = P.ID.get(pp);
         require(PStatus.get(pp) == PStatus.PDEAD, "P5", "P%d is beyond gomaxprocs and not dead", id);
-        require(Runq.runqempty(pp) && P.gfree(pp) == 0 && P.sudogn(pp) == 0 && P.timersLenOpaque(pp) == 0,
+        require(Runq.runqempty(pp) && P.GFREE.get(pp) == 0 && P.SUDOGN.get(pp) == 0 && P.TIMERSLEN.getOpaque(pp) == 0,
                 "P5", "P%d is dead and not drained", id);
     }
 
     /** What holds for an M, whether the world runs or not. */
     void anyM(long mp) {
-        long id = M.id(mp);
-        if (M.incgoOpaque(mp) != 0) {
-            long gp = M.curgOpaque(mp);
-            expect(M.pOpaque(mp) == 0, "M5", "M%d is in a native call and has a P", id);
+        long id = M.ID.get(mp);
+        if (M.INCGO.getOpaque(mp) != 0) {
+            long gp = M.CURG.getOpaque(mp);
+            expect(M.P.getOpaque(mp) == 0, "M5", "M%d is in a native call and has a P", id);
             expect(gp != 0 && status(gp) == GStatus.GSYSCALL, "M5",
                     "M%d is in a native call and its goroutine in no system call", id);
         }
-        long lockedg = M.lockedgOpaque(mp);
-        expect(lockedg == 0 || G.lockedmOpaque(lockedg) == mp, "M6", "M%d is locked to a G that is not locked to it", id);
+        long lockedg = M.LOCKEDG.getOpaque(mp);
+        expect(lockedg == 0 || G.LOCKEDM.getOpaque(lockedg) == mp, "M6", "M%d is locked to a G that is not locked to it", id);
     }
 
     /** M4. */
     void inSyscall(long gp) {
-        long mp = G.mOpaque(gp);
-        expect(mp != 0 && M.curgOpaque(mp) == gp && M.pOpaque(mp) == 0 || status(gp) != GStatus.GSYSCALL, "M4",
-                "goroutine %d is in a system call and its M has a P", G.goid(gp));
+        long mp = G.M.getOpaque(gp);
+        expect(mp != 0 && M.CURG.getOpaque(mp) == gp && M.P.getOpaque(mp) == 0 || status(gp) != GStatus.GSYSCALL, "M4",
+                "goroutine %d is in a system call and its M has a P", G.GOID.get(gp));
     }
 
     /** M6, from the goroutine's side. */
     void lockedToItsM(long gp, int status) {
-        long lockedm = G.lockedmOpaque(gp);
+        long lockedm = G.LOCKEDM.getOpaque(gp);
         if (lockedm == 0) {
             return;
         }
-        expect(M.lockedgOpaque(lockedm) == gp || G.lockedmOpaque(gp) != lockedm, "M6",
-                "goroutine %d is locked to an M that is not locked to it", G.goid(gp));
+        expect(M.LOCKEDG.getOpaque(lockedm) == gp || G.LOCKEDM.getOpaque(gp) != lockedm, "M6",
+                "goroutine %d is locked to an M that is not locked to it", G.GOID.get(gp));
         boolean on = status == GStatus.GRUNNING || status == GStatus.GSYSCALL;
-        expect(!on || G.mOpaque(gp) == lockedm || status(gp) != status || G.lockedmOpaque(gp) != lockedm, "M6",
-                "goroutine %d is locked to an M and runs on another", G.goid(gp));
+        expect(!on || G.M.getOpaque(gp) == lockedm || status(gp) != status || G.LOCKEDM.getOpaque(gp) != lockedm, "M6",
+                "goroutine %d is locked to an M and runs on another", G.GOID.get(gp));
     }
 
     static boolean legal(int status) {
@@ -186,10 +186,10 @@ abstract class InvariantChecks {
 
     /** G2, of a goroutine that does not move. */
     void triangle(long gp) {
-        long mp = G.mOpaque(gp);
-        require(status(gp) == GStatus.GRUNNING && mp != 0 && M.curgOpaque(mp) == gp && M.pOpaque(mp) != 0
-                && P.mOpaque(M.pOpaque(mp)) == mp, "G2", "goroutine %d runs and its triangle with M and P is broken",
-                G.goid(gp));
+        long mp = G.M.getOpaque(gp);
+        require(status(gp) == GStatus.GRUNNING && mp != 0 && M.CURG.getOpaque(mp) == gp && M.P.getOpaque(mp) != 0
+                && P.M.getOpaque(M.P.getOpaque(mp)) == mp, "G2", "goroutine %d runs and its triangle with M and P is broken",
+                G.GOID.get(gp));
     }
 
     static int status(long gp) {

@@ -30,14 +30,14 @@ final class StoppedInvariants extends InvariantChecks {
 
     StoppedInvariants(Scheduler s) {
         super(s);
-        procs = Schedt.gomaxprocsOpaque(sched);
+        procs = Schedt.GOMAXPROCS.getOpaque(sched);
         Machine m = Machine.current();
         self = m != null && m.s == s && m.attachedP() != 0 ? m.mp : 0;
     }
 
     @Override
     void run() {
-        require(Schedt.gcwaitingAcquire(sched) != 0, "P4", "the world is not stopped");
+        require(Schedt.GCWAITING.getAcquire(sched) != 0, "P4", "the world is not stopped");
         Processor[] all = s.procs();
         for (int i = 0; i < all.length; i++) {
             long pp = all[i].pp;
@@ -48,16 +48,16 @@ final class StoppedInvariants extends InvariantChecks {
                 deadP(pp);
             }
             localFree(pp);
-            require(Idle.maskRead(Schedt.idlepMaskAcquire(sched), i) == (PStatus.get(pp) == PStatus.PIDLE),
+            require(Idle.maskRead(Schedt.IDLEPMASK.getAcquire(sched), i) == (PStatus.get(pp) == PStatus.PIDLE),
                     "P6", "P%d is not as its bit in idlepMask says", i);
         }
-        long spinners = Schedt.spinnersVolatile(sched);
+        long spinners = Schedt.NMSPINNING.getVolatile(sched);
         expect(spinners == 0, "M2", "%d Ms spin in a stopped world, %d of them on their way", Schedt.spinning(spinners),
                 Schedt.onTheirWay(spinners));
         locked(() -> {
             lists();
-            expect(Schedt.npidleVolatile(sched) == 0, "P4", "npidle is %d in a stopped world",
-                    Schedt.npidleVolatile(sched));
+            expect(Schedt.NPIDLE.getVolatile(sched) == 0, "P4", "npidle is %d in a stopped world",
+                    Schedt.NPIDLE.getVolatile(sched));
             globalFree();
         });
         for (Machine m : s.machines()) {
@@ -67,21 +67,21 @@ final class StoppedInvariants extends InvariantChecks {
     }
 
     private void stoppedP(long pp) {
-        long id = P.id(pp);
-        long m = P.mOpaque(pp);
+        long id = P.ID.get(pp);
+        long m = P.M.getOpaque(pp);
         require(PStatus.get(pp) == PStatus.PGCSTOP, "P4", "P%d is in state %d in a stopped world", id, PStatus.get(pp));
-        if (self != 0 && M.pOpaque(self) == pp) {
+        if (self != 0 && M.P.getOpaque(self) == pp) {
             require(m == self, "P1", "P%d is the caller's and has another M or none", id);
         } else {
             require(m == 0, "P1", "P%d is stopped and has an M", id);
         }
-        require(P.goidcache(pp) <= P.goidcacheend(pp), "goid", "P%d: the range of goids has run over", id);
-        require((P.timersLenOpaque(pp) == 0) == (P.timer0WhenAcquire(pp) == 0), "timers",
-                "P%d has %d timers and the first is due at %d", id, P.timersLenOpaque(pp), P.timer0WhenAcquire(pp));
+        require(P.GOIDCACHE.get(pp) <= P.GOIDCACHEEND.get(pp), "goid", "P%d: the range of goids has run over", id);
+        require((P.TIMERSLEN.getOpaque(pp) == 0) == (P.TIMER0WHEN.getAcquire(pp) == 0), "timers",
+                "P%d has %d timers and the first is due at %d", id, P.TIMERSLEN.getOpaque(pp), P.TIMER0WHEN.getAcquire(pp));
     }
 
     private void ring(long pp) {
-        long id = P.id(pp);
+        long id = P.ID.get(pp);
         int head = Runq.head(pp);
         int n = Runq.tail(pp) - head;
         require(n >= 0 && n <= Runq.LEN, "R1", "P%d: tail - head is %d, of %d", id, n, Runq.LEN);
@@ -104,10 +104,10 @@ final class StoppedInvariants extends InvariantChecks {
             return;
         }
         String other = place.put(gp, where);
-        require(other == null, "G3", "goroutine %d is in " + where + " and in " + other, G.goid(gp));
+        require(other == null, "G3", "goroutine %d is in " + where + " and in " + other, G.GOID.get(gp));
         require(status(gp) == GStatus.GRUNNABLE, status(gp) == GStatus.GWAITING ? "G4" : "G3",
-                "goroutine %d is in " + where + " in state %d", G.goid(gp), status(gp));
-        require(G.mOpaque(gp) == 0, "G3", "goroutine %d is in " + where + " and on an M", G.goid(gp));
+                "goroutine %d is in " + where + " in state %d", G.GOID.get(gp), status(gp));
+        require(G.M.getOpaque(gp) == 0, "G3", "goroutine %d is in " + where + " and on an M", G.GOID.get(gp));
     }
 
     private boolean isG(long gp) {
@@ -120,13 +120,13 @@ final class StoppedInvariants extends InvariantChecks {
 
     private void stoppedM(Machine m) {
         long mp = m.mp;
-        long id = M.id(mp);
-        expect(M.spinningOpaque(mp) == 0, "M2", "M%d spins in a stopped world", id);
+        long id = M.ID.get(mp);
+        expect(M.SPINNING.getOpaque(mp) == 0, "M2", "M%d spins in a stopped world", id);
         if (mp == self) {
-            require(M.curgOpaque(mp) != 0 || GStack.current() == null, "G2", "the caller's M%d has no curg", id);
+            require(M.CURG.getOpaque(mp) != 0 || GStack.current() == null, "G2", "the caller's M%d has no curg", id);
         } else {
-            require(M.pOpaque(mp) == 0, "P1", "M%d has a P in a stopped world", id);
-            long gp = M.curgOpaque(mp);
+            require(M.P.getOpaque(mp) == 0, "P1", "M%d has a P in a stopped world", id);
+            long gp = M.CURG.getOpaque(mp);
             expect(gp == 0 || status(gp) == GStatus.GSYSCALL, "G2", "M%d runs a goroutine in a stopped world", id);
         }
         // An M without a P, on its way to sleep or out of a system call, may take a lock for a moment.
@@ -141,23 +141,23 @@ final class StoppedInvariants extends InvariantChecks {
             int st = status(gp);
             require(legal(st), "G1", "a G has state %d", st);
             if (st == GStatus.GDEAD) {
-                expect(place.containsKey(gp), "gfree", "a dead G (slot %d) is in no free list", G.index(gp));
+                expect(place.containsKey(gp), "gfree", "a dead G (slot %d) is in no free list", G.INDEX.get(gp));
                 return;
             }
             live[0]++;
             if (st == GStatus.GRUNNABLE) {
-                expect(place.containsKey(gp), "G3", "goroutine %d is runnable and in no queue", G.goid(gp));
+                expect(place.containsKey(gp), "G3", "goroutine %d is runnable and in no queue", G.GOID.get(gp));
             } else if (st == GStatus.GRUNNING) {
-                require(own != null && own.gp() == gp, "G2", "goroutine %d runs in a stopped world", G.goid(gp));
+                require(own != null && own.gp() == gp, "G2", "goroutine %d runs in a stopped world", G.GOID.get(gp));
             } else if (st == GStatus.GSYSCALL) {
                 inSyscall(gp); // It runs on while the world is stopped, until it needs a P.
             } else if (st == GStatus.GWAITING) {
-                expect(G.mOpaque(gp) == 0, "G4", "goroutine %d waits and is on an M", G.goid(gp));
+                expect(G.M.getOpaque(gp) == 0, "G4", "goroutine %d waits and is on an M", G.GOID.get(gp));
             }
             lockedToItsM(gp, st);
             GStack stack = (GStack) GSlots.stack(gp);
-            expect(GSlots.isCollected(gp) || (stack != null) == (G.hasstack(gp) != 0) && (stack == null || stack.gp() == gp),
-                    "stack", "goroutine %d and its stack do not belong together", G.goid(gp));
+            expect(GSlots.isCollected(gp) || (stack != null) == (G.HASSTACK.get(gp) != 0) && (stack == null || stack.gp() == gp),
+                    "stack", "goroutine %d and its stack do not belong together", G.GOID.get(gp));
         });
         if (own != null && own.scheduler() == s) {
             triangle(own.gp());
@@ -167,32 +167,32 @@ final class StoppedInvariants extends InvariantChecks {
 
     private void localFree(long pp) {
         int n = 0;
-        for (long gp = P.gfree(pp); gp != 0 && n <= P.gfreen(pp); gp = G.schedlink(gp)) {
-            free(gp, "the free list of P" + P.id(pp));
+        for (long gp = P.GFREE.get(pp); gp != 0 && n <= P.GFREEN.get(pp); gp = G.SCHEDLINK.get(gp)) {
+            free(gp, "the free list of P" + P.ID.get(pp));
             n++;
         }
-        require(n == P.gfreen(pp), "gfree", "P%d: gfreen is %d, the list has %d", P.id(pp), P.gfreen(pp), n);
+        require(n == P.GFREEN.get(pp), "gfree", "P%d: gfreen is %d, the list has %d", P.ID.get(pp), P.GFREEN.get(pp), n);
         Set<Long> sudogs = new HashSet<>();
-        for (long sg = P.sudogcache(pp); sg != 0 && sudogs.size() <= P.sudogn(pp) && sudogs.add(sg);) {
-            sg = Sudog.waitlink(sg);
+        for (long sg = P.SUDOGCACHE.get(pp); sg != 0 && sudogs.size() <= P.SUDOGN.get(pp) && sudogs.add(sg);) {
+            sg = Sudog.WAITLINK.get(sg);
         }
-        require(sudogs.size() == P.sudogn(pp), "sudog", "P%d: sudogn is %d, the list has %d", P.id(pp), P.sudogn(pp),
+        require(sudogs.size() == P.SUDOGN.get(pp), "sudog", "P%d: sudogn is %d, the list has %d", P.ID.get(pp), P.SUDOGN.get(pp),
                 sudogs.size());
     }
 
     private void globalFree() {
         long n = 0;
-        for (long gp = Schedt.gfree(sched); gp != 0 && n <= Schedt.gfreecountOpaque(sched); gp = G.schedlink(gp)) {
+        for (long gp = Schedt.GFREE.get(sched); gp != 0 && n <= Schedt.GFREECOUNT.getOpaque(sched); gp = G.SCHEDLINK.get(gp)) {
             free(gp, "sched.gfree");
             n++;
         }
-        require(n == Schedt.gfreecountOpaque(sched), "gfree", "gfreecount is %d, the list has %d",
-                Schedt.gfreecountOpaque(sched), n);
+        require(n == Schedt.GFREECOUNT.getOpaque(sched), "gfree", "gfreecount is %d, the list has %d",
+                Schedt.GFREECOUNT.getOpaque(sched), n);
     }
 
     private void free(long gp, String where) {
         require(status(gp) == GStatus.GDEAD, "gfree", "a G in state %d is in " + where, status(gp));
         String other = place.put(gp, where);
-        require(other == null, "gfree", "a G (slot %d) is in " + where + " and in " + other, G.index(gp));
+        require(other == null, "gfree", "a G (slot %d) is in " + where + " and in " + other, G.INDEX.get(gp));
     }
 }

@@ -45,7 +45,7 @@ final class JfrRecorder extends Recorder {
         e.end();
         if (e.shouldCommit()) {
             e.scheduler = st.scheduler().label();
-            e.goroutine = G.goid(st.gp());
+            e.goroutine = G.GOID.get(st.gp());
             e.reason = reason;
             e.commit();
         }
@@ -56,7 +56,7 @@ final class JfrRecorder extends Recorder {
         GoroutinePreemption e = new GoroutinePreemption();
         if (e.isEnabled()) {
             e.scheduler = st.scheduler().label();
-            e.goroutine = G.goid(st.gp());
+            e.goroutine = G.GOID.get(st.gp());
             e.forStop = forStop;
             e.commit();
         }
@@ -126,7 +126,7 @@ final class JfrRecorder extends Recorder {
         }
         lastStack = now;
         StackTraceElement[] frames = st.thread.getStackTrace();
-        if (G.goid(gp) != goid) {
+        if (G.GOID.get(gp) != goid) {
             return null;
         }
         List<StackTraceElement> users = Frames.users(frames, false);
@@ -144,14 +144,14 @@ final class JfrRecorder extends Recorder {
             ThreadBegin e = new ThreadBegin();
             if (e.isEnabled()) {
                 e.scheduler = m.s.label();
-                e.m = M.id(m.mp);
+                e.m = M.ID.get(m.mp);
                 e.commit();
             }
         } else {
             ThreadEnd e = new ThreadEnd();
             if (e.isEnabled()) {
                 e.scheduler = m.s.label();
-                e.m = M.id(m.mp);
+                e.m = M.ID.get(m.mp);
                 e.commit();
             }
         }

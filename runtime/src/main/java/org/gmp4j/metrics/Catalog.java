@@ -67,7 +67,7 @@ final class Catalog {
         gauge("/sched/threads/total:threads", "Threads of the scheduler, asleep or not.", r -> (long) r.s.mcount());
         gauge("/sched/goroutines:goroutines", "Goroutines that live.", r -> r.goroutines);
         counter("/sched/goroutines-created:goroutines", "Goroutines that were started.",
-                r -> r.sum(P::nspawnAcquire) + Schedt.nspawnexternAcquire(r.s.sched));
+                r -> r.sum(P.NSPAWN::getAcquire) + Schedt.NSPAWNEXTERN.getAcquire(r.s.sched));
         gauge("/sched/goroutines/not-in-go:goroutines", "Goroutines that run or block without a P: in a system call or native code, "
                 + "or because it was taken from them.", r -> r.notInGo);
         gauge("/sched/goroutines/runnable:goroutines", "Goroutines that wait for a P.", r -> r.runnable);
@@ -89,14 +89,14 @@ final class Catalog {
     }
 
     private static void runs() {
-        gauge("/sched/runqueue/global:goroutines", "Goroutines in the global queue.", r -> (long) Schedt.runqsizeOpaque(r.s.sched));
+        gauge("/sched/runqueue/global:goroutines", "Goroutines in the global queue.", r -> (long) Schedt.RUNQSIZE.getOpaque(r.s.sched));
         add("/sched/runqueue/local:goroutines", Kind.BY_P, false, "Goroutines in the queue of a P.", Reading::queues);
         counter("/sched/runqueue/overflows:events", "Times the queue of a P was full, and half of it went to the global queue.",
                 r -> r.sum(PStat.NOVERFLOW));
         add("/sched/runs/by-p:goroutines", Kind.BY_P, true, "Times a P began to run a goroutine, or went on with one.",
                 r -> r.byP(Catalog::runsOf));
         counter("/sched/runs/in-place:goroutines", "Runs of a fresh goroutine on the stack of the one that had just ended.",
-                r -> r.sum(P::ninplaceOpaque));
+                r -> r.sum(P.NINPLACE::getOpaque));
         counter("/sched/runs/global:goroutines", "Runs of a goroutine from the global queue, but for those that the poller found.",
                 r -> r.sum(PStat.NGLOBAL));
         counter("/sched/runs/polled:goroutines",
@@ -108,15 +108,15 @@ final class Catalog {
     }
 
     private static long runsOf(long pp) {
-        return P.nswitchOpaque(pp) + P.ninplaceOpaque(pp);
+        return P.NSWITCH.getOpaque(pp) + P.NINPLACE.getOpaque(pp);
     }
 
     private static void stealing() {
-        counter("/sched/steals/tried:probes", "Queues of other Ps looked into.", r -> r.sum(P::nstealtryOpaque));
+        counter("/sched/steals/tried:probes", "Queues of other Ps looked into.", r -> r.sum(P.NSTEALTRY::getOpaque));
         counter("/sched/steals/failed:probes", "Queues of other Ps looked into that had nothing to take.",
                 r -> r.sum(PStat.NSTEALFAIL));
         counter("/sched/steals/succeeded:probes", "Queues of other Ps looked into that had something.", r -> r.sum(PStat.NSTEALOK));
-        counter("/sched/steals/moved/total:goroutines", "Goroutines taken from the queues of other Ps.", r -> r.sum(P::nstealOpaque));
+        counter("/sched/steals/moved/total:goroutines", "Goroutines taken from the queues of other Ps.", r -> r.sum(P.NSTEAL::getOpaque));
         add("/sched/steals/moved:goroutines", Kind.BY_PAIR, true, "Goroutines taken from the queues of other Ps: a row for each "
                 + "thief, in it a number for each victim.", Reading::stolen);
     }
@@ -135,9 +135,9 @@ final class Catalog {
     }
 
     private static void threads() {
-        gauge("/sched/procs/idle:procs", "Ps that no thread has.", r -> (long) Schedt.npidleVolatile(r.s.sched));
+        gauge("/sched/procs/idle:procs", "Ps that no thread has.", r -> (long) Schedt.NPIDLE.getVolatile(r.s.sched));
         gauge("/sched/threads/idle:threads", "Threads that sleep until there is a P for them.",
-                r -> (long) Schedt.nmidleOpaque(r.s.sched));
+                r -> (long) Schedt.NMIDLE.getOpaque(r.s.sched));
         gauge("/sched/threads/spinning:threads", "Threads with a P that look for work.",
                 r -> (long) Schedt.nmspinningVolatile(r.s.sched));
         gauge("/sched/threads/strays:threads", "Threads that run on after their P was taken.", r -> r.strays);
@@ -173,10 +173,10 @@ final class Catalog {
 
     private static void waking() {
         gauge("/sched/timers:timers", "Timers and sleeps that are not due yet, and some that were stopped.",
-                r -> r.sum(P::timersLenOpaque));
+                r -> r.sum(P.TIMERSLEN::getOpaque));
         counter("/sched/timers/fired:timers", "Timers and sleeps that came due.", r -> r.sum(PStat.NTIMER));
         gauge("/sched/netpoll/waiting:goroutines", "Waits for the network that are not over.",
-                r -> (long) Math.max(0, Schedt.netpollWaitersVolatile(r.s.sched)));
+                r -> (long) Math.max(0, Schedt.NETPOLLWAITERS.getVolatile(r.s.sched)));
         counter("/sched/netpoll/looks:events", "Times somebody asked what the network has ready, without waiting.",
                 r -> SchedStat.NPOLL.getOpaque(r.s.sched));
         counter("/sched/netpoll/sleeps:events", "Times a thread slept until the network had something ready, or a timer was due.",

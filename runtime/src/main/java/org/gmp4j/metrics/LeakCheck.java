@@ -49,7 +49,7 @@ public final class LeakCheck {
 
     private static long self() {
         GStack st = GStack.current();
-        return st == null ? 0 : G.goid(st.gp());
+        return st == null ? 0 : G.GOID.get(st.gp());
     }
 
     /**

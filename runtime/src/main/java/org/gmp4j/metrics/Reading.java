@@ -57,8 +57,8 @@ final class Reading {
         long outside = 0;
         long astray = 0;
         for (Machine m : s.machines()) {
-            if (M.curgOpaque(m.mp) != 0) {
-                if (M.pOpaque(m.mp) != 0) {
+            if (M.CURG.getOpaque(m.mp) != 0) {
+                if (M.P.getOpaque(m.mp) != 0) {
                     inGo++;
                 } else {
                     outside++;
@@ -66,7 +66,7 @@ final class Reading {
                 astray += m.astray() ? 1 : 0;
             }
         }
-        long queued = Schedt.runqsizeOpaque(s.sched);
+        long queued = Schedt.RUNQSIZE.getOpaque(s.sched);
         for (int i = 0; i < procs.length; i++) {
             queued += queued(procs[i].pp);
         }
@@ -82,12 +82,12 @@ final class Reading {
         SchedLock.lock(s.sched); // Ps become idle, and their number changes, under it.
         now = System.nanoTime();
         for (Processor pr : procs) {
-            idleNanos += P.idletimeOpaque(pr.pp);
-            if (Idle.maskRead(Schedt.idlepMaskAcquire(s.sched), P.id(pr.pp))) {
-                idleNanos += now - P.idlesince(pr.pp);
+            idleNanos += P.IDLETIME.getOpaque(pr.pp);
+            if (Idle.maskRead(Schedt.IDLEPMASK.getAcquire(s.sched), P.ID.get(pr.pp))) {
+                idleNanos += now - P.IDLESINCE.get(pr.pp);
             }
         }
-        allNanos = Schedt.totaltime(s.sched) + Schedt.gomaxprocsOpaque(s.sched) * (now - Schedt.procresizetime(s.sched));
+        allNanos = Schedt.TOTALTIME.get(s.sched) + Schedt.GOMAXPROCS.getOpaque(s.sched) * (now - Schedt.PROCRESIZETIME.get(s.sched));
         SchedLock.unlock(s.sched);
         GStack.exit(caller);
         idle = idleNanos;

@@ -94,11 +94,11 @@ public final class Netpoller implements Netpoll, EdgePoller {
 
         private void add(long gp) {
             count++;
-            G.setSchedlink(gp, 0);
+            G.SCHEDLINK.set(gp, 0);
             if (last == 0) {
                 first = gp;
             } else {
-                G.setSchedlink(last, gp);
+                G.SCHEDLINK.set(last, gp);
             }
             last = gp;
         }
@@ -128,19 +128,19 @@ public final class Netpoller implements Netpoll, EdgePoller {
         if (delay != 0) {
             return poll(s, delay, buffers, blocking);
         }
-        if (Schedt.xchgPollingNet(s.sched, 1) != 0) {
+        if (Schedt.POLLINGNET.getAndSet(s.sched, 1) != 0) {
             return 0; // Another looks, and finds what there is.
         }
         try {
             return poll(s, 0, buffers + (long) EVENTS * Epoll.EVENT_BYTES, looking);
         } finally { // Without memory for a call it looks again.
-            Schedt.setPollingNetRelease(s.sched, 0);
+            Schedt.POLLINGNET.setRelease(s.sched, 0);
         }
     }
 
     /** After a wait has ended by its waiter: as {@code Inject.look}. */
     static void noneWaits(Scheduler s) {
-        if (s.config.deadlockDetection() && Schedt.netpollWaitersVolatile(s.sched) == 0 && Schedt.lastpollVolatile(s.sched) == 0) {
+        if (s.config.deadlockDetection() && Schedt.NETPOLLWAITERS.getVolatile(s.sched) == 0 && Schedt.LASTPOLL.getVolatile(s.sched) == 0) {
             s.netpoll().wake(s);
         }
     }
@@ -158,7 +158,7 @@ public final class Netpoller implements Netpoll, EdgePoller {
                 write = true;
             } else if (delay != 0) { // A look that does not wait leaves it to the M that does.
                 long _ = EventFd.take(breaker);
-                Schedt.setNetpollWakeSigVolatile(s.sched, 0); // Then the caller looks at its timers again.
+                Schedt.NETPOLLWAKESIG.setVolatile(s.sched, 0); // Then the caller looks at its timers again.
             }
         }
         if (write) {
@@ -222,14 +222,14 @@ public final class Netpoller implements Netpoll, EdgePoller {
     public void wake(Scheduler s) {
         if (!open) {
             NONE.wake(s);
-        } else if (Schedt.casNetpollWakeSig(s.sched, 0, 1)) {
+        } else if (Schedt.NETPOLLWAKESIG.compareAndSet(s.sched, 0, 1)) {
             int _ = EventFd.add(breaker, 1);
         }
     }
 
     @Override
     public boolean anyWaiters(Scheduler s) {
-        return Schedt.netpollWaitersVolatile(s.sched) > 0;
+        return Schedt.NETPOLLWAITERS.getVolatile(s.sched) > 0;
     }
 
     // The waiting side

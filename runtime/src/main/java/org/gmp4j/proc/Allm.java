@@ -42,10 +42,10 @@ final class Allm {
         for (;;) {
             SchedLock.lock(s.sched);
             Machine[] old = machines;
-            int id = (int) Schedt.mnext(s.sched);
-            Machine found = Schedt.closingAcquire(s.sched) == Scheduler.STOPPED ? null
+            int id = (int) Schedt.MNEXT.get(s.sched);
+            Machine found = Schedt.CLOSING.getAcquire(s.sched) == Scheduler.STOPPED ? null
                     : freem != null && freem.isFree() ? takeFree(freem)
-                    : id - Schedt.nmfreed(s.sched) >= Schedt.maxmcount(s.sched) ? TOO_MANY
+                    : id - Schedt.NMFREED.get(s.sched) >= Schedt.MAXMCOUNT.get(s.sched) ? TOO_MANY
                     : grown != null && fresh != null && grown.length == id + 1 ? publish(fresh, grown) : UNDECIDED;
             if (found != null && found.s != null) {
                 starts++;
@@ -63,7 +63,7 @@ final class Allm {
                 Mem.recycle(m.layout(), fresh.mp);
             }
             if (found == TOO_MANY && s.config.program()) {
-                throw s.reports.fatal(s, "runtime: program exceeds %d-thread limit\n".formatted(Schedt.maxmcount(s.sched)),
+                throw s.reports.fatal(s, "runtime: program exceeds %d-thread limit\n".formatted(Schedt.MAXMCOUNT.get(s.sched)),
                         "thread exhaustion");
             }
             return found;
@@ -93,25 +93,25 @@ final class Allm {
     private Machine takeFree(Machine m) {
         freem = m.nextFree;
         m.nextFree = null;
-        Schedt.setNmfreed(s.sched, Schedt.nmfreed(s.sched) - 1);
+        Schedt.NMFREED.set(s.sched, Schedt.NMFREED.get(s.sched) - 1);
         m.renew(); // All else of the struct is as mexit and stopm left it.
-        M.setExited(m.mp, 0);
-        M.setProcid(m.mp, 0);
-        M.setCpu(m.mp, -1);
+        M.EXITED.set(m.mp, 0);
+        M.PROCID.set(m.mp, 0);
+        M.CPU.set(m.mp, -1);
         return m;
     }
 
     /** Puts a new M into allm; under the lock. */
     private Machine publish(Machine m, Machine[] grown) {
-        long id = Schedt.mnext(s.sched);
-        Schedt.setMnext(s.sched, id + 1);
-        M.setId(m.mp, id);
-        M.setIndex(m.mp, (int) id);
-        M.setCpu(m.mp, -1);
-        M.setFastrand(m.mp, System.nanoTime() * 0x9E3779B97F4A7C15L | 1);
-        M.setAlllink(m.mp, Schedt.allm(s.sched));
+        long id = Schedt.MNEXT.get(s.sched);
+        Schedt.MNEXT.set(s.sched, id + 1);
+        M.ID.set(m.mp, id);
+        M.INDEX.set(m.mp, (int) id);
+        M.CPU.set(m.mp, -1);
+        M.FASTRAND.set(m.mp, System.nanoTime() * 0x9E3779B97F4A7C15L | 1);
+        M.ALLLINK.set(m.mp, Schedt.ALLM.get(s.sched));
         machines = grown;
-        Schedt.setAllm(s.sched, m.mp);
+        Schedt.ALLM.set(s.sched, m.mp);
         return m;
     }
 
@@ -124,7 +124,7 @@ final class Allm {
     /** An M leaves while the scheduler lives: the next new M reuses its struct. */
     void free(Machine m) {
         SchedLock.lock(s.sched);
-        Schedt.setNmfreed(s.sched, Schedt.nmfreed(s.sched) + 1);
+        Schedt.NMFREED.set(s.sched, Schedt.NMFREED.get(s.sched) + 1);
         if (freem == null || lastFreem == null) {
             freem = m;
         } else {
@@ -140,7 +140,7 @@ final class Allm {
 
     /** The Java side of an M. */
     Machine machine(long mp) {
-        return machines[M.index(mp)];
+        return machines[M.INDEX.get(mp)];
     }
 
     /** The Java sides of all Ms. */

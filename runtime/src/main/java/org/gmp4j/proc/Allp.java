@@ -74,7 +74,7 @@ final class Allp {
             for (int i = old.length; i < n; i++) {
                 long pp = Mem.alloc(p.layout(), 1, placement.node(i));
                 fresh[i - old.length] = pp;
-                P.setId(pp, i);
+                P.ID.set(pp, i);
                 PStatus.set(pp, PStatus.PGCSTOP);
                 r.procs[i] = new Processor(pp, monitor);
             }
@@ -101,17 +101,17 @@ final class Allp {
         }
         Room r = (Room) room;
         for (int i = 0; i < procs.length; i++) {
-            copyBit(Schedt.idlepMaskAcquire(sched), r.idle, i);
-            copyBit(Schedt.timerpMaskAcquire(sched), r.timer, i);
+            copyBit(Schedt.IDLEPMASK.getAcquire(sched), r.idle, i);
+            copyBit(Schedt.TIMERPMASK.getAcquire(sched), r.timer, i);
         }
         for (int i = 0; i < r.procs.length; i++) {
             Mem.LONG.set(r.allp + (long) i * Long.BYTES, r.procs[i].pp);
         }
         // The old arrays stay mapped until release: an M that is about to sleep may still read them. Doubling would bound
         // the waste; a few kilobytes a resize do not need it.
-        Schedt.setIdlepMaskRelease(sched, r.idle);
-        Schedt.setTimerpMaskRelease(sched, r.timer);
-        Schedt.setAllpRelease(sched, r.allp);
+        Schedt.IDLEPMASK.setRelease(sched, r.idle);
+        Schedt.TIMERPMASK.setRelease(sched, r.timer);
+        Schedt.ALLP.setRelease(sched, r.allp);
         replaced = r.replaced;
         for (int i = 0; i < r.procs.length; i++) {
             StealCounts.use(r.procs[i].pp, i, r.steals, r.procs.length, procs.length);
@@ -128,8 +128,8 @@ final class Allp {
 
     /** The present arrays, for {@code procs} Ps: addresses and lengths in turn. */
     private long[] arrays(int procs) {
-        return new long[] {Schedt.allpAcquire(sched), (long) procs * Long.BYTES, Schedt.idlepMaskAcquire(sched),
-                maskBytes(procs), Schedt.timerpMaskAcquire(sched), maskBytes(procs), steals, StealCounts.bytes(procs)};
+        return new long[] {Schedt.ALLP.getAcquire(sched), (long) procs * Long.BYTES, Schedt.IDLEPMASK.getAcquire(sched),
+                maskBytes(procs), Schedt.TIMERPMASK.getAcquire(sched), maskBytes(procs), steals, StealCounts.bytes(procs)};
     }
 
     /** Recycles everything, once: no M of the scheduler lives. Throws for want of memory before anything has changed. */

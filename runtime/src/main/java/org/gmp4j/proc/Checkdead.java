@@ -79,13 +79,13 @@ final class Checkdead implements LongPredicate {
         if (!wanted(s)) {
             return false;
         }
-        long running = Schedt.mnext(sched) - Schedt.nmfreed(sched) - Schedt.nmidleOpaque(sched)
-                - Schedt.nmidlelocked(sched);
-        if (running > 0 || Schedt.runqsizeOpaque(sched) > 0 || Schedt.gcwaitingAcquire(sched) != 0 || outside(s)) {
+        long running = Schedt.MNEXT.get(sched) - Schedt.NMFREED.get(sched) - Schedt.NMIDLE.getOpaque(sched)
+                - Schedt.NMIDLELOCKED.get(sched);
+        if (running > 0 || Schedt.RUNQSIZE.getOpaque(sched) > 0 || Schedt.GCWAITING.getAcquire(sched) != 0 || outside(s)) {
             return false;
         }
         for (Processor pr : s.procs()) {
-            if (P.timer0WhenAcquire(pr.pp) != 0) {
+            if (P.TIMER0WHEN.getAcquire(pr.pp) != 0) {
                 return false;
             }
         }
@@ -98,13 +98,13 @@ final class Checkdead implements LongPredicate {
     }
 
     private static boolean wanted(Scheduler s) {
-        return s.config.deadlockDetection() && !s.mainReturned() && Schedt.closingAcquire(s.sched) == 0;
+        return s.config.deadlockDetection() && !s.mainReturned() && Schedt.CLOSING.getAcquire(s.sched) == 0;
     }
 
     /** Whether something that is no goroutine of this scheduler may ready one. */
     private static boolean outside(Scheduler s) {
-        return Schedt.njdkwaitVolatile(s.sched) > 0 || Outside.threads() || Outside.alarms()
-                || Schedt.injectAcquire(s.sched) != 0 || Deferred.pending()
+        return Schedt.NJDKWAIT.getVolatile(s.sched) > 0 || Outside.threads() || Outside.alarms()
+                || Schedt.INJECT.getAcquire(s.sched) != 0 || Deferred.pending()
                 || othersLive(s);
     }
 
@@ -145,10 +145,10 @@ final class Checkdead implements LongPredicate {
         if (still && !outside(s) && pollerSleepsForNothing()) {
             s.netpoll.wake(s); // That M looks at the timers again, and goes to rest.
         }
-        long resized = Schedt.procresizetimeVolatile(s.sched);
+        long resized = Schedt.PROCRESIZETIME.getVolatile(s.sched);
         if (still && !outside(s) && machinesRest() && !isHeld(now)
                 && allWait() && machinesRest() && !outside(s) && !timers() && allWait() && runs(s) == runs
-                && Schedt.gcwaitingAcquire(s.sched) == 0 && Schedt.procresizetimeVolatile(s.sched) == resized) {
+                && Schedt.GCWAITING.getAcquire(s.sched) == 0 && Schedt.PROCRESIZETIME.getVolatile(s.sched) == resized) {
             report(s);
         }
     }
@@ -186,11 +186,11 @@ final class Checkdead implements LongPredicate {
      * parked, or that a timer readies, runs before there can be a deadlock, and that wakes sysmon.
      */
     boolean isHeldBack() {
-        if (!wanted(s) || Schedt.njdkwaitVolatile(s.sched) > 0) {
+        if (!wanted(s) || Schedt.NJDKWAIT.getVolatile(s.sched) > 0) {
             return false;
         }
         for (Processor pr : s.procs()) {
-            if (P.timer0WhenAcquire(pr.pp) != 0) {
+            if (P.TIMER0WHEN.getAcquire(pr.pp) != 0) {
                 return false;
             }
         }
@@ -203,15 +203,15 @@ final class Checkdead implements LongPredicate {
      */
     private boolean pollerSleepsForNothing() {
         long sched = s.sched;
-        return Schedt.lastpollVolatile(sched) == 0 && Schedt.pollUntilVolatile(sched) != 0
-                && Schedt.npidleVolatile(sched) == Schedt.gomaxprocsOpaque(sched) && !timers();
+        return Schedt.LASTPOLL.getVolatile(sched) == 0 && Schedt.POLLUNTIL.getVolatile(sched) != 0
+                && Schedt.NPIDLE.getVolatile(sched) == Schedt.GOMAXPROCS.getOpaque(sched) && !timers();
     }
 
     /** How often a goroutine was run; monotone. The acquiring reads of the statuses come after, in pass 1. */
     private static long runs(Scheduler s) {
         long n = 0;
         for (Processor pr : s.procs()) {
-            n += P.nswitchOpaque(pr.pp) + P.ninplaceOpaque(pr.pp) + P.schedtickOpaque(pr.pp); // The last: pinned ones.
+            n += P.NSWITCH.getOpaque(pr.pp) + P.NINPLACE.getOpaque(pr.pp) + P.SCHEDTICK.getOpaque(pr.pp); // The last: pinned ones.
         }
         VarHandle.acquireFence();
         return n;
@@ -237,7 +237,7 @@ final class Checkdead implements LongPredicate {
     /** Whether each M sleeps until it gets a P, or searches for work. */
     private boolean machinesRest() {
         for (Machine m : s.machines()) {
-            if (M.exited(m.mp) == 0 && M.blockedOpaque(m.mp) == 0 && M.spinningOpaque(m.mp) == 0) {
+            if (M.EXITED.get(m.mp) == 0 && M.BLOCKED.getOpaque(m.mp) == 0 && M.SPINNING.getOpaque(m.mp) == 0) {
                 return false;
             }
         }

@@ -98,10 +98,10 @@ final class Closing {
         long end = System.nanoTime() + nanos;
         GStack caller = GStack.enter(); // It may be a goroutine of another scheduler, which must keep its P while it holds our lock.
         SchedLock.lock(s.sched);
-        if (Schedt.closingAcquire(s.sched) == 0) {
-            Schedt.setClosingVolatile(s.sched, Scheduler.DRAINING);
+        if (Schedt.CLOSING.getAcquire(s.sched) == 0) {
+            Schedt.CLOSING.setVolatile(s.sched, Scheduler.DRAINING);
         }
-        boolean stopped = Schedt.closingAcquire(s.sched) == Scheduler.STOPPED;
+        boolean stopped = Schedt.CLOSING.getAcquire(s.sched) == Scheduler.STOPPED;
         SchedLock.unlock(s.sched);
         GStack.exit(caller);
         if (stopped) {
@@ -240,7 +240,7 @@ final class Closing {
     private int stopMs() {
         StopTheWorld.acquire(); // So nobody has the world stopped, and nobody will stop it again.
         SchedLock.lock(s.sched);
-        Schedt.setClosingVolatile(s.sched, Scheduler.STOPPED);
+        Schedt.CLOSING.setVolatile(s.sched, Scheduler.STOPPED);
         int count = s.allm.starts(); // Final: allocm looks at closing under the same lock.
         SchedLock.unlock(s.sched);
         StopTheWorld.WORLDSEMA.release();
@@ -295,7 +295,7 @@ final class Closing {
 
     /** An M's thread is about to end. */
     void mexited(Machine m) {
-        M.setExited(m.mp, 1);
+        M.EXITED.set(m.mp, 1);
         exited.release();
     }
 }

@@ -75,7 +75,7 @@ final class Collected {
     /** The JDK is about to publish that the thread waits: the collector may take it from here on. By the M that has unmounted it. */
     static void parking(GStack st) {
         StackRef ref = st.ref;
-        if (ref != null && G.lockedm(st.gp) == 0) {
+        if (ref != null && G.LOCKEDM.get(st.gp) == 0) {
             ref.drop(st);
         }
     }
@@ -149,14 +149,14 @@ final class Collected {
         s.traceOutside(Ev.COLLECTED, 0, gp);
         GStatus.casgstatus(gp, GStatus.GWAITING, GStatus.GDEAD);
         GSlots.setStack(gp, null);
-        G.setHasstack(gp, 0);
-        G.setParam(gp, 0);
+        G.HASSTACK.set(gp, 0);
+        G.PARAM.set(gp, 0);
         SchedLock.lock(sched);
         GFree.putGlobal(sched, gp);
         long _ = Schedt.addNexitextern(sched, 1);
         s.waitsForOutside(-1); // In one hold of the lock with the count of ends, or checkdead could find a goroutine that nothing wakes.
         SchedLock.unlock(sched);
-        if (Schedt.closingAcquire(sched) != 0) {
+        if (Schedt.CLOSING.getAcquire(sched) != 0) {
             s.exitedWhileClosing();
         }
     }

@@ -108,7 +108,7 @@ public abstract class DefaultPool extends ForkJoinPool {
     public int getActiveThreadCount() {
         int n = 0;
         for (Machine m : s.machines()) {
-            n += M.curgOpaque(m.mp) == 0 ? 0 : 1;
+            n += M.CURG.getOpaque(m.mp) == 0 ? 0 : 1;
         }
         return n;
     }
@@ -126,7 +126,7 @@ public abstract class DefaultPool extends ForkJoinPool {
     /** How many are in the global queue. */
     @Override
     public int getQueuedSubmissionCount() {
-        return Schedt.runqsizeOpaque(s.sched);
+        return Schedt.RUNQSIZE.getOpaque(s.sched);
     }
 
     @Override

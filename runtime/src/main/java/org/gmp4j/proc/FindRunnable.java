@@ -56,7 +56,7 @@ final class FindRunnable {
         long sched = s.sched;
         for (;;) {
             long pp = m.pp();
-            if (Schedt.gcwaitingAcquire(sched) != 0) {
+            if (Schedt.GCWAITING.getAcquire(sched) != 0) {
                 StopTheWorld.gcstopm(m);
                 continue;
             }
@@ -82,7 +82,7 @@ final class FindRunnable {
             if (gp != 0) {
                 return gp;
             }
-            if (M.spinning(m.mp) != 0 || Wakep.becomeSpinning(m)) {
+            if (M.SPINNING.get(m.mp) != 0 || Wakep.becomeSpinning(m)) {
                 gp = stealWork(m, pp);
                 if (gp != 0) {
                     return gp;
@@ -105,7 +105,7 @@ final class FindRunnable {
     private static boolean mayGoOn(Machine m) {
         Thread.onSpinWait();
         return (m.spinUntil == Long.MAX_VALUE || System.nanoTime() < m.spinUntil)
-                && Schedt.closingAcquire(m.s.sched) != Scheduler.STOPPED;
+                && Schedt.CLOSING.getAcquire(m.s.sched) != Scheduler.STOPPED;
     }
 
     /**
@@ -137,9 +137,9 @@ final class FindRunnable {
      */
     private static long globalFirst(Machine m, long pp) {
         long sched = m.s.sched;
-        int slice = Integer.remainderUnsigned(P.schedtick(pp), GLOBAL_FIRST) * (1 - GlobalRunq.anyDue(P.globaldueOpaque(pp)));
-        int switches = (int) (P.nswitchOpaque(pp) + P.ninplaceOpaque(pp)) & AHEAD - 1;
-        if (slice * switches != 0 || Schedt.runqsizeOpaque(sched) == 0) {
+        int slice = Integer.remainderUnsigned(P.SCHEDTICK.get(pp), GLOBAL_FIRST) * (1 - GlobalRunq.anyDue(P.GLOBALDUE.getOpaque(pp)));
+        int switches = (int) (P.NSWITCH.getOpaque(pp) + P.NINPLACE.getOpaque(pp)) & AHEAD - 1;
+        if (slice * switches != 0 || Schedt.RUNQSIZE.getOpaque(sched) == 0) {
             return 0;
         }
         if (slice != 0) {
@@ -153,8 +153,8 @@ final class FindRunnable {
 
     private static long ahead(Machine m, long pp) {
         Processor pr = m.s.proc(pp);
-        int tick = P.schedtick(pp);
-        if (!pr.isAheadAgain(m.s.config.leastQuantumNanos() / AHEAD_PART, P.nswitchOpaque(pp) + P.ninplaceOpaque(pp), tick)) {
+        int tick = P.SCHEDTICK.get(pp);
+        if (!pr.isAheadAgain(m.s.config.leastQuantumNanos() / AHEAD_PART, P.NSWITCH.getOpaque(pp) + P.NINPLACE.getOpaque(pp), tick)) {
             return 0;
         }
         long sched = m.s.sched;
@@ -177,10 +177,10 @@ final class FindRunnable {
     static long pickLocal(Machine m) {
         long sched = m.s.sched;
         long pp = m.pp();
-        if (Schedt.gcwaitingAcquire(sched) != 0 || M.lockedg(m.mp) != 0) {
+        if (Schedt.GCWAITING.getAcquire(sched) != 0 || M.LOCKEDG.get(m.mp) != 0) {
             return 0;
         }
-        long when = P.timer0WhenAcquire(pp);
+        long when = P.TIMER0WHEN.getAcquire(pp);
         if (when != 0 && System.nanoTime() >= when) {
             return 0;
         }
@@ -199,12 +199,12 @@ final class FindRunnable {
     /** Whether findRunnable would go straight to the global queue: no timers, nothing local, no poll due, nobody wants the M. */
     static boolean onlyGlobal(Machine m) {
         long pp = m.pp();
-        return Schedt.gcwaitingAcquire(m.s.sched) == 0 && M.lockedg(m.mp) == 0 && P.timer0WhenAcquire(pp) == 0
+        return Schedt.GCWAITING.getAcquire(m.s.sched) == 0 && M.LOCKEDG.get(m.mp) == 0 && P.TIMER0WHEN.getAcquire(pp) == 0
                 && Runq.runqempty(pp) && !pollDue(m.s);
     }
 
     private static long global(long sched, long pp) {
-        if (Schedt.runqsizeOpaque(sched) == 0) {
+        if (Schedt.RUNQSIZE.getOpaque(sched) == 0) {
             return 0;
         }
         SchedLock.lock(sched);
@@ -221,7 +221,7 @@ final class FindRunnable {
     private static long poll(Machine m, long pp) {
         Scheduler s = m.s;
         if (!s.netpoll.anyWaiters(s)
-                || Schedt.lastpollVolatile(s.sched) == 0 && (m.spinUntil == 0 || M.spinning(m.mp) == 0)) {
+                || Schedt.LASTPOLL.getVolatile(s.sched) == 0 && (m.spinUntil == 0 || M.SPINNING.get(m.mp) == 0)) {
             return 0;
         }
         long list = Inject.look(s);
@@ -237,17 +237,17 @@ final class FindRunnable {
         if (!s.netpoll.anyWaiters(s)) {
             return false;
         }
-        long last = Schedt.lastpollVolatile(s.sched);
+        long last = Schedt.LASTPOLL.getVolatile(s.sched);
         return last != 0 && System.nanoTime() - last >= POLL_EVERY;
     }
 
     private static long beforeGlobal(Machine m, long pp) {
         Scheduler s = m.s;
-        if (Schedt.runqsizeOpaque(s.sched) == 0 || Schedt.runqpolledOpaque(s.sched) != 0 || !pollDue(s)) {
+        if (Schedt.RUNQSIZE.getOpaque(s.sched) == 0 || Schedt.RUNQPOLLED.getOpaque(s.sched) != 0 || !pollDue(s)) {
             return 0; // At the head of the queue may be what an earlier poll found: that comes before what this one would find.
         }
-        long last = Schedt.lastpollVolatile(s.sched);
-        if (last == 0 || !Schedt.casLastpoll(s.sched, last, System.nanoTime())) { // Else sysmon would poll as well.
+        long last = Schedt.LASTPOLL.getVolatile(s.sched);
+        if (last == 0 || !Schedt.LASTPOLL.compareAndSet(s.sched, last, System.nanoTime())) { // Else sysmon would poll as well.
             return 0; // Another M polls.
         }
         return poll(m, pp);
@@ -255,8 +255,8 @@ final class FindRunnable {
 
     /** Takes the first of a list of Gs that the poller found, to run it on {@code pp}, and readies the others. */
     private static long first(Scheduler s, long pp, long list) {
-        long rest = G.schedlink(list);
-        G.setSchedlink(list, 0);
+        long rest = G.SCHEDLINK.get(list);
+        G.SCHEDLINK.set(list, 0);
         if (rest != 0) {
             Inject.injectPolled(s, rest);
         }
@@ -291,23 +291,23 @@ final class FindRunnable {
         Scheduler s = m.s;
         long sched = s.sched;
         SchedLock.lock(sched);
-        if (Schedt.gcwaitingAcquire(sched) != 0) {
+        if (Schedt.GCWAITING.getAcquire(sched) != 0) {
             SchedLock.unlock(sched);
             return 0;
         }
-        if (Schedt.runqsizeOpaque(sched) != 0) {
+        if (Schedt.RUNQSIZE.getOpaque(sched) != 0) {
             long gp = GlobalRunq.globrunqget(sched, pp, 0);
             SchedLock.unlock(sched);
             return gp;
         }
-        if (M.spinning(m.mp) == 0 && Schedt.needspinningVolatile(sched) == 1 && Wakep.becomeSpinning(m)) {
+        if (M.SPINNING.get(m.mp) == 0 && Schedt.NEEDSPINNING.getVolatile(sched) == 1 && Wakep.becomeSpinning(m)) {
             SchedLock.unlock(sched);
             return 0;
         }
         Threads.releasep(m);
         Idle.pidleput(sched, pp, System.nanoTime());
-        boolean wasSpinning = M.spinning(m.mp) != 0;
-        M.setSpinningOpaque(m.mp, 0); // Before the next line, after which whoever takes the M may make it spin.
+        boolean wasSpinning = M.SPINNING.get(m.mp) != 0;
+        M.SPINNING.setOpaque(m.mp, 0); // Before the next line, after which whoever takes the M may make it spin.
         Threads.list(m);
         SchedLock.unlock(sched);
 
@@ -323,22 +323,22 @@ final class FindRunnable {
         }
         long pollUntil = checkTimersNoP(s);
         m.untold = 0; // checkTimersNoP has seen it.
-        if (Schedt.closingAcquire(sched) == Scheduler.STOPPED) {
+        if (Schedt.CLOSING.getAcquire(sched) == Scheduler.STOPPED) {
             Threads.stopm(m); // Ends the M, whether timers are set or not: those are run outside of the scheduler then.
             return 0;
         }
-        if ((pollUntil != 0 || s.netpoll.anyWaiters(s)) && Schedt.lastpollVolatile(sched) != 0) {
+        if ((pollUntil != 0 || s.netpoll.anyWaiters(s)) && Schedt.LASTPOLL.getVolatile(sched) != 0) {
             SchedLock.lock(sched);
             boolean free = Threads.unlist(m);
             SchedLock.unlock(sched);
             if (!free) {
                 return taken(m);
             }
-            if (Schedt.xchgLastpoll(sched, 0) != 0) {
+            if (Schedt.LASTPOLL.getAndSet(sched, 0) != 0) {
                 return sleepPolling(m, pollUntil, wasSpinning);
             }
         }
-        long until = Schedt.pollUntilVolatile(sched);
+        long until = Schedt.POLLUNTIL.getVolatile(sched);
         if (pollUntil != 0 && (until == 0 || until > pollUntil)) {
             s.netpoll.wake(s); // The M in the poller would sleep longer than that.
         } else if (pollUntil == 0 && until != 0 && s.config.deadlockDetection()) {
@@ -357,17 +357,17 @@ final class FindRunnable {
         Scheduler s = m.s;
         long sched = s.sched;
         SchedLock.lock(sched);
-        if (Schedt.runqsizeOpaque(sched) != 0) {
+        if (Schedt.RUNQSIZE.getOpaque(sched) != 0) {
             return resume(m);
         }
         SchedLock.unlock(sched);
-        long spinners = Schedt.spinnersVolatile(sched);
+        long spinners = Schedt.NMSPINNING.getVolatile(sched);
         if (Schedt.spinning(spinners) != Schedt.onTheirWay(spinners)) {
             return 0; // An M that spins looks again, or wakes another now that a P is idle.
         }
         Processor[] all = s.procs();
-        for (int i = 0, n = Math.min(all.length, Schedt.gomaxprocsOpaque(sched)); i < n; i++) {
-            if (!Idle.maskRead(Schedt.idlepMaskAcquire(sched), i) && !Runq.runqempty(all[i].pp)) {
+        for (int i = 0, n = Math.min(all.length, Schedt.GOMAXPROCS.getOpaque(sched)); i < n; i++) {
+            if (!Idle.maskRead(Schedt.IDLEPMASK.getAcquire(sched), i) && !Runq.runqempty(all[i].pp)) {
                 SchedLock.lock(sched);
                 return resume(m);
             }
@@ -378,8 +378,8 @@ final class FindRunnable {
     /** There is work: takes an idle P, if there is one, and the M from the idle list. Releases the lock. */
     private static long resume(Machine m) {
         long sched = m.s.sched;
-        if (Schedt.pidle(sched) == 0) {
-            Schedt.setNeedspinningVolatile(sched, 1);
+        if (Schedt.PIDLE.get(sched) == 0) {
+            Schedt.NEEDSPINNING.setVolatile(sched, 1);
             SchedLock.unlock(sched);
             return 0;
         }
@@ -388,7 +388,7 @@ final class FindRunnable {
             return taken(m);
         }
         long pp = Idle.pidleget(sched, System.nanoTime());
-        long gp = Schedt.runqsizeOpaque(sched) == 0 ? 0 : GlobalRunq.globrunqget(sched, pp, 0);
+        long gp = Schedt.RUNQSIZE.getOpaque(sched) == 0 ? 0 : GlobalRunq.globrunqget(sched, pp, 0);
         SchedLock.unlock(sched);
         Threads.acquirep(m, pp);
         Wakep.becomeSpinning(m);
@@ -401,7 +401,7 @@ final class FindRunnable {
      * unless this M is to spin with that P.
      */
     private static long taken(Machine m) {
-        if (M.spinningOpaque(m.mp) == 0) {
+        if (M.SPINNING.getOpaque(m.mp) == 0) {
             Wakep.wakep(m.s);
         }
         Threads.awaitP(m);
@@ -412,8 +412,8 @@ final class FindRunnable {
     private static long checkTimersNoP(Scheduler s) {
         long pollUntil = 0;
         Processor[] all = s.procs();
-        for (int i = 0, n = Math.min(all.length, Schedt.gomaxprocsOpaque(s.sched)); i < n; i++) {
-            if (Idle.maskRead(Schedt.timerpMaskAcquire(s.sched), i)) {
+        for (int i = 0, n = Math.min(all.length, Schedt.GOMAXPROCS.getOpaque(s.sched)); i < n; i++) {
+            if (Idle.maskRead(Schedt.TIMERPMASK.getAcquire(s.sched), i)) {
                 pollUntil = earlier(pollUntil, s.timers.next(all[i].pp));
             }
         }
@@ -425,21 +425,21 @@ final class FindRunnable {
         Scheduler s = m.s;
         long sched = s.sched;
         Threads.trimStack();
-        Schedt.setPollUntilVolatile(sched, pollUntil);
+        Schedt.POLLUNTIL.setVolatile(sched, pollUntil);
         long delay = pollUntil == 0 ? -1 : Math.max(0, pollUntil - System.nanoTime());
         if (s.config.deadlockDetection()
                 && (checkTimersNoP(s) != pollUntil || pollUntil == 0 && !s.netpoll.anyWaiters(s))) {
             delay = 0; // The timer it was to sleep for was stopped, before its sleep was visible to whoever stopped it.
         }
         long list = 0;
-        if (Schedt.closingAcquire(sched) < Scheduler.STOPPED) {
+        if (Schedt.CLOSING.getAcquire(sched) < Scheduler.STOPPED) {
             JdkThreads.idle(m);
             M.NSLEEPPOLL.addOpaque(m.mp, 1);
             list = s.netpoll.poll(s, delay);
         }
-        Schedt.setPollUntilVolatile(sched, 0);
+        Schedt.POLLUNTIL.setVolatile(sched, 0);
         long now = System.nanoTime();
-        Schedt.setLastpollVolatile(sched, now);
+        Schedt.LASTPOLL.setVolatile(sched, now);
         SchedLock.lock(sched);
         long pp = Idle.pidleget(sched, now);
         SchedLock.unlock(sched);

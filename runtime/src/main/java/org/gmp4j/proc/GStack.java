@@ -195,7 +195,7 @@ public abstract class GStack extends Stack {
     public static void checkAll() {
         Headroom.checkAll();
         GStack st = current();
-        if (st != null && st.room != Headroom.toTake() && M.locksOpaque(st.machine().mp) == 0) {
+        if (st != null && st.room != Headroom.toTake() && M.LOCKS.getOpaque(st.machine().mp) == 0) {
             st.checkRoom(Long.MAX_VALUE);
         }
     }
@@ -217,7 +217,7 @@ public abstract class GStack extends Stack {
      */
     public static @Nullable GStack enterToGive() {
         GStack st = current();
-        if ((st == null || M.locksOpaque(st.machine().mp) == 0) && !Headroom.enough()) {
+        if ((st == null || M.LOCKS.getOpaque(st.machine().mp) == 0) && !Headroom.enough()) {
             throw Headroom.overflow();
         }
         if (st != null) {
@@ -247,7 +247,7 @@ public abstract class GStack extends Stack {
     }
 
     private void acquirem(long left) {
-        if (left < room && M.locksOpaque(machine().mp) == 0) {
+        if (left < room && M.LOCKS.getOpaque(machine().mp) == 0) {
             checkRoom(left);
         }
         acquirechecked();
@@ -315,22 +315,22 @@ public abstract class GStack extends Stack {
     /** The first half of acquirem: raises m.locks. True when the P is there and stays; otherwise {@link Gate#pass} decides. */
     boolean raise() {
         long mp = machine().mp;
-        M.setLocksOpaque(mp, M.locksOpaque(mp) + 1);
+        M.LOCKS.setOpaque(mp, M.LOCKS.getOpaque(mp) + 1);
         // For the compilers: no load below may move above the store. (Loads only, by the specification; HotSpot's fence keeps all that
         // come before.) The machine may: then Gate's membarrier orders the two. Costs no instruction on x86.
         VarHandle.acquireFence();
-        return M.gateOpaque(mp) == M.GATE_OPEN;
+        return M.GATE.getOpaque(mp) == M.GATE_OPEN;
     }
 
     void releasem() {
         long mp = machine().mp;
-        int depth = M.locksOpaque(mp) - 1;
-        if (depth == 0 && G.preemptOpaque(gp) != 0 && M.pOpaque(mp) != 0) { // Not at the start of a system call.
+        int depth = M.LOCKS.getOpaque(mp) - 1;
+        if (depth == 0 && G.PREEMPT.getOpaque(gp) != 0 && M.P.getOpaque(mp) != 0) { // Not at the start of a system call.
             Preempt.gopreempt(this); // Still inside: it switches with the P held.
             mp = machine().mp;
         }
         VarHandle.releaseFence(); // Everything that was done to the P comes before.
-        M.setLocksOpaque(mp, depth);
+        M.LOCKS.setOpaque(mp, depth);
     }
 
     /** The M this stack is mounted on. Never keep it across anything that may yield. */
@@ -420,8 +420,8 @@ public abstract class GStack extends Stack {
 
     /** Which P the calling goroutine has, or had a moment ago: for choosing among caches, no more. */
     public int pHint() {
-        long pp = M.pOpaque(machine().mp);
-        return pp == 0 ? 0 : P.id(pp);
+        long pp = M.P.getOpaque(machine().mp);
+        return pp == 0 ? 0 : P.ID.get(pp);
     }
 
     /** goexit begins: it is thrown again at every call of {@code Go} until deferred work runs. */

@@ -63,7 +63,7 @@ public final class Gate {
      */
     static boolean pass(long mp) {
         for (int i = 0;; i++) {
-            switch (M.gateVolatile(mp)) {
+            switch (M.GATE.getVolatile(mp)) {
                 case M.GATE_OPEN -> {
                     return true;
                 }
@@ -71,7 +71,7 @@ public final class Gate {
                     return false;
                 }
                 case M.GATE_ASKED -> {
-                    if (M.casGate(mp, M.GATE_ASKED, M.GATE_OPEN)) {
+                    if (M.GATE.compareAndSet(mp, M.GATE_ASKED, M.GATE_OPEN)) {
                         return true;
                     }
                 }
@@ -96,20 +96,20 @@ public final class Gate {
      * _Psyscall then, where its thread may take it back. From any thread.
      */
     public static boolean take(Scheduler s, long mp, int tick) {
-        if (mp == 0 || M.locksOpaque(mp) != 0 || !s.taker.compareAndSet(false, true)) {
+        if (mp == 0 || M.LOCKS.getOpaque(mp) != 0 || !s.taker.compareAndSet(false, true)) {
             return false;
         }
         try {
-            if (!M.casGate(mp, M.GATE_OPEN, M.GATE_ASKED)) {
+            if (!M.GATE.compareAndSet(mp, M.GATE_OPEN, M.GATE_ASKED)) {
                 return false;
             }
             Membarrier.run();
-            if (M.locksAcquire(mp) != 0 || !M.casGate(mp, M.GATE_ASKED, M.GATE_TAKING)) {
-                boolean _ = M.casGate(mp, M.GATE_ASKED, M.GATE_OPEN);
+            if (M.LOCKS.getAcquire(mp) != 0 || !M.GATE.compareAndSet(mp, M.GATE_ASKED, M.GATE_TAKING)) {
+                boolean _ = M.GATE.compareAndSet(mp, M.GATE_ASKED, M.GATE_OPEN);
                 return false;
             }
             boolean took = takeP(s, mp, tick);
-            M.setGateRelease(mp, took ? M.GATE_SHUT : M.GATE_OPEN);
+            M.GATE.setRelease(mp, took ? M.GATE_SHUT : M.GATE_OPEN);
             return took;
         } finally {
             s.taker.set(false);
@@ -118,21 +118,21 @@ public final class Gate {
 
     /** entersyscall, from outside. */
     private static boolean takeP(Scheduler s, long mp, int tick) {
-        long pp = M.pOpaque(mp);
-        long gp = M.curgOpaque(mp);
-        if (pp == 0 || gp == 0 || P.schedtickOpaque(pp) != tick
+        long pp = M.P.getOpaque(mp);
+        long gp = M.CURG.getOpaque(mp);
+        if (pp == 0 || gp == 0 || P.SCHEDTICK.getOpaque(pp) != tick
                 || !GStatus.casgstatusOnce(gp, GStatus.GRUNNING, GStatus.GSYSCALL)) { // Held by a scan: come again.
             return false;
         }
         Tracer t = s.tracer;
-        EventRing trace = t == null ? null : t.ring(P.id(pp)); // It belongs to the taker, as the P does.
+        EventRing trace = t == null ? null : t.ring(P.ID.get(pp)); // It belongs to the taker, as the P does.
         if (trace != null) {
-            trace.stop(Ev.TAKEN, 0, G.goid(gp));
+            trace.stop(Ev.TAKEN, 0, G.GOID.get(gp));
         }
-        M.setOldp(mp, pp);
-        P.setMOpaque(pp, 0);
-        M.setPOpaque(mp, 0);
-        M.setTakenOpaque(mp, M.takenOpaque(mp) + 1);
+        M.OLDP.set(mp, pp);
+        P.M.setOpaque(pp, 0);
+        M.P.setOpaque(mp, 0);
+        M.TAKEN.setOpaque(mp, M.TAKEN.getOpaque(mp) + 1);
         PStatus.setVolatile(pp, PStatus.PSYSCALL); // Last: from here on anybody may have it.
         return true;
     }

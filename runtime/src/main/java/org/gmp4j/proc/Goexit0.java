@@ -42,7 +42,7 @@ final class Goexit0 {
         dead(m, gp);
         long pick = FindRunnable.pickLocal(m);
         long next = pick & ~Runq.INHERIT;
-        if (next == 0 || G.hasstack(next) != 0) {
+        if (next == 0 || G.HASSTACK.get(next) != 0) {
             m.op = Mcall.GOEXIT;
             m.pick = pick;
             return false;
@@ -50,7 +50,7 @@ final class Goexit0 {
         Schedule.begin(m, next, Mcall.inherits(pick));
         Newproc.give(next, st);
         long pp = m.pp();
-        P.setNinplaceOpaque(pp, P.ninplaceOpaque(pp) + 1);
+        P.NINPLACE.setOpaque(pp, P.NINPLACE.getOpaque(pp) + 1);
         return true;
     }
 
@@ -59,7 +59,7 @@ final class Goexit0 {
         long pick = m.pick;
         m.pick = 0;
         JdkState.toWaiting(st);
-        if (M.lockedExt(m.mp) != 0) {
+        if (M.LOCKEDEXT.get(m.mp) != 0) {
             Threads.mexit(m); // The goroutine ended locked to its thread, so the thread ends too.
         }
         Processor pr = m.s.proc(m.pp());
@@ -79,7 +79,7 @@ final class Goexit0 {
                 m.s.leftovers.add(m.s.sched, st);
             }
         }
-        if (M.lockedExt(m.mp) != 0) {
+        if (M.LOCKEDEXT.get(m.mp) != 0) {
             Threads.mexit(m); // As exited does. No pick: an M that is locked takes none.
         }
         return pick;
@@ -91,25 +91,25 @@ final class Goexit0 {
         if (pp == 0) {
             m.s.traceOutside(Ev.END, 0, gp);
         } else if (m.trace != null) {
-            m.trace.stop(Ev.END, 0, G.goid(gp));
+            m.trace.stop(Ev.END, 0, G.GOID.get(gp));
         }
         GStatus.casgstatus(gp, pp == 0 ? GStatus.GSYSCALL : GStatus.GRUNNING, GStatus.GDEAD);
         Schedule.dropg(m, gp);
         GSlots.setFn(gp, null);
         GSlots.setStack(gp, null);
-        G.setHasstack(gp, 0);
-        G.setLockedmOpaque(gp, 0);
-        G.setParam(gp, 0);
+        G.HASSTACK.set(gp, 0);
+        G.LOCKEDM.setOpaque(gp, 0);
+        G.PARAM.set(gp, 0);
         if (pp != 0) {
             GFree.gfput(m.s.sched, pp, gp);
-            P.setNexitRelease(pp, P.nexit(pp) + 1);
+            P.NEXIT.setRelease(pp, P.NEXIT.get(pp) + 1);
         } else {
             SchedLock.lock(m.s.sched);
             GFree.putGlobal(m.s.sched, gp);
             SchedLock.unlock(m.s.sched);
             long _ = Schedt.addNexitextern(m.s.sched, 1);
         }
-        if (Schedt.closingAcquire(m.s.sched) != 0) {
+        if (Schedt.CLOSING.getAcquire(m.s.sched) != 0) {
             m.s.exitedWhileClosing();
         }
     }

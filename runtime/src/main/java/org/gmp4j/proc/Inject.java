@@ -25,7 +25,7 @@ final class Inject {
         long sched = s.sched;
         int n = 0;
         long last = 0;
-        for (long gp = list; gp != 0; gp = G.schedlink(gp)) {
+        for (long gp = list; gp != 0; gp = G.SCHEDLINK.get(gp)) {
             GStatus.casgstatus(gp, GStatus.GWAITING, GStatus.GRUNNABLE);
             Tracing.unblocked(s, gp);
             last = gp;
@@ -36,17 +36,17 @@ final class Inject {
         }
         Machine m = Machine.of();
         long pp = m != null && m.s == s ? m.pp() : 0;
-        int global = pp == 0 ? n : Math.min(n, Schedt.npidleVolatile(sched));
+        int global = pp == 0 ? n : Math.min(n, Schedt.NPIDLE.getVolatile(sched));
         long rest = 0;
         if (global < n) {
             long cut = list;
             for (int i = 1; i < global; i++) {
-                cut = G.schedlink(cut);
+                cut = G.SCHEDLINK.get(cut);
             }
             if (global == 0) {
                 rest = list;
             } else {
-                rest = G.schedlink(cut);
+                rest = G.SCHEDLINK.get(cut);
                 last = cut;
             }
         }
@@ -83,7 +83,7 @@ final class Inject {
      */
     static long look(Scheduler s) {
         long list = s.netpoll.poll(s, 0);
-        if (s.config.deadlockDetection() && !s.netpoll.anyWaiters(s) && Schedt.lastpollVolatile(s.sched) == 0) {
+        if (s.config.deadlockDetection() && !s.netpoll.anyWaiters(s) && Schedt.LASTPOLL.getVolatile(s.sched) == 0) {
             s.netpoll.wake(s);
         }
         return list;
@@ -101,13 +101,13 @@ final class Inject {
 
     /** Readies what C code left on sched.inject, in the order it came. From any thread; the first takes all. */
     static void drain(Scheduler s) {
-        if (Schedt.injectAcquire(s.sched) == 0) {
+        if (Schedt.INJECT.getAcquire(s.sched) == 0) {
             return;
         }
         long list = 0;
-        for (long gp = Schedt.xchgInject(s.sched, 0); gp != 0;) {
-            long next = G.schedlink(gp);
-            G.setSchedlink(gp, list);
+        for (long gp = Schedt.INJECT.getAndSet(s.sched, 0); gp != 0;) {
+            long next = G.SCHEDLINK.get(gp);
+            G.SCHEDLINK.set(gp, list);
             list = gp;
             gp = next;
         }

@@ -52,7 +52,7 @@ final class JdkReady {
             }
         }
         GStack caller = GStack.current();
-        boolean outside = caller == null || M.locksOpaque(caller.machine().mp) == 0;
+        boolean outside = caller == null || M.LOCKS.getOpaque(caller.machine().mp) == 0;
         if (starts && outside && Headroom.enough()) {
             st.s.collected.help();
         }

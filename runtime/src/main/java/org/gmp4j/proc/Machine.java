@@ -117,18 +117,18 @@ public final class Machine extends Host {
      * it would block: a stray. From any thread; the owner changes these words meanwhile, so they may be from different moments.
      */
     public boolean astray() {
-        return M.pOpaque(mp) == 0 && M.curgOpaque(mp) != 0 && M.incgoOpaque(mp) == 0 && M.locksOpaque(mp) == 0;
+        return M.P.getOpaque(mp) == 0 && M.CURG.getOpaque(mp) != 0 && M.INCGO.getOpaque(mp) == 0 && M.LOCKS.getOpaque(mp) == 0;
     }
 
     /** Looks whether the P is traced; the M has just got it, or kept it while the world was stopped. */
     void lookForTrace(long pp) {
         Tracer t = s.tracer;
-        trace = t == null ? null : t.ring(P.id(pp));
+        trace = t == null ? null : t.ring(P.ID.get(pp));
     }
 
     /** The attached P, 0 for none. */
     long pp() {
-        return M.p(mp);
+        return M.P.get(mp);
     }
 
     /**
@@ -143,11 +143,11 @@ public final class Machine extends Host {
 
     /** The next pseudo-random number (xorshift64*, the high half). */
     int cheaprand() {
-        long x = M.fastrand(mp);
+        long x = M.FASTRAND.get(mp);
         x ^= x >>> 12;
         x ^= x << 25;
         x ^= x >>> 27;
-        M.setFastrand(mp, x);
+        M.FASTRAND.set(mp, x);
         return (int) (x * 0x2545F4914F6CDD1DL >>> 32);
     }
 

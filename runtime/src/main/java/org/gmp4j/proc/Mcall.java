@@ -67,7 +67,7 @@ final class Mcall {
         if (JdkThreads.yield(st)) {
             return;
         }
-        if ((m.op == PREEMPT || m.op == GOYIELD) && Schedt.gcwaitingAcquire(m.s.sched) == 0) {
+        if ((m.op == PREEMPT || m.op == GOYIELD) && Schedt.GCWAITING.getAcquire(m.s.sched) == 0) {
             m.op = JDK; // No other thread has seen the op: the stack is as it was, and m is still its M.
         } else {
             pinned(st, m);
@@ -79,8 +79,8 @@ final class Mcall {
         int op = m.op;
         m.op = JDK;
         long gp = st.gp;
-        G.setLockedmOpaque(gp, m.mp);
-        M.setLockedgOpaque(m.mp, gp);
+        G.LOCKEDM.setOpaque(gp, m.mp);
+        M.LOCKEDG.setOpaque(m.mp, gp);
         long next = perform(m, st, op) & ~Runq.INHERIT;
         if (next != gp) {
             if (next != 0) {
@@ -91,9 +91,9 @@ final class Mcall {
             Threads.stoplockedm(m);
         }
         Schedule.begin(m, gp, next == gp);
-        if (M.lockedExt(m.mp) == 0 && M.lockedInt(m.mp) == 0) {
-            G.setLockedmOpaque(gp, 0);
-            M.setLockedgOpaque(m.mp, 0);
+        if (M.LOCKEDEXT.get(m.mp) == 0 && M.LOCKEDINT.get(m.mp) == 0) {
+            G.LOCKEDM.setOpaque(gp, 0);
+            M.LOCKEDG.setOpaque(m.mp, 0);
         }
     }
 
@@ -138,9 +138,9 @@ final class Mcall {
     /** The time slice of a G that was told to yield is over: a G that runs next by runnext must not inherit it, or be told as well. */
     private static void leaveSlice(Machine m, long gp, int why) {
         if (m.trace != null) {
-            m.trace.stop(Ev.YIELD, why, G.goid(gp));
+            m.trace.stop(Ev.YIELD, why, G.GOID.get(gp));
         }
-        if (G.preemptOpaque(gp) != 0) {
+        if (G.PREEMPT.getOpaque(gp) != 0) {
             Schedule.newSlice(m, m.pp());
         }
     }
@@ -150,8 +150,8 @@ final class Mcall {
      * as one that was preempted. Where sysmon has read curg before it was dropped, it tells the G even now: rarely, and no more than once.
      */
     private static void notTold(long gp) {
-        if (G.preemptOpaque(gp) != 0) {
-            G.setPreemptOpaque(gp, 0);
+        if (G.PREEMPT.getOpaque(gp) != 0) {
+            G.PREEMPT.setOpaque(gp, 0);
         }
     }
 
@@ -161,16 +161,16 @@ final class Mcall {
         Park.Unlock unlock = st.parkUnlock;
         Object lock = st.parkLock;
         if (m.trace != null) {
-            m.trace.stop(Ev.BLOCK, G.waitreasonOpaque(gp), G.goid(gp));
+            m.trace.stop(Ev.BLOCK, G.WAITREASON.getOpaque(gp), G.GOID.get(gp));
         }
-        G.setWaitsinceOpaque(gp, 0);
+        G.WAITSINCE.setOpaque(gp, 0);
         GStatus.casgstatus(gp, GStatus.GRUNNING, GStatus.GWAITING);
         Schedule.dropg(m, gp);
         notTold(gp);
         if (unlock != null && !unlock.unlock(gp, lock)) {
             GStatus.casgstatus(gp, GStatus.GWAITING, GStatus.GRUNNABLE);
             if (m.trace != null) {
-                m.trace.event(Ev.UNBLOCK, 0, G.goid(gp), 0);
+                m.trace.event(Ev.UNBLOCK, 0, G.GOID.get(gp), 0);
             }
             return gp | Runq.INHERIT;
         }
@@ -199,12 +199,12 @@ final class Mcall {
     /** The JDK yielded: see {@link JdkReady} for the ticket. Afterwards the G belongs to whoever wakes it. */
     static void jdkYield(Machine m, GStack st) {
         long gp = st.gp;
-        G.setWaitreasonOpaque(gp, WaitReason.JDK.ordinal());
-        G.setWaitsinceOpaque(gp, m.pp() != 0 ? 0 : System.nanoTime() | 1); // Without a P it may begin after sysmon's last pass.
+        G.WAITREASON.setOpaque(gp, WaitReason.JDK.ordinal());
+        G.WAITSINCE.setOpaque(gp, m.pp() != 0 ? 0 : System.nanoTime() | 1); // Without a P it may begin after sysmon's last pass.
         if (m.pp() == 0) {
             m.s.traceOutside(Ev.BLOCK, WaitReason.JDK.ordinal(), gp);
         } else if (m.trace != null) {
-            m.trace.stop(Ev.BLOCK, WaitReason.JDK.ordinal(), G.goid(gp));
+            m.trace.stop(Ev.BLOCK, WaitReason.JDK.ordinal(), G.GOID.get(gp));
         }
         GStatus.casgstatus(gp, m.pp() == 0 ? GStatus.GSYSCALL : GStatus.GRUNNING, GStatus.GWAITING);
         Schedule.dropg(m, gp);

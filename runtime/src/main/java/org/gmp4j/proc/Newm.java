@@ -56,8 +56,8 @@ final class Newm {
             return STARTED;
         } catch (OutOfMemoryError | NativeException e) {
             if (m != null) {
-                M.setNextp(m.mp, 0);
-                M.setSpinningOpaque(m.mp, 0);
+                M.NEXTP.set(m.mp, 0);
+                M.SPINNING.setOpaque(m.mp, 0);
                 s.allm.unstarted(m);
             }
             boolean heap = ThrowableText.isHeap(e);
@@ -77,8 +77,8 @@ final class Newm {
         Scheduler s = m.s;
         long stack = s.config.maxStack() + Headroom.OF_THREAD;
         Mstart mstart = new Mstart(m, stack); // Made here: on the thread itself there might be no memory for it, and its P be lost.
-        HostThread thread = new HostThread(m, mstart, s.name + "-M" + M.id(m.mp), stack);
-        M.setNextp(m.mp, pp);
+        HostThread thread = new HostThread(m, mstart, s.name + "-M" + M.ID.get(m.mp), stack);
+        M.NEXTP.set(m.mp, pp);
         if (spinning) {
             Wakep.startSpinning(m);
             Wakep.isNew(s.sched);
@@ -111,9 +111,9 @@ final class Newm {
     /** The M's thread. */
     private static void mstart(Machine m) {
         try {
-            M.setLocksOpaque(m.mp, 1); // As always on g0: nobody may take its P, see Gate.
+            M.LOCKS.setOpaque(m.mp, 1); // As always on g0: nobody may take its P, see Gate.
             begin(m);
-            M.setProcid(m.mp, OsThread.gettid());
+            M.PROCID.set(m.mp, OsThread.gettid());
             Threads.takeNextp(m);
             Recorder.machine(m, true);
             Schedule.schedule(m);

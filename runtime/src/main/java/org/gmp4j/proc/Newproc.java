@@ -87,17 +87,17 @@ final class Newproc {
             if (m == null || m.s != s || (pp = m.pp()) == 0) {
                 return newprocExternal(s, fn, null, 0);
             }
-            P.setNspawnRelease(pp, P.nspawn(pp) + 1);
+            P.NSPAWN.setRelease(pp, P.NSPAWN.get(pp) + 1);
             VarHandle.fullFence();
-            if (Schedt.closingAcquire(s.sched) != 0 && !insideOf(s)) {
-                P.setNexitRelease(pp, P.nexit(pp) + 1);
+            if (Schedt.CLOSING.getAcquire(s.sched) != 0 && !insideOf(s)) {
+                P.NEXIT.setRelease(pp, P.NEXIT.get(pp) + 1);
                 return false;
             }
             long gp;
             try {
                 gp = fresh(s, pp, fn);
             } catch (Throwable t) { // Out of memory: it was never born.
-                P.setNexitRelease(pp, P.nexit(pp) + 1);
+                P.NEXIT.setRelease(pp, P.NEXIT.get(pp) + 1);
                 throw t;
             }
             newproc1(s, m, pp, gp, 0, 0);
@@ -119,11 +119,11 @@ final class Newproc {
     }
 
     private static void newproc1(Scheduler s, Machine m, long pp, long gp, int count, int site) {
-        init(gp, goid(s, pp), M.curg(m.mp));
+        init(gp, goid(s, pp), M.CURG.get(m.mp));
         if (m.trace != null) {
-            m.trace.event(Ev.CREATE, 0, G.goid(gp), site);
+            m.trace.event(Ev.CREATE, 0, G.GOID.get(gp), site);
         }
-        P.setNspawnRelease(pp, P.nspawn(pp) + count);
+        P.NSPAWN.setRelease(pp, P.NSPAWN.get(pp) + count);
         Runq.runqput(s.sched, pp, gp, true);
         Wakep.wakep(s);
     }
@@ -148,7 +148,7 @@ final class Newproc {
     private static boolean newprocExternal(Scheduler s, @Nullable Runnable fn, @Nullable GStack st, int site) {
         long sched = s.sched;
         SchedLock.lock(sched);
-        if (Schedt.closingAcquire(sched) != 0 && !insideOf(s)) {
+        if (Schedt.CLOSING.getAcquire(sched) != 0 && !insideOf(s)) {
             SchedLock.unlock(sched);
             return false;
         }
@@ -175,7 +175,7 @@ final class Newproc {
         init(gp, Schedt.addGoidgen(sched, 1), 0);
         Tracer t = s.tracer;
         if (t != null) {
-            t.outside(Ev.CREATE, 0, G.goid(gp), site);
+            t.outside(Ev.CREATE, 0, G.GOID.get(gp), site);
         }
         GlobalRunq.globrunqput(sched, gp);
         SchedLock.unlock(sched);
@@ -190,20 +190,20 @@ final class Newproc {
     }
 
     private static void init(long gp, long goid, long parent) {
-        G.setPreemptOpaque(gp, 0); // The last G in this slot may have ended after it was told to yield.
-        G.setGoid(gp, goid);
-        G.setParentGoid(gp, parent == 0 ? 0 : G.goid(parent));
-        G.setAllocseq(gp, G.allocseq(gp) + 1);
+        G.PREEMPT.setOpaque(gp, 0); // The last G in this slot may have ended after it was told to yield.
+        G.GOID.set(gp, goid);
+        G.PARENTGOID.set(gp, parent == 0 ? 0 : G.GOID.get(parent));
+        G.ALLOCSEQ.set(gp, G.ALLOCSEQ.get(gp) + 1);
         GStatus.casgstatus(gp, GStatus.GDEAD, GStatus.GRUNNABLE); // Releases all of the above to execute's CAS.
     }
 
     private static long goid(Scheduler s, long pp) {
-        long id = P.goidcache(pp);
-        if (id == P.goidcacheend(pp)) {
+        long id = P.GOIDCACHE.get(pp);
+        if (id == P.GOIDCACHEEND.get(pp)) {
             id = Schedt.addGoidgen(s.sched, GOID_BATCH) - GOID_BATCH + 1;
-            P.setGoidcacheend(pp, id + GOID_BATCH);
+            P.GOIDCACHEEND.set(pp, id + GOID_BATCH);
         }
-        P.setGoidcache(pp, id + 1);
+        P.GOIDCACHE.set(pp, id + 1);
         return id;
     }
 
@@ -211,7 +211,7 @@ final class Newproc {
     static void give(long gp, GStack st) {
         st.gp = gp;
         GSlots.setStack(gp, st);
-        G.setHasstack(gp, 1);
+        G.HASSTACK.set(gp, 1);
     }
 
     /**
@@ -219,15 +219,15 @@ final class Newproc {
      * 0 only if truly none.
      */
     static long gcount(Scheduler s) {
-        long n = -Schedt.nexitexternAcquire(s.sched);
+        long n = -Schedt.NEXITEXTERN.getAcquire(s.sched);
         Processor[] all = s.procs();
         for (Processor pr : all) {
-            n -= P.nexitAcquire(pr.pp);
+            n -= P.NEXIT.getAcquire(pr.pp);
         }
         all = s.procs();
-        n += Schedt.nspawnexternAcquire(s.sched);
+        n += Schedt.NSPAWNEXTERN.getAcquire(s.sched);
         for (Processor pr : all) {
-            n += P.nspawnAcquire(pr.pp);
+            n += P.NSPAWN.getAcquire(pr.pp);
         }
         return n;
     }

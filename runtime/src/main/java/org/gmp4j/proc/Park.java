@@ -63,7 +63,7 @@ public final class Park {
         st.parkUnlock = st.bubble != null && reason.durable() ? Bubble.parking(st, unlock) : unlock;
         st.parkLock = lock;
         m.op = Mcall.PARK;
-        G.setWaitreasonOpaque(st.gp, reason.ordinal());
+        G.WAITREASON.setOpaque(st.gp, reason.ordinal());
         if (st.s.blockProfile.isOn()) {
             watched(st, m, reason);
         } else {
@@ -106,7 +106,7 @@ public final class Park {
         long pp;
         if (m != null && m.s == s && (pp = m.pp()) != 0) {
             if (m.trace != null) {
-                m.trace.event(Ev.UNBLOCK, 0, G.goid(gp), 0);
+                m.trace.event(Ev.UNBLOCK, 0, G.GOID.get(gp), 0);
             }
             Runq.runqput(s.sched, pp, gp, next);
         } else {

@@ -133,13 +133,13 @@ public final class Preempt {
 
     /** The same; {@code signal}: have the handler note where it is. */
     static boolean preemptone(long pp, boolean signal) {
-        long mp = P.mOpaque(pp);
-        long gp = mp == 0 ? 0 : M.curgOpaque(mp);
+        long mp = P.M.getOpaque(pp);
+        long gp = mp == 0 ? 0 : M.CURG.getOpaque(mp);
         if (gp == 0) {
             return false;
         }
-        G.setPreemptOpaque(gp, 1);
-        return !signal || request(mp, P.schedtickOpaque(pp), SIG_PREEMPT);
+        G.PREEMPT.setOpaque(gp, 1);
+        return !signal || request(mp, P.SCHEDTICK.getOpaque(pp), SIG_PREEMPT);
     }
 
     /** Takes the P of {@code mp} by {@link Gate}, or where that does not work by {@link #handoff(long, int)}; false when it failed. */
@@ -156,14 +156,14 @@ public final class Preempt {
     }
 
     private static boolean request(long mp, int tick, int what) {
-        int tid = (int) M.procid(mp);
+        int tid = (int) M.PROCID.get(mp);
         int signal = signo;
         if (signal == 0 || tid == 0) {
             return false;
         }
-        M.setSigtickOpaque(mp, tick);
-        M.setSigreqRelease(mp, what);
-        M.setSigsentOpaque(mp, M.sigsentOpaque(mp) + 1);
+        M.SIGTICK.setOpaque(mp, tick);
+        M.SIGREQ.setRelease(mp, what);
+        M.SIGSENT.setOpaque(mp, M.SIGSENT.getOpaque(mp) + 1);
         try {
             Signals.queue(tid, signal, mp);
             return true;
@@ -183,7 +183,7 @@ public final class Preempt {
 
     /** On a goroutine's stack, inside the runtime: it was told to yield. */
     static void gopreempt(GStack st) {
-        Recorder.preempting(st, Schedt.gcwaitingAcquire(st.s.sched) != 0);
+        Recorder.preempting(st, Schedt.GCWAITING.getAcquire(st.s.sched) != 0);
         Machine m = st.machine();
         m.op = Mcall.PREEMPT;
         Mcall.mcall(st, m);
@@ -197,7 +197,7 @@ public final class Preempt {
 
     private static boolean stops(GStack st) {
         long mp = st.machine().mp;
-        return (G.preemptOpaque(st.gp) != 0 || M.pOpaque(mp) == 0) && M.incgoOpaque(mp) == 0;
+        return (G.PREEMPT.getOpaque(st.gp) != 0 || M.P.getOpaque(mp) == 0) && M.INCGO.getOpaque(mp) == 0;
     }
 
     /** A point in user code: yields if the goroutine was told to, and gets a P if it lost its own. Not in a system call. */
@@ -206,7 +206,7 @@ public final class Preempt {
         if (st != null && stops(st) && Headroom.enough()) {
             Points.setWanted(false); // At once, or each round of an armed loop would come here until sysmon looks again.
             st.acquirechecked(); // Without room it runs on: code that calls nothing must not fail because of a point.
-            if (G.preemptOpaque(st.gp) != 0) {
+            if (G.PREEMPT.getOpaque(st.gp) != 0) {
                 PStat.NPOINT.addOpaque(st.pp(), 1);
             }
             st.releasem();

@@ -145,7 +145,7 @@ public abstract class Recorder {
         Recorder r = now;
         if (r != null) {
             try {
-                r.took(s, P.id(pp), how, gp, goid);
+                r.took(s, P.ID.get(pp), how, gp, goid);
             } catch (OutOfMemoryError | LinkageError e) {
                 return;
             }

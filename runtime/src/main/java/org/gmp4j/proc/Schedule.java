@@ -35,14 +35,14 @@ final class Schedule {
         long pick = 0;
         for (;;) {
             if (pick == 0) {
-                long locked = M.lockedg(m.mp);
+                long locked = M.LOCKEDG.get(m.mp);
                 if (locked != 0) {
                     Threads.stoplockedm(m);
                     pick = locked;
                 } else {
                     pick = FindRunnable.findRunnable(m);
                     m.inVain = 0;
-                    if (M.spinning(m.mp) != 0) {
+                    if (M.SPINNING.get(m.mp) != 0) {
                         Wakep.resetspinning(m); // Looks at the timers too.
                     } else if (m.untold != 0) {
                         Threads.wakeNetPoller(m.s, m.untold);
@@ -51,13 +51,13 @@ final class Schedule {
                 }
             }
             long gp = pick & ~Runq.INHERIT;
-            long lockedm = G.lockedm(gp);
+            long lockedm = G.LOCKEDM.get(gp);
             if (lockedm != 0 && lockedm != m.mp) {
                 Threads.startlockedm(m, gp, lockedm);
                 pick = 0;
             } else {
                 pick = execute(m, gp, Mcall.inherits(pick));
-                if (pick == 0 && m.pp() == 0 && !Syscall.reacquire(m) && M.lockedg(m.mp) == 0) {
+                if (pick == 0 && m.pp() == 0 && !Syscall.reacquire(m) && M.LOCKEDG.get(m.mp) == 0) {
                     Threads.stopm(m); // Not in execute: an interpreted frame would keep the stack reachable while the M sleeps.
                 }
             }
@@ -72,7 +72,7 @@ final class Schedule {
     @SuppressWarnings("NullAway") // What has a stack has it in its slot.
     private static long execute(Machine m, long gp, boolean inheritTime) {
         GStack st;
-        if (G.hasstack(gp) != 0) {
+        if (G.HASSTACK.get(gp) != 0) {
             st = (GStack) GSlots.stack(gp);
         } else {
             st = m.s.proc(m.pp()).take();
@@ -90,16 +90,16 @@ final class Schedule {
         m.op = Mcall.JDK;
         JdkState.toRunning(st);
         long pp = m.pp();
-        P.setNswitchOpaque(pp, P.nswitchOpaque(pp) + 1);
+        P.NSWITCH.setOpaque(pp, P.NSWITCH.getOpaque(pp) + 1);
         VarHandle.releaseFence(); // As in GStack.releasem.
-        M.setLocksOpaque(m.mp, st.locks); // From here on the P may be taken, unless the stack is inside the runtime.
+        M.LOCKS.setOpaque(m.mp, st.locks); // From here on the P may be taken, unless the stack is inside the runtime.
         boolean ended = JdkThreads.run(st);
         st.parked();
-        st.locks = M.locksOpaque(m.mp);
-        M.setLocksOpaque(m.mp, 1);
+        st.locks = M.LOCKS.getOpaque(m.mp);
+        M.LOCKS.setOpaque(m.mp, 1);
         VarHandle.acquireFence(); // As in GStack.acquirem: raise locks, then look at the gate.
-        if (M.gateOpaque(m.mp) != M.GATE_OPEN && !Gate.pass(m.mp)) {
-            M.setIncgoOpaque(m.mp, 0); // The JDK parked the goroutine inside a system call.
+        if (M.GATE.getOpaque(m.mp) != M.GATE_OPEN && !Gate.pass(m.mp)) {
+            M.INCGO.setOpaque(m.mp, 0); // The JDK parked the goroutine inside a system call.
         }
         return after(m, st, ended);
     }
@@ -149,14 +149,14 @@ final class Schedule {
 
     /** Binds the G to the M and makes it {@code _Grunning} (G2: G, M and P refer to each other before the status says so). */
     static void begin(Machine m, long gp, boolean inheritTime) {
-        G.setM(gp, m.mp);
-        M.setCurgOpaque(m.mp, gp);
+        G.M.set(gp, m.mp);
+        M.CURG.setOpaque(m.mp, gp);
         GStatus.casgstatus(gp, GStatus.GRUNNABLE, GStatus.GRUNNING);
         if (m.trace != null) {
-            m.trace.start(G.goid(gp), inheritTime);
+            m.trace.start(G.GOID.get(gp), inheritTime);
         }
-        if (G.preemptOpaque(gp) != 0) {
-            G.setPreemptOpaque(gp, 0);
+        if (G.PREEMPT.getOpaque(gp) != 0) {
+            G.PREEMPT.setOpaque(gp, 0);
         }
         long pp = m.pp();
         Latency.runs(gp, pp);
@@ -167,13 +167,13 @@ final class Schedule {
 
     /** A time slice begins, or the last one ends, on a P of the caller's: schedtick changes, by which sysmon tells slices apart. */
     static void newSlice(Machine m, long pp) {
-        P.setSchedtickOpaque(pp, P.schedtick(pp) + 1);
+        P.SCHEDTICK.setOpaque(pp, P.SCHEDTICK.get(pp) + 1);
         m.slices.begins(pp);
     }
 
     /** Unbinds the G from the M, after its status is no longer {@code _Grunning}. */
     static void dropg(Machine m, long gp) {
-        M.setCurgOpaque(m.mp, 0);
-        G.setM(gp, 0);
+        M.CURG.setOpaque(m.mp, 0);
+        G.M.set(gp, 0);
     }
 }

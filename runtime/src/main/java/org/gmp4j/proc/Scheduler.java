@@ -178,8 +178,8 @@ public final class Scheduler {
     }
 
     private void begin() {
-        Schedt.setMaxmcount(sched, config.maxThreads());
-        Schedt.setLastpollVolatile(sched, System.nanoTime());
+        Schedt.MAXMCOUNT.set(sched, config.maxThreads());
+        Schedt.LASTPOLL.setVolatile(sched, System.nanoTime());
         StopTheWorld.Procs procs = new StopTheWorld.Procs(this, config.procs(), config.placement());
         SchedLock.lock(sched);
         long runnable = StopTheWorld.procresize(this, procs, null);
@@ -228,7 +228,7 @@ public final class Scheduler {
     void traceOutside(int kind, int argument, long gp) {
         Tracer t = tracer;
         if (t != null) {
-            t.outside(kind, argument, G.goid(gp), 0);
+            t.outside(kind, argument, G.GOID.get(gp), 0);
         }
     }
 
@@ -241,12 +241,12 @@ public final class Scheduler {
 
     /** The Java side of a P. */
     Processor proc(long pp) {
-        return allp.procs()[P.id(pp)];
+        return allp.procs()[P.ID.get(pp)];
     }
 
     /** {@code GOMAXPROCS(0)}. */
     public int gomaxprocs() {
-        return Schedt.gomaxprocsOpaque(sched);
+        return Schedt.GOMAXPROCS.getOpaque(sched);
     }
 
     /** {@code GOMAXPROCS(n)}: stops the world and resizes; returns the old number. From here on it is set by hand. */
@@ -267,7 +267,7 @@ public final class Scheduler {
     /** From sysmon: follows the CPUs of the process, and its limits unless the number of Ps was set by hand. */
     void updateProcs() {
         // Without signals a goroutine that does not yield could hold sysmon up here.
-        if (!Preempt.possible() || Schedt.closingAcquire(sched) != 0) {
+        if (!Preempt.possible() || Schedt.CLOSING.getAcquire(sched) != 0) {
             return;
         }
         Placement changed;
@@ -321,12 +321,12 @@ public final class Scheduler {
         private static Signals of(Machine[] machines) {
             long[] n = new long[6];
             for (Machine m : machines) {
-                n[0] += M.sigsentOpaque(m.mp);
-                n[1] += M.sigpreemptOpaque(m.mp);
-                n[2] += M.sighandoffOpaque(m.mp) + M.takenOpaque(m.mp);
-                n[3] += M.sigidleOpaque(m.mp);
-                n[4] += M.siglocksOpaque(m.mp);
-                n[5] += M.siglateOpaque(m.mp);
+                n[0] += M.SIGSENT.getOpaque(m.mp);
+                n[1] += M.SIGPREEMPT.getOpaque(m.mp);
+                n[2] += M.SIGHANDOFF.getOpaque(m.mp) + M.TAKEN.getOpaque(m.mp);
+                n[3] += M.SIGIDLE.getOpaque(m.mp);
+                n[4] += M.SIGLOCKS.getOpaque(m.mp);
+                n[5] += M.SIGLATE.getOpaque(m.mp);
             }
             return new Signals(n[0], n[1], n[2], n[3], n[4], n[5]);
         }
@@ -447,7 +447,7 @@ public final class Scheduler {
      * nothing to run and sleeps too.
      */
     public void wakeNetPollerLater(Machine m, long when) {
-        if (M.lockedg(m.mp) != 0) {
+        if (M.LOCKEDG.get(m.mp) != 0) {
             wakeNetPoller(when); // The M parks, and its P goes to an M that knows nothing of this timer.
         } else {
             m.untold = FindRunnable.earlier(m.untold, when);
@@ -535,7 +535,7 @@ public final class Scheduler {
 
     /** Whether it is about to end, or has: {@link #close} was called. */
     public boolean isClosing() {
-        return Schedt.closingAcquire(sched) != 0;
+        return Schedt.CLOSING.getAcquire(sched) != 0;
     }
 
     // Closing
@@ -575,6 +575,6 @@ public final class Scheduler {
 
     /** Whether no goroutine is left and none can be started, as {@link #close} has ended or is about to. */
     public boolean isStopped() {
-        return Schedt.closingAcquire(sched) == STOPPED;
+        return Schedt.CLOSING.getAcquire(sched) == STOPPED;
     }
 }

@@ -55,7 +55,7 @@ final class Shortage {
     void without(long pp, boolean spinning, @Nullable String reason) {
         long sched = s.sched;
         SchedLock.lock(sched);
-        if (Schedt.closingAcquire(sched) == Scheduler.STOPPED) {
+        if (Schedt.CLOSING.getAcquire(sched) == Scheduler.STOPPED) {
             SchedLock.unlock(sched);
             return; // The P may be another scheduler's by now.
         }
@@ -68,7 +68,7 @@ final class Shortage {
         if (spinning) {
             Wakep.neverComes(sched);
         }
-        if (Schedt.gcwaitingAcquire(sched) != 0) {
+        if (Schedt.GCWAITING.getAcquire(sched) != 0) {
             StopTheWorld.stopped(s, pp); // Its work stays in its ring: startTheWorld finds an M for it, or comes here again.
         } else {
             for (long gp = Runq.runqget(pp); gp != 0; gp = Runq.runqget(pp)) {
@@ -80,10 +80,10 @@ final class Shortage {
             why = reason;
         }
         SchedLock.unlock(sched);
-        if (Schedt.lastpollVolatile(sched) == 0) {
+        if (Schedt.LASTPOLL.getVolatile(sched) == 0) {
             s.netpoll.wake(s);
         }
-        if (Schedt.sysmonwaitAcquire(sched) != 0) {
+        if (Schedt.SYSMONWAIT.getAcquire(sched) != 0) {
             Note.ring(Schedt.sysmonnoteAddress(sched));
         }
     }
@@ -114,7 +114,7 @@ final class Shortage {
 
     private boolean anyLateTimer(long now) {
         for (Processor pr : s.procs()) {
-            long when = P.timer0WhenAcquire(pr.pp);
+            long when = P.TIMER0WHEN.getAcquire(pr.pp);
             if (when != 0 && now - when > LATE_TIMER) {
                 return true;
             }
@@ -126,7 +126,7 @@ final class Shortage {
     private void runTimers(long now) {
         long sched = s.sched;
         SchedLock.lock(sched);
-        long pp = Schedt.gcwaitingAcquire(sched) == 0 ? Idle.pidleget(sched, now) : 0;
+        long pp = Schedt.GCWAITING.getAcquire(sched) == 0 ? Idle.pidleget(sched, now) : 0;
         SchedLock.unlock(sched);
         if (pp == 0) {
             return;
@@ -135,7 +135,7 @@ final class Shortage {
         try {
             for (Processor pr : s.procs()) {
                 boolean _ = s.timers.check(pp, pr.pp);
-                long when = P.timer0WhenAcquire(pr.pp);
+                long when = P.TIMER0WHEN.getAcquire(pr.pp);
                 if (when != 0) { // One may have been put back for want of memory, after the P had become idle without any.
                     Idle.timerPutBack(sched, pr.pp);
                     s.wakeNetPoller(when);
@@ -144,7 +144,7 @@ final class Shortage {
         } finally {
             s.waitsForOutside(-1);
             SchedLock.lock(sched);
-            if (Schedt.gcwaitingAcquire(sched) != 0) {
+            if (Schedt.GCWAITING.getAcquire(sched) != 0) {
                 StopTheWorld.stopped(s, pp);
             } else {
                 Idle.pidleput(sched, pp, now);
@@ -159,17 +159,17 @@ final class Shortage {
         long found = 0;
         long pp = 0;
         SchedLock.lock(sched);
-        if (Schedt.gcwaitingAcquire(sched) == 0 && Schedt.pidle(sched) != 0) {
+        if (Schedt.GCWAITING.getAcquire(sched) == 0 && Schedt.PIDLE.get(sched) != 0) {
             found = GlobalRunq.popLocked(sched);
             if (found != 0) {
                 pp = Idle.pidleget(sched, System.nanoTime());
-                Schedt.setNmidlelocked(sched, Schedt.nmidlelocked(sched) - 1);
+                Schedt.NMIDLELOCKED.set(sched, Schedt.NMIDLELOCKED.get(sched) - 1);
             }
         }
         SchedLock.unlock(sched);
         if (found != 0) {
-            long mp = G.lockedm(found);
-            M.setNextp(mp, pp); // As in startlockedm.
+            long mp = G.LOCKEDM.get(found);
+            M.NEXTP.set(mp, pp); // As in startlockedm.
             Note.wakeup(M.parkAddress(mp));
         }
     }

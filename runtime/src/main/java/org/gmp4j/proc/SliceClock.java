@@ -38,7 +38,7 @@ public final class SliceClock {
 
     /** Names a time slice: two Ps may have the same schedtick. */
     public static long slice(long pp, int tick) {
-        return (long) P.id(pp) << Integer.SIZE | Integer.toUnsignedLong(tick);
+        return (long) P.ID.get(pp) << Integer.SIZE | Integer.toUnsignedLong(tick);
     }
 
     /** On the M's thread: a slice begins on its P. */
@@ -49,7 +49,7 @@ public final class SliceClock {
     private void begins(boolean timed, long pp) {
         if (timed) {
             BEGAN.setOpaque(this, System.nanoTime());
-            SLICE.setRelease(this, slice(pp, P.schedtick(pp)));
+            SLICE.setRelease(this, slice(pp, P.SCHEDTICK.get(pp)));
         }
     }
 

@@ -42,6 +42,7 @@ public final class SocketWait {
      */
     public static long stay(GStack st) {
         long pp = st.machine().pp();
-        return pp == 0 ? 0 : (long) P.id(pp) + 1 << STAY_SHIFT | P.nswitchOpaque(pp) + P.schedtickOpaque(pp) & (1L << STAY_SHIFT) - 1;
+        return pp == 0 ? 0
+                : (long) P.ID.get(pp) + 1 << STAY_SHIFT | P.NSWITCH.getOpaque(pp) + P.SCHEDTICK.getOpaque(pp) & (1L << STAY_SHIFT) - 1;
     }
 }

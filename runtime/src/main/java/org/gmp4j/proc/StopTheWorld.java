@@ -93,13 +93,13 @@ final class StopTheWorld {
         s.stopBegan = System.nanoTime();
         Machine m = self(s);
         SchedLock.lock(sched);
-        int procs = Schedt.gomaxprocsOpaque(sched);
-        Schedt.setStopwait(sched, procs);
+        int procs = Schedt.GOMAXPROCS.getOpaque(sched);
+        Schedt.STOPWAIT.set(sched, procs);
         Note.clear(Schedt.stopnoteAddress(sched));
-        Schedt.setGcwaitingVolatile(sched, 1);
+        Schedt.GCWAITING.setVolatile(sched, 1);
         if (m != null) {
             PStatus.set(m.pp(), PStatus.PGCSTOP);
-            Schedt.setStopwait(sched, Schedt.stopwait(sched) - 1);
+            Schedt.STOPWAIT.set(sched, Schedt.STOPWAIT.get(sched) - 1);
         }
         for (int i = 0; i < procs; i++) {
             long pp = Idle.allp(sched, i);
@@ -108,9 +108,9 @@ final class StopTheWorld {
         long now = System.nanoTime();
         for (long pp = Idle.pidleget(sched, now); pp != 0; pp = Idle.pidleget(sched, now)) {
             PStatus.set(pp, PStatus.PGCSTOP);
-            Schedt.setStopwait(sched, Schedt.stopwait(sched) - 1);
+            Schedt.STOPWAIT.set(sched, Schedt.STOPWAIT.get(sched) - 1);
         }
-        boolean wait = Schedt.stopwait(sched) > 0; // Else all Ps are stopped, and nobody rings the note.
+        boolean wait = Schedt.STOPWAIT.get(sched) > 0; // Else all Ps are stopped, and nobody rings the note.
         SchedLock.unlock(sched);
         if (wait) {
             awaitStopped(s, procs);
@@ -136,7 +136,7 @@ final class StopTheWorld {
                 long pp = Idle.allp(s.sched, i);
                 if (PStatus.get(pp) == PStatus.PRUNNING) {
                     boolean _ = round < HANDOFF_ROUND ? Preempt.preemptone(pp)
-                            : Preempt.handoff(s, P.mOpaque(pp), P.schedtickOpaque(pp));
+                            : Preempt.handoff(s, P.M.getOpaque(pp), P.SCHEDTICK.getOpaque(pp));
                 }
             }
             SchedLock.lock(s.sched);
@@ -160,7 +160,7 @@ final class StopTheWorld {
     /** Stops a P whose M is in a system call; under sched.lock. */
     static void stopInSyscall(long sched, long pp) {
         if (PStatus.get(pp) == PStatus.PSYSCALL && PStatus.cas(pp, PStatus.PSYSCALL, PStatus.PGCSTOP)) {
-            P.setSyscalltick(pp, P.syscalltickOpaque(pp) + 1);
+            P.SYSCALLTICK.set(pp, P.SYSCALLTICK.getOpaque(pp) + 1);
             countStopped(sched);
         }
     }
@@ -242,7 +242,7 @@ final class StopTheWorld {
             throw t;
         }
         stop(s);
-        int old = Schedt.gomaxprocsOpaque(s.sched);
+        int old = Schedt.GOMAXPROCS.getOpaque(s.sched);
         try {
             prepareMoves(s, n, old);
         } catch (Throwable t) {
@@ -260,7 +260,7 @@ final class StopTheWorld {
         for (int i = n; i < old; i++) {
             long pp = Idle.allp(s.sched, i);
             s.timers.prepareMove(pp, Idle.allp(s.sched, 0), timers);
-            timers += P.timersLenOpaque(pp);
+            timers += P.TIMERSLEN.getOpaque(pp);
         }
     }
 
@@ -271,16 +271,16 @@ final class StopTheWorld {
         Machine m = self(s);
         SchedLock.lock(sched);
         long runnable = procresize(s, procs, m);
-        Schedt.setGcwaitingVolatile(sched, 0);
-        if (Schedt.sysmonwait(sched) != 0) {
-            Schedt.setSysmonwaitVolatile(sched, 0);
+        Schedt.GCWAITING.setVolatile(sched, 0);
+        if (Schedt.SYSMONWAIT.get(sched) != 0) {
+            Schedt.SYSMONWAIT.setVolatile(sched, 0);
             Note.ring(Schedt.sysmonnoteAddress(sched));
         }
         SchedLock.unlock(sched);
         while (runnable != 0) {
             long pp = runnable;
-            runnable = P.link(pp);
-            P.setLink(pp, 0);
+            runnable = P.LINK.get(pp);
+            P.LINK.set(pp, 0);
             Threads.startm(s, pp, false);
         }
         Wakep.wakep(s);
@@ -301,20 +301,20 @@ final class StopTheWorld {
      */
     static long procresize(Scheduler s, @Nullable Procs to, @Nullable Machine m) {
         long sched = s.sched;
-        int old = Schedt.gomaxprocsOpaque(sched);
+        int old = Schedt.GOMAXPROCS.getOpaque(sched);
         int procs = to == null ? old : to.count;
         long now = System.nanoTime();
-        if (Schedt.procresizetime(sched) != 0) {
-            Schedt.setTotaltime(sched, Schedt.totaltime(sched) + old * (now - Schedt.procresizetime(sched)));
+        if (Schedt.PROCRESIZETIME.get(sched) != 0) {
+            Schedt.TOTALTIME.set(sched, Schedt.TOTALTIME.get(sched) + old * (now - Schedt.PROCRESIZETIME.get(sched)));
         }
-        Schedt.setProcresizetimeVolatile(sched, now);
+        Schedt.PROCRESIZETIME.setVolatile(sched, now);
         if (to != null) {
             s.allp.grow(to.room);
         }
-        if (m != null && P.id(m.pp()) >= procs) {
+        if (m != null && P.ID.get(m.pp()) >= procs) {
             // The caller's P is one that dies: the caller goes on with the first P.
             long pp = m.pp();
-            P.setMOpaque(pp, 0);
+            P.M.setOpaque(pp, 0);
             M.detachP(m.mp);
             long p0 = Idle.allp(sched, 0);
             PStatus.set(p0, PStatus.PIDLE);
@@ -325,14 +325,14 @@ final class StopTheWorld {
         for (int i = procs; i < old; i++) {
             destroy(s, Idle.allp(sched, i));
         }
-        Schedt.setGomaxprocsOpaque(sched, procs);
+        Schedt.GOMAXPROCS.setOpaque(sched, procs);
         if (to != null) {
             s.victimOrder = to.order;
             s.placement = to.placement;
             NodeQueues.use(sched, to.nodeQueues);
             for (Processor pr : s.procs()) {
-                pr.setNode(to.placement.node(P.id(pr.pp)));
-                Tracing.place(s.tracer, P.id(pr.pp), pr.node());
+                pr.setNode(to.placement.node(P.ID.get(pr.pp)));
+                Tracing.place(s.tracer, P.ID.get(pr.pp), pr.node());
             }
         }
         long runnable = 0;
@@ -345,7 +345,7 @@ final class StopTheWorld {
             if (Runq.runqempty(pp)) {
                 Idle.pidleput(sched, pp, now);
             } else {
-                P.setLink(pp, runnable);
+                P.LINK.set(pp, runnable);
                 runnable = pp;
             }
         }
@@ -362,21 +362,21 @@ final class StopTheWorld {
         GFree.gfpurge(sched, pp);
         SudogCache.purge(pp);
         s.proc(pp).trim();
-        Idle.maskClear(Schedt.idlepMaskAcquire(sched), P.id(pp));
-        Idle.maskClear(Schedt.timerpMaskAcquire(sched), P.id(pp));
+        Idle.maskClear(Schedt.IDLEPMASK.getAcquire(sched), P.ID.get(pp));
+        Idle.maskClear(Schedt.TIMERPMASK.getAcquire(sched), P.ID.get(pp));
         PStatus.set(pp, PStatus.PDEAD);
     }
 
     /** A running M saw gcwaiting: stops its P and sleeps until the world starts. */
     static void gcstopm(Machine m) {
         Scheduler s = m.s;
-        if (M.spinning(m.mp) != 0) {
-            M.setSpinningOpaque(m.mp, 0);
+        if (M.SPINNING.get(m.mp) != 0) {
+            M.SPINNING.setOpaque(m.mp, 0);
             Wakep.stopSpinning(s.sched);
         }
         long pp = Threads.releasep(m);
         SchedLock.lock(s.sched);
-        if (Schedt.gcwaitingAcquire(s.sched) != 0) {
+        if (Schedt.GCWAITING.getAcquire(s.sched) != 0) {
             stopped(s, pp);
             SchedLock.unlock(s.sched);
         } else {
@@ -394,8 +394,8 @@ final class StopTheWorld {
     }
 
     private static void countStopped(long sched) {
-        int left = Schedt.stopwait(sched) - 1;
-        Schedt.setStopwait(sched, left);
+        int left = Schedt.STOPWAIT.get(sched) - 1;
+        Schedt.STOPWAIT.set(sched, left);
         if (left == 0) {
             Note.wakeup(Schedt.stopnoteAddress(sched));
         }

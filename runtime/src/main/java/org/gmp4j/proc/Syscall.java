@@ -68,7 +68,7 @@ public final class Syscall {
     /** Whether anything but the caller could run on its P. */
     private static boolean workWaits(GStack st) {
         Machine m = st.machine();
-        return !Runq.runqempty(m.pp()) || Schedt.runqsizeOpaque(m.s.sched) > 0;
+        return !Runq.runqempty(m.pp()) || Schedt.RUNQSIZE.getOpaque(m.s.sched) > 0;
     }
 
     /** On the goroutine's stack, inside {@link GStack#enter}: gives the P up. Ends with the next enter. */
@@ -77,19 +77,19 @@ public final class Syscall {
         long mp = m.mp;
         long pp = m.pp();
         if (m.trace != null) {
-            m.trace.stop(Ev.SYSCALL, 0, G.goid(st.gp));
+            m.trace.stop(Ev.SYSCALL, 0, G.GOID.get(st.gp));
         }
         GStatus.casgstatus(st.gp, GStatus.GRUNNING, GStatus.GSYSCALL);
-        M.setOldp(mp, pp);
-        P.setMOpaque(pp, 0);
+        M.OLDP.set(mp, pp);
+        P.M.setOpaque(pp, 0);
         M.detachP(mp);
-        M.setIncgoOpaque(mp, 1); // No P any more (M5), until exitsyscall, or until the JDK parks the goroutine.
+        M.INCGO.setOpaque(mp, 1); // No P any more (M5), until exitsyscall, or until the JDK parks the goroutine.
         PStatus.setVolatile(pp, PStatus.PSYSCALL); // Before gcwaiting is read: stopTheWorld does the two in the other order.
         long sched = m.s.sched;
-        if (Schedt.gcwaitingVolatile(sched) != 0) {
+        if (Schedt.GCWAITING.getVolatile(sched) != 0) {
             gcwait(sched, pp);
         }
-        if (Schedt.sysmonwaitAcquire(sched) != 0) {
+        if (Schedt.SYSMONWAIT.getAcquire(sched) != 0) {
             Note.ring(Schedt.sysmonnoteAddress(sched)); // Sysmon must take the P if this lasts.
         }
     }
@@ -97,7 +97,7 @@ public final class Syscall {
     /** The world is being stopped and may have looked at our P too early: stop it ourselves. */
     private static void gcwait(long sched, long pp) {
         SchedLock.lock(sched);
-        if (Schedt.stopwait(sched) > 0) {
+        if (Schedt.STOPWAIT.get(sched) > 0) {
             StopTheWorld.stopInSyscall(sched, pp);
         }
         SchedLock.unlock(sched);
@@ -111,16 +111,16 @@ public final class Syscall {
     static void entersyscallblock(GStack st, boolean polled) {
         Machine m = st.machine();
         if (m.trace != null) {
-            m.trace.stop(Ev.SYSCALL, 1, G.goid(st.gp));
+            m.trace.stop(Ev.SYSCALL, 1, G.GOID.get(st.gp));
         }
         GStatus.casgstatus(st.gp, GStatus.GRUNNING, GStatus.GSYSCALL);
         long pp = Threads.releasep(m);
-        P.setSyscalltick(pp, P.syscalltickOpaque(pp) + 1);
-        M.setOldp(m.mp, 0);
-        M.setIncgoOpaque(m.mp, 1);
+        P.SYSCALLTICK.set(pp, P.SYSCALLTICK.getOpaque(pp) + 1);
+        M.OLDP.set(m.mp, 0);
+        M.INCGO.setOpaque(m.mp, 1);
         Threads.handoffp(m.s, pp);
         // After the P was put on the idle list: an M that leaves the poller sets lastpoll before it looks for an idle P.
-        if (polled && Schedt.lastpollVolatile(m.s.sched) != 0) {
+        if (polled && Schedt.LASTPOLL.getVolatile(m.s.sched) != 0) {
             Wakep.wakep(m.s); // No M sleeps in the poller. This one does when it finds no work.
         }
     }
@@ -129,14 +129,14 @@ public final class Syscall {
     static void exitsyscall(GStack st) {
         Machine m = st.machine();
         long mp = m.mp;
-        M.setIncgoOpaque(mp, 0);
-        long oldp = M.oldp(mp);
+        M.INCGO.setOpaque(mp, 0);
+        long oldp = M.OLDP.get(mp);
         if (reacquire(m)) { // In the same time slice, or short calls would keep the P for ever.
             resumed(st);
             return;
         }
         if (oldp != 0) {
-            st.lostP = P.longcallOpaque(oldp) != 0; // It was taken, not given away.
+            st.lostP = P.LONGCALL.getOpaque(oldp) != 0; // It was taken, not given away.
         }
         long pp = idlep(m.s);
         if (pp != 0) {
@@ -153,12 +153,12 @@ public final class Syscall {
         Machine m = st.machine();
         EventRing trace = m.trace;
         if (trace != null) {
-            trace.event(Ev.SYSCALL_EXIT, 0, G.goid(st.gp), 0);
+            trace.event(Ev.SYSCALL_EXIT, 0, G.GOID.get(st.gp), 0);
         }
     }
 
     private static long idlep(Scheduler s) {
-        if (Schedt.npidleVolatile(s.sched) == 0) {
+        if (Schedt.NPIDLE.getVolatile(s.sched) == 0) {
             return 0;
         }
         SchedLock.lock(s.sched);
@@ -170,15 +170,15 @@ public final class Syscall {
     /** On g0: takes the P back that this M's goroutine left in _Psyscall and no longer needs; false when it is gone. */
     static boolean reacquire(Machine m) {
         long mp = m.mp;
-        long oldp = M.oldp(mp);
-        M.setOldp(mp, 0);
+        long oldp = M.OLDP.get(mp);
+        M.OLDP.set(mp, 0);
         if (oldp == 0 || !PStatus.cas(oldp, PStatus.PSYSCALL, PStatus.PRUNNING)) {
             return false;
         }
         M.attachP(mp, oldp);
-        P.setMOpaque(oldp, mp);
+        P.M.setOpaque(oldp, mp);
         m.lookForTrace(oldp); // The P may have been with other Ms meanwhile.
-        P.setSyscalltick(oldp, P.syscalltickOpaque(oldp) + 1);
+        P.SYSCALLTICK.set(oldp, P.SYSCALLTICK.getOpaque(oldp) + 1);
         return true;
     }
 

@@ -48,36 +48,36 @@ public final class Threads {
 
     /** Takes a P that is idle and in no list; from here on it is the caller's (P1). */
     static void acquirep(Machine m, long pp) {
-        if (M.p(m.mp) != 0 || M.nextp(m.mp) != 0 || M.incgo(m.mp) != 0) {
+        if (M.P.get(m.mp) != 0 || M.NEXTP.get(m.mp) != 0 || M.INCGO.get(m.mp) != 0) {
             throw Throw.of("acquirep: already in go, or about to be, or in a native call");
         }
-        if (P.m(pp) != 0 || PStatus.get(pp) != PStatus.PIDLE) {
+        if (P.M.get(pp) != 0 || PStatus.get(pp) != PStatus.PIDLE) {
             throw Throw.of("acquirep: invalid p state " + PStatus.name(PStatus.get(pp)));
         }
         M.attachP(m.mp, pp);
-        P.setMOpaque(pp, m.mp);
+        P.M.setOpaque(pp, m.mp);
         m.lookForTrace(pp);
         if (m.trace != null) {
-            m.trace.event(Ev.P_START, 0, M.id(m.mp), 0);
+            m.trace.event(Ev.P_START, 0, M.ID.get(m.mp), 0);
         }
         Schedule.newSlice(m, pp); // A G that runs from runnext does not inherit the P's last time slice.
         PStatus.set(pp, PStatus.PRUNNING);
-        if (Schedt.sysmonwaitAcquire(m.s.sched) == Schedt.SYSMON_SLEEPS) {
+        if (Schedt.SYSMONWAIT.getAcquire(m.s.sched) == Schedt.SYSMON_SLEEPS) {
             Note.ring(Schedt.sysmonnoteAddress(m.s.sched)); // Something runs again: watch it.
         }
-        pin(m, P.id(pp));
+        pin(m, P.ID.get(pp));
     }
 
     /** Gives the P up: idle, in no list yet. */
     static long releasep(Machine m) {
         long pp = m.pp();
-        if (pp == 0 || P.m(pp) != m.mp || PStatus.get(pp) != PStatus.PRUNNING) {
+        if (pp == 0 || P.M.get(pp) != m.mp || PStatus.get(pp) != PStatus.PRUNNING) {
             throw Throw.of("releasep: invalid arg");
         }
         if (m.trace != null) {
-            m.trace.event(Ev.P_STOP, 0, M.id(m.mp), 0);
+            m.trace.event(Ev.P_STOP, 0, M.ID.get(m.mp), 0);
         }
-        P.setMOpaque(pp, 0);
+        P.M.setOpaque(pp, 0);
         M.detachP(m.mp);
         PStatus.set(pp, PStatus.PIDLE);
         return pp;
@@ -100,9 +100,9 @@ public final class Threads {
             m.pinnedTo = slot; // Also when it is refused: no second try until the next move.
             try {
                 if (runOn(place.get(slot))) {
-                    M.setCpu(m.mp, place.get(slot).nextSetBit(0));
+                    M.CPU.set(m.mp, place.get(slot).nextSetBit(0));
                 } else {
-                    M.setCpu(m.mp, -1);
+                    M.CPU.set(m.mp, -1);
                     BitSet any = new BitSet();
                     for (BitSet one : place) {
                         any.or(one); // Or it would stay where its last P, or its starter, was pinned.
@@ -154,7 +154,7 @@ public final class Threads {
             Newm.newm(s, pp, spinning);
             return;
         }
-        if (M.spinningOpaque(mp) != 0 || M.nextp(mp) != 0) {
+        if (M.SPINNING.getOpaque(mp) != 0 || M.NEXTP.get(mp) != 0) {
             throw Throw.of("startm: m is spinning or has p");
         }
         if (spinning && !Runq.runqempty(pp)) {
@@ -165,21 +165,21 @@ public final class Threads {
         if (spinning) {
             Wakep.startSpinning(m);
         }
-        M.setNextp(mp, pp);
+        M.NEXTP.set(mp, pp);
         Note.wakeup(M.parkAddress(mp));
     }
 
     /** Takes the P that was given to this M when it was woken or made. */
     static void takeNextp(Machine m) {
-        long pp = M.nextp(m.mp);
-        M.setNextp(m.mp, 0);
+        long pp = M.NEXTP.get(m.mp);
+        M.NEXTP.set(m.mp, 0);
         acquirep(m, pp);
         m.hasStandIn = false;
         if (m.rung != 0) {
             PStat.WAKEUP.add(pp, System.nanoTime() - m.rung);
             m.rung = 0;
         }
-        if (M.spinning(m.mp) != 0) {
+        if (M.SPINNING.get(m.mp) != 0) {
             Wakep.begun(m);
         }
     }
@@ -188,11 +188,11 @@ public final class Threads {
     static void stopm(Machine m) {
         Scheduler s = m.s;
         long sched = s.sched;
-        if (m.held != 0 || m.pp() != 0 || !m.listed && M.spinning(m.mp) != 0) {
+        if (m.held != 0 || m.pp() != 0 || !m.listed && M.SPINNING.get(m.mp) != 0) {
             throw Throw.of("stopm holding locks, p or spinning");
         }
         SchedLock.lock(sched);
-        if (Schedt.closingAcquire(sched) == Scheduler.STOPPED) {
+        if (Schedt.CLOSING.getAcquire(sched) == Scheduler.STOPPED) {
             boolean taken = m.listed && !unlist(m);
             SchedLock.unlock(sched);
             if (!taken) {
@@ -235,7 +235,7 @@ public final class Threads {
         long start = System.nanoTime();
         mPark(m, m.s.config.idleNanos());
         m.inVain = System.nanoTime() - start < SOON_NANOS ? m.inVain + 1 : 0; // Until it finds something.
-        if (M.nextp(m.mp) == 0) {
+        if (M.NEXTP.get(m.mp) == 0) {
             throw Exit.INSTANCE; // Closing woke it.
         }
         if (!m.begun) {
@@ -260,46 +260,46 @@ public final class Threads {
      */
     private static void mPark(Machine m, long nanos) {
         long park = M.parkAddress(m.mp);
-        M.setBlockedOpaque(m.mp, 1);
+        M.BLOCKED.setOpaque(m.mp, 1);
         M.NSLEEP.addOpaque(m.mp, 1);
         trimStack();
         if (!Note.sleep(park, nanos)) {
             SchedLock.lock(m.s.sched);
-            boolean unwanted = Schedt.nmidleOpaque(m.s.sched) > Schedt.gomaxprocsOpaque(m.s.sched)
+            boolean unwanted = Schedt.NMIDLE.getOpaque(m.s.sched) > Schedt.GOMAXPROCS.getOpaque(m.s.sched)
                     && Idle.mremove(m.s.sched, m.mp);
             SchedLock.unlock(m.s.sched);
             if (unwanted) {
-                M.setBlockedOpaque(m.mp, 0);
+                M.BLOCKED.setOpaque(m.mp, 0);
                 m.s.allm.free(m);
                 throw Exit.INSTANCE;
             }
             Note.sleep(park); // Either another M took it off the list, and wakes it; or it stays.
         }
         Note.clear(park);
-        M.setBlockedOpaque(m.mp, 0);
+        M.BLOCKED.setOpaque(m.mp, 0);
     }
 
     /** Gives away the P of an M that is to block: to another M if there is, or may be, something to do. */
     public static void handoffp(Scheduler s, long pp) {
         long sched = s.sched;
-        if (!Runq.runqempty(pp) || Schedt.runqsizeOpaque(sched) != 0) {
+        if (!Runq.runqempty(pp) || Schedt.RUNQSIZE.getOpaque(sched) != 0) {
             startm(s, pp, false);
             return;
         }
-        if (Schedt.nmspinningVolatile(sched) + Schedt.npidleVolatile(sched) == 0 && Wakep.isOnItsWay(sched, 0)) {
-            Schedt.setNeedspinningVolatile(sched, 0);
+        if (Schedt.nmspinningVolatile(sched) + Schedt.NPIDLE.getVolatile(sched) == 0 && Wakep.isOnItsWay(sched, 0)) {
+            Schedt.NEEDSPINNING.setVolatile(sched, 0);
             startm(s, pp, true);
             return;
         }
         SchedLock.lock(sched);
-        if (Schedt.gcwaitingAcquire(sched) != 0) {
+        if (Schedt.GCWAITING.getAcquire(sched) != 0) {
             StopTheWorld.stopped(s, pp);
             SchedLock.unlock(sched);
             return;
         }
-        if (Schedt.runqsizeOpaque(sched) != 0
-                || Schedt.npidleVolatile(sched) == Schedt.gomaxprocsOpaque(sched) - 1
-                        && Schedt.lastpollVolatile(sched) != 0) {
+        if (Schedt.RUNQSIZE.getOpaque(sched) != 0
+                || Schedt.NPIDLE.getVolatile(sched) == Schedt.GOMAXPROCS.getOpaque(sched) - 1
+                        && Schedt.LASTPOLL.getVolatile(sched) != 0) {
             SchedLock.unlock(sched);
             startm(s, pp, false); // There is global work, or this is the last P at work: an M must watch timers and network.
             return;
@@ -311,8 +311,8 @@ public final class Threads {
 
     /** A timer due at {@code when} was added: the M that sleeps in the poller must not sleep longer. */
     static void wakeNetPoller(Scheduler s, long when) {
-        if (Schedt.lastpollVolatile(s.sched) == 0) {
-            long until = Schedt.pollUntilVolatile(s.sched);
+        if (Schedt.LASTPOLL.getVolatile(s.sched) == 0) {
+            long until = Schedt.POLLUNTIL.getVolatile(s.sched);
             if (until == 0 || until > when) {
                 s.netpoll.wake(s);
             }
@@ -329,7 +329,7 @@ public final class Threads {
         }
         incidlelocked(s, 1);
         mPark(m, -1);
-        if (M.nextp(m.mp) == 0) {
+        if (M.NEXTP.get(m.mp) == 0) {
             throw Throw.of("stoplockedm: not runnable");
         }
         takeNextp(m);
@@ -337,15 +337,15 @@ public final class Threads {
 
     /** Hands this M's P to the M that is locked to {@code gp}, and sleeps. */
     static void startlockedm(Machine m, long gp, long lockedm) {
-        if (lockedm == m.mp || M.nextp(lockedm) != 0) {
+        if (lockedm == m.mp || M.NEXTP.get(lockedm) != 0) {
             throw Throw.of("startlockedm: locked to me, or m has p");
         }
-        if (G.lockedm(gp) != lockedm || M.lockedgOpaque(lockedm) != gp) {
+        if (G.LOCKEDM.get(gp) != lockedm || M.LOCKEDG.getOpaque(lockedm) != gp) {
             throw Throw.of("startlockedm: g and m are not a pair");
         }
         incidlelocked(m.s, -1);
         m.s.machine(lockedm).rung = System.nanoTime();
-        M.setNextp(lockedm, releasep(m));
+        M.NEXTP.set(lockedm, releasep(m));
         Note.wakeup(M.parkAddress(lockedm));
         stopm(m);
     }
@@ -354,30 +354,30 @@ public final class Threads {
     static void lockOSThread(GStack st) {
         Machine m = st.machine();
         m.wasLocked = true;
-        M.setLockedExt(m.mp, M.lockedExt(m.mp) + 1);
-        M.setLockedgOpaque(m.mp, st.gp);
-        G.setLockedmOpaque(st.gp, m.mp);
+        M.LOCKEDEXT.set(m.mp, M.LOCKEDEXT.get(m.mp) + 1);
+        M.LOCKEDG.setOpaque(m.mp, st.gp);
+        G.LOCKEDM.setOpaque(st.gp, m.mp);
     }
 
     /** {@code UnlockOSThread}: undoes one lock; nothing when there is none. */
     static void unlockOSThread(GStack st) {
         Machine m = st.machine();
-        int n = M.lockedExt(m.mp);
+        int n = M.LOCKEDEXT.get(m.mp);
         if (n == 0) {
             return;
         }
-        M.setLockedExt(m.mp, n - 1);
-        if (n == 1 && M.lockedInt(m.mp) == 0) {
-            M.setLockedgOpaque(m.mp, 0);
-            G.setLockedmOpaque(st.gp, 0);
+        M.LOCKEDEXT.set(m.mp, n - 1);
+        if (n == 1 && M.LOCKEDINT.get(m.mp) == 0) {
+            M.LOCKEDG.setOpaque(m.mp, 0);
+            G.LOCKEDM.setOpaque(st.gp, 0);
         }
     }
 
     /** Ends the calling M, on g0, with a P, which another M gets. */
     static void mexit(Machine m) {
-        M.setLockedExt(m.mp, 0);
-        M.setLockedInt(m.mp, 0);
-        M.setLockedgOpaque(m.mp, 0);
+        M.LOCKEDEXT.set(m.mp, 0);
+        M.LOCKEDINT.set(m.mp, 0);
+        M.LOCKEDG.setOpaque(m.mp, 0);
         if (m.pp() != 0 || Syscall.reacquire(m)) {
             handoffp(m.s, releasep(m));
         }
@@ -387,7 +387,7 @@ public final class Threads {
 
     private static void incidlelocked(Scheduler s, int v) {
         SchedLock.lock(s.sched);
-        Schedt.setNmidlelocked(s.sched, Schedt.nmidlelocked(s.sched) + v);
+        Schedt.NMIDLELOCKED.set(s.sched, Schedt.NMIDLELOCKED.get(s.sched) + v);
         boolean dead = v > 0 && Checkdead.dead(s);
         SchedLock.unlock(s.sched);
         if (dead) {

@@ -34,8 +34,8 @@ public final class Tracing {
             if (n == all.length) {
                 all = java.util.Arrays.copyOf(all, 2 * n);
             }
-            int reason = status == GStatus.GWAITING ? G.waitreasonOpaque(gp) : 0;
-            all[n++] = (G.goid(gp) << REASON_BITS | reason) << STATUS_BITS | status;
+            int reason = status == GStatus.GWAITING ? G.WAITREASON.getOpaque(gp) : 0;
+            all[n++] = (G.GOID.get(gp) << REASON_BITS | reason) << STATUS_BITS | status;
         }
 
         /** How many live. */
@@ -81,7 +81,7 @@ public final class Tracing {
             if (tracer != null) {
                 tracer.prepare(s.procs().length); // They may have become more.
                 for (Processor pr : s.procs()) {
-                    place(tracer, P.id(pr.pp), pr.node());
+                    place(tracer, P.ID.get(pr.pp), pr.node());
                 }
             }
             boolean done = false;
@@ -129,7 +129,7 @@ public final class Tracing {
         Machine m = Machine.of();
         if (m != null && m.s == s && m.pp() != 0) {
             if (m.trace != null) {
-                m.trace.event(Ev.UNBLOCK, 0, G.goid(gp), 0);
+                m.trace.event(Ev.UNBLOCK, 0, G.GOID.get(gp), 0);
             }
         } else {
             s.traceOutside(Ev.UNBLOCK, 0, gp);
@@ -150,10 +150,10 @@ public final class Tracing {
         if (t == null) {
             return;
         }
-        t.outside(Ev.QUEUE, 0, Schedt.runqsizeOpaque(s.sched), Ev.GLOBAL);
+        t.outside(Ev.QUEUE, 0, Schedt.RUNQSIZE.getOpaque(s.sched), Ev.GLOBAL);
         for (Processor pr : s.procs()) {
             int n = Runq.size(pr.pp) + (Runq.runnext(pr.pp) == 0 ? 0 : 1);
-            t.outside(Ev.QUEUE, 0, n, P.id(pr.pp));
+            t.outside(Ev.QUEUE, 0, n, P.ID.get(pr.pp));
         }
     }
 
@@ -173,7 +173,7 @@ public final class Tracing {
             if (st.s.tracer != t) {
                 return; // Traced no more.
             }
-            t.user(ring(st), kind, G.goid(st.gp), number, task, parent);
+            t.user(ring(st), kind, G.GOID.get(st.gp), number, task, parent);
         } finally {
             GStack.exit(in);
         }
@@ -200,7 +200,7 @@ public final class Tracing {
             if (st.s.tracer != t) {
                 return;
             }
-            t.log(ring(st), G.goid(st.gp), message);
+            t.log(ring(st), G.GOID.get(st.gp), message);
         } finally {
             GStack.exit(in);
         }
@@ -208,6 +208,6 @@ public final class Tracing {
 
     private static @Nullable EventRing ring(GStack st) {
         Machine m = st.machine();
-        return M.pOpaque(m.mp) == 0 ? null : m.trace;
+        return M.P.getOpaque(m.mp) == 0 ? null : m.trace;
     }
 }

@@ -47,7 +47,7 @@ public final class Upkeep {
 
     /** Whether {@link #drain} is wanted now. */
     public boolean pending() {
-        return s.mayBeDrained() || Schedt.injectAcquire(s.sched) != 0 || Deferred.pending() || s.mayBeDead;
+        return s.mayBeDrained() || Schedt.INJECT.getAcquire(s.sched) != 0 || Deferred.pending() || s.mayBeDead;
     }
 
     /** Readies goroutines for C code, does the work of {@link Deferred}, and tells a closing thread that no goroutine may be left. */
@@ -124,8 +124,8 @@ public final class Upkeep {
     private record Since(long now) implements LongConsumer {
         @Override
         public void accept(long gp) {
-            if (GStatus.readgstatus(gp) == GStatus.GWAITING && G.waitsinceOpaque(gp) == 0) {
-                G.setWaitsinceOpaque(gp, now);
+            if (GStatus.readgstatus(gp) == GStatus.GWAITING && G.WAITSINCE.getOpaque(gp) == 0) {
+                G.WAITSINCE.setOpaque(gp, now);
             }
         }
     }

@@ -78,17 +78,17 @@ final class Wakep {
      */
     static void wakep(Scheduler s) {
         long sched = s.sched;
-        long spinners = Schedt.spinnersVolatile(sched);
+        long spinners = Schedt.NMSPINNING.getVolatile(sched);
         if (spinners != 0) {
             int spinning = Schedt.spinning(spinners);
-            if (Schedt.onTheirWay(spinners) == spinning && Schedt.npidleVolatile(sched) != 0
-                    && System.nanoTime() - Schedt.wokenatOpaque(sched) > LATE_NANOS * spinning) {
+            if (Schedt.onTheirWay(spinners) == spinning && Schedt.NPIDLE.getVolatile(sched) != 0
+                    && System.nanoTime() - Schedt.WOKENAT.getOpaque(sched) > LATE_NANOS * spinning) {
                 wakepSlow(s, spinners);
             }
             return;
         }
-        if (Schedt.npidleVolatile(sched) == 0) {
-            if (Schedt.sysmonwaitAcquire(sched) == Schedt.SYSMON_RESTS && System.nanoTime() - s.monitorPaidAt >= 0) {
+        if (Schedt.NPIDLE.getVolatile(sched) == 0) {
+            if (Schedt.SYSMONWAIT.getAcquire(sched) == Schedt.SYSMON_RESTS && System.nanoTime() - s.monitorPaidAt >= 0) {
                 Note.ring(Schedt.sysmonnoteAddress(sched)); // The work waits for a running G, whose slice counts now.
             }
             return;
@@ -103,7 +103,7 @@ final class Wakep {
             return; // Another M spins now or was woken, and will look; or one has ceased to, and looks once more.
         }
         SchedLock.lock(sched);
-        long pp = Schedt.closingAcquire(sched) == Scheduler.STOPPED ? 0
+        long pp = Schedt.CLOSING.getAcquire(sched) == Scheduler.STOPPED ? 0
                 : Idle.pidlegetSpinning(sched, System.nanoTime());
         if (pp == 0) {
             neverComes(sched);
@@ -124,13 +124,13 @@ final class Wakep {
      * late: then one is woken too early.
      */
     static boolean isOnItsWay(long sched, long spinners) {
-        Schedt.setWokenatOpaque(sched, System.nanoTime());
-        return Schedt.casSpinners(sched, spinners, spinners + Schedt.IS_ON_ITS_WAY);
+        Schedt.WOKENAT.setOpaque(sched, System.nanoTime());
+        return Schedt.NMSPINNING.compareAndSet(sched, spinners, spinners + Schedt.IS_ON_ITS_WAY);
     }
 
     /** The M that is on its way has a new thread, which takes longer to come. */
     static void isNew(long sched) {
-        Schedt.setWokenatOpaque(sched, System.nanoTime() + NEW_THREAD_NANOS);
+        Schedt.WOKENAT.setOpaque(sched, System.nanoTime() + NEW_THREAD_NANOS);
     }
 
     /** There was no P or no M to wake: counts one less of those on their way. */
@@ -145,12 +145,12 @@ final class Wakep {
     static void begun(Machine m) {
         long sched = m.s.sched;
         for (;;) {
-            long spinners = Schedt.spinnersVolatile(sched);
+            long spinners = Schedt.NMSPINNING.getVolatile(sched);
             long others = spinners - Schedt.IS_ON_ITS_WAY;
             boolean enough = enough(sched, others);
-            if (Schedt.casSpinners(sched, spinners, others + (enough ? 0 : Schedt.SPINS))) {
+            if (Schedt.NMSPINNING.compareAndSet(sched, spinners, others + (enough ? 0 : Schedt.SPINS))) {
                 if (enough) {
-                    M.setSpinningOpaque(m.mp, 0);
+                    M.SPINNING.setOpaque(m.mp, 0);
                     lookAfterIt(m.s);
                 } else {
                     PStat.NSPIN.addOpaque(m.pp(), 1);
@@ -165,10 +165,10 @@ final class Wakep {
      * lone M has to be able to look for work.
      */
     private static boolean enough(long sched, long others) {
-        int procs = Schedt.gomaxprocsOpaque(sched);
+        int procs = Schedt.GOMAXPROCS.getOpaque(sched);
         int onTheirWay = Schedt.onTheirWay(others);
         int n = Schedt.spinning(others) - onTheirWay;
-        return n != 0 && (n >= Math.max(1, procs / 2) || 2 * n >= procs - Schedt.npidleVolatile(sched) - onTheirWay);
+        return n != 0 && (n >= Math.max(1, procs / 2) || 2 * n >= procs - Schedt.NPIDLE.getVolatile(sched) - onTheirWay);
     }
 
     /**
@@ -183,11 +183,11 @@ final class Wakep {
             m.s.spunInVain = !m.s.spinnerFound;
         }
         for (;;) {
-            long spinners = Schedt.spinnersVolatile(sched);
+            long spinners = Schedt.NMSPINNING.getVolatile(sched);
             if (enough(sched, spinners)) {
                 return false;
             }
-            if (Schedt.casSpinners(sched, spinners, spinners + Schedt.SPINS)) {
+            if (Schedt.NMSPINNING.compareAndSet(sched, spinners, spinners + Schedt.SPINS)) {
                 startSpinning(m);
                 PStat.NSPIN.addOpaque(m.pp(), 1);
                 return true;
@@ -197,8 +197,8 @@ final class Wakep {
 
     /** The M spins; it is counted already. */
     static void startSpinning(Machine m) {
-        M.setSpinningOpaque(m.mp, 1);
-        Schedt.setNeedspinningVolatile(m.s.sched, 0);
+        M.SPINNING.setOpaque(m.mp, 1);
+        Schedt.NEEDSPINNING.setVolatile(m.s.sched, 0);
         long nanos = m.s.config.spinNanos();
         m.spinUntil = nanos == 0 ? 0 : nanos == Long.MAX_VALUE ? Long.MAX_VALUE : System.nanoTime() + nanos;
     }
@@ -209,7 +209,7 @@ final class Wakep {
      */
     static void resetspinning(Machine m) {
         Scheduler s = m.s;
-        M.setSpinningOpaque(m.mp, 0);
+        M.SPINNING.setOpaque(m.mp, 0);
         stopSpinning(s.sched);
         if (s.config.spinNanos() == 0) {
             lookAfterIt(s);
@@ -221,7 +221,7 @@ final class Wakep {
     /** The look of an M that has ceased to spin and is about to do something else. */
     private static void lookAfterIt(Scheduler s) {
         VarHandle.fullFence(); // Between steps 2 and 3: not all reads that follow are volatile.
-        if (Schedt.npidleVolatile(s.sched) != 0) {
+        if (Schedt.NPIDLE.getVolatile(s.sched) != 0) {
             wakepForWork(s);
         }
     }
@@ -235,8 +235,8 @@ final class Wakep {
      */
     private static void standIn(Machine m) {
         Scheduler s = m.s;
-        int idle = Schedt.npidleVolatile(s.sched);
-        if (idle != 0 && idle >= Schedt.gomaxprocsOpaque(s.sched) - 1) {
+        int idle = Schedt.NPIDLE.getVolatile(s.sched);
+        if (idle != 0 && idle >= Schedt.GOMAXPROCS.getOpaque(s.sched) - 1) {
             if (s.spunInVain) {
                 lookAfterIt(s);
             } else {
@@ -266,11 +266,11 @@ final class Wakep {
         }
         long when = 0;
         for (Processor pr : s.procs()) {
-            when = FindRunnable.earlier(when, P.timer0WhenAcquire(pr.pp));
+            when = FindRunnable.earlier(when, P.TIMER0WHEN.getAcquire(pr.pp));
         }
         if (when != 0) {
             Threads.wakeNetPoller(s, when);
-        } else if (Schedt.lastpollVolatile(s.sched) != 0 && s.netpoll.anyWaiters(s)) {
+        } else if (Schedt.LASTPOLL.getVolatile(s.sched) != 0 && s.netpoll.anyWaiters(s)) {
             wakep(s);
         }
     }
@@ -282,7 +282,7 @@ final class Wakep {
      * itself.
      */
     private static boolean anyWork(Scheduler s) {
-        if (Schedt.runqsizeAcquire(s.sched) != 0) {
+        if (Schedt.RUNQSIZE.getAcquire(s.sched) != 0) {
             return true;
         }
         for (Processor pr : s.procs()) {

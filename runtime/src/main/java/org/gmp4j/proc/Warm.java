@@ -149,9 +149,9 @@ final class Warm {
         for (int i = 0; i < GS; i++) {
             gs[i] = Mem.alloc(g.layout(), 1);
         }
-        Schedt.setGomaxprocsOpaque(sched, 1);
-        Schedt.setIdlepMaskRelease(sched, words);
-        Schedt.setTimerpMaskRelease(sched, words);
+        Schedt.GOMAXPROCS.setOpaque(sched, 1);
+        Schedt.IDLEPMASK.setRelease(sched, words);
+        Schedt.TIMERPMASK.setRelease(sched, words);
         SchedLock.lock(sched);
         GlobalRunq.globrunqputhead(sched, gs[0]);
         GlobalRunq.globrunqput(sched, gs[1]);
@@ -169,8 +169,8 @@ final class Warm {
         drain(sched, other);
         Runq.runqput(sched, mine, gs[0], true);
         var _ = Runq.runqsteal(other, mine, true, 0);
-        G.setSchedlink(gs[0], gs[1]);
-        G.setSchedlink(gs[1], 0);
+        G.SCHEDLINK.set(gs[0], gs[1]);
+        G.SCHEDLINK.set(gs[1], 0);
         Runq.runqputbatch(sched, mine, gs[0], 2);
         for (int i = 0; i < GS; i++) { // Where rings are short this runs over, to the global queue.
             Runq.runqput(sched, other, gs[i], i % 2 == 0);

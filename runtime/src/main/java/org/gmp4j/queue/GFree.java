@@ -16,10 +16,10 @@ public final class GFree {
 
     /** Puts a dead G on the P's list; owner only. At 64 Gs half of them go to the common list. */
     public static void gfput(long sched, long pp, long gp) {
-        G.setSchedlink(gp, P.gfree(pp));
-        P.setGfree(pp, gp);
-        int n = P.gfreen(pp) + 1;
-        P.setGfreen(pp, n);
+        G.SCHEDLINK.set(gp, P.GFREE.get(pp));
+        P.GFREE.set(pp, gp);
+        int n = P.GFREEN.get(pp) + 1;
+        P.GFREEN.set(pp, n);
         if (n >= LOCAL) {
             drain(sched, pp, n - HALF);
         }
@@ -35,15 +35,15 @@ public final class GFree {
 
     /** Moves all of a P's free Gs to the common list ({@code gfpurge}); world stopped, under the lock. */
     public static void gfpurge(long sched, long pp) {
-        while (P.gfree(pp) != 0) {
+        while (P.GFREE.get(pp) != 0) {
             putGlobal(sched, take(pp));
         }
     }
 
     /** Takes a dead G, or 0 when there is none here or in common; owner only. */
     public static long gfget(long sched, long pp) {
-        if (P.gfree(pp) == 0) {
-            if (Schedt.gfreecountOpaque(sched) == 0) {
+        if (P.GFREE.get(pp) == 0) {
+            if (Schedt.GFREECOUNT.getOpaque(sched) == 0) {
                 return 0;
             }
             SchedLock.lock(sched);
@@ -52,12 +52,12 @@ public final class GFree {
                 if (gp == 0) {
                     break;
                 }
-                G.setSchedlink(gp, P.gfree(pp));
-                P.setGfree(pp, gp);
-                P.setGfreen(pp, P.gfreen(pp) + 1);
+                G.SCHEDLINK.set(gp, P.GFREE.get(pp));
+                P.GFREE.set(pp, gp);
+                P.GFREEN.set(pp, P.GFREEN.get(pp) + 1);
             }
             SchedLock.unlock(sched);
-            if (P.gfree(pp) == 0) {
+            if (P.GFREE.get(pp) == 0) {
                 return 0;
             }
         }
@@ -65,28 +65,28 @@ public final class GFree {
     }
 
     private static long take(long pp) {
-        long gp = P.gfree(pp);
-        P.setGfree(pp, G.schedlink(gp));
-        P.setGfreen(pp, P.gfreen(pp) - 1);
-        G.setSchedlink(gp, 0);
+        long gp = P.GFREE.get(pp);
+        P.GFREE.set(pp, G.SCHEDLINK.get(gp));
+        P.GFREEN.set(pp, P.GFREEN.get(pp) - 1);
+        G.SCHEDLINK.set(gp, 0);
         return gp;
     }
 
     /** Takes a dead G from the common list, or 0; under the lock. */
     public static long getGlobal(long sched) {
-        long gp = Schedt.gfree(sched);
+        long gp = Schedt.GFREE.get(sched);
         if (gp != 0) {
-            Schedt.setGfree(sched, G.schedlink(gp));
-            Schedt.setGfreecountOpaque(sched, Schedt.gfreecountOpaque(sched) - 1);
-            G.setSchedlink(gp, 0);
+            Schedt.GFREE.set(sched, G.SCHEDLINK.get(gp));
+            Schedt.GFREECOUNT.setOpaque(sched, Schedt.GFREECOUNT.getOpaque(sched) - 1);
+            G.SCHEDLINK.set(gp, 0);
         }
         return gp;
     }
 
     /** Puts a dead G on the common list; under the lock. */
     public static void putGlobal(long sched, long gp) {
-        G.setSchedlink(gp, Schedt.gfree(sched));
-        Schedt.setGfree(sched, gp);
-        Schedt.setGfreecountOpaque(sched, Schedt.gfreecountOpaque(sched) + 1);
+        G.SCHEDLINK.set(gp, Schedt.GFREE.get(sched));
+        Schedt.GFREE.set(sched, gp);
+        Schedt.GFREECOUNT.setOpaque(sched, Schedt.GFREECOUNT.getOpaque(sched) + 1);
     }
 }

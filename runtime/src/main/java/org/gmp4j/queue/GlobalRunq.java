@@ -81,49 +81,49 @@ public final class GlobalRunq {
      * in front of all others; under the lock.
      */
     public static void globrunqputpolled(long sched, long first, long last, int n) {
-        insert(sched, Schedt.runqpolledOpaque(sched), first, last, n);
-        Schedt.setRunqpolledOpaque(sched, last);
+        insert(sched, Schedt.RUNQPOLLED.getOpaque(sched), first, last, n);
+        Schedt.RUNQPOLLED.setOpaque(sched, last);
     }
 
     /** Puts {@code n} Gs behind {@code before} in {@code sched.runq}, or at its head if that is 0. */
     private static void insert(long sched, long before, long first, long last, int n) {
         long list = common(sched);
-        long next = before == 0 ? head(list) : G.schedlink(before);
-        G.setSchedlink(last, next);
+        long next = before == 0 ? head(list) : G.SCHEDLINK.get(before);
+        G.SCHEDLINK.set(last, next);
         if (before == 0) {
             Mem.LONG.set(list + HEAD, first);
         } else {
-            G.setSchedlink(before, first);
+            G.SCHEDLINK.set(before, first);
         }
         if (next == 0) {
             Mem.LONG.set(list + TAIL, last);
         }
-        Schedt.setRunqsizeOpaque(sched, Schedt.runqsizeOpaque(sched) + n);
+        Schedt.RUNQSIZE.setOpaque(sched, Schedt.RUNQSIZE.getOpaque(sched) + n);
     }
 
     /** Puts {@code n} Gs, linked from {@code first} to {@code last}, at the tail, without a P; under the lock. */
     public static void globrunqputbatch(long sched, long first, long last, int n) {
         addLast(common(sched), first, last);
-        Schedt.setRunqsizeOpaque(sched, Schedt.runqsizeOpaque(sched) + n);
+        Schedt.RUNQSIZE.setOpaque(sched, Schedt.RUNQSIZE.getOpaque(sched) + n);
     }
 
     /** The same, for an M with the P {@code pp}. */
     public static void globrunqputbatch(long sched, long pp, long first, long last, int n) {
-        long list = NodeQueues.of(Schedt.nodeq(sched), common(sched), pp);
+        long list = NodeQueues.of(Schedt.NODEQ.get(sched), common(sched), pp);
         addLast(list, first, last);
         if (list != common(sched)) {
             NodeQueues.count(list, n);
         }
-        Schedt.setRunqsizeOpaque(sched, Schedt.runqsizeOpaque(sched) + n);
+        Schedt.RUNQSIZE.setOpaque(sched, Schedt.RUNQSIZE.getOpaque(sched) + n);
     }
 
     private static void addLast(long list, long first, long last) {
-        G.setSchedlink(last, 0);
+        G.SCHEDLINK.set(last, 0);
         long tail = tail(list);
         if (tail == 0) {
             Mem.LONG.set(list + HEAD, first);
         } else {
-            G.setSchedlink(tail, first);
+            G.SCHEDLINK.set(tail, first);
         }
         Mem.LONG.set(list + TAIL, last);
     }
@@ -147,23 +147,23 @@ public final class GlobalRunq {
      * @return 0 when the queue is empty
      */
     public static long globrunqget(long sched, long pp, int max) {
-        int size = Schedt.runqsizeOpaque(sched);
+        int size = Schedt.RUNQSIZE.getOpaque(sched);
         if (size == 0) {
             return 0;
         }
         long common = common(sched);
-        long list = NodeQueues.choose(Schedt.nodeq(sched), common, pp, Schedt.runqpolledOpaque(sched) != 0);
+        long list = NodeQueues.choose(Schedt.NODEQ.get(sched), common, pp, Schedt.RUNQPOLLED.getOpaque(sched) != 0);
         int share = list == common ? share(sched) : NodeQueues.share(list);
         int n = fits(pp, Math.min(share, size));
         if (max > 0) {
             n = Math.min(n, max);
         }
-        boolean polled = list == common && Schedt.runqpolledOpaque(sched) != 0;
+        boolean polled = list == common && Schedt.RUNQPOLLED.getOpaque(sched) != 0;
         long gp = pop(sched, list);
         if (gp == 0) {
             throw Throw.of("sched.runqsize != 0 but globrunqget returned nil");
         }
-        if (G.preemptOpaque(gp) == 0) {
+        if (G.PREEMPT.getOpaque(gp) == 0) {
             intoRing(sched, pp, list, 0, n - 1, polled);
         }
         if (polled) {
@@ -183,15 +183,15 @@ public final class GlobalRunq {
         long last = 0;
         int taken = 0;
         for (; taken < n; taken++) {
-            long gp = before == 0 ? head(list) : G.schedlink(before);
-            if (gp == 0 || G.preemptOpaque(gp) != 0 || polled && Schedt.runqpolledOpaque(sched) == 0) {
+            long gp = before == 0 ? head(list) : G.SCHEDLINK.get(before);
+            if (gp == 0 || G.PREEMPT.getOpaque(gp) != 0 || polled && Schedt.RUNQPOLLED.getOpaque(sched) == 0) {
                 break;
             }
             remove(sched, list, before, gp);
             if (last == 0) {
                 first = gp;
             } else {
-                G.setSchedlink(last, gp);
+                G.SCHEDLINK.set(last, gp);
             }
             last = gp;
         }
@@ -202,7 +202,7 @@ public final class GlobalRunq {
 
     /** A P's part of what is in all lists. */
     private static int share(long sched) {
-        return Schedt.runqsizeOpaque(sched) / Schedt.gomaxprocsOpaque(sched) + 1;
+        return Schedt.RUNQSIZE.getOpaque(sched) / Schedt.GOMAXPROCS.getOpaque(sched) + 1;
     }
 
     /** How many of {@code n} Gs the P may take: one to run, and what its ring has room for, but no more than half of that. */
@@ -228,12 +228,12 @@ public final class GlobalRunq {
         long list = common(sched);
         long before = 0;
         long gp = head(list);
-        for (int i = 0; gp != 0 && G.preemptOpaque(gp) != 0; i++) {
+        for (int i = 0; gp != 0 && G.PREEMPT.getOpaque(gp) != 0; i++) {
             if (i == MOST_PASSED) {
                 return 0;
             }
             before = gp;
-            gp = G.schedlink(gp);
+            gp = G.SCHEDLINK.get(gp);
         }
         if (gp == 0 || Runq.SHARED) { // Where all is in this queue each switch begins a slice.
             return 0;
@@ -243,7 +243,7 @@ public final class GlobalRunq {
         intoRing(sched, pp, list, before, n - 1, false);
         long next = Runq.takeRunnext(pp);
         if (next != 0 && (lasts || !Runq.tryPush(pp, next))) {
-            G.setPreemptOpaque(next, 1);
+            G.PREEMPT.setOpaque(next, 1);
             globrunqput(sched, pp, next);
         }
         return gp;
@@ -257,13 +257,13 @@ public final class GlobalRunq {
      * @return 0 when there is none that is meant
      */
     public static long globrunqturn(long sched, long pp) {
-        long polled = Schedt.runqpolledOpaque(sched);
-        int due = P.globaldueOpaque(pp);
-        P.setGlobaldueOpaque(pp, NOT_DUE);
+        long polled = Schedt.RUNQPOLLED.getOpaque(sched);
+        int due = P.GLOBALDUE.getOpaque(pp);
+        P.GLOBALDUE.setOpaque(pp, NOT_DUE);
         if (polled == 0) {
             return due == POLLED_DUE ? 0 : globrunqget(sched, pp, 1); // 0: another P has taken them.
         }
-        boolean ofPolled = due == POLLED_DUE || due == NOT_DUE && (P.schedtick(pp) & 1) != 0;
+        boolean ofPolled = due == POLLED_DUE || due == NOT_DUE && (P.SCHEDTICK.get(pp) & 1) != 0;
         long gp = ofPolled ? 0 : popBehind(sched, pp, polled);
         if (gp == 0) {
             return globrunqget(sched, pp, 0);
@@ -275,23 +275,23 @@ public final class GlobalRunq {
     /** Takes the first behind what the poller found, or that of the P's node. */
     private static long popBehind(long sched, long pp, long polled) {
         long common = common(sched);
-        long gp = G.schedlink(polled);
+        long gp = G.SCHEDLINK.get(polled);
         if (gp != 0) {
             remove(sched, common, polled, gp);
             return gp;
         }
-        long own = NodeQueues.of(Schedt.nodeq(sched), common, pp);
+        long own = NodeQueues.of(Schedt.NODEQ.get(sched), common, pp);
         return own == common ? 0 : pop(sched, own);
     }
 
     private static void taken(long pp) {
         PStat.NGLOBAL.addOpaque(pp, 1);
-        P.setGlobaldueOpaque(pp, NOT_DUE);
+        P.GLOBALDUE.setOpaque(pp, NOT_DUE);
     }
 
     /** Takes the head, of {@code sched.runq} if that has one; 0 when all lists are empty; under the lock. */
     public static long pop(long sched) {
-        return pop(sched, NodeQueues.any(Schedt.nodeq(sched), common(sched)));
+        return pop(sched, NodeQueues.any(Schedt.NODEQ.get(sched), common(sched)));
     }
 
     private static long pop(long sched, long list) {
@@ -305,7 +305,7 @@ public final class GlobalRunq {
     /** Takes the first G that is locked to a thread, 0 when none is; the others stay in their order. Under the lock. */
     public static long popLocked(long sched) {
         long gp = popLocked(sched, common(sched));
-        long nodeq = Schedt.nodeq(sched);
+        long nodeq = Schedt.NODEQ.get(sched);
         for (int i = 1; gp == 0 && i <= NodeQueues.lists(nodeq); i++) {
             gp = popLocked(sched, NodeQueues.list(nodeq, i));
         }
@@ -315,9 +315,9 @@ public final class GlobalRunq {
     private static long popLocked(long sched, long list) {
         long before = 0;
         long gp = head(list);
-        while (gp != 0 && G.lockedm(gp) == 0) {
+        while (gp != 0 && G.LOCKEDM.get(gp) == 0) {
             before = gp;
-            gp = G.schedlink(gp);
+            gp = G.SCHEDLINK.get(gp);
         }
         if (gp != 0) {
             remove(sched, list, before, gp);
@@ -327,21 +327,21 @@ public final class GlobalRunq {
 
     /** Takes {@code gp} out, which stands behind {@code before}, or at the head if that is 0. */
     private static void remove(long sched, long list, long before, long gp) {
-        long next = G.schedlink(gp);
+        long next = G.SCHEDLINK.get(gp);
         if (before == 0) {
             Mem.LONG.set(list + HEAD, next);
         } else {
-            G.setSchedlink(before, next);
+            G.SCHEDLINK.set(before, next);
         }
         if (next == 0) {
             Mem.LONG.set(list + TAIL, before);
         }
         if (list != common(sched)) {
             NodeQueues.count(list, -1);
-        } else if (gp == Schedt.runqpolledOpaque(sched)) {
-            Schedt.setRunqpolledOpaque(sched, before); // Whatever is in front of it comes before what is found next.
+        } else if (gp == Schedt.RUNQPOLLED.getOpaque(sched)) {
+            Schedt.RUNQPOLLED.setOpaque(sched, before); // Whatever is in front of it comes before what is found next.
         }
-        G.setSchedlink(gp, 0);
-        Schedt.setRunqsizeOpaque(sched, Schedt.runqsizeOpaque(sched) - 1);
+        G.SCHEDLINK.set(gp, 0);
+        Schedt.RUNQSIZE.setOpaque(sched, Schedt.RUNQSIZE.getOpaque(sched) - 1);
     }
 }

@@ -21,37 +21,37 @@ public final class Idle {
 
     /** Puts an M that is about to sleep on the idle list; under the lock. */
     public static void mput(long sched, long mp) {
-        M.setSchedlink(mp, Schedt.midle(sched));
-        Schedt.setMidle(sched, mp);
-        Schedt.setNmidleOpaque(sched, Schedt.nmidleOpaque(sched) + 1);
+        M.SCHEDLINK.set(mp, Schedt.MIDLE.get(sched));
+        Schedt.MIDLE.set(sched, mp);
+        Schedt.NMIDLE.setOpaque(sched, Schedt.NMIDLE.getOpaque(sched) + 1);
     }
 
     /** Takes an idle M, or 0; under the lock. */
     public static long mget(long sched) {
-        long mp = Schedt.midle(sched);
+        long mp = Schedt.MIDLE.get(sched);
         if (mp != 0) {
-            Schedt.setMidle(sched, M.schedlink(mp));
-            Schedt.setNmidleOpaque(sched, Schedt.nmidleOpaque(sched) - 1);
-            M.setSchedlink(mp, mp); // Taken: mremove need not search.
+            Schedt.MIDLE.set(sched, M.SCHEDLINK.get(mp));
+            Schedt.NMIDLE.setOpaque(sched, Schedt.NMIDLE.getOpaque(sched) - 1);
+            M.SCHEDLINK.set(mp, mp); // Taken: mremove need not search.
         }
         return mp;
     }
 
     /** Takes an M that was put on the idle list off it; under the lock. False when {@link #mget} took it first. */
     public static boolean mremove(long sched, long mp) {
-        if (M.schedlink(mp) == mp) {
+        if (M.SCHEDLINK.get(mp) == mp) {
             return false;
         }
         long before = 0;
-        for (long at = Schedt.midle(sched); at != mp; at = M.schedlink(at)) {
+        for (long at = Schedt.MIDLE.get(sched); at != mp; at = M.SCHEDLINK.get(at)) {
             before = at;
         }
         if (before == 0) {
-            Schedt.setMidle(sched, M.schedlink(mp));
+            Schedt.MIDLE.set(sched, M.SCHEDLINK.get(mp));
         } else {
-            M.setSchedlink(before, M.schedlink(mp));
+            M.SCHEDLINK.set(before, M.SCHEDLINK.get(mp));
         }
-        Schedt.setNmidleOpaque(sched, Schedt.nmidleOpaque(sched) - 1);
+        Schedt.NMIDLE.setOpaque(sched, Schedt.NMIDLE.getOpaque(sched) - 1);
         return true;
     }
 
@@ -64,30 +64,30 @@ public final class Idle {
         if (!Runq.runqempty(pp)) {
             throw Throw.of("pidleput: P has non-empty run queue");
         }
-        if (P.timersLenOpaque(pp) == 0) {
-            maskClear(Schedt.timerpMaskAcquire(sched), P.id(pp));
-            if (P.timersLenOpaque(pp) != 0) { // After the clear, a barrier: see timerPutBack.
-                maskSet(Schedt.timerpMaskAcquire(sched), P.id(pp));
+        if (P.TIMERSLEN.getOpaque(pp) == 0) {
+            maskClear(Schedt.TIMERPMASK.getAcquire(sched), P.ID.get(pp));
+            if (P.TIMERSLEN.getOpaque(pp) != 0) { // After the clear, a barrier: see timerPutBack.
+                maskSet(Schedt.TIMERPMASK.getAcquire(sched), P.ID.get(pp));
             }
         }
-        maskSet(Schedt.idlepMaskAcquire(sched), P.id(pp));
-        P.setIdlesince(pp, now);
-        P.setLink(pp, Schedt.pidle(sched));
-        Schedt.setPidle(sched, pp);
+        maskSet(Schedt.IDLEPMASK.getAcquire(sched), P.ID.get(pp));
+        P.IDLESINCE.set(pp, now);
+        P.LINK.set(pp, Schedt.PIDLE.get(sched));
+        Schedt.PIDLE.set(sched, pp);
         Schedt.addNpidle(sched, 1);
     }
 
     /** Takes an idle P, or 0; under the lock. */
     public static long pidleget(long sched, long now) {
-        long pp = Schedt.pidle(sched);
+        long pp = Schedt.PIDLE.get(sched);
         if (pp != 0) {
             // Timers may be added as soon as someone holds the P: tell thieves before they could look.
-            maskSet(Schedt.timerpMaskAcquire(sched), P.id(pp));
-            maskClear(Schedt.idlepMaskAcquire(sched), P.id(pp));
-            Schedt.setPidle(sched, P.link(pp));
-            P.setLink(pp, 0);
+            maskSet(Schedt.TIMERPMASK.getAcquire(sched), P.ID.get(pp));
+            maskClear(Schedt.IDLEPMASK.getAcquire(sched), P.ID.get(pp));
+            Schedt.PIDLE.set(sched, P.LINK.get(pp));
+            P.LINK.set(pp, 0);
             Schedt.addNpidle(sched, -1);
-            P.setIdletimeOpaque(pp, P.idletimeOpaque(pp) + now - P.idlesince(pp));
+            P.IDLETIME.setOpaque(pp, P.IDLETIME.getOpaque(pp) + now - P.IDLESINCE.get(pp));
         }
         return pp;
     }
@@ -98,14 +98,14 @@ public final class Idle {
      * the bit again.
      */
     public static void timerPutBack(long sched, long pp) {
-        maskSet(Schedt.timerpMaskAcquire(sched), P.id(pp));
+        maskSet(Schedt.TIMERPMASK.getAcquire(sched), P.ID.get(pp));
     }
 
     /** Like {@link #pidleget} for an M that found work it has no P for: when there is none, a spinner must come soon. */
     public static long pidlegetSpinning(long sched, long now) {
         long pp = pidleget(sched, now);
         if (pp == 0) {
-            Schedt.setNeedspinningVolatile(sched, 1);
+            Schedt.NEEDSPINNING.setVolatile(sched, 1);
         }
         return pp;
     }
@@ -131,11 +131,11 @@ public final class Idle {
 
     /** The address of allp[i]. */
     public static long allp(long sched, int i) {
-        return Mem.LONG.get(Schedt.allpAcquire(sched) + ((long) i << 3));
+        return Mem.LONG.get(Schedt.ALLP.getAcquire(sched) + ((long) i << 3));
     }
 
     /** Whether the P is idle as its mask says, for checkers. */
     public static boolean consistent(long sched, long pp) {
-        return maskRead(Schedt.idlepMaskAcquire(sched), P.id(pp)) == (PStatus.get(pp) == PStatus.PIDLE);
+        return maskRead(Schedt.IDLEPMASK.getAcquire(sched), P.ID.get(pp)) == (PStatus.get(pp) == PStatus.PIDLE);
     }
 }

@@ -57,7 +57,7 @@ public final class NodeQueues {
      * @return 0 when there are not two nodes among them
      */
     public static long make(long sched, int[] nodes) {
-        long now = Schedt.nodeq(sched);
+        long now = Schedt.NODEQ.get(sched);
         if (now != 0) {
             dropAll(Mem.LONG.get(now + OLDER));
             Mem.LONG.set(now + OLDER, 0);
@@ -95,13 +95,13 @@ public final class NodeQueues {
      * {@code sched.runq}. World stopped, under the lock. Needs no memory.
      */
     public static void use(long sched, long block) {
-        long old = Schedt.nodeq(sched);
+        long old = Schedt.NODEQ.get(sched);
         for (int i = 1; i <= lists(old); i++) {
             GlobalRunq.append(GlobalRunq.common(sched), list(old, i));
         }
         if (block != 0) {
             Mem.LONG.set(block + OLDER, old);
-            Schedt.setNodeq(sched, block);
+            Schedt.NODEQ.set(sched, block);
         } else if (old != 0) {
             Mem.LONG.set(old + LISTS, 0); // It stays, so that release finds it and those before it.
         }
@@ -116,8 +116,8 @@ public final class NodeQueues {
 
     /** Gives back the memory of all lists; they are empty. No M of the scheduler lives. */
     public static void release(long sched) {
-        long block = Schedt.nodeq(sched);
-        Schedt.setNodeq(sched, 0);
+        long block = Schedt.NODEQ.get(sched);
+        Schedt.NODEQ.set(sched, 0);
         dropAll(block);
     }
 
@@ -149,7 +149,7 @@ public final class NodeQueues {
 
     /** The list that an M with this P puts Gs on; {@code common} when there is none for it. */
     static long of(long block, long common, long pp) {
-        int i = lists(block) == 0 ? 0 : (int) Mem.LONG.get(numberOf(block, P.id(pp)));
+        int i = lists(block) == 0 ? 0 : (int) Mem.LONG.get(numberOf(block, P.ID.get(pp)));
         return i == 0 ? common : list(block, i);
     }
 

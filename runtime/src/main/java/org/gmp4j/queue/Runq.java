@@ -159,10 +159,10 @@ public final class Runq {
         long last = first;
         for (int i = 1; i < n; i++) {
             long next = load(pp, h + i);
-            G.setSchedlink(last, next);
+            G.SCHEDLINK.set(last, next);
             last = next;
         }
-        G.setSchedlink(last, gp);
+        G.SCHEDLINK.set(last, gp);
         SchedLock.lock(sched);
         GlobalRunq.globrunqputbatch(sched, pp, first, gp, n + 1);
         SchedLock.unlock(sched);
@@ -179,14 +179,14 @@ public final class Runq {
         int n = 0;
         int room = SHARED ? 0 : LEN - (TAIL.get(pp) - HEAD.getAcquire(pp));
         while (n < count && n < room) {
-            rest = G.schedlink(rest);
+            rest = G.SCHEDLINK.get(rest);
             n++;
         }
         runqpushlist(pp, head, n);
         if (n < count) {
             long tail = rest;
             for (int i = n + 1; i < count; i++) {
-                tail = G.schedlink(tail);
+                tail = G.SCHEDLINK.get(tail);
             }
             SchedLock.lock(sched);
             GlobalRunq.globrunqputbatch(sched, pp, rest, tail, count - n);
@@ -205,7 +205,7 @@ public final class Runq {
             throw Throw.of("runqputbatch: runq overflow");
         }
         for (long gp = head; n > 0; n--) {
-            long next = G.schedlink(gp); // Before the G is visible: its next holder may relink it.
+            long next = G.SCHEDLINK.get(gp); // Before the G is visible: its next holder may relink it.
             store(pp, t++, gp);
             gp = next;
         }

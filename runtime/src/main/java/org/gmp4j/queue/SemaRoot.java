@@ -119,7 +119,7 @@ public final class SemaRoot {
 
     /** The semaphore's id of a sudog in the tree. */
     static long id(long sg) {
-        return Sudog.semaId(sg);
+        return Sudog.SEMA_ID.get(sg);
     }
 
     /** The next random ticket (xorshift64); never 0, which is the ticket of a sudog that was taken out. */
@@ -137,9 +137,9 @@ public final class SemaRoot {
         if (parent == 0) {
             Mem.LONG.set(words + TREAP, child);
         } else if (left) {
-            Sudog.setPrev(parent, child);
+            Sudog.PREV.set(parent, child);
         } else {
-            Sudog.setNext(parent, child);
+            Sudog.NEXT.set(parent, child);
         }
     }
 
@@ -150,10 +150,10 @@ public final class SemaRoot {
      */
     public void queue(long sg, Key key, boolean first) {
         long id = key.id();
-        Sudog.setSemaId(sg, id);
+        Sudog.SEMA_ID.set(sg, id);
         long parent = 0;
         boolean left = false;
-        for (long t = treap(); t != 0; t = left ? Sudog.prev(t) : Sudog.next(t)) {
+        for (long t = treap(); t != 0; t = left ? Sudog.PREV.get(t) : Sudog.NEXT.get(t)) {
             long other = id(t);
             if (other == id) {
                 join(t, sg, first, parent, left);
@@ -162,18 +162,18 @@ public final class SemaRoot {
             parent = t;
             left = id < other;
         }
-        Sudog.setWaitlink(sg, sg);
+        Sudog.WAITLINK.set(sg, sg);
         insert(sg, id);
     }
 
     /** Into the ring whose last is {@code last}, a child of {@code parent}. */
     private void join(long last, long sg, boolean first, long parent, boolean left) {
-        Sudog.setWaitlink(sg, Sudog.waitlink(last));
-        Sudog.setWaitlink(last, sg);
+        Sudog.WAITLINK.set(sg, Sudog.WAITLINK.get(last));
+        Sudog.WAITLINK.set(last, sg);
         if (!first) { // It is the last now, so it takes the other's place in the tree.
-            Sudog.setPrev(sg, Sudog.prev(last));
-            Sudog.setNext(sg, Sudog.next(last));
-            Sudog.setTicket(sg, Sudog.ticket(last));
+            Sudog.PREV.set(sg, Sudog.PREV.get(last));
+            Sudog.NEXT.set(sg, Sudog.NEXT.get(last));
+            Sudog.TICKET.set(sg, Sudog.TICKET.get(last));
             attach(parent, left, sg);
         }
     }
@@ -181,14 +181,14 @@ public final class SemaRoot {
     /** Makes the sudog the node of a semaphore that has none: above the first node on its way down whose ticket is larger. */
     private void insert(long sg, long id) {
         int ticket = ticket();
-        Sudog.setTicket(sg, ticket);
+        Sudog.TICKET.set(sg, ticket);
         long parent = 0;
         boolean left = false;
         long t = treap();
-        while (t != 0 && Integer.compareUnsigned(Sudog.ticket(t), ticket) <= 0) {
+        while (t != 0 && Integer.compareUnsigned(Sudog.TICKET.get(t), ticket) <= 0) {
             parent = t;
             left = id < id(t);
-            t = left ? Sudog.prev(t) : Sudog.next(t);
+            t = left ? Sudog.PREV.get(t) : Sudog.NEXT.get(t);
         }
         attach(parent, left, sg);
         // What is below it is split by the id. Two places are open: where the next smaller and the next larger one belong.
@@ -201,12 +201,12 @@ public final class SemaRoot {
                 attach(smaller, smallerLeft, t);
                 smaller = t;
                 smallerLeft = false;
-                t = Sudog.next(t);
+                t = Sudog.NEXT.get(t);
             } else {
                 attach(larger, largerLeft, t);
                 larger = t;
                 largerLeft = true;
-                t = Sudog.prev(t);
+                t = Sudog.PREV.get(t);
             }
         }
         attach(smaller, smallerLeft, 0);
@@ -226,16 +226,16 @@ public final class SemaRoot {
             }
             parent = last;
             left = id < other;
-            last = left ? Sudog.prev(last) : Sudog.next(last);
+            last = left ? Sudog.PREV.get(last) : Sudog.NEXT.get(last);
         }
         if (last == 0) {
             return 0;
         }
-        long sg = Sudog.waitlink(last);
+        long sg = Sudog.WAITLINK.get(last);
         if (sg == last) {
             remove(sg, parent, left);
         } else {
-            Sudog.setWaitlink(last, Sudog.waitlink(sg));
+            Sudog.WAITLINK.set(last, Sudog.WAITLINK.get(sg));
         }
         clear(sg);
         return sg;
@@ -253,14 +253,14 @@ public final class SemaRoot {
         while (last != 0 && id(last) != id) {
             parent = last;
             left = id < id(last);
-            last = left ? Sudog.prev(last) : Sudog.next(last);
+            last = left ? Sudog.PREV.get(last) : Sudog.NEXT.get(last);
         }
         if (last == 0) {
             return false;
         }
         long before = last;
-        while (Sudog.waitlink(before) != waiter) {
-            before = Sudog.waitlink(before);
+        while (Sudog.WAITLINK.get(before) != waiter) {
+            before = Sudog.WAITLINK.get(before);
             if (before == last) {
                 return false;
             }
@@ -268,11 +268,11 @@ public final class SemaRoot {
         if (before == waiter) {
             remove(waiter, parent, left);
         } else {
-            Sudog.setWaitlink(before, Sudog.waitlink(waiter));
+            Sudog.WAITLINK.set(before, Sudog.WAITLINK.get(waiter));
             if (waiter == last) { // The one before it is the last now, and the node.
-                Sudog.setPrev(before, Sudog.prev(last));
-                Sudog.setNext(before, Sudog.next(last));
-                Sudog.setTicket(before, Sudog.ticket(last));
+                Sudog.PREV.set(before, Sudog.PREV.get(last));
+                Sudog.NEXT.set(before, Sudog.NEXT.get(last));
+                Sudog.TICKET.set(before, Sudog.TICKET.get(last));
                 attach(parent, left, before);
             }
         }
@@ -281,29 +281,29 @@ public final class SemaRoot {
     }
 
     private static void clear(long sg) {
-        Sudog.setWaitlink(sg, 0);
-        Sudog.setPrev(sg, 0);
-        Sudog.setNext(sg, 0);
-        Sudog.setTicket(sg, 0);
+        Sudog.WAITLINK.set(sg, 0);
+        Sudog.PREV.set(sg, 0);
+        Sudog.NEXT.set(sg, 0);
+        Sudog.TICKET.set(sg, 0);
     }
 
     /** Puts the two subtrees of a node, joined, in its place: of their roots, the one with the smaller ticket goes on top. */
     private void remove(long sg, long parent, boolean left) {
-        long smaller = Sudog.prev(sg);
-        long larger = Sudog.next(sg);
+        long smaller = Sudog.PREV.get(sg);
+        long larger = Sudog.NEXT.get(sg);
         long p = parent;
         boolean l = left;
         while (smaller != 0 && larger != 0) {
-            if (Integer.compareUnsigned(Sudog.ticket(smaller), Sudog.ticket(larger)) <= 0) {
+            if (Integer.compareUnsigned(Sudog.TICKET.get(smaller), Sudog.TICKET.get(larger)) <= 0) {
                 attach(p, l, smaller);
                 p = smaller;
                 l = false;
-                smaller = Sudog.next(smaller);
+                smaller = Sudog.NEXT.get(smaller);
             } else {
                 attach(p, l, larger);
                 p = larger;
                 l = true;
-                larger = Sudog.prev(larger);
+                larger = Sudog.PREV.get(larger);
             }
         }
         attach(p, l, smaller != 0 ? smaller : larger);

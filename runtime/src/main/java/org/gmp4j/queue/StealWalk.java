@@ -95,7 +95,7 @@ public abstract class StealWalk {
                 gp = uniform(order.all, sched, pp, last, politeNanos);
             }
         }
-        P.setNstealtryOpaque(pp, P.nstealtryOpaque(pp) + tried);
+        P.NSTEALTRY.setOpaque(pp, P.NSTEALTRY.getOpaque(pp) + tried);
         PStat.NSTEALFAIL.addOpaque(pp, tried - (stolen == 0 ? 0 : 1));
         newWork |= gp == 0 && ranTimer;
         return gp == END ? 0 : gp;
@@ -114,7 +114,7 @@ public abstract class StealWalk {
     }
 
     private long nearest(VictimOrder order, long sched, long pp, boolean last, long politeNanos) {
-        int id = P.id(pp);
+        int id = P.ID.get(pp);
         int seed = cheaprand();
         for (int d = 0; d < Places.DISTANCES; d++) {
             int size = order.size(id, d);
@@ -151,7 +151,7 @@ public abstract class StealWalk {
 
     /** Looks at one P. A G, 0 to go on, or {@link #END}. */
     private long visit(long sched, long pp, int pos, boolean last, long politeNanos) {
-        if (Schedt.gcwaitingAcquire(sched) != 0) {
+        if (Schedt.GCWAITING.getAcquire(sched) != 0) {
             newWork = true;
             return END;
         }
@@ -160,7 +160,7 @@ public abstract class StealWalk {
         if (p2 == pp) {
             return 0;
         }
-        if (last && Idle.maskRead(Schedt.timerpMaskAcquire(sched), pos) && runTimers(p2)) {
+        if (last && Idle.maskRead(Schedt.TIMERPMASK.getAcquire(sched), pos) && runTimers(p2)) {
             long gp = Runq.runqget(pp); // A timer may have readied one of ours.
             if (gp != 0) {
                 PStat.NLOCAL.addOpaque(pp, 1);
@@ -168,7 +168,7 @@ public abstract class StealWalk {
             }
             ranTimer = true;
         }
-        if (!Idle.maskRead(Schedt.idlepMaskAcquire(sched), pos)) {
+        if (!Idle.maskRead(Schedt.IDLEPMASK.getAcquire(sched), pos)) {
             tried++;
             int pushed = Runq.pushed(pp);
             long gp = Runq.runqsteal(pp, p2, last, politeNanos);

@@ -36,7 +36,7 @@ public final class SudogCache {
                 RuntimeMutex.unlock(LOCK, LockRank.SUDOG);
             }
         }
-        int n = P.sudogn(pp);
+        int n = P.SUDOGN.get(pp);
         if (n == 0) {
             RuntimeMutex.lock(LOCK, LockRank.SUDOG);
             try {
@@ -51,19 +51,19 @@ public final class SudogCache {
                 RuntimeMutex.unlock(LOCK, LockRank.SUDOG);
             }
         }
-        P.setSudogn(pp, n - 1);
+        P.SUDOGN.set(pp, n - 1);
         return pop(pp);
     }
 
     /** {@code releaseSudog}: it is in no queue and nobody will wake it. */
     public static void release(long pp, long sg) {
         SudogSlots.setElem(sg, null);
-        Sudog.setG(sg, 0);
-        Sudog.setNext(sg, 0);
-        Sudog.setPrev(sg, 0);
-        Sudog.setSuccess(sg, 0);
-        Sudog.setTicket(sg, 0);
-        Sudog.setIsSelect(sg, 0);
+        Sudog.G.set(sg, 0);
+        Sudog.NEXT.set(sg, 0);
+        Sudog.PREV.set(sg, 0);
+        Sudog.SUCCESS.set(sg, 0);
+        Sudog.TICKET.set(sg, 0);
+        Sudog.ISSELECT.set(sg, 0);
         if (pp == 0) {
             RuntimeMutex.lock(LOCK, LockRank.SUDOG);
             giveCentral(sg);
@@ -71,18 +71,18 @@ public final class SudogCache {
             return;
         }
         push(pp, sg);
-        int n = P.sudogn(pp) + 1;
+        int n = P.SUDOGN.get(pp) + 1;
         if (n > LOCAL) {
             n -= BATCH;
             purge(pp, BATCH);
         }
-        P.setSudogn(pp, n);
+        P.SUDOGN.set(pp, n);
     }
 
     /** Moves all of a P's free sudogs to the common list; world stopped. */
     public static void purge(long pp) {
-        purge(pp, P.sudogn(pp));
-        P.setSudogn(pp, 0);
+        purge(pp, P.SUDOGN.get(pp));
+        P.SUDOGN.set(pp, 0);
     }
 
     private static void purge(long pp, int count) {
@@ -94,14 +94,14 @@ public final class SudogCache {
     }
 
     private static void push(long pp, long sg) {
-        Sudog.setWaitlink(sg, P.sudogcache(pp));
-        P.setSudogcache(pp, sg);
+        Sudog.WAITLINK.set(sg, P.SUDOGCACHE.get(pp));
+        P.SUDOGCACHE.set(pp, sg);
     }
 
     private static long pop(long pp) {
-        long sg = P.sudogcache(pp);
-        P.setSudogcache(pp, Sudog.waitlink(sg));
-        Sudog.setWaitlink(sg, 0);
+        long sg = P.SUDOGCACHE.get(pp);
+        P.SUDOGCACHE.set(pp, Sudog.WAITLINK.get(sg));
+        Sudog.WAITLINK.set(sg, 0);
         return sg;
     }
 
@@ -110,13 +110,13 @@ public final class SudogCache {
             central = SudogSlots.grow();
         }
         long sg = central;
-        central = Sudog.waitlink(sg);
-        Sudog.setWaitlink(sg, 0);
+        central = Sudog.WAITLINK.get(sg);
+        Sudog.WAITLINK.set(sg, 0);
         return sg;
     }
 
     private static void giveCentral(long sg) {
-        Sudog.setWaitlink(sg, central);
+        Sudog.WAITLINK.set(sg, central);
         central = sg;
     }
 }

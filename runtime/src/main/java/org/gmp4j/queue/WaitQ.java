@@ -43,12 +43,12 @@ public final class WaitQ {
 
     /** Puts a waiter at the end. */
     public void enqueue(long sg) {
-        Sudog.setNext(sg, 0);
-        Sudog.setPrev(sg, last);
+        Sudog.NEXT.set(sg, 0);
+        Sudog.PREV.set(sg, last);
         if (last == 0) {
             first = sg;
         } else {
-            Sudog.setNext(last, sg);
+            Sudog.NEXT.set(last, sg);
         }
         last = sg;
     }
@@ -60,14 +60,14 @@ public final class WaitQ {
             if (sg == 0) {
                 return 0;
             }
-            first = Sudog.next(sg);
+            first = Sudog.NEXT.get(sg);
             if (first == 0) {
                 last = 0;
             } else {
-                Sudog.setPrev(first, 0);
+                Sudog.PREV.set(first, 0);
             }
-            Sudog.setNext(sg, 0); // With prev 0 it is in no queue: see remove.
-            int select = Sudog.isSelect(sg);
+            Sudog.NEXT.set(sg, 0); // With prev 0 it is in no queue: see remove.
+            int select = Sudog.ISSELECT.get(sg);
             if (select == 0 || win(sg, select)) {
                 return sg;
             }
@@ -76,33 +76,33 @@ public final class WaitQ {
 
     /** For a sudog of a select that is in no queue: tries to win the select. If true, the caller is to wake it. */
     public static boolean win(long sg) {
-        return win(sg, Sudog.isSelect(sg));
+        return win(sg, Sudog.ISSELECT.get(sg));
     }
 
     private static boolean win(long sg, int select) {
-        long who = Sudog.g(sg);
-        return select == Sudog.SELECT ? G.casSelectDone(who, 0, 1) : Sudog.casTicket(who, 0, 1);
+        long who = Sudog.G.get(sg);
+        return select == Sudog.SELECT ? G.SELECTDONE.compareAndSet(who, 0, 1) : Sudog.TICKET.compareAndSet(who, 0, 1);
     }
 
     /** {@code dequeueSudoG}: takes this one out from wherever it stands, in constant time; false if it is out already. */
     public boolean remove(long sg) {
-        long before = Sudog.prev(sg);
-        long after = Sudog.next(sg);
+        long before = Sudog.PREV.get(sg);
+        long after = Sudog.NEXT.get(sg);
         if (before == 0 && first != sg) {
             return false; // A waker took it out and then did not get the select.
         }
         if (before == 0) {
             first = after;
         } else {
-            Sudog.setNext(before, after);
+            Sudog.NEXT.set(before, after);
         }
         if (after == 0) {
             last = before;
         } else {
-            Sudog.setPrev(after, before);
+            Sudog.PREV.set(after, before);
         }
-        Sudog.setNext(sg, 0);
-        Sudog.setPrev(sg, 0);
+        Sudog.NEXT.set(sg, 0);
+        Sudog.PREV.set(sg, 0);
         return true;
     }
 }

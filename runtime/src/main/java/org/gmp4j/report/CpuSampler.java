@@ -97,8 +97,8 @@ public final class CpuSampler {
 
     /** Structs of Ms and Gs are never unmapped: what is read may be old, and then shows what ran a moment ago. */
     private void look(Machine m, List<Thread> running, List<GStack> stacks) {
-        long gp = M.curgOpaque(m.mp);
-        if (gp != 0 && (GStatus.readgstatus(gp) & ~GStatus.GSCAN) == GStatus.GRUNNING && G.goid(gp) != 0
+        long gp = M.CURG.getOpaque(m.mp);
+        if (gp != 0 && (GStatus.readgstatus(gp) & ~GStatus.GSCAN) == GStatus.GRUNNING && G.GOID.get(gp) != 0
                 && GSlots.stack(gp) instanceof GStack st && st.scheduler() == s && st.thread != Thread.currentThread()) {
             running.add(st.thread);
             stacks.add(st);

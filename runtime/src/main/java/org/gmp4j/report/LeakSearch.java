@@ -175,7 +175,7 @@ public final class LeakSearch extends HiddenStacks {
     static boolean settle(Scheduler s) {
         long end = System.nanoTime() + PATIENCE;
         for (Machine m : s.machines()) {
-            while (!JdkThreads.isIdle(m) && M.curgOpaque(m.mp) == 0 && M.blockedOpaque(m.mp) == 0 && M.exited(m.mp) == 0
+            while (!JdkThreads.isIdle(m) && M.CURG.getOpaque(m.mp) == 0 && M.BLOCKED.getOpaque(m.mp) == 0 && M.EXITED.get(m.mp) == 0
                     && System.nanoTime() < end) {
                 LockSupport.parkNanos(NAP_NANOS);
             }
@@ -281,12 +281,12 @@ public final class LeakSearch extends HiddenStacks {
             for (int i = 0; i < n; i++) {
                 Apart apart = c.apart.get(i);
                 refs[i] = new WeakReference<>(apart != null ? apart : c.stacks.get(i));
-                most = Math.max(most, G.index(gs[i]));
+                most = Math.max(most, G.INDEX.get(gs[i]));
             }
             at = new int[most + 1];
             Arrays.fill(at, NONE);
             for (int i = 0; i < n; i++) {
-                at[G.index(gs[i])] = i;
+                at[G.INDEX.get(gs[i])] = i;
             }
             ark = new Ark(c);
             loaded = true;
@@ -307,7 +307,7 @@ public final class LeakSearch extends HiddenStacks {
             return;
         }
         Apart apart = null;
-        if (WaitReason.of(G.waitreasonOpaque(gp)) == WaitReason.JDK) {
+        if (WaitReason.of(G.WAITREASON.getOpaque(gp)) == WaitReason.JDK) {
             if (LockSupport.getBlocker(st.thread) == null) {
                 return;
             }
@@ -382,7 +382,7 @@ public final class LeakSearch extends HiddenStacks {
 
     @Override
     protected @Nullable GStack stack(long gp) {
-        int index = G.index(gp);
+        int index = G.INDEX.get(gp);
         int i = index < at.length ? at[index] : NONE;
         Object found = i == NONE ? null : refs[i].get();
         return found instanceof Apart apart ? apart.st : (GStack) found;

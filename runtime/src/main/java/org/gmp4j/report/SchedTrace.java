@@ -44,14 +44,14 @@ public final class SchedTrace {
     private static String lines(Scheduler s, long sinceStart, boolean detail, boolean names) {
         long sched = s.sched;
         StringBuilder b = new StringBuilder();
-        int procs = Schedt.gomaxprocsOpaque(sched);
+        int procs = Schedt.GOMAXPROCS.getOpaque(sched);
         b.append("SCHED ").append(sinceStart / 1_000_000).append("ms: gomaxprocs=").append(procs)
-                .append(" idleprocs=").append(Schedt.npidleVolatile(sched))
-                .append(" threads=").append(Schedt.mnext(sched) - Schedt.nmfreed(sched))
+                .append(" idleprocs=").append(Schedt.NPIDLE.getVolatile(sched))
+                .append(" threads=").append(Schedt.MNEXT.get(sched) - Schedt.NMFREED.get(sched))
                 .append(" spinningthreads=").append(Schedt.nmspinningVolatile(sched))
-                .append(" needspinning=").append(Schedt.needspinningVolatile(sched))
-                .append(" idlethreads=").append(Schedt.nmidleOpaque(sched))
-                .append(" runqueue=").append(Schedt.runqsizeOpaque(sched));
+                .append(" needspinning=").append(Schedt.NEEDSPINNING.getVolatile(sched))
+                .append(" idlethreads=").append(Schedt.NMIDLE.getOpaque(sched))
+                .append(" runqueue=").append(Schedt.RUNQSIZE.getOpaque(sched));
         Processor[] all = s.procs();
         if (!detail) {
             b.append(" [");
@@ -60,16 +60,16 @@ public final class SchedTrace {
             }
             b.append(" ] schedticks=[");
             for (int i = 0; i < procs; i++) {
-                b.append(' ').append(P.schedtickOpaque(all[i].pp));
+                b.append(' ').append(P.SCHEDTICK.getOpaque(all[i].pp));
             }
             b.append(" ] strays=").append(strays(s));
             points(b);
             b.append('\n');
         } else {
-            b.append(" gcwaiting=").append(Schedt.gcwaitingAcquire(sched) != 0)
-                    .append(" nmidlelocked=").append(Schedt.nmidlelocked(sched))
-                    .append(" stopwait=").append(Schedt.stopwait(sched))
-                    .append(" sysmonwait=").append(Schedt.sysmonwait(sched) != 0)
+            b.append(" gcwaiting=").append(Schedt.GCWAITING.getAcquire(sched) != 0)
+                    .append(" nmidlelocked=").append(Schedt.NMIDLELOCKED.get(sched))
+                    .append(" stopwait=").append(Schedt.STOPWAIT.get(sched))
+                    .append(" sysmonwait=").append(Schedt.SYSMONWAIT.get(sched) != 0)
                     .append(" strays=").append(strays(s));
             points(b);
             b.append('\n');
@@ -82,29 +82,29 @@ public final class SchedTrace {
     private static void detail(Scheduler s, StringBuilder b, Processor[] all, boolean names) {
         for (Processor pr : all) {
             long pp = pr.pp;
-            b.append("  P").append(P.id(pp)).append(": status=")
+            b.append("  P").append(P.ID.get(pp)).append(": status=")
                     .append(names ? PStatus.name(PStatus.get(pp)) : "" + PStatus.get(pp))
-                    .append(" schedtick=").append(P.schedtickOpaque(pp))
-                    .append(" syscalltick=").append(P.syscalltickOpaque(pp)).append(" m=").append(m(P.mOpaque(pp)))
-                    .append(" runqsize=").append(Runq.size(pp)).append(" gfreecnt=").append(P.gfreenOpaque(pp))
-                    .append(" timerslen=").append(P.timersLenOpaque(pp)).append('\n');
+                    .append(" schedtick=").append(P.SCHEDTICK.getOpaque(pp))
+                    .append(" syscalltick=").append(P.SYSCALLTICK.getOpaque(pp)).append(" m=").append(m(P.M.getOpaque(pp)))
+                    .append(" runqsize=").append(Runq.size(pp)).append(" gfreecnt=").append(P.GFREEN.getOpaque(pp))
+                    .append(" timerslen=").append(P.TIMERSLEN.getOpaque(pp)).append('\n');
         }
         for (Machine mach : s.machines()) {
             long mp = mach.mp;
-            long pp = M.pOpaque(mp);
-            b.append("  M").append(M.id(mp)).append(": p=").append(pp == 0 ? "nil" : "" + P.id(pp))
-                    .append(" curg=").append(g(M.curgOpaque(mp)))
-                    .append(" mallocing=0 throwing=0 preemptoff= locks=").append(M.locksOpaque(mp)).append(" dying=0")
-                    .append(" spinning=").append(M.spinningOpaque(mp) != 0)
-                    .append(" blocked=").append(M.blockedOpaque(mp) != 0).append(" lockedg=")
-                    .append(g(M.lockedgOpaque(mp))).append('\n');
+            long pp = M.P.getOpaque(mp);
+            b.append("  M").append(M.ID.get(mp)).append(": p=").append(pp == 0 ? "nil" : "" + P.ID.get(pp))
+                    .append(" curg=").append(g(M.CURG.getOpaque(mp)))
+                    .append(" mallocing=0 throwing=0 preemptoff= locks=").append(M.LOCKS.getOpaque(mp)).append(" dying=0")
+                    .append(" spinning=").append(M.SPINNING.getOpaque(mp) != 0)
+                    .append(" blocked=").append(M.BLOCKED.getOpaque(mp) != 0).append(" lockedg=")
+                    .append(g(M.LOCKEDG.getOpaque(mp))).append('\n');
         }
         s.slots.forEach(gp -> {
             int st = GStatus.readgstatus(gp);
             if (st != GStatus.GDEAD) {
-                b.append("  G").append(G.goid(gp)).append(": status=").append(names ? GStatus.name(st) : "" + st).append('(')
-                        .append(WaitReason.of(G.waitreasonOpaque(gp)).text()).append(") m=").append(m(G.mOpaque(gp)))
-                        .append(" lockedm=").append(m(G.lockedm(gp))).append('\n');
+                b.append("  G").append(G.GOID.get(gp)).append(": status=").append(names ? GStatus.name(st) : "" + st).append('(')
+                        .append(WaitReason.of(G.WAITREASON.getOpaque(gp)).text()).append(") m=").append(m(G.M.getOpaque(gp)))
+                        .append(" lockedm=").append(m(G.LOCKEDM.get(gp))).append('\n');
             }
         });
     }
@@ -128,10 +128,10 @@ public final class SchedTrace {
     }
 
     private static String m(long mp) {
-        return mp == 0 ? "nil" : "" + M.id(mp);
+        return mp == 0 ? "nil" : "" + M.ID.get(mp);
     }
 
     private static String g(long gp) {
-        return gp == 0 ? "nil" : "" + G.goid(gp);
+        return gp == 0 ? "nil" : "" + G.GOID.get(gp);
     }
 }

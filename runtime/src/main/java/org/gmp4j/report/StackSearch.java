@@ -60,9 +60,9 @@ public final class StackSearch {
 
     /** A search for leaks takes frames off stacks while it has stopped the world: what was seen meanwhile may not be all. */
     private boolean goroutines(Scheduler s) {
-        long started = Schedt.procresizetimeVolatile(s.sched); // Written whenever the world starts again.
+        long started = Schedt.PROCRESIZETIME.getVolatile(s.sched); // Written whenever the world starts again.
         return !HiddenStacks.areHidden(s) && s.slots.all(gp -> goroutine(s, gp)) && !HiddenStacks.areHidden(s)
-                && started == Schedt.procresizetimeVolatile(s.sched);
+                && started == Schedt.PROCRESIZETIME.getVolatile(s.sched);
     }
 
     /**
@@ -82,7 +82,7 @@ public final class StackSearch {
         if (++searched > MOST) {
             return false;
         }
-        look(st.thread, -G.goid(gp)); // Goroutines that follow each other have one thread.
+        look(st.thread, -G.GOID.get(gp)); // Goroutines that follow each other have one thread.
         return true;
     }
 

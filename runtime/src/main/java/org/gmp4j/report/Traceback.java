@@ -88,7 +88,7 @@ public final class Traceback {
         s.slots.forEach(gp -> {
             int status = GStatus.readgstatus(gp) & ~GStatus.GSCAN;
             if (lives(gp, status)) {
-                to.accept(G.goid(gp));
+                to.accept(G.GOID.get(gp));
             }
         });
     }
@@ -116,7 +116,7 @@ public final class Traceback {
         List<StackTraceElement> frames = Frames.users(all, system);
         Map<String, String> labels = st == null ? Labelled.of(fn) : st.labels();
         String site = st == null ? Labelled.siteOf(fn) : st.site();
-        return new Goroutine(G.goid(gp), state(gp, status), G.lockedm(gp) != 0, frames,
+        return new Goroutine(G.GOID.get(gp), state(gp, status), G.LOCKEDM.get(gp) != 0, frames,
                 fn == null ? "" : Labelled.function(fn).getClass().getName(), labels == null ? Map.of() : labels, site == null ? "" : site);
     }
 
@@ -130,7 +130,7 @@ public final class Traceback {
             int status = GStatus.readgstatus(gp) & ~GStatus.GSCAN;
             if (status != GStatus.GDEAD && status != GStatus.GIDLE) {
                 String state = state(gp, status);
-                states.merge(G.lockedm(gp) == 0 ? state : state.concat(LOCKED), 1L, Long::sum);
+                states.merge(G.LOCKEDM.get(gp) == 0 ? state : state.concat(LOCKED), 1L, Long::sum);
             }
         });
         return states;
@@ -138,7 +138,7 @@ public final class Traceback {
 
     /** The goroutine that an exception ended. */
     static String ofThrowable(long gp, Throwable t) {
-        StringBuilder b = new StringBuilder("goroutine ").append(G.goid(gp)).append(" [running]:\n");
+        StringBuilder b = new StringBuilder("goroutine ").append(G.GOID.get(gp)).append(" [running]:\n");
         Frames.append(b, ThrowableText.frames(t), ((Scheduler) GSlots.owner(gp)).config.debug().system());
         createdBy(b, gp, site((Scheduler) GSlots.owner(gp), gp));
         return b.toString();
@@ -150,13 +150,13 @@ public final class Traceback {
 
     /** A goroutine's number, with its state and wait reason. */
     static String label(long gp, int status) {
-        StringBuilder b = new StringBuilder("goroutine ").append(G.goid(gp)).append(" [").append(state(gp, status));
-        long since = G.waitsinceOpaque(gp);
+        StringBuilder b = new StringBuilder("goroutine ").append(G.GOID.get(gp)).append(" [").append(state(gp, status));
+        long since = G.WAITSINCE.getOpaque(gp);
         long minutes = since == 0 || status != GStatus.GWAITING ? 0 : (System.nanoTime() - since) / NANOS_A_MINUTE;
         if (minutes >= 1) {
             b.append(", ").append(minutes).append(" minutes");
         }
-        if (G.lockedm(gp) != 0) {
+        if (G.LOCKEDM.get(gp) != 0) {
             b.append(LOCKED);
         }
         return b.append(']').toString();
@@ -167,7 +167,7 @@ public final class Traceback {
             case GStatus.GRUNNABLE -> "runnable";
             case GStatus.GRUNNING -> "running";
             case GStatus.GSYSCALL -> "syscall";
-            case GStatus.GWAITING -> WaitReason.of(G.waitreasonOpaque(gp)).text();
+            case GStatus.GWAITING -> WaitReason.of(G.WAITREASON.getOpaque(gp)).text();
             case GStatus.GPREEMPTED -> "preempted";
             default -> GStatus.name(status);
         };
@@ -181,8 +181,8 @@ public final class Traceback {
     }
 
     private static void createdBy(StringBuilder b, long gp, String site) {
-        if (G.parentGoid(gp) != 0) {
-            b.append("created by goroutine ").append(G.parentGoid(gp)).append(site).append('\n');
+        if (G.PARENTGOID.get(gp) != 0) {
+            b.append("created by goroutine ").append(G.PARENTGOID.get(gp)).append(site).append('\n');
         } else if (!site.isEmpty()) {
             b.append("created").append(site).append('\n');
         }

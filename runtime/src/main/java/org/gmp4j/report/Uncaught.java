@@ -80,7 +80,7 @@ public final class Uncaught {
             return;
         } else if (handler != null) {
             try {
-                handler.accept(G.goid(st.gp()), t);
+                handler.accept(G.GOID.get(st.gp()), t);
             } catch (Throwable e) {
                 handlerFailed(st, t, e);
             }
@@ -102,7 +102,7 @@ public final class Uncaught {
 
     private static void handlerFailed(GStack st, Throwable t, Throwable e) {
         if (e != Goexit.INSTANCE) { // A handler may end by goexit.
-            Stderr.print("gmp4j: goroutine " + G.goid(st.gp()) + ": the uncaught-exception handler threw "
+            Stderr.print("gmp4j: goroutine " + G.GOID.get(st.gp()) + ": the uncaught-exception handler threw "
                     + ThrowableText.line(e) + ", told of " + ThrowableText.line(t) + "\n");
         }
     }

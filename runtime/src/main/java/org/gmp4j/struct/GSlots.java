@@ -79,7 +79,7 @@ public final class GSlots {
         }
         int i = c.used;
         long gp = c.addr + i * STRIDE;
-        G.setIndex(gp, c.base + i);
+        G.INDEX.set(gp, c.base + i);
         Latency.fresh(gp);
         if (GStatus.readgstatus(gp) == GStatus.GIDLE) {
             GStatus.casgstatus(gp, GStatus.GIDLE, GStatus.GDEAD);
@@ -174,18 +174,18 @@ public final class GSlots {
     /** The scheduler a G belongs to. */
     @SuppressWarnings("NullAway") // Only chunks that no scheduler has, which have no G, are without one.
     public static Object owner(long gp) {
-        return chunk(G.index(gp)).owner;
+        return chunk(G.INDEX.get(gp)).owner;
     }
 
     /** The function the G runs; null when dead. */
     public static @Nullable Runnable fn(long gp) {
-        int i = G.index(gp);
+        int i = G.INDEX.get(gp);
         return chunk(i).fn[i & MASK];
     }
 
     /** Sets the function. */
     public static void setFn(long gp, @Nullable Runnable fn) {
-        int i = G.index(gp);
+        int i = G.INDEX.get(gp);
         chunk(i).fn[i & MASK] = fn;
     }
 
@@ -196,7 +196,7 @@ public final class GSlots {
     }
 
     private static @Nullable Object entry(long gp) {
-        int i = G.index(gp);
+        int i = G.INDEX.get(gp);
         return chunk(i).stack[i & MASK];
     }
 
@@ -217,7 +217,7 @@ public final class GSlots {
 
     /** Sets the stack. */
     public static void setStack(long gp, @Nullable Stack st) {
-        int i = G.index(gp);
+        int i = G.INDEX.get(gp);
         chunk(i).stack[i & MASK] = st == null ? null : st.entry(gp);
     }
 }

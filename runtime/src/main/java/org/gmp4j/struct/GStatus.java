@@ -136,7 +136,7 @@ public final class GStatus {
 
     private static Throw bad(long gp, int from, int to) {
         return Throw.of("casgstatus: bad transition of goroutine %d: wanted %s -> %s, found %s"
-                .formatted(G.goid(gp), name(from), name(to), name(readgstatus(gp))));
+                .formatted(G.GOID.get(gp), name(from), name(to), name(readgstatus(gp))));
     }
 
     /** Go's name of a state. */

@@ -21,7 +21,7 @@ public final class Latency {
 
     /** A new slot: not all of those that are made at once are timed at once. */
     static void fresh(long gp) {
-        RUNNABLETIME.set(gp, -(G.index(gp) & PERIOD - 1));
+        RUNNABLETIME.set(gp, -(G.INDEX.get(gp) & PERIOD - 1));
     }
 
     /** The caller owns the G and is about to make it runnable. */

@@ -34,8 +34,8 @@ public final class PStat {
     /** Counts a steal of {@code n} Gs by {@code thief} from {@code victim}. */
     public static void stole(long thief, long victim, int n) {
         NSTEALOK.addOpaque(thief, 1);
-        P.setNstealOpaque(thief, P.nstealOpaque(thief) + n);
-        long at = STOLENFROM.getOpaque(thief) + ((long) P.id(victim) << 3);
+        P.NSTEAL.setOpaque(thief, P.NSTEAL.getOpaque(thief) + n);
+        long at = STOLENFROM.getOpaque(thief) + ((long) P.ID.get(victim) << 3);
         Mem.LONG.addOpaque(at, n);
     }
 

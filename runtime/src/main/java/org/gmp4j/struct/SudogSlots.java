@@ -38,8 +38,8 @@ public final class SudogSlots {
         long addr = alloc();
         for (int i = 0; i < CHUNK; i++) {
             long sg = addr + i * STRIDE;
-            Sudog.setIndex(sg, (old.length << SHIFT) + i);
-            Sudog.setWaitlink(sg, i == CHUNK - 1 ? 0 : sg + STRIDE);
+            Sudog.INDEX.set(sg, (old.length << SHIFT) + i);
+            Sudog.WAITLINK.set(sg, i == CHUNK - 1 ? 0 : sg + STRIDE);
         }
         threads = grownThreads;
         elems = grown;
@@ -56,25 +56,25 @@ public final class SudogSlots {
 
     /** The value; ordered by the lock of what is waited for and by the wake-up. */
     public static @Nullable Object elem(long sg) {
-        int i = Sudog.index(sg);
+        int i = Sudog.INDEX.get(sg);
         return elems[i >>> SHIFT][i & MASK];
     }
 
     /** Sets the value. */
     public static void setElem(long sg, @Nullable Object v) {
-        int i = Sudog.index(sg);
+        int i = Sudog.INDEX.get(sg);
         elems[i >>> SHIFT][i & MASK] = v;
     }
 
     /** The waiter, if it is a virtual thread that is no goroutine of ours; else null. Ordered as the value is. */
     public static @Nullable Thread thread(long sg) {
-        int i = Sudog.index(sg);
+        int i = Sudog.INDEX.get(sg);
         return threads[i >>> SHIFT][i & MASK];
     }
 
     /** Sets that. */
     public static void setThread(long sg, @Nullable Thread t) {
-        int i = Sudog.index(sg);
+        int i = Sudog.INDEX.get(sg);
         threads[i >>> SHIFT][i & MASK] = t;
     }
 }

@@ -74,7 +74,7 @@ public final class Semaphore {
                 boolean _ = await(st, n, Limits.DEFAULT);
             } else {
                 long sg = Waiting.sudogOrUnlock(st, lock);
-                Sudog.setLongElem(sg, n);
+                Sudog.LONG_ELEM.set(sg, n);
                 Waiting.await(st, sg, waiters, lock, WaitReason.SEMACQUIRE);
                 Waiting.release(st, sg);
             }
@@ -159,7 +159,7 @@ public final class Semaphore {
                 lock.unlock();
             } else {
                 long sg = Waiting.sudogOrUnlock(st, lock);
-                Sudog.setLongElem(sg, n);
+                Sudog.LONG_ELEM.set(sg, n);
                 ended = e.await(st, sg, q, lock, WaitReason.SEMACQUIRE);
                 Waiting.release(st, sg);
             }
@@ -262,17 +262,17 @@ public final class Semaphore {
         long first = 0;
         long last = 0;
         for (long sg = waiters.first(); sg != 0; sg = waiters.first()) {
-            long n = Sudog.longElem(sg);
+            long n = Sudog.LONG_ELEM.get(sg);
             if (n > size - held) {
                 break;
             }
             held += n;
             long _ = waiters.dequeue();
-            Sudog.setWaitlink(sg, 0);
+            Sudog.WAITLINK.set(sg, 0);
             if (last == 0) {
                 first = sg;
             } else {
-                Sudog.setWaitlink(last, sg);
+                Sudog.WAITLINK.set(last, sg);
             }
             last = sg;
         }
@@ -283,7 +283,7 @@ public final class Semaphore {
         long next = list;
         while (next != 0) {
             long sg = next;
-            next = Sudog.waitlink(sg); // Before the wake: the waiter may give the sudog to another.
+            next = Sudog.WAITLINK.get(sg); // Before the wake: the waiter may give the sudog to another.
             Waiting.ready(sg);
         }
     }

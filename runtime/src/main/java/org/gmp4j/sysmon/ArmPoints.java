@@ -141,7 +141,7 @@ final class ArmPoints {
         } else if (cpu - o.cpu >= LEVEL_NANOS) {
             o.level++;
             o.cpu = cpu;
-            long gp = M.curgOpaque(m.mp);
+            long gp = M.CURG.getOpaque(m.mp);
             Stack st = gp == 0 ? null : GSlots.stack(gp);
             o.helpless = st == null || !Points.arm(st.thread.getStackTrace(), o.level);
             if (o.helpless) {
@@ -152,10 +152,10 @@ final class ArmPoints {
     }
 
     private static void askForPoints(Machine m) {
-        long gp = M.curgOpaque(m.mp);
+        long gp = M.CURG.getOpaque(m.mp);
         Stack st = gp == 0 ? null : GSlots.stack(gp);
         if (st != null) {
-            Demand.ask(st.thread, (int) M.procid(m.mp));
+            Demand.ask(st.thread, (int) M.PROCID.get(m.mp));
         }
     }
 

@@ -45,7 +45,7 @@ public final class CompilerShare implements Runnable {
             }
             Map<Integer, Long> wanted = new HashMap<>();
             for (Machine m : s.machines()) {
-                int id = (int) M.procid(m.mp);
+                int id = (int) M.PROCID.get(m.mp);
                 if (id != 0) { // 0 while its thread starts.
                     wanted.put(id, Math.max(0, CompilerThreads.wantedNanos(id)));
                 }

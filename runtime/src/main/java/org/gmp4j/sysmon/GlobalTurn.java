@@ -45,8 +45,8 @@ final class GlobalTurn {
     static void look(long sched, Processor pr, long slice, long now) {
         long pp = pr.pp;
         int due = due(sched, passesOver(sched, pr, now), slice);
-        if (due != P.globaldueOpaque(pp)) {
-            P.setGlobaldueOpaque(pp, due);
+        if (due != P.GLOBALDUE.getOpaque(pp)) {
+            P.GLOBALDUE.setOpaque(pp, due);
         }
     }
 
@@ -54,7 +54,7 @@ final class GlobalTurn {
         if (passesOver >= PASSED_OVER * slice) {
             return GlobalRunq.DUE;
         }
-        boolean polled = passesOver >= POLLED_PASSED_OVER * slice && Schedt.runqpolledOpaque(sched) != 0;
+        boolean polled = passesOver >= POLLED_PASSED_OVER * slice && Schedt.RUNQPOLLED.getOpaque(sched) != 0;
         return polled ? GlobalRunq.POLLED_DUE : GlobalRunq.NOT_DUE;
     }
 
@@ -67,7 +67,7 @@ final class GlobalTurn {
         long ahead = pr.ahead;
         long taken = PStat.NGLOBAL.getOpaque(pp) - ahead;
         long others = PStat.NLOCAL.getOpaque(pp) + PStat.NPOLLED.getOpaque(pp) + ahead;
-        if (taken != GLOBALTICK.get(pp) || Schedt.runqsizeOpaque(sched) == 0) {
+        if (taken != GLOBALTICK.get(pp) || Schedt.RUNQSIZE.getOpaque(sched) == 0) {
             GLOBALTICK.set(pp, taken);
             OTHERTICK.set(pp, others);
         }

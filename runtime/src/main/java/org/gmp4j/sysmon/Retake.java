@@ -171,7 +171,7 @@ final class Retake {
     /** Whether a P is in a system call that no look has seen yet. */
     boolean newSyscall() {
         for (Processor pr : s.procs()) {
-            if (PStatus.get(pr.pp) == PStatus.PSYSCALL && P.syscalltickOpaque(pr.pp) != SYSCALLTICK.get(pr.pp)) {
+            if (PStatus.get(pr.pp) == PStatus.PSYSCALL && P.SYSCALLTICK.getOpaque(pr.pp) != SYSCALLTICK.get(pr.pp)) {
                 return true;
             }
         }
@@ -194,7 +194,7 @@ final class Retake {
         workWaits = false;
         inSyscall = false;
         strays.look(now);
-        if (Schedt.gcwaitingAcquire(s.sched) == 0) {
+        if (Schedt.GCWAITING.getAcquire(s.sched) == 0) {
             points.looked(strays.calling(), now);
         }
     }
@@ -224,7 +224,7 @@ final class Retake {
         awaited = Long.MAX_VALUE;
         exact = true;
         shortestSlice = quantum;
-        int procs = Schedt.gomaxprocsOpaque(s.sched);
+        int procs = Schedt.GOMAXPROCS.getOpaque(s.sched);
         Processor[] all = s.procs();
         for (int i = 0; i < Math.min(procs, all.length); i++) {
             Processor pr = all[i];
@@ -234,7 +234,7 @@ final class Retake {
                 continue;
             }
             busy = true;
-            int tick = P.schedtickOpaque(pp);
+            int tick = P.SCHEDTICK.getOpaque(pp);
             int slices = tick - SCHEDTICK.get(pp);
             if (slices != 0) {
                 SCHEDTICK.set(pp, tick);
@@ -264,7 +264,7 @@ final class Retake {
         }
         boolean comes = Request.of(pr).changed(pp) && anotherComes() && !waitsElsewhere(pp, now);
         workWaits |= waits;
-        long mp = P.mOpaque(pp);
+        long mp = P.M.getOpaque(pp);
         if (mp != 0) {
             Machine m = s.machine(mp);
             WatchedM.of(m).began(m, SliceClock.slice(pp, SCHEDTICK.get(pp)), now - SCHEDWHEN.get(pp), now);
@@ -280,7 +280,7 @@ final class Retake {
         if (over > now) {
             firstOver = Math.min(firstOver, over);
         } else { // It has not yielded, or somebody waits by then.
-            boolean calm = Schedt.npidleVolatile(s.sched) > 0 && !tookFromSleeper();
+            boolean calm = Schedt.NPIDLE.getVolatile(s.sched) > 0 && !tookFromSleeper();
             firstOver = Math.min(firstOver, now + (waits ? lookAgain : lookAlone(calm, quantum)));
         }
         return (same || over <= now) && waits && running(pr, comes, now, now - SCHEDWHEN.get(pp), slice);
@@ -307,8 +307,8 @@ final class Retake {
         if (leastQuantum == quantum) {
             return quantum;
         }
-        int procs = Math.max(1, Schedt.gomaxprocsOpaque(s.sched));
-        return slice(leastQuantum, quantum, Runq.size(pp) + (Runq.runnext(pp) == 0 ? 0 : 1) + Schedt.runqsizeOpaque(s.sched) / procs);
+        int procs = Math.max(1, Schedt.GOMAXPROCS.getOpaque(s.sched));
+        return slice(leastQuantum, quantum, Runq.size(pp) + (Runq.runnext(pp) == 0 ? 0 : 1) + Schedt.RUNQSIZE.getOpaque(s.sched) / procs);
     }
 
     /** The same where {@code waiting} wait: all have a turn within {@code most}, unless they are too many for the least slice. */
@@ -317,7 +317,7 @@ final class Retake {
     }
 
     private long began(long pp, int tick, long estimate) {
-        long mp = P.mOpaque(pp);
+        long mp = P.M.getOpaque(pp);
         return mp == 0 ? estimate : s.machine(mp).slices.began(SliceClock.slice(pp, tick), estimate);
     }
 
@@ -328,18 +328,18 @@ final class Retake {
 
     /** Whether a timer of the P is due, or a G is in the global queue: for how long is not known. */
     private boolean waitsElsewhere(long pp, long now) {
-        long when = P.timer0WhenAcquire(pp);
-        return when != 0 && when <= now || Schedt.runqsizeOpaque(s.sched) > 0;
+        long when = P.TIMER0WHEN.getAcquire(pp);
+        return when != 0 && when <= now || Schedt.RUNQSIZE.getOpaque(s.sched) > 0;
     }
 
     /** Whether an M searches, or is woken as soon as there is work. */
     private boolean anotherComes() {
-        return Schedt.nmspinningVolatile(s.sched) + Schedt.npidleVolatile(s.sched) > 0;
+        return Schedt.nmspinningVolatile(s.sched) + Schedt.NPIDLE.getVolatile(s.sched) > 0;
     }
 
     /** A call has its P taken at the second look at it; at the first if the goroutine's slice is over. */
     private boolean syscall(long pp, boolean waits, long now, long over) {
-        int tick = P.syscalltickOpaque(pp);
+        int tick = P.SYSCALLTICK.getOpaque(pp);
         if (SYSCALLTICK.get(pp) != tick) {
             SYSCALLTICK.set(pp, tick);
             SYSCALLWHEN.set(pp, now);
@@ -354,7 +354,7 @@ final class Retake {
             return false;
         }
         // With nothing to run and others idle or searching, leave the P where it will soon be wanted.
-        if (!waits && Schedt.nmspinningVolatile(s.sched) + Schedt.npidleVolatile(s.sched) > 0
+        if (!waits && Schedt.nmspinningVolatile(s.sched) + Schedt.NPIDLE.getVolatile(s.sched) > 0
                 && now - SYSCALLWHEN.get(pp) < SYSCALL_NANOS) {
             return false;
         }
@@ -372,11 +372,11 @@ final class Retake {
 
     private boolean running(Processor pr, boolean comes, long now, long age, long slice) {
         long pp = pr.pp;
-        long mp = P.mOpaque(pp);
+        long mp = P.M.getOpaque(pp);
         if (mp == 0) {
             return false;
         }
-        int tick = P.schedtickOpaque(pp);
+        int tick = P.SCHEDTICK.getOpaque(pp);
         if (Takeover.unanswered(pr, mp, tick, now)) {
             anyOver |= age >= slice;
             if (now - Request.of(pr).asked < LOOK_CLOSELY) {
@@ -401,8 +401,8 @@ final class Retake {
             return false;
         }
         anyOver = !cooperative;
-        long gp = M.curgOpaque(mp);
-        if (!told || gp == 0 || G.preemptOpaque(gp) == 0) {
+        long gp = M.CURG.getOpaque(mp);
+        if (!told || gp == 0 || G.PREEMPT.getOpaque(gp) == 0) {
             // The first time; or the one that was told has parked before it looked, and another runs on what is left of the
             // slice, which is nothing.
             w.preempted = SliceClock.slice(pp, tick);
@@ -415,7 +415,7 @@ final class Retake {
         if (cooperative) {
             return false; // It yields where it calls the runtime.
         }
-        if (M.locksOpaque(mp) != 0) {
+        if (M.LOCKS.getOpaque(mp) != 0) {
             awaited = Math.min(awaited, PROMPT);
             return false; // It checks g.preempt as it leaves the runtime; or it gives its P to another, which would pass points in vain.
         }
@@ -424,7 +424,7 @@ final class Retake {
             w.awaitedSince = now;
         }
         boolean helps = points.overran(m, SliceClock.slice(pp, tick));
-        if (P.schedtickOpaque(pp) != tick) {
+        if (P.SCHEDTICK.getOpaque(pp) != tick) {
             ArmPoints.gone(); // Sysmon had lost its CPU.
             return false;
         }

@@ -88,7 +88,7 @@ public final class Stalls {
             return;
         }
         Stack st = r.gp == 0 ? null : GSlots.stack(r.gp);
-        if (st == null || G.goid(r.gp) != r.goid) {
+        if (st == null || G.GOID.get(r.gp) != r.goid) {
             return; // The goroutine has ended.
         }
         last = now;

@@ -83,7 +83,7 @@ final class Strays {
 
     /** Looks at the stray that is called, and at all Ms if it is time; does nothing while the world is stopped. */
     void look(long now) {
-        boolean stopped = Schedt.gcwaitingAcquire(s.sched) != 0;
+        boolean stopped = Schedt.GCWAITING.getAcquire(s.sched) != 0;
         if (called != null) {
             goOn(called, now, stopped);
         }
@@ -120,12 +120,12 @@ final class Strays {
 
     /** The M has a stray: whether that is to be called. */
     private boolean found(Machine m, long now) {
-        long gp = M.curgOpaque(m.mp);
+        long gp = M.CURG.getOpaque(m.mp);
         if (gp == 0) {
             return false;
         }
         Stray stray = WatchedM.of(m).stray;
-        long goid = G.goid(gp);
+        long goid = G.GOID.get(gp);
         if (stray.goid != goid) {
             stray.goid = goid;
             stray.doublings = 0;

@@ -280,7 +280,7 @@ public final class Sysmon implements Monitor {
         } else if (idle > BUSY_ROUNDS || !retake.inSyscall()) {
             sleep = Math.min(sleep * 2, MAX_SLEEP);
         }
-        if (trace > 0 || Schedt.closingAcquire(sched) != 0 || upkeep.shortageLasts() || !allIdle()) {
+        if (trace > 0 || Schedt.CLOSING.getAcquire(sched) != 0 || upkeep.shortageLasts() || !allIdle()) {
             long now = System.nanoTime();
             sleep(note, Math.max(sleepFor(now), leastSleep(now, urgent())));
         } else {
@@ -307,7 +307,7 @@ public final class Sysmon implements Monitor {
             lastSecond = now;
             duty(SECOND, now);
         }
-        if (trace == 0 && Schedt.closingAcquire(sched) == 0 && allIdle()) {
+        if (trace == 0 && Schedt.CLOSING.getAcquire(sched) == 0 && allIdle()) {
             duty(STRAYS, now);
             return; // Nothing to retake, and what follows may wait for a stopped world or for a lock that it holds.
         }
@@ -372,12 +372,12 @@ public final class Sysmon implements Monitor {
         }
         long most = retake.exact() ? retake.untilOver(now) : s.config.quantumNanos() / BUSY_LOOKS;
         most = Math.max(most, MIN_SLEEP);
-        return Math.min(usual, Math.min(most, Schedt.npidleVolatile(s.sched) == 0 ? seldom() : unwatched() ? UNWATCHED : restNanos));
+        return Math.min(usual, Math.min(most, Schedt.NPIDLE.getVolatile(s.sched) == 0 ? seldom() : unwatched() ? UNWATCHED : restNanos));
     }
 
     /** Whether a P is idle, and no M sleeps in the network poller though goroutines wait for what would be found there. */
     private boolean unwatched() {
-        return Schedt.npidleVolatile(s.sched) != 0 && Schedt.lastpollVolatile(s.sched) != 0 && s.netpoll().anyWaiters(s);
+        return Schedt.NPIDLE.getVolatile(s.sched) != 0 && Schedt.LASTPOLL.getVolatile(s.sched) != 0 && s.netpoll().anyWaiters(s);
     }
 
     /** How long it sleeps at least after the look that ends. */
@@ -406,13 +406,13 @@ public final class Sysmon implements Monitor {
             boolean _ = Note.sleep(note, nanos);
             return;
         }
-        Schedt.setSysmonwaitVolatile(s.sched, Schedt.SYSMON_HEARS);
+        Schedt.SYSMONWAIT.setVolatile(s.sched, Schedt.SYSMON_HEARS);
         VarHandle.fullFence(); // As in dozed.
         if (retake.newSyscall() || Note.sleep(note, nanos)) {
             idle = 0;
             sleep = MIN_SLEEP;
         }
-        Schedt.setSysmonwaitVolatile(s.sched, 0);
+        Schedt.SYSMONWAIT.setVolatile(s.sched, 0);
     }
 
     /**
@@ -440,8 +440,8 @@ public final class Sysmon implements Monitor {
 
     private boolean allIdle() {
         long sched = s.sched;
-        return Schedt.gcwaitingAcquire(sched) != 0
-                || Schedt.npidleVolatile(sched) == Schedt.gomaxprocsOpaque(sched);
+        return Schedt.GCWAITING.getAcquire(sched) != 0
+                || Schedt.NPIDLE.getVolatile(sched) == Schedt.GOMAXPROCS.getOpaque(sched);
     }
 
     /**
@@ -453,11 +453,11 @@ public final class Sysmon implements Monitor {
     private boolean rest(long note) {
         long sched = s.sched;
         SchedLock.lock(sched);
-        if (Schedt.closingAcquire(sched) != 0 || upkeep.shortageLasts() || !allIdle()) {
+        if (Schedt.CLOSING.getAcquire(sched) != 0 || upkeep.shortageLasts() || !allIdle()) {
             SchedLock.unlock(sched);
             return true; // A shortage that began since lasts() was asked found sysmonwait 0, and did not ring.
         }
-        boolean stopped = Schedt.gcwaitingAcquire(sched) != 0;
+        boolean stopped = Schedt.GCWAITING.getAcquire(sched) != 0;
         long since = idleSince();
         long now = System.nanoTime();
         boolean deep = stopped || now - since >= DEEP_AFTER && !retake.callsStray();
@@ -466,14 +466,14 @@ public final class Sysmon implements Monitor {
         }
         sleeps = deep ? Math.min(deepSleep, untilDue(now)) : restNanos;
         s.monitorPaidAt = retake.tookFromSleeper() ? now : now + leastSleep(now, false); // One that blocks wants no CPU.
-        Schedt.setSysmonwaitVolatile(sched, deep ? Schedt.SYSMON_SLEEPS : Schedt.SYSMON_RESTS);
+        Schedt.SYSMONWAIT.setVolatile(sched, deep ? Schedt.SYSMON_SLEEPS : Schedt.SYSMON_RESTS);
         SchedLock.unlock(sched);
         boolean rung = Note.sleep(note, sleeps);
         deepSleep = deep && !rung ? Math.min(2 * deepSleep, DEEPEST_SLEEP) : DEEP_SLEEP;
         unrung += deep && !rung && sleeps >= LONG_SLEEP ? 1 : 0;
         boolean woken = rung && !(deep && dozed(note));
         SchedLock.lock(sched);
-        Schedt.setSysmonwaitVolatile(sched, 0);
+        Schedt.SYSMONWAIT.setVolatile(sched, 0);
         SchedLock.unlock(sched);
         return woken;
     }
@@ -496,7 +496,7 @@ public final class Sysmon implements Monitor {
     private long idleSince() {
         long since = began;
         for (Processor pr : s.procs()) {
-            since = Math.max(since, P.idlesince(pr.pp));
+            since = Math.max(since, P.IDLESINCE.get(pr.pp));
         }
         return since;
     }
@@ -512,12 +512,12 @@ public final class Sysmon implements Monitor {
         long sched = s.sched;
         Note.clear(note);
         s.monitorPaidAt = System.nanoTime() + fairSleep(0, false);
-        Schedt.setSysmonwaitVolatile(sched, Schedt.SYSMON_RESTS);
+        Schedt.SYSMONWAIT.setVolatile(sched, Schedt.SYSMON_RESTS);
         VarHandle.fullFence(); // The other side's is between what is read below and the ring.
-        if (Schedt.closingAcquire(sched) != 0 || upkeep.pending() || anyInSyscall()) {
+        if (Schedt.CLOSING.getAcquire(sched) != 0 || upkeep.pending() || anyInSyscall()) {
             return false;
         }
-        long most = Schedt.npidleVolatile(sched) == 0 ? WORK_SLEEP : DOZE;
+        long most = Schedt.NPIDLE.getVolatile(sched) == 0 ? WORK_SLEEP : DOZE;
         return !Note.sleep(note, Math.min(most, s.config.quantumNanos()));
     }
 
@@ -528,12 +528,12 @@ public final class Sysmon implements Monitor {
      * ({@code FindRunnable.pollDue}), unless none ends.
      */
     private void pollNetwork(long now) {
-        long last = Schedt.lastpollVolatile(s.sched);
-        if (last != 0 && now - last > UNWATCHED / 2 && Schedt.npidleVolatile(s.sched) != 0) {
+        long last = Schedt.LASTPOLL.getVolatile(s.sched);
+        if (last != 0 && now - last > UNWATCHED / 2 && Schedt.NPIDLE.getVolatile(s.sched) != 0) {
             upkeep.watchPoller();
         }
         long after = retake.workWaits() ? 2 * pollAfter : pollAfter;
-        if (last != 0 && now - last > after && s.netpoll().anyWaiters(s) && Schedt.casLastpoll(s.sched, last, now)) {
+        if (last != 0 && now - last > after && s.netpoll().anyWaiters(s) && Schedt.LASTPOLL.compareAndSet(s.sched, last, now)) {
             upkeep.pollNetwork();
         }
     }

@@ -59,9 +59,9 @@ final class Takeover {
         Request r = Request.of(pr);
         r.mp = mp;
         r.tick = tick;
-        r.calls = P.syscalltickOpaque(pr.pp);
-        r.gp = M.curgOpaque(mp);
-        r.goid = r.gp == 0 ? 0 : G.goid(r.gp);
+        r.calls = P.SYSCALLTICK.getOpaque(pr.pp);
+        r.gp = M.CURG.getOpaque(mp);
+        r.goid = r.gp == 0 ? 0 : G.GOID.get(r.gp);
         r.running = running;
         if (Gate.possible()) {
             if (Gate.take(s, mp, tick)) {
@@ -70,7 +70,7 @@ final class Takeover {
             r.mp = 0;
             return false; // It is inside the runtime, from where it yields.
         }
-        r.handoffs = M.sighandoffOpaque(mp);
+        r.handoffs = M.SIGHANDOFF.getOpaque(mp);
         if (!Preempt.handoff(mp, tick)) {
             r.mp = 0;
             return false;
@@ -78,7 +78,7 @@ final class Takeover {
         r.asked = System.nanoTime();
         long end = r.asked + (running ? ANSWER_NANOS : WAKE_ANSWER_NANOS);
         while (!answered(pr)) {
-            if (M.sigreqOpaque(mp) == 0 && PStatus.get(pr.pp) == PStatus.PRUNNING || System.nanoTime() > end) {
+            if (M.SIGREQ.getOpaque(mp) == 0 && PStatus.get(pr.pp) == PStatus.PRUNNING || System.nanoTime() > end) {
                 return true; // Refused, or not answered yet: the next look, soon, takes the P or asks again.
             }
             Thread.onSpinWait();
@@ -89,14 +89,14 @@ final class Takeover {
     /** Whether the request of an earlier look has yet to reach the thread. */
     static boolean unanswered(Processor pr, long mp, int tick, long now) {
         Request r = Request.of(pr);
-        return r.mp == mp && r.tick == tick && M.sigreqOpaque(mp) != 0 && now - r.asked < ASK_AGAIN_NANOS;
+        return r.mp == mp && r.tick == tick && M.SIGREQ.getOpaque(mp) != 0 && now - r.asked < ASK_AGAIN_NANOS;
     }
 
     /** Whether the handler gave the P up as asked: it counts that last, and the goroutine has not come back, or made a call, since. */
     static boolean answered(Processor pr) {
         Request r = Request.of(pr);
-        return r.mp != 0 && M.sighandoffOpaque(r.mp) != r.handoffs && P.schedtickOpaque(pr.pp) == r.tick
-                && P.syscalltickOpaque(pr.pp) == r.calls;
+        return r.mp != 0 && M.SIGHANDOFF.getOpaque(r.mp) != r.handoffs && P.SCHEDTICK.getOpaque(pr.pp) == r.tick
+                && P.SYSCALLTICK.getOpaque(pr.pp) == r.calls;
     }
 
     /** The P of a thread is in _Psyscall, and its goroutine may be coming back already. */
@@ -113,11 +113,11 @@ final class Takeover {
     private boolean take(long pp, boolean lasts) {
         // Before the CAS, by which the M learns that it is gone. By the time it reads this, another call with the P may have had its own
         // written here: then its next call gives the P away for nothing, or not at once.
-        P.setLongcallOpaque(pp, lasts ? 1 : 0);
+        P.LONGCALL.setOpaque(pp, lasts ? 1 : 0);
         if (!PStatus.cas(pp, PStatus.PSYSCALL, PStatus.PIDLE)) {
             return false;
         }
-        P.setSyscalltick(pp, P.syscalltickOpaque(pp) + 1);
+        P.SYSCALLTICK.set(pp, P.SYSCALLTICK.getOpaque(pp) + 1);
         Threads.handoffp(s, pp);
         return true;
     }

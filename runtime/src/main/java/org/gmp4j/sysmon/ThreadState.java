@@ -37,9 +37,9 @@ final class ThreadState {
 
     /** Whether the thread was asleep at this look and at the last, in the same time slice and without a system call between. */
     boolean asleep(Machine m, long now) {
-        long tid = M.procid(m.mp);
+        long tid = M.PROCID.get(m.mp);
         long pp = m.attachedP();
-        if (tid == 0 || pp == 0 || M.locksOpaque(m.mp) != 0) {
+        if (tid == 0 || pp == 0 || M.LOCKS.getOpaque(m.mp) != 0) {
             return false;
         }
         Seen e = WatchedM.of(m).seen;
@@ -57,8 +57,8 @@ final class ThreadState {
             e.ranAt = now;
         }
         e.at = now;
-        int slice = P.schedtickOpaque(pp);
-        int calls = P.syscalltickOpaque(pp);
+        int slice = P.SCHEDTICK.getOpaque(pp);
+        int calls = P.SYSCALLTICK.getOpaque(pp);
         boolean before = e.asleep && e.schedtick == slice && e.syscalltick == calls;
         e.schedtick = slice;
         e.syscalltick = calls;
@@ -74,7 +74,7 @@ final class ThreadState {
 
     /** Whether the thread has a CPU or waits for one. */
     static boolean runs(Machine m) {
-        long tid = M.procid(m.mp);
+        long tid = M.PROCID.get(m.mp);
         return tid != 0 && runs(tid, 0);
     }
 
@@ -93,6 +93,6 @@ final class ThreadState {
 
     /** The CPU time of the thread in nanoseconds; 0 when it has ended. */
     static long cpuNanos(Machine m) {
-        return Math.max(0, OsThread.cpuNanos((int) M.procid(m.mp)));
+        return Math.max(0, OsThread.cpuNanos((int) M.PROCID.get(m.mp)));
     }
 }

@@ -87,7 +87,7 @@ final class OutsideTimers {
             o.heap.lock();
             try {
                 o.heap.push(a);
-                first = P.timer0WhenAcquire(o.heap.pp) == a.when;
+                first = P.TIMER0WHEN.getAcquire(o.heap.pp) == a.when;
             } finally {
                 o.heap.unlock();
             }

@@ -83,15 +83,15 @@ class TimerHeap {
      * changed. Adding them needs none then.
      */
     void reserve(int more) {
-        int entries = P.timersLenOpaque(pp) + flying + more;
+        int entries = P.TIMERSLEN.getOpaque(pp) + flying + more;
         if (fresh - nfree + more > slots.length) {
             int n = Math.max(slots.length * 2, fresh - nfree + more);
             int[] room = Arrays.copyOf(free, n); // For all of them: to free one must not need memory.
             slots = Arrays.copyOf(slots, n);
             free = room;
         }
-        if (entries > P.timersCap(pp)) {
-            grow(Math.max(FIRST_CAPACITY, Math.max(entries, P.timersCap(pp) * 2)));
+        if (entries > P.TIMERSCAP.get(pp)) {
+            grow(Math.max(FIRST_CAPACITY, Math.max(entries, P.TIMERSCAP.get(pp) * 2)));
         }
     }
 
@@ -102,7 +102,7 @@ class TimerHeap {
      * other.
      */
     boolean full() {
-        return fresh - nfree + 1 > slots.length || held + 1 > P.timersCap(pp);
+        return fresh - nfree + 1 > slots.length || held + 1 > P.TIMERSCAP.get(pp);
     }
 
     /** Adds a sleeping G; under the lock. */
@@ -112,7 +112,7 @@ class TimerHeap {
     }
 
     private void add(long when, long gp) {
-        if (zombies.get() > FEW_ZOMBIES && zombies.get() > P.timersLenOpaque(pp) / ZOMBIE_SHARE) {
+        if (zombies.get() > FEW_ZOMBIES && zombies.get() > P.TIMERSLEN.getOpaque(pp) / ZOMBIE_SHARE) {
             sweep();
         }
         put(when, gp);
@@ -137,12 +137,12 @@ class TimerHeap {
     }
 
     private void put(long when, long what) {
-        int n = P.timersLenOpaque(pp);
+        int n = P.TIMERSLEN.getOpaque(pp);
         hold(1);
-        P.setTimersLenOpaque(pp, n + 1);
-        long heap = P.timers(pp);
+        P.TIMERSLEN.setOpaque(pp, n + 1);
+        long heap = P.TIMERS.get(pp);
         siftUp(heap, n, when, what);
-        P.setTimer0WhenRelease(pp, when(heap, 0));
+        P.TIMER0WHEN.setRelease(pp, when(heap, 0));
     }
 
     /** Maps memory; an {@code OutOfMemoryError} when there is none. */
@@ -156,13 +156,13 @@ class TimerHeap {
 
     private void grow(int cap) {
         long heap = map((long) cap * ENTRY);
-        long old = P.timers(pp);
-        int oldCap = P.timersCap(pp);
-        for (int i = 0, n = P.timersLenOpaque(pp); i < n; i++) { // No segments, which would be objects.
+        long old = P.TIMERS.get(pp);
+        int oldCap = P.TIMERSCAP.get(pp);
+        for (int i = 0, n = P.TIMERSLEN.getOpaque(pp); i < n; i++) { // No segments, which would be objects.
             set(heap, i, when(old, i), what(old, i));
         }
-        P.setTimers(pp, heap);
-        P.setTimersCap(pp, cap);
+        P.TIMERS.set(pp, heap);
+        P.TIMERSCAP.set(pp, cap);
         unmap(old, oldCap);
     }
 
@@ -224,14 +224,14 @@ class TimerHeap {
 
     /** Takes the first entry's {@code what}; under the lock. */
     long pop() {
-        long heap = P.timers(pp);
-        int n = P.timersLenOpaque(pp) - 1;
+        long heap = P.TIMERS.get(pp);
+        int n = P.TIMERSLEN.getOpaque(pp) - 1;
         long what = what(heap, 0);
-        P.setTimersLenOpaque(pp, n);
+        P.TIMERSLEN.setOpaque(pp, n);
         if (n > 0) {
             siftDown(heap, n, 0, when(heap, n), what(heap, n));
         }
-        P.setTimer0WhenRelease(pp, n == 0 ? 0 : when(heap, 0));
+        P.TIMER0WHEN.setRelease(pp, n == 0 ? 0 : when(heap, 0));
         return what;
     }
 
@@ -251,8 +251,8 @@ class TimerHeap {
 
     /** Removes all zombies; under the lock. */
     private void sweep() {
-        long heap = P.timers(pp);
-        int n = P.timersLenOpaque(pp);
+        long heap = P.TIMERS.get(pp);
+        int n = P.TIMERSLEN.getOpaque(pp);
         int kept = 0;
         for (int i = 0; i < n; i++) {
             long what = what(heap, i);
@@ -267,8 +267,8 @@ class TimerHeap {
         }
         hold(kept - n);
         int _ = zombies.addAndGet(kept - n); // Not to 0: one that was passed above may be a zombie by now.
-        P.setTimersLenOpaque(pp, kept);
-        P.setTimer0WhenRelease(pp, kept == 0 ? 0 : when(heap, 0));
+        P.TIMERSLEN.setOpaque(pp, kept);
+        P.TIMER0WHEN.setRelease(pp, kept == 0 ? 0 : when(heap, 0));
     }
 
     /**
@@ -281,7 +281,7 @@ class TimerHeap {
         int ran = 0;
         long again = 0;
         lock();
-        for (long next = P.timer0WhenAcquire(pp); next != 0 && next <= now; next = P.timer0WhenAcquire(pp)) {
+        for (long next = P.TIMER0WHEN.getAcquire(pp); next != 0 && next <= now; next = P.TIMER0WHEN.getAcquire(pp)) {
             long what = pop();
             if (!isAlarm(what)) {
                 Park.goready(what); // Takes sched.lock at most, which ranks higher.
@@ -338,17 +338,17 @@ class TimerHeap {
     long next() {
         if (zombies.get() > 0) {
             lock();
-            if (zombies.get() > P.timersLenOpaque(pp) / ZOMBIE_SHARE) {
+            if (zombies.get() > P.TIMERSLEN.getOpaque(pp) / ZOMBIE_SHARE) {
                 sweep();
             }
-            while (P.timersLenOpaque(pp) > 0 && buried(what(P.timers(pp), 0))) {
+            while (P.TIMERSLEN.getOpaque(pp) > 0 && buried(what(P.TIMERS.get(pp), 0))) {
                 freeSlot(slot(pop()));
                 zombies.decrementAndGet();
                 hold(-1);
             }
             unlock();
         }
-        return P.timer0WhenAcquire(pp);
+        return P.TIMER0WHEN.getAcquire(pp);
     }
 
     private boolean buried(long what) {
@@ -365,7 +365,7 @@ class TimerHeap {
 
     /** Gives the heap's memory back, which nobody uses any more. */
     void free() {
-        unmap(P.timers(pp), P.timersCap(pp));
+        unmap(P.TIMERS.get(pp), P.TIMERSCAP.get(pp));
     }
 
     /** Takes the memory that {@link #moveTo} needs to move this heap's entries behind {@code before} others; world stopped. */
@@ -377,7 +377,7 @@ class TimerHeap {
         }
         to.lockMoved();
         try {
-            int all = before + P.timersLenOpaque(pp);
+            int all = before + P.TIMERSLEN.getOpaque(pp);
             to.reserve(all);
             to.promised = all;
         } finally {
@@ -388,8 +388,8 @@ class TimerHeap {
     /** Whether an entry may still ready a goroutine: a sleep, an alarm that is no zombie, one that is being handled. */
     boolean pending() {
         lock();
-        long heap = P.timers(pp);
-        int n = P.timersLenOpaque(pp);
+        long heap = P.TIMERS.get(pp);
+        int n = P.TIMERSLEN.getOpaque(pp);
         boolean found = held > n;
         for (int i = 0; i < n && !found; i++) {
             long what = what(heap, i);
@@ -411,9 +411,9 @@ class TimerHeap {
             prepareMove(to, 0);
         }
         lockMoved();
-        long heap = P.timers(pp);
-        int n = P.timersLenOpaque(pp);
-        int cap = P.timersCap(pp);
+        long heap = P.TIMERS.get(pp);
+        int n = P.TIMERSLEN.getOpaque(pp);
+        int cap = P.TIMERSCAP.get(pp);
         Alarm[] alarms = slots;
         int[] unused = free;
         int count = nfree;
@@ -449,10 +449,10 @@ class TimerHeap {
     }
 
     private void become(long heap, int n, int cap, long first) {
-        P.setTimers(pp, heap);
-        P.setTimersCap(pp, cap);
-        P.setTimersLenOpaque(pp, n);
-        P.setTimer0WhenRelease(pp, first);
+        P.TIMERS.set(pp, heap);
+        P.TIMERSCAP.set(pp, cap);
+        P.TIMERSLEN.setOpaque(pp, n);
+        P.TIMER0WHEN.setRelease(pp, first);
     }
 
     /** Adds this heap's former entries, but for zombies, to another; all, or without memory none. */

@@ -58,7 +58,7 @@ public final class TimerHeaps implements Timers {
         @Override
         public boolean unlock(long gp, Object unused) {
             Machine m = Machine.current();
-            long when = G.sleepWhen(gp);
+            long when = G.SLEEPWHEN.get(gp);
             TimerHeap h = of(m);
             h.lock();
             h.push(when, gp);
@@ -73,7 +73,7 @@ public final class TimerHeaps implements Timers {
     private static final Park.Unlock START_IN_BUBBLE = new Park.Unlock() {
         @Override
         public boolean unlock(long gp, Object bubble) {
-            ((TimeBubble) bubble).add(G.sleepWhen(gp), gp);
+            ((TimeBubble) bubble).add(G.SLEEPWHEN.get(gp), gp);
             return true;
         }
     };
@@ -85,7 +85,7 @@ public final class TimerHeaps implements Timers {
     /** Parks the calling goroutine for {@code nanos} nanoseconds, more than 0. */
     public static void sleep(GStack st, long nanos) {
         TimeBubble b = (TimeBubble) st.bubble();
-        G.setSleepWhen(st.gp(), RuntimeTimer.in(b == null ? System.nanoTime() : b.now(), nanos));
+        G.SLEEPWHEN.set(st.gp(), RuntimeTimer.in(b == null ? System.nanoTime() : b.now(), nanos));
         GStack _ = GStack.enter();
         try {
             reserve(st, b);
@@ -176,7 +176,7 @@ public final class TimerHeaps implements Timers {
 
     /** An entry was added. Returns whether it is the first: then the poller must not sleep longer. */
     private static boolean unlock(TimerHeap h, long when) {
-        boolean first = P.timer0WhenAcquire(h.pp) == when;
+        boolean first = P.TIMER0WHEN.getAcquire(h.pp) == when;
         h.unlock();
         return first;
     }
@@ -186,14 +186,14 @@ public final class TimerHeaps implements Timers {
     }
 
     private TimerHeap heap(long pp) {
-        return heaps[P.id(pp)];
+        return heaps[P.ID.get(pp)];
     }
 
     @Override
     public void added(long[] pps) {
-        TimerHeap[] grown = Arrays.copyOf(heaps, P.id(pps[pps.length - 1]) + 1);
+        TimerHeap[] grown = Arrays.copyOf(heaps, P.ID.get(pps[pps.length - 1]) + 1);
         for (long pp : pps) {
-            grown[P.id(pp)] = new OfP(pp);
+            grown[P.ID.get(pp)] = new OfP(pp);
         }
         heaps = grown;
     }
@@ -205,7 +205,7 @@ public final class TimerHeaps implements Timers {
 
     @Override
     public boolean check(long mine, long pp) {
-        long next = P.timer0WhenAcquire(pp);
+        long next = P.TIMER0WHEN.getAcquire(pp);
         long now;
         int ran = 0;
         if (next != 0 && (now = System.nanoTime()) >= next) {
@@ -228,7 +228,7 @@ public final class TimerHeaps implements Timers {
     @Override
     public void move(long from, long to) {
         if (to == 0) {
-            if (P.timersLenOpaque(from) != 0) {
+            if (P.TIMERSLEN.getOpaque(from) != 0) {
                 OutsideTimers.takeOver(heap(from));
             } else { // No thread is needed for them.
                 heap(from).free();

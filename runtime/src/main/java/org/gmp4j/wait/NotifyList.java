@@ -150,12 +150,12 @@ public final class NotifyList {
             Waiting.release(st, sg);
             return called;
         }
-        Sudog.setTicket(sg, ticket);
-        Sudog.setNext(sg, 0);
+        Sudog.TICKET.set(sg, ticket);
+        Sudog.NEXT.set(sg, 0);
         if (tail == 0) {
             head = sg;
         } else {
-            Sudog.setNext(tail, sg);
+            Sudog.NEXT.set(tail, sg);
         }
         tail = sg;
         if (e != null) {
@@ -191,7 +191,7 @@ public final class NotifyList {
 
         @Override
         protected boolean remove(long waiter) {
-            int ticket = Sudog.ticket(waiter);
+            int ticket = Sudog.TICKET.get(waiter);
             if (list.find(ticket) == 0) {
                 return false; // Called.
             }
@@ -214,7 +214,7 @@ public final class NotifyList {
         lock.unlock();
         while (list != 0) {
             long sg = list;
-            list = Sudog.next(sg); // Before the wake: the waiter may give the sudog to another.
+            list = Sudog.NEXT.get(sg); // Before the wake: the waiter may give the sudog to another.
             Waiting.wake(sg);
         }
         Reference.reachabilityFence(lock); // Until then it keeps what waits for it: report.LeakSearch.
@@ -244,13 +244,13 @@ public final class NotifyList {
     /** Takes the sleeper with ticket {@code t} out; most often it is the first. */
     private long find(int t) {
         long before = 0;
-        for (long sg = head; sg != 0; sg = Sudog.next(sg)) {
-            if (Sudog.ticket(sg) == t) {
-                long next = Sudog.next(sg);
+        for (long sg = head; sg != 0; sg = Sudog.NEXT.get(sg)) {
+            if (Sudog.TICKET.get(sg) == t) {
+                long next = Sudog.NEXT.get(sg);
                 if (before == 0) {
                     head = next;
                 } else {
-                    Sudog.setNext(before, next);
+                    Sudog.NEXT.set(before, next);
                 }
                 if (next == 0) {
                     tail = before;

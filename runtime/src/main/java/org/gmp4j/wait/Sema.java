@@ -116,10 +116,10 @@ public final class Sema extends SemaRoot.Key {
                 e.waits(sg);
             }
             root.queue(sg, this, first);
-            Sudog.setCaseIndex(sg, st != null && st.profilesLocks() && reason.ofLock() ? stamp() : 0);
+            Sudog.CASEINDEX.set(sg, st != null && st.profilesLocks() && reason.ofLock() ? stamp() : 0);
             Waiting.park(st, sg, UNLOCK, this, reason);
             ended = e != null && e.woken();
-        } while (!ended && Sudog.ticket(sg) == 0 && !take());
+        } while (!ended && Sudog.TICKET.get(sg) == 0 && !take());
         Waiting.release(st, sg);
         return !ended;
     }
@@ -177,16 +177,16 @@ public final class Sema extends SemaRoot.Key {
         if (sg == 0) {
             return; // They wait for another semaphore, or somebody has woken ours.
         }
-        if (Sudog.ticket(sg) != 0) {
+        if (Sudog.TICKET.get(sg) != 0) {
             throw Throw.of("corrupted semaphore ticket");
         }
         boolean handed = handoff && take();
         if (handed) {
-            Sudog.setTicket(sg, 1);
+            Sudog.TICKET.set(sg, 1);
         }
         GStack st = GStack.current();
-        long gp = Sudog.g(sg); // Before the wake: then the sudog is the waiter's.
-        int since = Sudog.caseIndex(sg);
+        long gp = Sudog.G.get(sg); // Before the wake: then the sudog is the waiter's.
+        int since = Sudog.CASEINDEX.get(sg);
         boolean here = st != null && gp != 0 && GSlots.owner(gp) == st.scheduler(); // It will stand in this P's runnext.
         Waiting.wake(sg);
         Reference.reachabilityFence(this); // Until then it keeps what waits for it: report.LeakSearch.
@@ -218,7 +218,7 @@ public final class Sema extends SemaRoot.Key {
             return true;
         }
         long sched = st.scheduler().sched; // Another M runs, whose goroutine may hold the lock, and nothing here waits to run.
-        return Schedt.gomaxprocsOpaque(sched) > Schedt.npidleVolatile(sched) + Schedt.nmspinningVolatile(sched) + 1
+        return Schedt.GOMAXPROCS.getOpaque(sched) > Schedt.NPIDLE.getVolatile(sched) + Schedt.nmspinningVolatile(sched) + 1
                 && Runq.runqempty(st.pp());
     }
 

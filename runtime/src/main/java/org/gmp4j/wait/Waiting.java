@@ -97,7 +97,7 @@ public final class Waiting {
      */
     public static void park(@Nullable GStack st, long sg, Park.Unlock unlock, Object lock, WaitReason reason) {
         if (st != null) {
-            Sudog.setG(sg, st.gp());
+            Sudog.G.set(sg, st.gp());
             Park.gopark(st, unlock, lock, reason, 1);
         } else {
             Note.clear(Sudog.threadAddress(sg));
@@ -147,8 +147,8 @@ public final class Waiting {
     /** A sudog for a case of a select; {@code who} is its {@link #selector}. */
     public static long selectSudog(@Nullable GStack st, long who) {
         long sg = sudog(st);
-        Sudog.setG(sg, who);
-        Sudog.setIsSelect(sg, st != null ? Sudog.SELECT : Sudog.SELECT_THREAD);
+        Sudog.G.set(sg, who);
+        Sudog.ISSELECT.set(sg, st != null ? Sudog.SELECT : Sudog.SELECT_THREAD);
         return sg;
     }
 
@@ -164,18 +164,18 @@ public final class Waiting {
     public static long awaitSelect(@Nullable GStack st, long who, Park.Unlock unlock, Object locks, int count, WaitReason reason) {
         if (st != null) {
             Park.gopark(st, unlock, locks, reason, count);
-            return G.param(who);
+            return G.PARAM.get(who);
         }
         awaitThread(who, unlock, locks);
-        return Sudog.next(who);
+        return Sudog.NEXT.get(who);
     }
 
     /** Opens the select for its next wait; with all locks held, before the sudogs that were not woken are taken out. */
     public static void reopenSelect(@Nullable GStack st, long who) {
         if (st != null) {
-            G.setSelectDone(who, 0);
+            G.SELECTDONE.set(who, 0);
         } else {
-            Sudog.setTicket(who, 0);
+            Sudog.TICKET.set(who, 0);
         }
     }
 
@@ -211,12 +211,12 @@ public final class Waiting {
 
     /** The same, inside {@link GStack#enter}. */
     public static void ready(long sg) {
-        long who = Sudog.g(sg);
-        if (Sudog.isSelect(sg) == Sudog.SELECT_THREAD) {
-            Sudog.setNext(who, sg);
+        long who = Sudog.G.get(sg);
+        if (Sudog.ISSELECT.get(sg) == Sudog.SELECT_THREAD) {
+            Sudog.NEXT.set(who, sg);
             wakeThread(who);
         } else if (who != 0) {
-            G.setParam(who, sg); // For a select; ordered by the CAS on the status.
+            G.PARAM.set(who, sg); // For a select; ordered by the CAS on the status.
             Park.goready(who);
         } else {
             wakeThread(sg);

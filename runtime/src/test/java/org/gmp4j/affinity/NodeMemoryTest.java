@@ -214,7 +214,7 @@ class NodeMemoryTest {
             int _ = s.setProcs(procs);
             int[] inLists = new int[1];
             s.withWorldStopped(() -> {
-                long nodeq = Schedt.nodeq(s.sched);
+                long nodeq = Schedt.NODEQ.get(s.sched);
                 for (int i = 1; i <= NodeQueues.lists(nodeq); i++) {
                     inLists[0] += (int) NodeQueues.size(NodeQueues.list(nodeq, i));
                 }

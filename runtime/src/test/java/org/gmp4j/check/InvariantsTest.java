@@ -166,7 +166,7 @@ class InvariantsTest {
     }
 
     private long idleBit() {
-        return Schedt.idlepMaskAcquire(sched);
+        return Schedt.IDLEPMASK.getAcquire(sched);
     }
 
     private Runnable flipIdleBit() {
@@ -175,10 +175,10 @@ class InvariantsTest {
     }
 
     private void flip() {
-        if (Idle.maskRead(idleBit(), P.id(pp))) {
-            Idle.maskClear(idleBit(), P.id(pp));
+        if (Idle.maskRead(idleBit(), P.ID.get(pp))) {
+            Idle.maskClear(idleBit(), P.ID.get(pp));
         } else {
-            Idle.maskSet(idleBit(), P.id(pp));
+            Idle.maskSet(idleBit(), P.ID.get(pp));
         }
     }
 
@@ -205,7 +205,7 @@ class InvariantsTest {
         f.put("G3 a dead one queued", () -> status(ring(0), GStatus.GDEAD));
         f.put("G4 waits in a ring", () -> slot(0, waiting));
         f.put("G4 waits on an M", () -> plantLong(GL, "m", waiting, mp));
-        f.put("M1 nmidle", () -> plantInt(SL, "nmidle", sched, Schedt.nmidleOpaque(sched) + 1));
+        f.put("M1 nmidle", () -> plantInt(SL, "nmidle", sched, Schedt.NMIDLE.getOpaque(sched) + 1));
         f.put("M2 spins in a stopped world", () -> plantInt(ML, "spinning", mp, 1));
         f.put("M4 a P", () -> status(self, GStatus.GSYSCALL));
         f.put("M5 a P", () -> plantInt(ML, "incgo", mp, 1));
@@ -222,15 +222,15 @@ class InvariantsTest {
         f.put("P4 not stopped", () -> plantInt(PL, "status", pp, PStatus.PRUNNING));
         f.put("P4 gcwaiting", () -> plantInt(SL, "gcwaiting", sched, 0));
         f.put("P6 the bit", this::flipIdleBit);
-        f.put("gfree count", () -> plantInt(PL, "gfreen", pp, P.gfreen(pp) + 1));
-        f.put("gfree alive", () -> status(P.gfree(pp), GStatus.GWAITING));
-        f.put("gfree a ring", () -> plantLong(GL, "schedlink", P.gfree(pp), P.gfree(pp)));
+        f.put("gfree count", () -> plantInt(PL, "gfreen", pp, P.GFREEN.get(pp) + 1));
+        f.put("gfree alive", () -> status(P.GFREE.get(pp), GStatus.GWAITING));
+        f.put("gfree a ring", () -> plantLong(GL, "schedlink", P.GFREE.get(pp), P.GFREE.get(pp)));
         f.put("gfree lost", () -> status(waiting, GStatus.GDEAD));
         f.put("gfree common count", () -> plantLong(SL, "gfreecount", sched, 1));
         f.put("gcount births", () -> plantLong(PL, "nspawn", pp, Raw.getLong(PL, "nspawn", pp) + 1));
         f.put("gcount deaths", () -> plantLong(PL, "nexit", pp, Raw.getLong(PL, "nexit", pp) + 1));
-        f.put("sudog count", () -> plantInt(PL, "sudogn", pp, P.sudogn(pp) + 1));
-        f.put("goid range", () -> plantLong(PL, "goidcache", pp, P.goidcacheend(pp) + 1));
+        f.put("sudog count", () -> plantInt(PL, "sudogn", pp, P.SUDOGN.get(pp) + 1));
+        f.put("goid range", () -> plantLong(PL, "goidcache", pp, P.GOIDCACHEEND.get(pp) + 1));
         f.put("timers first", () -> plantLong(PL, "timer0When", pp, 1));
         f.put("stack none", () -> plantInt(GL, "hasstack", waiting, 0));
         return each(f);
@@ -264,8 +264,8 @@ class InvariantsTest {
         Map<String, Fault> f = new TreeMap<>();
         f.put("M1 a P", () -> plantLong(ML, "p", mp, pp));
         f.put("M1 a goroutine", () -> plantLong(ML, "curg", mp, waiting));
-        f.put("M1 nmidle", () -> plantInt(SL, "nmidle", sched, Schedt.nmidleOpaque(sched) + 1));
-        f.put("M1 a ring", () -> plantLong(ML, "schedlink", mp, Schedt.midle(sched)));
+        f.put("M1 nmidle", () -> plantInt(SL, "nmidle", sched, Schedt.NMIDLE.getOpaque(sched) + 1));
+        f.put("M1 a ring", () -> plantLong(ML, "schedlink", mp, Schedt.MIDLE.get(sched)));
         f.put("M2 idle and spinning", () -> plantInt(ML, "spinning", mp, 1));
         f.put("M7 too many", () -> plantLong(SL, "nmspinning", sched, 3));
         f.put("P2 an M", () -> plantLong(PL, "m", pp, mp));
@@ -295,7 +295,7 @@ class InvariantsTest {
         try (TestGmp gmp = TestGmp.procs(4)) {
             Chan<Integer> never = Chan.make();
             Scheduler s = scheduler(gmp);
-            while (Schedt.mnext(sched) < 2) { // With one idle M a ring would be no fault.
+            while (Schedt.MNEXT.get(sched) < 2) { // With one idle M a ring would be no fault.
                 gmp.run(() -> {
                     AtomicBoolean ran = new AtomicBoolean();
                     Go.go(() -> ran.set(true));
@@ -308,13 +308,13 @@ class InvariantsTest {
                 waiting = GStack.current().gp();
                 never.recv();
             });
-            while (waiting == 0 || Schedt.npidleVolatile(sched) != 4) {
+            while (waiting == 0 || Schedt.NPIDLE.getVolatile(sched) != 4) {
                 Thread.sleep(1);
             }
             TestGmp.awaitAsleep(s, 0);
-            mp = Schedt.midle(sched);
+            mp = Schedt.MIDLE.get(sched);
             machine = s.machine(mp);
-            pp = Schedt.pidle(sched);
+            pp = Schedt.PIDLE.get(sched);
             try {
                 fires(s, false, name, fault);
             } finally {
@@ -418,7 +418,7 @@ class InvariantsTest {
             gmp.gmp.setProcs(2);
             gmp.run(() -> self = GStack.current().gp());
             TestGmp.awaitAsleep(s, 0);
-            mp = Schedt.midle(sched);
+            mp = Schedt.MIDLE.get(sched);
             pp = s.procs()[2].pp;
             fires(s, false, name, fault);
         }
@@ -447,7 +447,7 @@ class InvariantsTest {
             inside.await();
             assertEquals(List.of(), Invariants.sample(s));
             s.withWorldStopped(() -> assertEquals(List.of(), Invariants.check(s)));
-            while (Schedt.npidleVolatile(sched) != 2) {
+            while (Schedt.NPIDLE.getVolatile(sched) != 2) {
                 Thread.sleep(1); // Sysmon takes the P.
             }
             assertEquals(List.of(), Invariants.sample(s));
@@ -461,7 +461,7 @@ class InvariantsTest {
         try (TestGmp gmp = TestGmp.procs(2)) {
             gmp.run(() -> {
                 long gp = GStack.current().gp();
-                assertEquals(gp, M.curg(Machine.current().mp));
+                assertEquals(gp, M.CURG.get(Machine.current().mp));
                 fires(GStack.current().scheduler(), false, "G2", () -> plantLong(GL, "m", gp, 0));
             });
         }

@@ -73,7 +73,7 @@ class ChurnTest {
             assertTrue(more <= (long) MOST_BYTES * CONNECTIONS, () -> "more off the heap: " + more);
             int ms = gmp.scheduler().mcount();
             assertTrue(ms < MOST_MS, () -> "Ms: " + ms);
-            assertEquals(0, Schedt.netpollWaitersVolatile(gmp.scheduler().sched));
+            assertEquals(0, Schedt.NETPOLLWAITERS.getVolatile(gmp.scheduler().sched));
             assertTrue(echoed.get() > CONNECTIONS / 10, () -> "echoed: " + echoed);
             gmp.check();
         }

@@ -76,7 +76,7 @@ class CloseTest {
                 p.close();
                 silent.close();
             }
-            assertEquals(0, Schedt.netpollWaitersVolatile(gmp.scheduler().sched));
+            assertEquals(0, Schedt.NETPOLLWAITERS.getVolatile(gmp.scheduler().sched));
             gmp.check();
         }
     }
@@ -212,7 +212,7 @@ class CloseTest {
                     all.await();
                 });
             }
-            assertEquals(0, Schedt.netpollWaitersVolatile(gmp.scheduler().sched));
+            assertEquals(0, Schedt.NETPOLLWAITERS.getVolatile(gmp.scheduler().sched));
         }
     }
 

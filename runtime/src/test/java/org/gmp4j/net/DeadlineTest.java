@@ -312,7 +312,7 @@ class DeadlineTest {
                 });
                 all.await();
             });
-            assertEquals(0, Schedt.netpollWaitersVolatile(gmp.scheduler().sched));
+            assertEquals(0, Schedt.NETPOLLWAITERS.getVolatile(gmp.scheduler().sched));
             gmp.check();
         }
     }

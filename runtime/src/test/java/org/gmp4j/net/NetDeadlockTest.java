@@ -86,17 +86,17 @@ class NetDeadlockTest {
                     int _ = c.read(new byte[1], 0, 1);
                     found = SchedStat.NREADY.getOpaque(sched.get()) > looks;
                     for (long end = System.nanoTime() + 2_000_000; found && System.nanoTime() < end;) {
-                        found = Schedt.lastpollVolatile(sched.get()) == 0; // It may have been woken to spin instead.
+                        found = Schedt.LASTPOLL.getVolatile(sched.get()) == 0; // It may have been woken to spin instead.
                     }
                 }
                 Chan.make().recv();
             }));
             TcpConn c = TcpConn.dial(text(l));
             for (int written = 0;; written++) {
-                while (wanted.get() == written || Schedt.netpollWaitersVolatile(sched.get()) == 0) {
+                while (wanted.get() == written || Schedt.NETPOLLWAITERS.getVolatile(sched.get()) == 0) {
                     Thread.onSpinWait();
                 }
-                for (int i = 0; i < 100_000 && Schedt.lastpollVolatile(sched.get()) != 0; i++) {
+                for (int i = 0; i < 100_000 && Schedt.LASTPOLL.getVolatile(sched.get()) != 0; i++) {
                     Thread.onSpinWait(); // For another to sleep.
                 }
                 c.write(new byte[1], 0, 1); // All else would wake that too.

@@ -77,8 +77,8 @@ class TcpTest {
                 p.a().write(new byte[1], 0, 1);
                 t.join();
             }
-            assertEquals(0, Schedt.netpollWaitersVolatile(one.scheduler().sched));
-            assertEquals(0, Schedt.netpollWaitersVolatile(two.scheduler().sched));
+            assertEquals(0, Schedt.NETPOLLWAITERS.getVolatile(one.scheduler().sched));
+            assertEquals(0, Schedt.NETPOLLWAITERS.getVolatile(two.scheduler().sched));
         }
     }
 

@@ -52,7 +52,7 @@ final class EventWaits {
     }
 
     static int waiters(TestGmp gmp) {
-        return Schedt.netpollWaitersVolatile(gmp.scheduler().sched);
+        return Schedt.NETPOLLWAITERS.getVolatile(gmp.scheduler().sched);
     }
 
     static void awaitWaiters(TestGmp gmp, int n) {

@@ -96,9 +96,9 @@ class PollTurnsTest {
 
     /** As if an M had just polled, unless one sleeps in the poller. Ms themselves poll again sooner than these calls. */
     private static void polled(long sched) {
-        long last = Schedt.lastpollVolatile(sched);
+        long last = Schedt.LASTPOLL.getVolatile(sched);
         long now = System.nanoTime();
-        boolean _ = last != 0 && now - last > 500_000 && Schedt.casLastpoll(sched, last, now);
+        boolean _ = last != 0 && now - last > 500_000 && Schedt.LASTPOLL.compareAndSet(sched, last, now);
     }
 
     /** Beside a goroutine that does not yield it is sysmon that polls; and what it finds runs before all that wait already. */
@@ -141,7 +141,7 @@ class PollTurnsTest {
             }
             for (int i = 0; i < 2; i++) {
                 add(fds[i]);
-                while (Schedt.runqsizeOpaque(sched) <= waiting + i) { // Those, and what sysmon found.
+                while (Schedt.RUNQSIZE.getOpaque(sched) <= waiting + i) { // Those, and what sysmon found.
                     Thread.onSpinWait();
                 }
             }
@@ -165,7 +165,7 @@ class PollTurnsTest {
             });
             awaitWaiters(gmp, 1);
             for (int i = 0; i < 20; i++) {
-                while (Schedt.lastpollVolatile(gmp.scheduler().sched) != 0) { // It sleeps, or is about to.
+                while (Schedt.LASTPOLL.getVolatile(gmp.scheduler().sched) != 0) { // It sleeps, or is about to.
                     Thread.onSpinWait();
                 }
                 gmp.run(() -> org.gmp4j.Go.sleep(java.time.Duration.ofMillis(1)));
@@ -207,7 +207,7 @@ class PollTurnsTest {
             gmp.go(() -> {
                 long _ = await(first, 0);
                 for (long end = System.nanoTime() + PATIENCE; !watched.get() && System.nanoTime() - end < 0;) {
-                    watched.set(Schedt.lastpollVolatile(sched) == 0);
+                    watched.set(Schedt.LASTPOLL.getVolatile(sched) == 0);
                 }
                 add(second);
                 ends.countDown();
@@ -217,7 +217,7 @@ class PollTurnsTest {
                 ends.countDown();
             });
             awaitWaiters(gmp, 2);
-            while (Schedt.lastpollVolatile(sched) != 0) {
+            while (Schedt.LASTPOLL.getVolatile(sched) != 0) {
                 Thread.onSpinWait();
             }
             add(first);
@@ -248,7 +248,7 @@ class PollTurnsTest {
             long before = SchedStat.NREADY.getOpaque(sched);
             for (int i = 0; i < times; i++) {
                 awaitWaiters(gmp, 1);
-                while (Schedt.lastpollVolatile(sched) != 0 || Schedt.spinnersVolatile(sched) == 0) {
+                while (Schedt.LASTPOLL.getVolatile(sched) != 0 || Schedt.NMSPINNING.getVolatile(sched) == 0) {
                     Thread.onSpinWait();
                 }
                 add(fd);

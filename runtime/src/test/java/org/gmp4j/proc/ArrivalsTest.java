@@ -144,7 +144,7 @@ class ArrivalsTest {
                 gmp.go(() -> {
                     GStack st = GStack.enter(); // Nobody takes its P.
                     ready.countDown();
-                    while (Schedt.runqsizeOpaque(sched) < 2) {
+                    while (Schedt.RUNQSIZE.getOpaque(sched) < 2) {
                         Thread.onSpinWait();
                     }
                     GStack.exit(st);
@@ -187,8 +187,8 @@ class ArrivalsTest {
                 }
                 spin(); // Longer than the others must have run.
                 long pp = st.machine().pp();
-                P.setSchedtickOpaque(pp, 1);
-                P.setNswitchOpaque(pp, (long) PARTS * FindRunnable.AHEAD - P.ninplaceOpaque(pp));
+                P.SCHEDTICK.setOpaque(pp, 1);
+                P.NSWITCH.setOpaque(pp, (long) PARTS * FindRunnable.AHEAD - P.NINPLACE.getOpaque(pp));
                 long _ = Schedt.addSpinners(s.sched, -Schedt.SPINS);
                 GStack.exit(st);
             });

@@ -111,7 +111,7 @@ class CheckdeadTest {
                     parks.set(true);
                     c.recv();
                     TestGmp.awaitAsleep(s, 1); // All other Ms sleep, and the other goroutine waits.
-                    assert Machine.of().mp == mp && M.lockedg(mp) != 0;
+                    assert Machine.of().mp == mp && M.LOCKEDG.get(mp) != 0;
                     never.close();
                     Go.unlockOSThread();
                     done.countDown();

@@ -46,7 +46,7 @@ class CollectedTest {
             boolean dropped = GSlots.isDropped(gp);
             long woken = st.netReady();
             boolean held = !GSlots.isDropped(gp);
-            G.setSchedlink(gp, 0);
+            G.SCHEDLINK.set(gp, 0);
             int _ = Inject.injectglist(gmp.scheduler(), gp, false);
             st.thread.join();
             assertTrue(dropped);

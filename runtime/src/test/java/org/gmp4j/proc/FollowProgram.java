@@ -142,11 +142,11 @@ final class FollowProgram {
     private static TreeMap<Integer, String> cpus(Scheduler s) throws IOException {
         TreeMap<Integer, String> cpus = new TreeMap<>();
         for (Machine m : s.machines()) {
-            long pp = M.pOpaque(m.mp);
+            long pp = M.P.getOpaque(m.mp);
             if (pp != 0) {
-                Path status = Path.of("/proc/self/task/" + M.procid(m.mp) + "/status");
+                Path status = Path.of("/proc/self/task/" + M.PROCID.get(m.mp) + "/status");
                 try {
-                    cpus.put(P.id(pp), Files.readAllLines(status).stream().filter(l -> l.startsWith("Cpus_allowed_list:")).findFirst()
+                    cpus.put(P.ID.get(pp), Files.readAllLines(status).stream().filter(l -> l.startsWith("Cpus_allowed_list:")).findFirst()
                             .orElse("").replaceFirst("^[^\t]*\t", ""));
                 } catch (NoSuchFileException e) {
                     continue; // It has ended.

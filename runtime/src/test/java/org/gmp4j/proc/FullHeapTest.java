@@ -127,7 +127,7 @@ class FullHeapTest {
                 while (giver.get() == null || giver.get().thread.getState() != Thread.State.BLOCKED) {
                     Thread.onSpinWait();
                 }
-                assertNotEquals(0, G.m(giver.get().gp), "it is still on its M");
+                assertNotEquals(0, G.M.get(giver.get().gp), "it is still on its M");
             }
             waits.join();
         }
@@ -166,12 +166,12 @@ class FullHeapTest {
             Gmp gmp = Gmp.builder().procs(1).build();
             Scheduler s = gmp.call(() -> GStack.current().s);
             boolean _ = full;
-            while (Schedt.npidleVolatile(s.sched) == 0) {
+            while (Schedt.NPIDLE.getVolatile(s.sched) == 0) {
                 Thread.onSpinWait();
             }
             s.setIdleHook(new IdleHook());
             gmp.go(() -> { });
-            while (!full || Schedt.npidleVolatile(s.sched) == 0) {
+            while (!full || Schedt.NPIDLE.getVolatile(s.sched) == 0) {
                 Thread.onSpinWait();
             }
             ballast = null;

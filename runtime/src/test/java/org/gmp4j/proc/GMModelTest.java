@@ -41,7 +41,7 @@ class GMModelTest {
                 Scheduler s = gmp.scheduler();
                 s.withWorldStopped(() -> { // Or one that ends is on its P for a moment.
                     for (Processor pr : s.procs()) {
-                        kept[0] += Runq.tail(pr.pp) + P.gfreen(pr.pp);
+                        kept[0] += Runq.tail(pr.pp) + P.GFREEN.get(pr.pp);
                     }
                 });
                 System.out.println(sum[0] + " " + kept[0]);

@@ -67,7 +67,7 @@ class GateTest {
     }
 
     private boolean take() {
-        return Gate.take(s, mp, P.schedtickOpaque(pp));
+        return Gate.take(s, mp, P.SCHEDTICK.getOpaque(pp));
     }
 
     private void taken() {
@@ -83,7 +83,7 @@ class GateTest {
                 begin();
                 await(2);
                 GStack.exit(GStack.enter());
-                assertEquals(M.GATE_OPEN, M.gateOpaque(Machine.of().mp));
+                assertEquals(M.GATE_OPEN, M.GATE.getOpaque(Machine.of().mp));
             });
             await(1);
             try {
@@ -98,13 +98,13 @@ class GateTest {
     void itTakesAP() {
         against(() -> {
             taken();
-            assertEquals(0, M.pOpaque(mp));
-            assertEquals(0, P.mOpaque(pp));
-            assertEquals(pp, M.oldpOpaque(mp));
+            assertEquals(0, M.P.getOpaque(mp));
+            assertEquals(0, P.M.getOpaque(pp));
+            assertEquals(pp, M.OLDP.getOpaque(mp));
             assertEquals(GStatus.GSYSCALL, GStatus.readgstatus(gp));
             int status = PStatus.get(pp);
             assertTrue(status == PStatus.PSYSCALL || status == PStatus.PIDLE, () -> PStatus.name(status)); // Or sysmon has it.
-            assertEquals(M.GATE_SHUT, M.gateOpaque(mp));
+            assertEquals(M.GATE_SHUT, M.GATE.getOpaque(mp));
             assertFalse(take(), "once more");
             assertTrue(s.machine(mp).astray());
             assertTrue(SchedTrace.text(s, 0, false).endsWith(" ] strays=1\n"), "after what Go prints");
@@ -114,7 +114,7 @@ class GateTest {
     @Test
     void notInALaterSlice() {
         against(() -> {
-            assertFalse(Gate.take(s, mp, P.schedtickOpaque(pp) - 1));
+            assertFalse(Gate.take(s, mp, P.SCHEDTICK.getOpaque(pp) - 1));
             keepsItsP();
         });
     }
@@ -132,9 +132,9 @@ class GateTest {
 
     private void keepsItsP() {
         assertEquals(PStatus.PRUNNING, PStatus.get(pp));
-        assertEquals(mp, P.mOpaque(pp));
-        assertEquals(pp, M.pOpaque(mp));
-        assertEquals(M.GATE_OPEN, M.gateOpaque(mp));
+        assertEquals(mp, P.M.getOpaque(pp));
+        assertEquals(pp, M.P.getOpaque(mp));
+        assertEquals(M.GATE_OPEN, M.GATE.getOpaque(mp));
     }
 
     @Test
@@ -166,10 +166,10 @@ class GateTest {
                 phase.set(3);
             });
             await(1);
-            assertTrue(M.casGate(mp, M.GATE_OPEN, M.GATE_ASKED));
+            assertTrue(M.GATE.compareAndSet(mp, M.GATE_OPEN, M.GATE_ASKED));
             phase.set(2);
             await(3);
-            assertFalse(M.casGate(mp, M.GATE_ASKED, M.GATE_TAKING));
+            assertFalse(M.GATE.compareAndSet(mp, M.GATE_ASKED, M.GATE_TAKING));
         }
     }
 
@@ -184,14 +184,14 @@ class GateTest {
                 phase.set(3);
             });
             await(1);
-            assertTrue(M.casGate(mp, M.GATE_OPEN, M.GATE_TAKING));
+            assertTrue(M.GATE.compareAndSet(mp, M.GATE_OPEN, M.GATE_TAKING));
             phase.set(2);
-            while (M.locksOpaque(mp) == 0) {
+            while (M.LOCKS.getOpaque(mp) == 0) {
                 Thread.onSpinWait();
             }
             LockSupport.parkNanos(1_000_000);
             assertEquals(2, phase.get());
-            M.setGateRelease(mp, M.GATE_OPEN);
+            M.GATE.setRelease(mp, M.GATE_OPEN);
             await(3);
         }
     }
@@ -200,14 +200,14 @@ class GateTest {
     @Test
     void theHandlerLooksAtTheGate() {
         against(() -> {
-            assertTrue(M.casGate(mp, M.GATE_OPEN, M.GATE_ASKED));
-            long refused = M.siglateOpaque(mp);
-            assertTrue(Preempt.handoff(mp, P.schedtickOpaque(pp)));
-            while (M.siglateOpaque(mp) == refused && M.sighandoffOpaque(mp) == 0) {
+            assertTrue(M.GATE.compareAndSet(mp, M.GATE_OPEN, M.GATE_ASKED));
+            long refused = M.SIGLATE.getOpaque(mp);
+            assertTrue(Preempt.handoff(mp, P.SCHEDTICK.getOpaque(pp)));
+            while (M.SIGLATE.getOpaque(mp) == refused && M.SIGHANDOFF.getOpaque(mp) == 0) {
                 Thread.onSpinWait();
             }
-            assertEquals(pp, M.pOpaque(mp));
-            assertTrue(M.casGate(mp, M.GATE_ASKED, M.GATE_OPEN));
+            assertEquals(pp, M.P.getOpaque(mp));
+            assertTrue(M.GATE.compareAndSet(mp, M.GATE_ASKED, M.GATE_OPEN));
         });
     }
 
@@ -222,9 +222,9 @@ class GateTest {
                 phase.set(4);
             });
             await(1);
-            assertTrue(M.casGate(mp, M.GATE_OPEN, M.GATE_TAKING));
+            assertTrue(M.GATE.compareAndSet(mp, M.GATE_OPEN, M.GATE_TAKING));
             phase.set(2);
-            while (M.locksOpaque(mp) == 0) {
+            while (M.LOCKS.getOpaque(mp) == 0) {
                 Thread.onSpinWait();
             }
             try {
@@ -234,7 +234,7 @@ class GateTest {
                     assertEquals(2, phase.get(), "the loop has run the goroutine again");
                 }
             } finally {
-                M.setGateRelease(mp, M.GATE_OPEN);
+                M.GATE.setRelease(mp, M.GATE_OPEN);
             }
             await(4);
         }
@@ -301,7 +301,7 @@ class GateTest {
                     }
                     long mine = m.pp();
                     for (int k = 0; k < LOOKS; k++) {
-                        if (mine == 0 || m.pp() != mine || P.mOpaque(mine) != m.mp || PStatus.get(mine) != PStatus.PRUNNING) {
+                        if (mine == 0 || m.pp() != mine || P.M.getOpaque(mine) != m.mp || PStatus.get(mine) != PStatus.PRUNNING) {
                             wrong.set("inside the runtime: m.p " + m.pp() + ", was " + mine);
                         }
                     }

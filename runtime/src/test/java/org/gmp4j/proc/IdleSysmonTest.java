@@ -87,7 +87,7 @@ class IdleSysmonTest {
                     Thread.onSpinWait();
                 }
             });
-            while (Schedt.sysmonwaitAcquire(s.sched) != 0) { // Not asleep, nor resting.
+            while (Schedt.SYSMONWAIT.getAcquire(s.sched) != 0) { // Not asleep, nor resting.
                 Thread.sleep(1);
             }
             ends.set(true);

@@ -102,7 +102,8 @@ class IdleThreadsTest {
             while (pp == 0) {
                 grow(gmp);
                 SchedLock.lock(sched);
-                if (Schedt.nmidleOpaque(sched) > THREADS / 2 && M.blockedOpaque(Schedt.midle(sched)) != 0) { // It sleeps, or is about to.
+                // The first of them sleeps, or is about to.
+                if (Schedt.NMIDLE.getOpaque(sched) > THREADS / 2 && M.BLOCKED.getOpaque(Schedt.MIDLE.get(sched)) != 0) {
                     pp = Idle.pidleget(sched, System.nanoTime());
                 }
                 if (pp == 0) {
@@ -117,8 +118,8 @@ class IdleThreadsTest {
             boolean lives;
             do {
                 lives = thread.isAlive();
-            } while (lives && M.nextp(mp) != 0);
-            assertEquals(0, M.nextp(mp), "the thread has ended, and the P is lost");
+            } while (lives && M.NEXTP.get(mp) != 0);
+            assertEquals(0, M.NEXTP.get(mp), "the thread has ended, and the P is lost");
             gmp.check();
         }
     }

@@ -45,7 +45,7 @@ class LatencySpinTest {
 
     /** As if the M had spun until it found the goroutine. */
     private static void found(Machine m) {
-        M.setSpinningOpaque(m.mp, 1);
+        M.SPINNING.setOpaque(m.mp, 1);
         long _ = Schedt.addSpinners(m.s.sched, Schedt.SPINS);
         Wakep.resetspinning(m);
     }
@@ -81,7 +81,7 @@ class LatencySpinTest {
         alone(m -> {
             m.s.spunInVain = true;
             found(m);
-            assertEquals(0, Schedt.spinnersVolatile(m.s.sched));
+            assertEquals(0, Schedt.NMSPINNING.getVolatile(m.s.sched));
         });
     }
 
@@ -105,7 +105,7 @@ class LatencySpinTest {
     @Test
     void whoSleptHasNone() {
         alone(m -> {
-            Machine other = m.s.machine(Schedt.midle(m.s.sched));
+            Machine other = m.s.machine(Schedt.MIDLE.get(m.s.sched));
             other.hasStandIn = true;
             AtomicReference<Boolean> hasStandIn = new AtomicReference<>();
             Go.go(() -> hasStandIn.set(other.hasStandIn));
@@ -123,9 +123,9 @@ class LatencySpinTest {
             m.s.spunInVain = false;
             m.s.spinnerFound = true;
             long _ = Schedt.addSpinners(m.s.sched, Schedt.SPINS + Schedt.IS_ON_ITS_WAY);
-            M.setSpinningOpaque(m.mp, 1);
+            M.SPINNING.setOpaque(m.mp, 1);
             Wakep.begun(m);
-            assertEquals(Schedt.SPINS, Schedt.spinnersVolatile(m.s.sched));
+            assertEquals(Schedt.SPINS, Schedt.NMSPINNING.getVolatile(m.s.sched));
             assertFalse(m.hasStandIn);
             assertTrue(m.s.spinnerFound);
             long _ = Schedt.addSpinners(m.s.sched, -Schedt.SPINS);
@@ -160,7 +160,7 @@ class LatencySpinTest {
     void whatWaitsIsSeenToWhileItWorks() {
         alone(m -> {
             long _ = Schedt.addSpinners(m.s.sched, Schedt.SPINS);
-            M.setSpinningOpaque(m.mp, 1);
+            M.SPINNING.setOpaque(m.mp, 1);
             AtomicBoolean ran = new AtomicBoolean();
             Go.go(() -> ran.set(true));
             m.s.spunInVain = true;

@@ -109,7 +109,7 @@ class LockOSThreadTest {
                 for (int i = 1; i <= 5; i++) {
                     AtomicInteger other = new AtomicInteger();
                     Thread _ = Thread.ofPlatform().start(() -> gmp.go(() -> other.set(OsThread.gettid())));
-                    while (Schedt.runqsizeOpaque(sched) == 0 && other.get() == 0) {
+                    while (Schedt.RUNQSIZE.getOpaque(sched) == 0 && other.get() == 0) {
                         Thread.onSpinWait();
                     }
                     while (other.get() == 0) {
@@ -154,13 +154,13 @@ class LockOSThreadTest {
                 Chan<Integer> c = Chan.make(); // With one P, the sender comes after the one that waits.
                 Go.go(() -> c.send(1));
                 PinningCall.run(() -> assertEquals(1, c.recv()));
-                assertEquals(Machine.of().mp, G.lockedm(st.gp));
-                assertEquals(st.gp, M.lockedg(Machine.of().mp));
+                assertEquals(Machine.of().mp, G.LOCKEDM.get(st.gp));
+                assertEquals(st.gp, M.LOCKEDG.get(Machine.of().mp));
                 Go.unlockOSThread();
                 Go.go(() -> c.send(2));
                 PinningCall.run(() -> assertEquals(2, c.recv()));
-                assertEquals(0, G.lockedm(st.gp));
-                assertEquals(0, M.lockedg(Machine.of().mp));
+                assertEquals(0, G.LOCKEDM.get(st.gp));
+                assertEquals(0, M.LOCKEDG.get(Machine.of().mp));
             });
         }
     }
@@ -192,13 +192,13 @@ class LockOSThreadTest {
                 Go.lockOSThread();
                 Go.lockOSThread();
                 Go.unlockOSThread();
-                assertEquals(Machine.of().mp, G.lockedm(st.gp));
-                assertEquals(st.gp, M.lockedg(Machine.of().mp));
+                assertEquals(Machine.of().mp, G.LOCKEDM.get(st.gp));
+                assertEquals(st.gp, M.LOCKEDG.get(Machine.of().mp));
                 Go.unlockOSThread();
-                assertEquals(0, G.lockedm(st.gp));
-                assertEquals(0, M.lockedg(Machine.of().mp));
+                assertEquals(0, G.LOCKEDM.get(st.gp));
+                assertEquals(0, M.LOCKEDG.get(Machine.of().mp));
                 Go.unlockOSThread();
-                assertEquals(0, M.lockedExt(Machine.of().mp));
+                assertEquals(0, M.LOCKEDEXT.get(Machine.of().mp));
             });
         }
     }

@@ -57,7 +57,7 @@ class LostCpusTest {
             boolean[] refused = new boolean[1];
             s.withWorldStopped(() -> {
                 for (Machine m : s.machines()) {
-                    refused[0] |= m.pinnedTo == 0 && M.cpu(m.mp) == -1;
+                    refused[0] |= m.pinnedTo == 0 && M.CPU.get(m.mp) == -1;
                 }
             });
             assertTrue(refused[0]);
@@ -78,8 +78,8 @@ class LostCpusTest {
                 lose(s.placement().sets().get(0)); // This goroutine has the only P.
                 blocking(s, () -> m.pinnedTo = -1); // As if another P had been its last.
                 assertEquals(0, m.pinnedTo);
-                assertEquals(0, M.locksOpaque(m.mp));
-                assertEquals(-1, M.cpu(m.mp));
+                assertEquals(0, M.LOCKS.getOpaque(m.mp));
+                assertEquals(-1, M.CPU.get(m.mp));
                 assertEquals(left, org.gmp4j.ffi.Affinity.get(0));
                 Go.unlockOSThread();
             });

@@ -19,7 +19,7 @@ class NewprocTest {
     void startedInAGoroutine() throws InterruptedException {
         try (TestGmp gmp = TestGmp.procs(2)) {
             long sched = gmp.scheduler().sched;
-            long before = Schedt.nspawnexternAcquire(sched);
+            long before = Schedt.NSPAWNEXTERN.getAcquire(sched);
             List<Thread> threads = gmp.call(() -> {
                 List<Thread> started = new ArrayList<>();
                 for (int i = 0; i < THREADS; i++) {
@@ -31,11 +31,11 @@ class NewprocTest {
                 return started;
             });
             assertEquals(THREADS, threads.size());
-            assertEquals(1, Schedt.nspawnexternAcquire(sched) - before, "but for the caller of start");
+            assertEquals(1, Schedt.NSPAWNEXTERN.getAcquire(sched) - before, "but for the caller of start");
             Thread t = gmp.gmp.threadFactory().newThread(() -> { });
             t.start();
             t.join();
-            assertEquals(2, Schedt.nspawnexternAcquire(sched) - before);
+            assertEquals(2, Schedt.NSPAWNEXTERN.getAcquire(sched) - before);
         }
     }
 }

@@ -117,7 +117,7 @@ final class OverflowProgram {
                 } catch (StackOverflowError e) {
                     refused++;
                 }
-                if (goroutine && M.locksOpaque(GStack.current().machine().mp) != 0) {
+                if (goroutine && M.LOCKS.getOpaque(GStack.current().machine().mp) != 0) {
                     throw new AssertionError("m.locks is not 0 after " + room);
                 }
             }

@@ -87,10 +87,10 @@ class PinnedTest {
         int on;
         int procs;
         try {
-            id = P.id(st.machine().pp());
+            id = P.ID.get(st.machine().pp());
             procs = st.scheduler().gomaxprocs();
             told.set(null);
-            asked.set(M.procid(st.machine().mp));
+            asked.set(M.PROCID.get(st.machine().mp));
             while (told.get() == null) {
                 Thread.onSpinWait();
             }
@@ -145,9 +145,9 @@ class PinnedTest {
     private static void blocks() {
         try {
             int _ = Go.blocking(() -> {
-                long pp = M.oldpOpaque(Machine.current().mp); // 0 when it was given away at once.
-                int tick = pp == 0 ? 0 : P.syscalltickOpaque(pp);
-                while (pp != 0 && PStatus.get(pp) == PStatus.PSYSCALL && P.syscalltickOpaque(pp) == tick) {
+                long pp = M.OLDP.getOpaque(Machine.current().mp); // 0 when it was given away at once.
+                int tick = pp == 0 ? 0 : P.SYSCALLTICK.getOpaque(pp);
+                while (pp != 0 && PStatus.get(pp) == PStatus.PSYSCALL && P.SYSCALLTICK.getOpaque(pp) == tick) {
                     Thread.onSpinWait();
                 }
                 return 0;
@@ -166,15 +166,15 @@ class PinnedTest {
             long pp = st.machine().pp();
             if (first == 0) {
                 first = pp;
-                ran = P.schedtick(pp);
+                ran = P.SCHEDTICK.get(pp);
             }
-            same = pp == first && P.schedtick(pp) == ran;
+            same = pp == first && P.SCHEDTICK.get(pp) == ran;
             GStack.exit(st);
         }
     }
 
     private static void goesAstray() {
-        while (M.pOpaque(GStack.current().machine().mp) != 0) {
+        while (M.P.getOpaque(GStack.current().machine().mp) != 0) {
             Thread.onSpinWait();
         }
     }

@@ -72,7 +72,7 @@ class PreemptTest {
         }
 
         int tick() {
-            return P.schedtickOpaque(pp);
+            return P.SCHEDTICK.getOpaque(pp);
         }
 
         /**
@@ -80,21 +80,21 @@ class PreemptTest {
          * does: a signal that is pending already swallows a second one.
          */
         String answer(Runnable request) {
-            long locks = M.siglocksOpaque(mp);
-            long idle = M.sigidleOpaque(mp);
-            long late = M.siglateOpaque(mp);
-            long handoff = M.sighandoffOpaque(mp);
+            long locks = M.SIGLOCKS.getOpaque(mp);
+            long idle = M.SIGIDLE.getOpaque(mp);
+            long late = M.SIGLATE.getOpaque(mp);
+            long handoff = M.SIGHANDOFF.getOpaque(mp);
             for (int i = 0;; i++) {
                 if (i % ASK_AGAIN == 0) {
                     request.run();
                 }
-                if (M.siglocksOpaque(mp) != locks) {
+                if (M.SIGLOCKS.getOpaque(mp) != locks) {
                     return "locks";
-                } else if (M.sigidleOpaque(mp) != idle) {
+                } else if (M.SIGIDLE.getOpaque(mp) != idle) {
                     return "idle";
-                } else if (M.siglateOpaque(mp) != late) {
+                } else if (M.SIGLATE.getOpaque(mp) != late) {
                     return "late";
-                } else if (M.sighandoffOpaque(mp) != handoff) {
+                } else if (M.SIGHANDOFF.getOpaque(mp) != handoff) {
                     return "taken";
                 }
                 Thread.onSpinWait();
@@ -107,8 +107,8 @@ class PreemptTest {
 
         void keepsItsP() {
             assertEquals(PStatus.PRUNNING, PStatus.get(pp));
-            assertEquals(mp, P.mOpaque(pp));
-            assertEquals(pp, M.pOpaque(mp));
+            assertEquals(mp, P.M.getOpaque(pp));
+            assertEquals(pp, M.P.getOpaque(mp));
         }
     }
 
@@ -162,7 +162,7 @@ class PreemptTest {
                 hog.begin();
                 GStack st = byTheJdk ? null : GStack.enter();
                 boolean _ = Preempt.preemptone(hog.pp, false);
-                assertEquals(1, G.preemptOpaque(hog.gp));
+                assertEquals(1, G.PREEMPT.getOpaque(hog.gp));
                 hog.phase.set(2);
                 if (byTheJdk) {
                     LockSupport.park();
@@ -176,7 +176,7 @@ class PreemptTest {
             do {
                 gmp.run(() -> { }); // It waits, for there is one P, unless sysmon has taken that from it.
             } while (GStatus.readgstatus(hog.gp) != GStatus.GWAITING);
-            int told = G.preemptOpaque(hog.gp);
+            int told = G.PREEMPT.getOpaque(hog.gp);
             if (byTheJdk) {
                 LockSupport.unpark(goroutine);
             } else {
@@ -191,7 +191,7 @@ class PreemptTest {
         against(hog -> {
             int tick = hog.tick();
             assertEquals("taken", hog.handoff(tick));
-            assertEquals(0, M.pOpaque(hog.mp));
+            assertEquals(0, M.P.getOpaque(hog.mp));
             assertEquals(GStatus.GSYSCALL, GStatus.readgstatus(hog.gp));
             assertEquals("idle", hog.handoff(tick));
         });
@@ -209,8 +209,8 @@ class PreemptTest {
     @Test
     void aRequestIsTakenOnce() {
         against(hog -> {
-            M.setSigtickOpaque(hog.mp, hog.tick());
-            assertEquals("late", hog.answer(() -> Signals.queue((int) M.procid(hog.mp), Signals.SIGURG, hog.mp)));
+            M.SIGTICK.setOpaque(hog.mp, hog.tick());
+            assertEquals("late", hog.answer(() -> Signals.queue((int) M.PROCID.get(hog.mp), Signals.SIGURG, hog.mp)));
             hog.keepsItsP();
         });
     }
@@ -231,7 +231,7 @@ class PreemptTest {
     @Test
     void aForeignSignalIsIgnored() {
         against(hog -> {
-            Signals.send((int) M.procid(hog.mp), Signals.SIGURG);
+            Signals.send((int) M.PROCID.get(hog.mp), Signals.SIGURG);
             assertEquals("late", hog.handoff(hog.tick() - 1)); // After it, on the same thread.
             hog.keepsItsP();
         });
@@ -242,10 +242,10 @@ class PreemptTest {
     void aSignalToAnotherThreadIsIgnored() {
         against(hog -> {
             int request = 2; // Give the P up.
-            M.setSigtickOpaque(hog.mp, hog.tick());
-            M.setSigreqRelease(hog.mp, request);
+            M.SIGTICK.setOpaque(hog.mp, hog.tick());
+            M.SIGREQ.setRelease(hog.mp, request);
             Signals.queue(OsThread.gettid(), Signals.SIGURG, hog.mp); // Handled before it returns.
-            assertEquals(request, M.sigreqOpaque(hog.mp));
+            assertEquals(request, M.SIGREQ.getOpaque(hog.mp));
             hog.keepsItsP();
         });
     }
@@ -308,7 +308,7 @@ class PreemptTest {
                 GStack st = GStack.enter();
                 hog.begin();
                 hog.await(2);
-                assertNotEquals(0, G.preemptOpaque(st.gp));
+                assertNotEquals(0, G.PREEMPT.getOpaque(st.gp));
                 GStack.exit(GStack.enter());
                 assertFalse(ran.get());
                 GStack.exit(st);
@@ -334,7 +334,7 @@ class PreemptTest {
                     hog.await(2);
                     for (int i = 0; i < 3; i++) {
                         GStack.exit(GStack.enter());
-                        assertNotEquals(0, G.preemptOpaque(hog.gp), "still told");
+                        assertNotEquals(0, G.PREEMPT.getOpaque(hog.gp), "still told");
                         hog.keepsItsP();
                     }
                     assertFalse(ran.get());
@@ -403,12 +403,12 @@ class PreemptTest {
                 try {
                     GStack st = GStack.enter(); // Nobody takes its P.
                     hog.phase.set(2);
-                    while (Schedt.gcwaitingAcquire(hog.s.sched) == 0 || G.preemptOpaque(hog.gp) == 0) {
+                    while (Schedt.GCWAITING.getAcquire(hog.s.sched) == 0 || G.PREEMPT.getOpaque(hog.gp) == 0) {
                         Thread.onSpinWait();
                     }
                     GStack.exit(st);
                     st = GStack.enter();
-                    assertEquals(0, Schedt.gcwaitingAcquire(hog.s.sched), "it ran on");
+                    assertEquals(0, Schedt.GCWAITING.getAcquire(hog.s.sched), "it ran on");
                     GStack.exit(st);
                 } finally {
                     JdkThreads.unpin();

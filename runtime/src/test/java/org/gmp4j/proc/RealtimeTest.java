@@ -62,7 +62,7 @@ class RealtimeTest {
         String usual = of(OsThread.gettid());
         try (TestGmp gmp = TestGmp.with(b -> b.procs(1).realtime(10).name("fifo"))) {
             String started = gmp.call(() -> {
-                assertEquals("10 1", of(M.procid(Machine.current().mp)));
+                assertEquals("10 1", of(M.PROCID.get(Machine.current().mp)));
                 String[] of = new String[1];
                 Thread t = Thread.ofPlatform().start(() -> of[0] = of(OsThread.gettid()));
                 t.join();

@@ -32,7 +32,7 @@ class SliceClockTest {
     void twoPs() {
         first = Mem.alloc(p.layout(), 1);
         second = Mem.alloc(p.layout(), 1);
-        P.setId(second, 1);
+        P.ID.set(second, 1);
     }
 
     @AfterEach
@@ -45,12 +45,12 @@ class SliceClockTest {
     void whichSlice() {
         SliceClock c = new SliceClock();
         assertFalse(c.look(System.nanoTime(), MANY, MILLISECOND));
-        P.setSchedtickOpaque(first, 7);
+        P.SCHEDTICK.setOpaque(first, 7);
         c.begins(first);
         assertEquals(ESTIMATE, c.began(SliceClock.slice(first, 7), ESTIMATE), "nobody asked for it");
         c.ranOn(System.nanoTime());
         long before = System.nanoTime();
-        P.setSchedtickOpaque(first, 8);
+        P.SCHEDTICK.setOpaque(first, 8);
         c.begins(first);
         long began = c.began(SliceClock.slice(first, 8), ESTIMATE);
         assertTrue(before <= began && began <= System.nanoTime());
@@ -68,7 +68,7 @@ class SliceClockTest {
         c.ranOn(now);
         assertTrue(c.look(now + LONG_AFTER / 2, MANY, MILLISECOND));
         assertFalse(c.look(now + LONG_AFTER, MANY, MILLISECOND));
-        P.setSchedtickOpaque(first, 8);
+        P.SCHEDTICK.setOpaque(first, 8);
         c.begins(first);
         assertEquals(ESTIMATE, c.began(SliceClock.slice(first, 8), ESTIMATE));
     }

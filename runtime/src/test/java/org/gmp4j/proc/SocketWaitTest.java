@@ -87,7 +87,7 @@ class SocketWaitTest {
                 int before = i;
                 assertTrue(until(() -> got.get() == before && waits.getAsBoolean()));
                 known = pinned[0];
-                assertTrue(!known || until(() -> Schedt.lastpollVolatile(s.sched) == 0), "nobody polls");
+                assertTrue(!known || until(() -> Schedt.LASTPOLL.getVolatile(s.sched) == 0), "nobody polls");
                 writer.getOutputStream().write(known ? 'z' : i % 10);
             }
             assertTrue(known);

@@ -44,7 +44,7 @@ class SpinnersTest {
             });
             CyclicBarrier barrier = new CyclicBarrier(2);
             for (int i = 0; i < 4 * ROUNDS; i++) {
-                while (Schedt.npidleVolatile(s.sched) < 4 || Schedt.nmspinningVolatile(s.sched) != 0) {
+                while (Schedt.NPIDLE.getVolatile(s.sched) < 4 || Schedt.nmspinningVolatile(s.sched) != 0) {
                     Thread.onSpinWait();
                 }
                 long late = SchedStat.NLATE.getOpaque(s.sched);
@@ -102,10 +102,10 @@ class SpinnersTest {
                 long sched = GStack.current().s.sched;
                 for (int round = 0; round < ROUNDS; round++) {
                     AtomicInteger ran = new AtomicInteger();
-                    while (Schedt.npidleVolatile(sched) < 2 || !Schedt.casSpinners(sched, 0, spinners)) {
+                    while (Schedt.NPIDLE.getVolatile(sched) < 2 || !Schedt.NMSPINNING.compareAndSet(sched, 0, spinners)) {
                         Thread.onSpinWait();
                     }
-                    Schedt.setWokenatOpaque(sched, System.nanoTime() + TimeUnit.SECONDS.toNanos(seconds));
+                    Schedt.WOKENAT.setOpaque(sched, System.nanoTime() + TimeUnit.SECONDS.toNanos(seconds));
                     long before = SchedStat.NLATE.getOpaque(sched);
                     Go.go(() -> ran.set(1));
                     long late = SchedStat.NLATE.getOpaque(sched) - before;
@@ -170,11 +170,11 @@ class SpinnersTest {
 
     private static boolean spinsBeside(Machine m, long other) {
         long sched = m.s.sched;
-        while (Schedt.npidleVolatile(sched) == 0 || !Schedt.casSpinners(sched, 0, other)) {
+        while (Schedt.NPIDLE.getVolatile(sched) == 0 || !Schedt.NMSPINNING.compareAndSet(sched, 0, other)) {
             Thread.onSpinWait();
         }
         boolean spins = Wakep.becomeSpinning(m);
-        M.setSpinningOpaque(m.mp, 0);
+        M.SPINNING.setOpaque(m.mp, 0);
         long _ = Schedt.addSpinners(sched, -other - (spins ? Schedt.SPINS : 0));
         return spins;
     }
@@ -182,14 +182,14 @@ class SpinnersTest {
     /** Who spins when an M that was woken has come to run beside the {@code other}. */
     private static long begunBeside(Machine m, long other) {
         long sched = m.s.sched;
-        while (Schedt.npidleVolatile(sched) == 0 || !Schedt.casSpinners(sched, 0, Schedt.IS_ON_ITS_WAY + other)) {
+        while (Schedt.NPIDLE.getVolatile(sched) == 0 || !Schedt.NMSPINNING.compareAndSet(sched, 0, Schedt.IS_ON_ITS_WAY + other)) {
             Thread.onSpinWait();
         }
-        M.setSpinningOpaque(m.mp, 1);
+        M.SPINNING.setOpaque(m.mp, 1);
         Wakep.begun(m);
-        long spinners = Schedt.spinnersVolatile(sched);
-        int spins = M.spinning(m.mp);
-        M.setSpinningOpaque(m.mp, 0);
+        long spinners = Schedt.NMSPINNING.getVolatile(sched);
+        int spins = M.SPINNING.get(m.mp);
+        M.SPINNING.setOpaque(m.mp, 0);
         long _ = Schedt.addSpinners(sched, -other - spins);
         assertEquals(spinners != other, spins != 0);
         return spinners;

@@ -42,7 +42,7 @@ class StopTheWorldTest {
     }
 
     private static void awaitStopping(long sched) {
-        while (Schedt.gcwaitingAcquire(sched) == 0) {
+        while (Schedt.GCWAITING.getAcquire(sched) == 0) {
             Thread.onSpinWait();
         }
     }
@@ -145,7 +145,7 @@ class StopTheWorldTest {
                     locked.set(Machine.of().pp());
                     GStack.exit(st);
                     Go.go(() -> { });
-                    while (Schedt.gcwaitingAcquire(s.sched) == 0 && !stopped.get()) {
+                    while (Schedt.GCWAITING.getAcquire(s.sched) == 0 && !stopped.get()) {
                         Thread.onSpinWait(); // Preempted at its quantum, it may miss the stop.
                     }
                     assertEquals(7, c.recv());
@@ -171,9 +171,9 @@ class StopTheWorldTest {
                     after.run();
                     done.set(true);
                 };
-                if (P.id(M.p(Machine.of().mp)) == 1) {
+                if (P.ID.get(M.P.get(Machine.of().mp)) == 1) {
                     Go.go(StopTheWorldTest::keepBusy);
-                    while (Schedt.npidleVolatile(GStack.current().s.sched) != 0) {
+                    while (Schedt.NPIDLE.getVolatile(GStack.current().s.sched) != 0) {
                         Thread.onSpinWait();
                     }
                     onSecond.run();

@@ -121,7 +121,7 @@ class StraysTest {
     }
 
     private static boolean hasP() {
-        return M.pOpaque(GStack.current().machine().mp) != 0;
+        return M.P.getOpaque(GStack.current().machine().mp) != 0;
     }
 
     private static void spinUntilAstray() {
@@ -173,8 +173,8 @@ class StraysTest {
 
     private static void awaitHome(long gp) throws InterruptedException {
         await(() -> {
-            long mp = G.mOpaque(gp); // 0 while it waits for a P.
-            return mp != 0 && M.pOpaque(mp) != 0;
+            long mp = G.M.getOpaque(gp); // 0 while it waits for a P.
+            return mp != 0 && M.P.getOpaque(mp) != 0;
         }, "runs on without a P");
     }
 

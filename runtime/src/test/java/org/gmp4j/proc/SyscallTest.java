@@ -114,21 +114,21 @@ class SyscallTest {
                 long[] mp = new long[1];
                 Go.lockOSThread(); // On one M all the time.
                 mp[0] = Machine.of().mp;
-                assertEquals(0, M.incgo(mp[0]));
+                assertEquals(0, M.INCGO.get(mp[0]));
                 int _ = blocking(() -> {
-                    assertEquals(1, M.incgo(mp[0]));
+                    assertEquals(1, M.INCGO.get(mp[0]));
                     Go.gosched();
-                    assertEquals(0, M.incgo(mp[0]), "after a call of the runtime");
+                    assertEquals(0, M.INCGO.get(mp[0]), "after a call of the runtime");
                     return 1;
                 });
                 var _ = blocking(() -> {
-                    assertEquals(1, M.incgo(mp[0]));
+                    assertEquals(1, M.INCGO.get(mp[0]));
                     Thread.yield();
-                    assertEquals(0, M.incgo(mp[0]), "after the JDK took the goroutine off the thread");
+                    assertEquals(0, M.INCGO.get(mp[0]), "after the JDK took the goroutine off the thread");
                     return 1;
                 });
                 var _ = blocking(() -> 1);
-                assertEquals(0, M.incgo(mp[0]));
+                assertEquals(0, M.INCGO.get(mp[0]));
                 Go.unlockOSThread();
             });
         }
@@ -192,13 +192,13 @@ class SyscallTest {
         try (TestGmp gmp = onePNoPreemption()) {
             gmp.run(() -> {
                 long pp = Machine.current().attachedP();
-                int slices = P.schedtickOpaque(pp);
-                int calls = P.syscalltickOpaque(pp);
+                int slices = P.SCHEDTICK.getOpaque(pp);
+                int calls = P.SYSCALLTICK.getOpaque(pp);
                 for (int i = 0; i < CALLS; i++) {
                     int _ = blocking(() -> 1);
                 }
-                assertTrue(P.syscalltickOpaque(pp) - calls >= CALLS);
-                assertTrue(P.schedtickOpaque(pp) - slices < CALLS / 2, "but for those that sysmon took it from");
+                assertTrue(P.SYSCALLTICK.getOpaque(pp) - calls >= CALLS);
+                assertTrue(P.SCHEDTICK.getOpaque(pp) - slices < CALLS / 2, "but for those that sysmon took it from");
             });
         }
     }
@@ -231,7 +231,7 @@ class SyscallTest {
 
     /** In a call of so long: whether the goroutine left its P in _Psyscall, for itself or for sysmon. */
     private static boolean keepsP(long nanos) {
-        boolean keeps = M.oldp(Machine.of().mp) != 0;
+        boolean keeps = M.OLDP.get(Machine.of().mp) != 0;
         long end = System.nanoTime() + nanos;
         while (System.nanoTime() < end) {
             Thread.onSpinWait();
@@ -256,7 +256,7 @@ class SyscallTest {
                         var _ = blocking(() -> keepsP(HELD_NANOS / 10));
                         long end = System.nanoTime() + HELD_NANOS;
                         while (!heard && System.nanoTime() < end) {
-                            heard = Schedt.sysmonwaitAcquire(sched) == Schedt.SYSMON_HEARS;
+                            heard = Schedt.SYSMONWAIT.getAcquire(sched) == Schedt.SYSMON_HEARS;
                         }
                     }
                 });

@@ -142,7 +142,7 @@ class TicketTest {
                 ran.set(true);
             });
             Scheduler s = gmp.scheduler();
-            while (org.gmp4j.struct.Schedt.npidleVolatile(s.sched) < 2) {
+            while (org.gmp4j.struct.Schedt.NPIDLE.getVolatile(s.sched) < 2) {
                 Thread.onSpinWait(); // Until it has parked.
             }
             int parked = state.getInt(waiter[0]);

@@ -141,18 +141,18 @@ class TimeSliceTest {
     /** Without a P when that is taken meanwhile. */
     private static Slice slice() {
         long mp = Machine.of().mp;
-        long pp = M.pOpaque(mp);
-        int tick = pp == 0 ? 0 : P.schedtickOpaque(pp);
-        return new Slice(mp, M.pOpaque(mp) == pp ? pp : 0, tick);
+        long pp = M.P.getOpaque(mp);
+        int tick = pp == 0 ? 0 : P.SCHEDTICK.getOpaque(pp);
+        return new Slice(mp, M.P.getOpaque(mp) == pp ? pp : 0, tick);
     }
 
     /** Runs on until sysmon says that the slice is over, for somebody must wait; false when it took the P without a word. */
     private static boolean toldToYield() {
         GStack st = GStack.current();
         long end = System.nanoTime() + LONGEST_NANOS;
-        while (G.preemptOpaque(st.gp) == 0 && M.pOpaque(st.machine().mp) != 0 && System.nanoTime() < end) {
+        while (G.PREEMPT.getOpaque(st.gp) == 0 && M.P.getOpaque(st.machine().mp) != 0 && System.nanoTime() < end) {
             Thread.onSpinWait();
         }
-        return G.preemptOpaque(st.gp) != 0;
+        return G.PREEMPT.getOpaque(st.gp) != 0;
     }
 }

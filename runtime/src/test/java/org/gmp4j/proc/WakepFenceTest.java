@@ -58,9 +58,9 @@ class WakepFenceTest {
         long idle = Mem.alloc(p.layout(), 1);
         long gp = Mem.alloc(g.layout(), 1);
         long masks = Memory.map(4096);
-        P.setId(idle, 1);
-        Schedt.setIdlepMaskRelease(sched, masks);
-        Schedt.setTimerpMaskRelease(sched, masks + Mem.LINE);
+        P.ID.set(idle, 1);
+        Schedt.IDLEPMASK.setRelease(sched, masks);
+        Schedt.TIMERPMASK.setRelease(sched, masks + Mem.LINE);
         Gate begin = new Gate();
         Gate end = new Gate();
         boolean[] finds = new boolean[1];
@@ -71,7 +71,7 @@ class WakepFenceTest {
                 begin.pass(0);
                 pause(i % 5);
                 put.accept(pp);
-                boolean wakes = Schedt.nmspinningVolatile(sched) == 0 && Schedt.npidleVolatile(sched) != 0;
+                boolean wakes = Schedt.nmspinningVolatile(sched) == 0 && Schedt.NPIDLE.getVolatile(sched) != 0;
                 end.pass(0);
                 missed[0] += wakes || finds[0] ? 0 : 1;
                 long _ = Runq.runqget(pp);

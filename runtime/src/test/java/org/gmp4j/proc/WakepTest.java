@@ -171,7 +171,7 @@ class WakepTest {
                     });
                     await(phase, 1);
                     long sched = GStack.current().s.sched;
-                    while (Schedt.npidleVolatile(sched) == 0 || Schedt.nmspinningVolatile(sched) != 0) {
+                    while (Schedt.NPIDLE.getVolatile(sched) == 0 || Schedt.nmspinningVolatile(sched) != 0) {
                         Thread.onSpinWait(); // Until the receiver has parked and its M sleeps.
                     }
                     c.send(1);
@@ -356,7 +356,7 @@ class WakepTest {
                 Thread.onSpinWait();
             }
             looks.hold.set(false);
-            while (M.blockedOpaque(mp) == 0) {
+            while (M.BLOCKED.getOpaque(mp) == 0) {
                 Thread.onSpinWait();
             }
             org.gmp4j.proc.Threads.startm(s, mp, pp, false);
@@ -370,7 +370,7 @@ class WakepTest {
             Looks looks = Looks.holdOne(gmp, s, polls);
             CountDownLatch ran = new CountDownLatch(1);
             gmp.go(ran::countDown);
-            long nextp = M.nextp(looks.mp);
+            long nextp = M.NEXTP.get(looks.mp);
             looks.hold.set(false);
             ran.await();
             s.netpoll = Netpoll.NONE;
@@ -401,13 +401,13 @@ class WakepTest {
         long note = Schedt.sysmonnoteAddress(s.sched);
         GStack st = GStack.enter();
         try {
-            while (Schedt.sysmonwaitAcquire(s.sched) != 0 || Note.woken(note)) { // The rest from before there was a goroutine.
+            while (Schedt.SYSMONWAIT.getAcquire(s.sched) != 0 || Note.woken(note)) { // The rest from before there was a goroutine.
                 Thread.onSpinWait();
             }
             s.monitorPaidAt = System.nanoTime() + paid;
-            Schedt.setSysmonwaitVolatile(s.sched, Schedt.SYSMON_RESTS);
+            Schedt.SYSMONWAIT.setVolatile(s.sched, Schedt.SYSMON_RESTS);
             Wakep.wakep(s);
-            Schedt.setSysmonwaitVolatile(s.sched, 0);
+            Schedt.SYSMONWAIT.setVolatile(s.sched, 0);
             return Note.woken(note);
         } finally {
             GStack.exit(st);

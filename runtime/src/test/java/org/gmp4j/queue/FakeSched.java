@@ -25,13 +25,13 @@ final class FakeSched implements AutoCloseable {
     private final Map<Long, Integer> names = new HashMap<>();
 
     FakeSched(int procs) {
-        Schedt.setGomaxprocsOpaque(sched, procs);
-        Schedt.setIdlepMaskRelease(sched, Memory.map(MASK_BYTES));
-        Schedt.setTimerpMaskRelease(sched, Memory.map(MASK_BYTES));
+        Schedt.GOMAXPROCS.setOpaque(sched, procs);
+        Schedt.IDLEPMASK.setRelease(sched, Memory.map(MASK_BYTES));
+        Schedt.TIMERPMASK.setRelease(sched, Memory.map(MASK_BYTES));
         ps = new long[procs];
         for (int i = 0; i < procs; i++) {
             ps[i] = Mem.alloc(p.layout(), 1);
-            P.setId(ps[i], i);
+            P.ID.set(ps[i], i);
             PStatus.set(ps[i], PStatus.PRUNNING);
         }
     }
@@ -46,7 +46,7 @@ final class FakeSched implements AutoCloseable {
     /** A runnable G that is in no queue. */
     long runnable() {
         long gp = dead();
-        G.setPreemptOpaque(gp, 0);
+        G.PREEMPT.setOpaque(gp, 0);
         GStatus.casgstatus(gp, GStatus.GDEAD, GStatus.GRUNNABLE);
         return gp;
     }
@@ -68,8 +68,8 @@ final class FakeSched implements AutoCloseable {
         for (long pp : ps) {
             Mem.recycle(p.layout(), pp);
         }
-        Memory.unmap(Schedt.idlepMaskAcquire(sched), MASK_BYTES);
-        Memory.unmap(Schedt.timerpMaskAcquire(sched), MASK_BYTES);
+        Memory.unmap(Schedt.IDLEPMASK.getAcquire(sched), MASK_BYTES);
+        Memory.unmap(Schedt.TIMERPMASK.getAcquire(sched), MASK_BYTES);
         Mem.recycle(schedt.layout(), sched);
     }
 }

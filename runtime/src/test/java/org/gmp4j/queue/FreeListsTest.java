@@ -30,16 +30,16 @@ class FreeListsTest {
                 long gp = f.dead();
                 all.add(gp);
                 GFree.gfput(f.sched, f.ps[0], gp);
-                assertTrue(P.gfreen(f.ps[0]) < 64);
-                assertEquals(i + 1, P.gfreen(f.ps[0]) + Schedt.gfreecountOpaque(f.sched));
+                assertTrue(P.GFREEN.get(f.ps[0]) < 64);
+                assertEquals(i + 1, P.GFREEN.get(f.ps[0]) + Schedt.GFREECOUNT.getOpaque(f.sched));
             }
-            assertEquals(64, Schedt.gfreecountOpaque(f.sched));
+            assertEquals(64, Schedt.GFREECOUNT.getOpaque(f.sched));
             assertTrue(all.remove(GFree.gfget(f.sched, f.ps[1])));
-            assertEquals(31, P.gfreen(f.ps[1]));
-            assertEquals(32, Schedt.gfreecountOpaque(f.sched));
+            assertEquals(31, P.GFREEN.get(f.ps[1]));
+            assertEquals(32, Schedt.GFREECOUNT.getOpaque(f.sched));
             GFree.gfpurge(f.sched, f.ps[1]);
-            assertEquals(0, P.gfreen(f.ps[1]));
-            assertEquals(63, Schedt.gfreecountOpaque(f.sched));
+            assertEquals(0, P.GFREEN.get(f.ps[1]));
+            assertEquals(63, Schedt.GFREECOUNT.getOpaque(f.sched));
             for (long pp : f.ps) {
                 for (long gp = GFree.gfget(f.sched, pp); gp != 0; gp = GFree.gfget(f.sched, pp)) {
                     assertTrue(all.remove(gp), "given out twice");
@@ -56,23 +56,23 @@ class FreeListsTest {
             for (long pp : new long[] {f.ps[0], 0}) {
                 long sg = SudogCache.acquire(pp);
                 SudogSlots.setElem(sg, "value");
-                Sudog.setG(sg, 1);
-                Sudog.setSuccess(sg, 1);
-                Sudog.setTicket(sg, 1);
-                Sudog.setNext(sg, 2);
+                Sudog.G.set(sg, 1);
+                Sudog.SUCCESS.set(sg, 1);
+                Sudog.TICKET.set(sg, 1);
+                Sudog.NEXT.set(sg, 2);
                 SudogCache.release(pp, sg);
                 assertNull(SudogSlots.elem(sg), "the collector may have the value");
                 assertEquals(sg, SudogCache.acquire(pp));
-                assertEquals(0, Sudog.g(sg));
-                assertEquals(0, Sudog.success(sg));
-                assertEquals(0, Sudog.ticket(sg));
-                assertEquals(0, Sudog.next(sg));
-                assertEquals(0, Sudog.waitlink(sg));
+                assertEquals(0, Sudog.G.get(sg));
+                assertEquals(0, Sudog.SUCCESS.get(sg));
+                assertEquals(0, Sudog.TICKET.get(sg));
+                assertEquals(0, Sudog.NEXT.get(sg));
+                assertEquals(0, Sudog.WAITLINK.get(sg));
                 SudogCache.release(pp, sg);
             }
             SudogCache.purge(f.ps[0]);
-            assertEquals(0, P.sudogn(f.ps[0]));
-            assertEquals(0, P.sudogcache(f.ps[0]));
+            assertEquals(0, P.SUDOGN.get(f.ps[0]));
+            assertEquals(0, P.SUDOGCACHE.get(f.ps[0]));
         }
     }
 
@@ -95,7 +95,7 @@ class FreeListsTest {
                             held.remove(sg);
                             SudogCache.release(pp, sg);
                         }
-                        assertTrue(pp == 0 || P.sudogn(pp) <= 128);
+                        assertTrue(pp == 0 || P.SUDOGN.get(pp) <= 128);
                     }
                 });
             }

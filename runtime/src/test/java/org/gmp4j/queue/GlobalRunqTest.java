@@ -29,15 +29,15 @@ class GlobalRunqTest {
             assertEquals(0, GlobalRunq.pop(f.sched));
             GlobalRunq.globrunqput(f.sched, g[1]);
             GlobalRunq.globrunqputhead(f.sched, g[0]);
-            G.setSchedlink(g[2], g[3]);
+            G.SCHEDLINK.set(g[2], g[3]);
             GlobalRunq.globrunqputbatch(f.sched, g[2], g[3], 2);
             GlobalRunq.globrunqput(f.sched, g[4]);
-            assertEquals(5, Schedt.runqsizeOpaque(f.sched));
+            assertEquals(5, Schedt.RUNQSIZE.getOpaque(f.sched));
             for (long expected : g) {
                 assertEquals(f.name(expected), f.name(GlobalRunq.pop(f.sched)));
-                assertEquals(0, G.schedlink(expected));
+                assertEquals(0, G.SCHEDLINK.get(expected));
             }
-            assertEquals(0, Schedt.runqsizeOpaque(f.sched));
+            assertEquals(0, Schedt.RUNQSIZE.getOpaque(f.sched));
             assertEquals(0, GlobalRunq.tail(GlobalRunq.common(f.sched)));
             GlobalRunq.globrunqputhead(f.sched, g[0]);
             assertEquals(g[0], GlobalRunq.tail(GlobalRunq.common(f.sched)));
@@ -58,11 +58,11 @@ class GlobalRunqTest {
                     GlobalRunq.globrunqput(f.sched, gp);
                 }
                 assertEquals(0, GlobalRunq.popLocked(f.sched));
-                G.setLockedmOpaque(g[at], 1);
+                G.LOCKEDM.setOpaque(g[at], 1);
                 assertEquals(f.name(g[at]), f.name(GlobalRunq.popLocked(f.sched)));
-                G.setLockedmOpaque(g[at], 0);
+                G.LOCKEDM.setOpaque(g[at], 0);
                 GlobalRunq.globrunqput(f.sched, g[at]);
-                assertEquals(4, Schedt.runqsizeOpaque(f.sched));
+                assertEquals(4, Schedt.RUNQSIZE.getOpaque(f.sched));
                 for (int i = 0; i < 4; i++) {
                     if (i != at) {
                         assertEquals(f.name(g[i]), f.name(GlobalRunq.pop(f.sched)));
@@ -83,15 +83,15 @@ class GlobalRunqTest {
                 g[i] = f.runnable();
             }
             GlobalRunq.globrunqput(f.sched, g[6]);
-            G.setSchedlink(g[0], g[1]);
+            G.SCHEDLINK.set(g[0], g[1]);
             GlobalRunq.globrunqputpolled(f.sched, g[0], g[1], 2);
             GlobalRunq.globrunqputpolled(f.sched, g[2], g[2], 1);
             GlobalRunq.globrunqput(f.sched, g[7]);
             assertEquals(f.name(g[0]), f.name(GlobalRunq.pop(f.sched)));
             GlobalRunq.globrunqputpolled(f.sched, g[3], g[3], 1);
-            G.setLockedmOpaque(g[3], 1);
+            G.LOCKEDM.setOpaque(g[3], 1);
             assertEquals(f.name(g[3]), f.name(GlobalRunq.popLocked(f.sched))); // The last that was found.
-            G.setLockedmOpaque(g[3], 0);
+            G.LOCKEDM.setOpaque(g[3], 0);
             GlobalRunq.globrunqputpolled(f.sched, g[3], g[3], 1);
             for (int i = 1; i < 4; i++) {
                 assertEquals(f.name(g[i]), f.name(GlobalRunq.pop(f.sched)));
@@ -101,7 +101,7 @@ class GlobalRunqTest {
             for (int i = 4; i < 8; i++) {
                 assertEquals(f.name(g[i]), f.name(GlobalRunq.pop(f.sched)));
             }
-            assertEquals(0, Schedt.runqsizeOpaque(f.sched));
+            assertEquals(0, Schedt.RUNQSIZE.getOpaque(f.sched));
             assertEquals(0, GlobalRunq.tail(GlobalRunq.common(f.sched)));
             GlobalRunq.globrunqputpolled(f.sched, g[0], g[0], 1);
             GlobalRunq.globrunqput(f.sched, g[1]);
@@ -120,15 +120,15 @@ class GlobalRunqTest {
             GlobalRunq.globrunqput(f.sched, g[3]);
             GlobalRunq.globrunqputpolled(f.sched, g[0], g[0], 1);
             GlobalRunq.globrunqputpolled(f.sched, g[2], g[2], 1);
-            P.setGlobaldueOpaque(pp, 1);
+            P.GLOBALDUE.setOpaque(pp, 1);
             assertEquals(f.name(g[1]), f.name(GlobalRunq.globrunqturn(f.sched, pp)));
-            assertEquals(0, P.globaldueOpaque(pp));
+            assertEquals(0, P.GLOBALDUE.getOpaque(pp));
             assertEquals(f.name(g[0]), f.name(GlobalRunq.globrunqget(f.sched, pp, 1)));
             assertEquals(f.name(g[3]), f.name(GlobalRunq.globrunqturn(f.sched, pp)));
             assertEquals(g[2], GlobalRunq.tail(GlobalRunq.common(f.sched)));
-            P.setGlobaldueOpaque(pp, 1);
+            P.GLOBALDUE.setOpaque(pp, 1);
             assertEquals(f.name(g[2]), f.name(GlobalRunq.globrunqturn(f.sched, pp)), "none but what the poller found");
-            assertEquals(0, P.globaldueOpaque(pp), "one turn, whoever had it");
+            assertEquals(0, P.GLOBALDUE.getOpaque(pp), "one turn, whoever had it");
             assertEquals(0, GlobalRunq.globrunqturn(f.sched, pp));
             assertEquals(2, PStat.NGLOBAL.getOpaque(pp));
             assertEquals(2, PStat.NPOLLED.getOpaque(pp));
@@ -144,17 +144,17 @@ class GlobalRunqTest {
             GlobalRunq.globrunqput(f.sched, g[2]);
             GlobalRunq.globrunqputpolled(f.sched, g[0], g[0], 1);
             GlobalRunq.globrunqputpolled(f.sched, g[1], g[1], 1);
-            P.setGlobaldueOpaque(pp, GlobalRunq.POLLED_DUE);
+            P.GLOBALDUE.setOpaque(pp, GlobalRunq.POLLED_DUE);
             assertEquals(f.name(g[0]), f.name(GlobalRunq.globrunqturn(f.sched, pp)));
-            assertEquals(GlobalRunq.NOT_DUE, P.globaldueOpaque(pp));
+            assertEquals(GlobalRunq.NOT_DUE, P.GLOBALDUE.getOpaque(pp));
             assertEquals(f.name(g[1]), f.name(Runq.runqget(pp)));
             assertEquals(0, Runq.size(pp));
-            P.setGlobaldueOpaque(pp, GlobalRunq.POLLED_DUE);
+            P.GLOBALDUE.setOpaque(pp, GlobalRunq.POLLED_DUE);
             assertEquals(0, GlobalRunq.globrunqturn(f.sched, pp), "others are not meant");
-            assertEquals(GlobalRunq.NOT_DUE, P.globaldueOpaque(pp));
-            P.setGlobaldueOpaque(pp, GlobalRunq.DUE);
+            assertEquals(GlobalRunq.NOT_DUE, P.GLOBALDUE.getOpaque(pp));
+            P.GLOBALDUE.setOpaque(pp, GlobalRunq.DUE);
             assertEquals(f.name(g[2]), f.name(GlobalRunq.globrunqget(f.sched, pp, 0)));
-            assertEquals(GlobalRunq.NOT_DUE, P.globaldueOpaque(pp), "that was the turn");
+            assertEquals(GlobalRunq.NOT_DUE, P.GLOBALDUE.getOpaque(pp), "that was the turn");
         }
     }
 
@@ -167,16 +167,16 @@ class GlobalRunqTest {
             for (long gp : g) {
                 GlobalRunq.globrunqput(f.sched, gp);
             }
-            G.setPreemptOpaque(g[0], 1);
-            G.setPreemptOpaque(g[3], 1);
-            P.setGlobaldueOpaque(pp, GlobalRunq.DUE);
+            G.PREEMPT.setOpaque(g[0], 1);
+            G.PREEMPT.setOpaque(g[3], 1);
+            P.GLOBALDUE.setOpaque(pp, GlobalRunq.DUE);
             assertEquals(f.name(g[1]), f.name(GlobalRunq.globrunqgetahead(f.sched, pp, true)));
             assertEquals(f.name(g[2]), f.name(Runq.runqget(pp)));
             assertEquals(0, Runq.size(pp));
             assertEquals(f.name(g[4]), f.name(GlobalRunq.globrunqgetahead(f.sched, pp, true)));
             assertEquals(g[3], GlobalRunq.tail(GlobalRunq.common(f.sched)));
             assertEquals(0, GlobalRunq.globrunqgetahead(f.sched, pp, true));
-            assertEquals(GlobalRunq.DUE, P.globaldueOpaque(pp));
+            assertEquals(GlobalRunq.DUE, P.GLOBALDUE.getOpaque(pp));
             assertEquals(f.name(g[0]), f.name(GlobalRunq.globrunqturn(f.sched, pp)));
             assertEquals(f.name(g[3]), f.name(GlobalRunq.globrunqget(f.sched, pp, 0)));
             assertEquals(0, GlobalRunq.globrunqgetahead(f.sched, pp, true));
@@ -190,7 +190,7 @@ class GlobalRunqTest {
             long[] g = {f.runnable(), f.runnable()};
             GlobalRunq.globrunqput(f.sched, g[0]);
             GlobalRunq.globrunqput(f.sched, g[1]);
-            G.setPreemptOpaque(g[0], 1);
+            G.PREEMPT.setOpaque(g[0], 1);
             assertEquals(f.name(g[0]), f.name(GlobalRunq.globrunqget(f.sched, f.ps[0], 0)));
             assertEquals(0, Runq.size(f.ps[0]));
         }
@@ -237,12 +237,12 @@ class GlobalRunqTest {
             Runq.runqput(f.sched, pp, next[0], true);
             assertEquals(f.name(g[0]), f.name(GlobalRunq.globrunqgetahead(f.sched, pp, false)));
             assertEquals(Runq.LEN, Runq.size(pp));
-            assertEquals(0, G.preemptOpaque(next[0]));
+            assertEquals(0, G.PREEMPT.getOpaque(next[0]));
             GlobalRunq.globrunqput(f.sched, g[1]);
             Runq.runqput(f.sched, pp, next[1], true);
             assertEquals(f.name(g[1]), f.name(GlobalRunq.globrunqgetahead(f.sched, pp, false)));
             assertEquals(f.name(next[1]), f.name(GlobalRunq.pop(f.sched)));
-            assertEquals(1, G.preemptOpaque(next[1]));
+            assertEquals(1, G.PREEMPT.getOpaque(next[1]));
         }
     }
 
@@ -268,7 +268,7 @@ class GlobalRunqTest {
             for (int i = 0; i <= GlobalRunq.MOST_PASSED; i++) {
                 long gp = f.runnable();
                 GlobalRunq.globrunqput(f.sched, gp);
-                G.setPreemptOpaque(gp, 1);
+                G.PREEMPT.setOpaque(gp, 1);
             }
             GlobalRunq.globrunqput(f.sched, f.runnable());
             assertEquals(0, GlobalRunq.globrunqgetahead(f.sched, f.ps[0], true));
@@ -287,7 +287,7 @@ class GlobalRunqTest {
             for (int i = 0; i < 2; i++) {
                 GlobalRunq.globrunqput(f.sched, g[1]);
                 GlobalRunq.globrunqputpolled(f.sched, g[0], g[0], 1);
-                P.setSchedtickOpaque(pp, first + i * 61);
+                P.SCHEDTICK.setOpaque(pp, first + i * 61);
                 long turn = GlobalRunq.globrunqturn(f.sched, pp);
                 assertEquals(f.name(g[i]), f.name(turn));
                 assertEquals(f.name(g[1 - i]), f.name(GlobalRunq.globrunqget(f.sched, pp, 1)));
@@ -307,13 +307,13 @@ class GlobalRunqTest {
                 long gp = f.runnable();
                 GlobalRunq.globrunqputpolled(f.sched, gp, gp, 1);
             }
-            P.setGlobaldueOpaque(pp, GlobalRunq.POLLED_DUE);
+            P.GLOBALDUE.setOpaque(pp, GlobalRunq.POLLED_DUE);
             assertEquals(Runq.LEN - 1, f.name(GlobalRunq.globrunqturn(f.sched, pp)));
             assertEquals(Runq.LEN, Runq.size(pp));
-            P.setGlobaldueOpaque(pp, GlobalRunq.POLLED_DUE);
+            P.GLOBALDUE.setOpaque(pp, GlobalRunq.POLLED_DUE);
             assertEquals(Runq.LEN + 1, f.name(GlobalRunq.globrunqturn(f.sched, pp)));
             assertEquals(Runq.LEN, Runq.size(pp));
-            assertEquals(Runq.LEN - 3, Schedt.runqsizeOpaque(f.sched));
+            assertEquals(Runq.LEN - 3, Schedt.RUNQSIZE.getOpaque(f.sched));
         }
     }
 
@@ -331,7 +331,7 @@ class GlobalRunqTest {
                         int n = max == 0 ? share : Math.min(share, max);
                         long gp = GlobalRunq.globrunqget(f.sched, f.ps[0], max);
                         assertEquals(size == 0 ? -1 : 0, f.name(gp));
-                        assertEquals(size - n, Schedt.runqsizeOpaque(f.sched));
+                        assertEquals(size - n, Schedt.RUNQSIZE.getOpaque(f.sched));
                         assertEquals(Math.max(0, n - 1), Runq.size(f.ps[0]));
                         for (int i = 1; i < n; i++) {
                             assertEquals(i, f.name(Runq.runqget(f.ps[0])));

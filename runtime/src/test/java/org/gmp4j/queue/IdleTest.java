@@ -26,30 +26,30 @@ class IdleTest {
     @Test
     void idlePs() {
         try (FakeSched f = new FakeSched(3)) {
-            long idle = Schedt.idlepMaskAcquire(f.sched);
-            long timer = Schedt.timerpMaskAcquire(f.sched);
+            long idle = Schedt.IDLEPMASK.getAcquire(f.sched);
+            long timer = Schedt.TIMERPMASK.getAcquire(f.sched);
             assertEquals(0, Idle.pidleget(f.sched, 0));
             Raw.setInt(p.layout(), "timersLen", f.ps[1], 1);
             for (long pp : f.ps) {
-                Idle.maskSet(timer, P.id(pp));
+                Idle.maskSet(timer, P.ID.get(pp));
                 PStatus.set(pp, PStatus.PIDLE);
                 assertFalse(Idle.consistent(f.sched, pp));
                 Idle.pidleput(f.sched, pp, 1_000);
                 assertTrue(Idle.consistent(f.sched, pp));
             }
-            assertEquals(3, Schedt.npidleVolatile(f.sched));
+            assertEquals(3, Schedt.NPIDLE.getVolatile(f.sched));
             assertFalse(Idle.maskRead(timer, 0), "an idle P without timers is not looked at");
             assertTrue(Idle.maskRead(timer, 1), "an idle P with timers is");
             assertEquals(f.ps[2], Idle.pidleget(f.sched, 1_500), "the last in, whose caches are warmest");
-            assertEquals(500, P.idletimeOpaque(f.ps[2]));
+            assertEquals(500, P.IDLETIME.getOpaque(f.ps[2]));
             assertFalse(Idle.maskRead(idle, 2));
             assertTrue(Idle.maskRead(timer, 2), "it may get timers from now on");
             assertEquals(f.ps[1], Idle.pidlegetSpinning(f.sched, 1_500));
-            assertEquals(0, Schedt.needspinningVolatile(f.sched));
+            assertEquals(0, Schedt.NEEDSPINNING.getVolatile(f.sched));
             assertEquals(f.ps[0], Idle.pidleget(f.sched, 1_500));
             assertEquals(0, Idle.pidlegetSpinning(f.sched, 1_500));
-            assertEquals(1, Schedt.needspinningVolatile(f.sched), "a spinner is wanted as soon as there is a P");
-            assertEquals(0, Schedt.npidleVolatile(f.sched));
+            assertEquals(1, Schedt.NEEDSPINNING.getVolatile(f.sched), "a spinner is wanted as soon as there is a P");
+            assertEquals(0, Schedt.NPIDLE.getVolatile(f.sched));
         }
     }
 
@@ -69,11 +69,11 @@ class IdleTest {
             assertEquals(0, Idle.mget(f.sched));
             Idle.mput(f.sched, m1);
             Idle.mput(f.sched, m2);
-            assertEquals(2, Schedt.nmidleOpaque(f.sched));
+            assertEquals(2, Schedt.NMIDLE.getOpaque(f.sched));
             assertEquals(m2, Idle.mget(f.sched));
             assertEquals(m1, Idle.mget(f.sched));
             assertEquals(0, Idle.mget(f.sched));
-            assertEquals(0, Schedt.nmidleOpaque(f.sched));
+            assertEquals(0, Schedt.NMIDLE.getOpaque(f.sched));
             Mem.recycle(m.layout(), m1);
             Mem.recycle(m.layout(), m2);
         }

@@ -21,13 +21,13 @@ class NodeQueuesTest {
 
     private void use() {
         NodeQueues.use(f.sched, NodeQueues.make(f.sched, NODES));
-        assertNotEquals(0, Schedt.nodeq(f.sched));
+        assertNotEquals(0, Schedt.NODEQ.get(f.sched));
     }
 
     @AfterEach
     void end() {
         while (GlobalRunq.pop(f.sched) != 0) {
-            assertTrue(Schedt.runqsizeOpaque(f.sched) >= 0);
+            assertTrue(Schedt.RUNQSIZE.getOpaque(f.sched) >= 0);
         }
         NodeQueues.release(f.sched);
         f.close();
@@ -72,7 +72,7 @@ class NodeQueuesTest {
         long next = f.runnable();
         Runq.runqput(f.sched, f.ps[1], next, true);
         assertEquals(ahead, GlobalRunq.globrunqgetahead(f.sched, f.ps[1], true));
-        assertEquals(1, Schedt.runqsizeOpaque(f.sched));
+        assertEquals(1, Schedt.RUNQSIZE.getOpaque(f.sched));
         assertTrue(GlobalRunq.isEmpty(GlobalRunq.common(f.sched)));
         assertEquals(next, take(3));
     }
@@ -139,7 +139,7 @@ class NodeQueuesTest {
         List<Long> gs = put(0, 10);
         assertEquals(gs.getFirst(), GlobalRunq.globrunqget(f.sched, f.ps[2], 0));
         assertEquals(Math.min(6, Runq.LEN / 2) - 1, Runq.size(f.ps[2]));
-        assertEquals(10 - Math.min(6, Runq.LEN / 2), Schedt.runqsizeOpaque(f.sched));
+        assertEquals(10 - Math.min(6, Runq.LEN / 2), Schedt.RUNQSIZE.getOpaque(f.sched));
     }
 
     @Test
@@ -147,12 +147,12 @@ class NodeQueuesTest {
         use();
         put(-1, 2);
         List<Long> gs = put(1, 3);
-        G.setLockedmOpaque(gs.get(1), 1);
+        G.LOCKEDM.setOpaque(gs.get(1), 1);
         assertEquals(gs.get(1), GlobalRunq.popLocked(f.sched));
-        G.setLockedmOpaque(gs.get(1), 0);
+        G.LOCKEDM.setOpaque(gs.get(1), 0);
         assertEquals(0, GlobalRunq.popLocked(f.sched));
-        assertEquals(4, Schedt.runqsizeOpaque(f.sched));
-        assertEquals(2, NodeQueues.size(NodeQueues.list(Schedt.nodeq(f.sched), 2)));
+        assertEquals(4, Schedt.RUNQSIZE.getOpaque(f.sched));
+        assertEquals(2, NodeQueues.size(NodeQueues.list(Schedt.NODEQ.get(f.sched), 2)));
     }
 
     /** Other Ps, or other places: what is in the lists is in sched.runq then, behind what is there. */
@@ -164,7 +164,7 @@ class NodeQueuesTest {
         all.addAll(put(0, 2));
         all.addAll(second);
         use();
-        assertEquals(6, Schedt.runqsizeOpaque(f.sched));
+        assertEquals(6, Schedt.RUNQSIZE.getOpaque(f.sched));
         List<Long> fresh = put(0, 1);
         NodeQueues.use(f.sched, NodeQueues.make(f.sched, new int[] {1, 1, 1, 1, 1})); // One node: no lists.
         all.addAll(fresh);
@@ -174,7 +174,7 @@ class NodeQueuesTest {
         for (long gp : all) {
             assertEquals(f.name(gp), f.name(take(0)));
         }
-        assertEquals(0, Schedt.runqsizeOpaque(f.sched));
+        assertEquals(0, Schedt.RUNQSIZE.getOpaque(f.sched));
     }
 
     @Test

@@ -65,7 +65,7 @@ class RunqModelTest {
     private List<Long> globalQueue() {
         List<Long> q = new ArrayList<>();
         long last = 0;
-        for (long gp = GlobalRunq.head(GlobalRunq.common(f.sched)); gp != 0; gp = G.schedlink(gp)) {
+        for (long gp = GlobalRunq.head(GlobalRunq.common(f.sched)); gp != 0; gp = G.SCHEDLINK.get(gp)) {
             q.add(gp);
             last = gp;
         }
@@ -116,7 +116,7 @@ class RunqModelTest {
         List<Long> batch = new ArrayList<>();
         for (int i = 0; i < n; i++) {
             long gp = pool.removeLast();
-            G.setSchedlink(gp, head);
+            G.SCHEDLINK.set(gp, head);
             head = gp;
             batch.addFirst(gp);
         }

@@ -57,10 +57,10 @@ class SemaRootTest {
         long sg = root.dequeue(k);
         assertEquals(expected, sg);
         if (sg != 0) {
-            assertEquals(0, Sudog.ticket(sg));
-            assertEquals(0, Sudog.waitlink(sg));
-            assertEquals(0, Sudog.prev(sg));
-            assertEquals(0, Sudog.next(sg));
+            assertEquals(0, Sudog.TICKET.get(sg));
+            assertEquals(0, Sudog.WAITLINK.get(sg));
+            assertEquals(0, Sudog.PREV.get(sg));
+            assertEquals(0, Sudog.NEXT.get(sg));
             SudogCache.release(0, sg);
         }
     }
@@ -80,18 +80,18 @@ class SemaRootTest {
         depth = Math.max(depth, level);
         long id = SemaRoot.id(t);
         assertTrue(id > above && id < below, "not a search tree");
-        assertTrue(Integer.compareUnsigned(ticket, Sudog.ticket(t)) <= 0, "not a heap");
+        assertTrue(Integer.compareUnsigned(ticket, Sudog.TICKET.get(t)) <= 0, "not a heap");
         K k = model.keySet().stream().filter(x -> x.id() == id).findFirst().orElseThrow();
         assertTrue(seen.add(k), "two nodes of one key");
         Deque<Long> ring = new ArrayDeque<>();
-        long sg = Sudog.waitlink(t);
-        for (; sg != t; sg = Sudog.waitlink(sg)) {
+        long sg = Sudog.WAITLINK.get(t);
+        for (; sg != t; sg = Sudog.WAITLINK.get(sg)) {
             ring.addLast(sg);
         }
         ring.addLast(t);
         assertEquals(model.get(k).stream().toList(), ring.stream().toList());
-        check(Sudog.prev(t), above, id, Sudog.ticket(t), level + 1, seen);
-        check(Sudog.next(t), id, below, Sudog.ticket(t), level + 1, seen);
+        check(Sudog.PREV.get(t), above, id, Sudog.TICKET.get(t), level + 1, seen);
+        check(Sudog.NEXT.get(t), id, below, Sudog.TICKET.get(t), level + 1, seen);
     }
 
     @Test

@@ -87,7 +87,7 @@ class StealWalkTest {
                 Mem.LONG.set(allp + (long) i * Long.BYTES, f.ps[i]);
                 PStat.setStolenFrom(f.ps[i], counts + (long) i * procs * Long.BYTES);
             }
-            Schedt.setAllpRelease(f.sched, allp);
+            Schedt.ALLP.setRelease(f.sched, allp);
         }
 
         void give(int p, int gs) {
@@ -225,12 +225,12 @@ class StealWalkTest {
     void obeysAStop(String kind) {
         try (Ps ps = new Ps(4)) {
             ps.give(2, 3);
-            Schedt.setGcwaitingVolatile(ps.f.sched, 1);
+            Schedt.GCWAITING.setVolatile(ps.f.sched, 1);
             Thief thief = new Thief();
             assertEquals(0, thief.steal(new VictimOrder(StealOrder.valueOf(kind), 4, null), ps.f.sched, ps.f.ps[0], 0));
             assertTrue(thief.newWork());
-            assertEquals(0, P.nstealtryOpaque(ps.f.ps[0]));
-            Schedt.setGcwaitingVolatile(ps.f.sched, 0);
+            assertEquals(0, P.NSTEALTRY.getOpaque(ps.f.ps[0]));
+            Schedt.GCWAITING.setVolatile(ps.f.sched, 0);
         }
     }
 }

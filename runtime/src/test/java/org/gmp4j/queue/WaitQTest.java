@@ -24,7 +24,7 @@ class WaitQTest {
             List<Long> passedOver = new ArrayList<>();
             List<Long> free = new ArrayList<>();
             long won = SudogCache.acquire(0);
-            Sudog.setTicket(won, 1);
+            Sudog.TICKET.set(won, 1);
             for (int i = 0; i < 20; i++) {
                 free.add(SudogCache.acquire(0));
             }
@@ -34,14 +34,14 @@ class WaitQTest {
                         if (!free.isEmpty()) {
                             long sg = free.removeLast();
                             boolean stale = random.nextInt(3) == 0;
-                            Sudog.setG(sg, stale ? won : 0);
-                            Sudog.setIsSelect(sg, stale ? Sudog.SELECT_THREAD : 0);
+                            Sudog.G.set(sg, stale ? won : 0);
+                            Sudog.ISSELECT.set(sg, stale ? Sudog.SELECT_THREAD : 0);
                             q.enqueue(sg);
                             model.add(sg);
                         }
                     }
                     case 2 -> {
-                        while (!model.isEmpty() && Sudog.isSelect(model.peek()) != 0) {
+                        while (!model.isEmpty() && Sudog.ISSELECT.get(model.peek()) != 0) {
                             passedOver.add(model.poll());
                         }
                         long expected = model.isEmpty() ? 0 : model.poll();
@@ -72,7 +72,7 @@ class WaitQTest {
             free.addAll(model);
             free.addAll(passedOver);
             free.forEach(sg -> SudogCache.release(0, sg));
-            Sudog.setTicket(won, 0);
+            Sudog.TICKET.set(won, 0);
             SudogCache.release(0, won);
         }
     }
@@ -85,17 +85,17 @@ class WaitQTest {
         long who = SudogCache.acquire(0);
         long[] sgs = {SudogCache.acquire(0), SudogCache.acquire(0)};
         for (long sg : sgs) {
-            Sudog.setG(sg, who);
-            Sudog.setIsSelect(sg, Sudog.SELECT_THREAD);
+            Sudog.G.set(sg, who);
+            Sudog.ISSELECT.set(sg, Sudog.SELECT_THREAD);
         }
         a.enqueue(sgs[0]);
         b.enqueue(sgs[1]);
         assertEquals(sgs[1], b.dequeue());
         assertEquals(0, a.dequeue());
-        Sudog.setTicket(who, 0);
+        Sudog.TICKET.set(who, 0);
         a.enqueue(sgs[0]);
         assertEquals(sgs[0], a.dequeue());
-        Sudog.setTicket(who, 0);
+        Sudog.TICKET.set(who, 0);
         for (long sg : sgs) {
             SudogCache.release(0, sg);
         }

@@ -62,7 +62,7 @@ class TracebackTest {
                     Syscall.exit(waits[0]);
                 });
                 TestGmp.awaitOthers();
-                assertTrue(G.waitsinceOpaque(waits[0].gp()) != 0);
+                assertTrue(G.WAITSINCE.getOpaque(waits[0].gp()) != 0);
                 LockSupport.unpark(waits[0].thread);
             });
         }
@@ -71,12 +71,12 @@ class TracebackTest {
     /** It begins to wait; it is seen; two minutes and a half go by. */
     private static void waited(Scheduler s, long[] g, String reason) {
         TestGmp.awaitOthers();
-        assertEquals(0, G.waitsinceOpaque(g[0]));
+        assertEquals(0, G.WAITSINCE.getOpaque(g[0]));
         look(s);
-        long since = G.waitsinceOpaque(g[0]);
+        long since = G.WAITSINCE.getOpaque(g[0]);
         assertTrue(since != 0);
         assertFalse(text(s).contains("minutes"));
-        G.setWaitsinceOpaque(g[0], since - 5 * MINUTE / 2);
+        G.WAITSINCE.setOpaque(g[0], since - 5 * MINUTE / 2);
         look(s);
         assertTrue(text(s).contains(" [" + reason + ", 2 minutes]:\n"), () -> text(s));
     }

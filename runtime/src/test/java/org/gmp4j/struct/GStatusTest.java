@@ -70,7 +70,7 @@ class GStatusTest {
     @Test
     void aThirdStateIsAThrow() {
         be(GStatus.GWAITING);
-        G.setGoid(gp, 17);
+        G.GOID.set(gp, 17);
         Throw t = assertThrows(Throw.class, () -> GStatus.casgstatus(gp, GStatus.GRUNNABLE, GStatus.GRUNNING));
         assertEquals("casgstatus: bad transition of goroutine 17: wanted _Grunnable -> _Grunning, found _Gwaiting",
                 t.getMessage());

@@ -21,13 +21,13 @@ class MemTest {
     void recycledStructsAreZero() {
         long a = Mem.alloc(p.layout(), 1);
         assertEquals(0, a % (Mem.LINE / 2));
-        P.setId(a, 99);
-        P.setTimer0WhenRelease(a, 5);
+        P.ID.set(a, 99);
+        P.TIMER0WHEN.setRelease(a, 5);
         Mem.recycle(p.layout(), a);
         long b = Mem.alloc(p.layout(), 1);
         assertEquals(a, b, "the last one given back");
-        assertEquals(0, P.id(b));
-        assertEquals(0, P.timer0WhenAcquire(b));
+        assertEquals(0, P.ID.get(b));
+        assertEquals(0, P.TIMER0WHEN.getAcquire(b));
         assertNotEquals(b, Mem.alloc(p.layout(), 1));
         Mem.recycle(p.layout(), b);
     }
@@ -55,10 +55,10 @@ class MemTest {
     void checkedPointers() {
         assumeTrue(Mem.CHECKPTR);
         long a = Mem.alloc(p.layout(), 1);
-        assertEquals(0, P.id(a));
-        assertThrows(IllegalStateException.class, () -> P.id(a + 8));
-        assertThrows(IllegalStateException.class, () -> M.id(a), "a p is no m");
-        assertThrows(IllegalStateException.class, () -> P.id(0));
+        assertEquals(0, P.ID.get(a));
+        assertThrows(IllegalStateException.class, () -> P.ID.get(a + 8));
+        assertThrows(IllegalStateException.class, () -> M.ID.get(a), "a p is no m");
+        assertThrows(IllegalStateException.class, () -> P.ID.get(0));
         assertThrows(IllegalStateException.class, () -> {
             long _ = Mem.LONG.get(a + 4);
         }, "would be rounded down");

@@ -17,7 +17,7 @@ public final class DeepSleeper {
     /** Returns when the scheduler's sysmon sleeps for long. */
     public static DeepSleeper of(Scheduler s) throws InterruptedException {
         Sysmon sysmon = (Sysmon) s.monitor();
-        while (Schedt.sysmonwaitAcquire(s.sched) != Schedt.SYSMON_SLEEPS || sysmon.sleeps < Sysmon.LONG_SLEEP) {
+        while (Schedt.SYSMONWAIT.getAcquire(s.sched) != Schedt.SYSMON_SLEEPS || sysmon.sleeps < Sysmon.LONG_SLEEP) {
             sysmon.deepSleep = Sysmon.LONG_SLEEP; // Of the sleep after the present one.
             Thread.sleep(1);
         }

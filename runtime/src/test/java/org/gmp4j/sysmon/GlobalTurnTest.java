@@ -67,12 +67,12 @@ class GlobalTurnTest {
                     Go.go(own1);
                     Go.go(own2);
                     long pp = Machine.current().attachedP();
-                    P.setSchedtickOpaque(pp, GLOBAL_FIRST + 1); // Far from the next multiple.
+                    P.SCHEDTICK.setOpaque(pp, GLOBAL_FIRST + 1); // Far from the next multiple.
                     // Sysmon, which looks at any time, comes to the same.
                     GLOBALTICK.set(pp, PStat.NGLOBAL.getOpaque(pp));
                     OTHERTICK.set(pp, -1);
                     GLOBALWHEN.set(pp, System.nanoTime() - 2 * GlobalTurn.PASSED_OVER * LONG.toNanos());
-                    P.setGlobaldueOpaque(pp, 1);
+                    P.GLOBALDUE.setOpaque(pp, 1);
                 } finally {
                     GStack.exit(st);
                 }
@@ -117,9 +117,9 @@ class GlobalTurnTest {
                     PStat.NGLOBAL.addOpaque(pp, 1); // One of the queue, ahead of the one whose turn it will be.
                     pr.ahead++;
                     var _ = retake.look(now + slices / 2);
-                    assertEquals(0, P.globaldueOpaque(pp));
+                    assertEquals(0, P.GLOBALDUE.getOpaque(pp));
                     var _ = retake.look(now + slices + LONG.toNanos()); // That sysmon may have looked a moment after now.
-                    due = P.globaldueOpaque(pp) != 0;
+                    due = P.GLOBALDUE.getOpaque(pp) != 0;
                 }
             } finally {
                 end.set(true);
@@ -190,7 +190,7 @@ class GlobalTurnTest {
             });
             try {
                 for (int i = 0; i < ROUNDS; i++) {
-                    while (Schedt.netpollWaitersVolatile(sched) != 1) {
+                    while (Schedt.NETPOLLWAITERS.getVolatile(sched) != 1) {
                         Thread.onSpinWait();
                     }
                     long before = others.slices.get();

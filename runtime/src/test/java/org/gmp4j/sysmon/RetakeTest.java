@@ -84,7 +84,7 @@ class RetakeTest {
         long mp = Mem.alloc(m.layout(), 1);
         try (TestGmp gmp = TestGmp.procs(1)) {
             Machine lost = Machines.of(gmp.scheduler(), mp);
-            M.setProcid(mp, 1 << 23);
+            M.PROCID.set(mp, 1 << 23);
             ArmPoints points = new ArmPoints();
             assertTrue(loop().applyAsLong(1) != 0);
             assertTrue(points.overran(lost, 1));
@@ -104,7 +104,7 @@ class RetakeTest {
         long mp = Mem.alloc(m.layout(), 1);
         try (TestGmp gmp = TestGmp.procs(1)) {
             Machine unread = Machines.of(gmp.scheduler(), mp);
-            M.setProcid(mp, 1 << 23); // Nobody's.
+            M.PROCID.set(mp, 1 << 23); // Nobody's.
             ArmPoints points = new ArmPoints();
             assertTrue(points.overran(unread, 1), "asked to yield first");
             assertFalse(points.overran(unread, 1));
@@ -155,7 +155,7 @@ class RetakeTest {
                 gmp.go(() -> { // Work that waits: that of the last try may have been run.
                 });
                 boolean _ = retake.look(System.nanoTime()); // The slice began by now, if sysmon has not seen it.
-                long mp = P.mOpaque(pp);
+                long mp = P.M.getOpaque(pp);
                 if (mp == 0) {
                     continue; // It has lost its P: no further look is at it.
                 }
@@ -191,7 +191,7 @@ class RetakeTest {
                         throw new AssertionError(e);
                     }
                 }));
-                while (mp.get() == 0 || OsThread.state((int) M.procid(mp.get())) != 'S') {
+                while (mp.get() == 0 || OsThread.state((int) M.PROCID.get(mp.get())) != 'S') {
                     Thread.onSpinWait();
                 }
                 boolean _ = retake.look(System.nanoTime()); // Nothing waits: it does not look whether the thread sleeps.
@@ -289,7 +289,7 @@ class RetakeTest {
         try (Unwatched gmp = new Unwatched(slice)) {
             Retake retake = gmp.sysmon().retake;
             Machine here = Machines.of(gmp.s, mp);
-            M.setProcid(mp, OsThread.gettid());
+            M.PROCID.set(mp, OsThread.gettid());
             WatchedM w = WatchedM.of(here);
             long began = System.nanoTime();
             w.began(here, 1, 0, began);
@@ -392,7 +392,7 @@ class RetakeTest {
                         }
                         Go.go(() -> { });
                         long now = told(retake, sched);
-                        seen = Schedt.runqsizeOpaque(sched) > 0; // It was there at that look.
+                        seen = Schedt.RUNQSIZE.getOpaque(sched) > 0; // It was there at that look.
                         assertTrue(!seen || now == told + 1, "left alone");
                     } finally {
                         long _ = Schedt.addSpinners(sched, -Schedt.SPINS);
@@ -416,7 +416,7 @@ class RetakeTest {
                     boolean _ = retake.look(System.nanoTime());
                     long later = System.nanoTime() + 2 * quantum.toNanos();
                     var _ = retake.look(later);
-                    seen = Schedt.npidleVolatile(gmp.scheduler().sched) == 1 && retake.untilOver(later) == quantum.toNanos();
+                    seen = Schedt.NPIDLE.getVolatile(gmp.scheduler().sched) == 1 && retake.untilOver(later) == quantum.toNanos();
                     Go.gosched();
                 }
                 return seen;
@@ -468,19 +468,19 @@ class RetakeTest {
             gmp.run(() -> {
                 Go.go(() -> { });
                 Machine m = Machine.current();
-                long tid = M.procid(m.mp);
-                M.setProcid(m.mp, 1 << 23); // Nobody's: no clock, and so no point stops it from the second look on.
+                long tid = M.PROCID.get(m.mp);
+                M.PROCID.set(m.mp, 1 << 23); // Nobody's: no clock, and so no point stops it from the second look on.
                 try {
                     boolean _ = retake.look(System.nanoTime());
                     long now = System.nanoTime() + 2 * QUANTUM.toNanos();
                     assertFalse(retake.look(now), "told");
-                    G.setPreemptOpaque(M.curgOpaque(m.mp), 0); // As if it were another.
+                    G.PREEMPT.setOpaque(M.CURG.getOpaque(m.mp), 0); // As if it were another.
                     assertFalse(retake.look(now + 1), "told as well");
                     assertTrue(m.attachedP() != 0);
                     assertTrue(retake.look(now + 2), "no point stops it");
                     assertEquals(0, m.attachedP());
                 } finally {
-                    M.setProcid(m.mp, tid);
+                    M.PROCID.set(m.mp, tid);
                 }
             });
         }
@@ -562,7 +562,7 @@ class RetakeTest {
                         int before = calls[0];
                         boolean _ = retake.look(System.nanoTime()); // When the slice began is known from here on.
                         int takes = Go.blocking(() -> {
-                            boolean left = M.oldp(Machine.current().mp) != 0; // Not given away as the call began.
+                            boolean left = M.OLDP.get(Machine.current().mp) != 0; // Not given away as the call began.
                             calls[0] += left ? 1 : 0;
                             return left && retake.look(System.nanoTime() + 2 * QUANTUM.toNanos()) ? 1 : 0;
                         });
@@ -587,10 +587,10 @@ class RetakeTest {
 
     /** Until sysmon has noted the call, which it then does at a look, or has taken the P: only the first will do. */
     private static boolean notedWhileInSyscall(Retake retake, long pp) {
-        int tick = P.syscalltickOpaque(pp);
-        while (PStatus.get(pp) == PStatus.PSYSCALL && P.syscalltickOpaque(pp) == tick) {
+        int tick = P.SYSCALLTICK.getOpaque(pp);
+        while (PStatus.get(pp) == PStatus.PSYSCALL && P.SYSCALLTICK.getOpaque(pp) == tick) {
             if (!retake.newSyscall()) {
-                return tick != 0 && PStatus.get(pp) == PStatus.PSYSCALL && P.syscalltickOpaque(pp) == tick;
+                return tick != 0 && PStatus.get(pp) == PStatus.PSYSCALL && P.SYSCALLTICK.getOpaque(pp) == tick;
             }
         }
         return false;

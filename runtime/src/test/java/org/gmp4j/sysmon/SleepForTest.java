@@ -40,7 +40,7 @@ class SleepForTest {
     private static void lookInexactly(Retake retake, long now) {
         boolean _ = retake.look(now);
         long pp = Machine.current().attachedP();
-        P.setSchedtickOpaque(pp, P.schedtickOpaque(pp) + SLICES);
+        P.SCHEDTICK.setOpaque(pp, P.SCHEDTICK.getOpaque(pp) + SLICES);
         var _ = retake.look(now + SLICES);
         assertFalse(retake.exact());
     }
@@ -73,7 +73,7 @@ class SleepForTest {
             gmp.run(() -> {
                 Go.go(() -> { });
                 long pp = Machine.current().attachedP();
-                P.setSchedtickOpaque(pp, P.schedtickOpaque(pp) + 1); // A slice that begins with the look.
+                P.SCHEDTICK.setOpaque(pp, P.SCHEDTICK.getOpaque(pp) + 1); // A slice that begins with the look.
                 long now = System.nanoTime();
                 boolean _ = retake.look(now);
                 assertTrue(retake.exact());
@@ -81,7 +81,7 @@ class SleepForTest {
                 assertEquals(REST, sleepFor(y, LEAST, over - QUANTUM));
                 assertEquals(PART, sleepFor(y, LEAST, over - PART), "until the quantum ends");
                 assertEquals(LEAST, sleepFor(y, LONG, over));
-                P.setSchedtickOpaque(pp, P.schedtickOpaque(pp) + 1);
+                P.SCHEDTICK.setOpaque(pp, P.SCHEDTICK.getOpaque(pp) + 1);
                 lookInexactly(retake, now + SECOND);
                 assertEquals(QUANTUM / 2, sleepFor(y, LONG, now + SECOND));
                 assertEquals(LEAST, sleepFor(y, LEAST, now + SECOND), "it doubles from there");
@@ -110,11 +110,11 @@ class SleepForTest {
                 });
             });
             try {
-                while (mp.get() == 0 || OsThread.state((int) M.procid(mp.get())) != 'S') {
+                while (mp.get() == 0 || OsThread.state((int) M.PROCID.get(mp.get())) != 'S') {
                     Thread.onSpinWait();
                 }
                 long pp = gmp.s.procs()[0].pp;
-                P.setSchedtickOpaque(pp, P.schedtickOpaque(pp) + 1); // A slice that begins with the look.
+                P.SCHEDTICK.setOpaque(pp, P.SCHEDTICK.getOpaque(pp) + 1); // A slice that begins with the look.
                 boolean seen = false;
                 while (!retake.look(System.nanoTime())) { // The thread may not be quite asleep yet.
                     if (retake.suspected()) {

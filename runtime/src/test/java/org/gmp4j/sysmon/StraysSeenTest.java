@@ -117,7 +117,7 @@ class StraysSeenTest {
                 Machine m = gmp.s.machine(mp.get());
                 Takeover takeover = new Takeover(gmp.s, gmp.sysmon().stalls);
                 while (!m.astray()) {
-                    boolean _ = takeover.fromThread(pr, m.mp, P.schedtickOpaque(pr.pp), true);
+                    boolean _ = takeover.fromThread(pr, m.mp, P.SCHEDTICK.getOpaque(pr.pp), true);
                 }
                 ArmPoints points = new ArmPoints();
                 Strays strays = new Strays(gmp.s, points);
@@ -155,7 +155,7 @@ class StraysSeenTest {
     private static void assertTheUsualPolicy(Scheduler s) {
         for (Machine m : s.machines()) {
             if (m.astray()) {
-                assertEquals(OsThread.scheduler(0), OsThread.scheduler((int) M.procid(m.mp)));
+                assertEquals(OsThread.scheduler(0), OsThread.scheduler((int) M.PROCID.get(m.mp)));
             }
         }
     }

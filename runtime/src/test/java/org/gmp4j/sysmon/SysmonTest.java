@@ -65,13 +65,14 @@ class SysmonTest {
         try (TestGmp gmp = TestGmp.procs(1)) {
             Scheduler s = gmp.scheduler();
             long before = gmp.call(() -> {
-                while (Schedt.sysmonwaitAcquire(s.sched) != 0) { // The rest from before there was a goroutine. None begins while one runs.
+                // The rest from before there was a goroutine. None begins while one runs.
+                while (Schedt.SYSMONWAIT.getAcquire(s.sched) != 0) {
                     Thread.onSpinWait();
                 }
                 s.monitorPaidAt = System.nanoTime() - 1_000_000_000;
                 return System.nanoTime();
             });
-            while (Schedt.sysmonwaitAcquire(s.sched) == 0) {
+            while (Schedt.SYSMONWAIT.getAcquire(s.sched) == 0) {
                 Thread.onSpinWait();
             }
             assertTrue(s.monitorPaidAt - before > 0);

@@ -77,7 +77,7 @@ class ThreadStateTest {
         long pp = Mem.alloc(p.layout(), 1);
         try (TestGmp gmp = TestGmp.procs(1)) {
             Machine unread = Machines.of(gmp.scheduler(), mp);
-            M.setProcid(mp, 1 << 23); // Nobody's.
+            M.PROCID.set(mp, 1 << 23); // Nobody's.
             M.attachP(mp, pp);
             ThreadState threads = new ThreadState();
             assertFalse(threads.asleep(unread, 1_000_000));
@@ -85,7 +85,7 @@ class ThreadStateTest {
             assertFalse(threads.asleep(unread, 10_000_000));
             assertFalse(threads.asleep(unread, 11_000_000), "the first that says so");
             assertTrue(threads.asleep(unread, 12_000_000));
-            P.setSchedtickOpaque(pp, 1);
+            P.SCHEDTICK.setOpaque(pp, 1);
             assertFalse(threads.asleep(unread, 13_000_000), "another time slice");
         } finally {
             Mem.recycle(m.layout(), mp);

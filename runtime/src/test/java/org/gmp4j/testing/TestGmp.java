@@ -108,8 +108,8 @@ public final class TestGmp implements AutoCloseable {
 
     /** Every M but so many is idle, or its goroutine is, and sleeps. */
     public static void awaitAsleep(Scheduler s, int but) {
-        while (Schedt.nmidleOpaque(s.sched) + Schedt.nmidlelocked(s.sched) < Schedt.mnext(s.sched) - Schedt.nmfreed(s.sched) - but
-                || Stream.of(s.machines()).filter(m -> M.exited(m.mp) == 0 && M.blockedOpaque(m.mp) == 0).count() > but) {
+        while (Schedt.NMIDLE.getOpaque(s.sched) + Schedt.NMIDLELOCKED.get(s.sched) < Schedt.mcount(s.sched) - but
+                || Stream.of(s.machines()).filter(m -> M.EXITED.get(m.mp) == 0 && M.BLOCKED.getOpaque(m.mp) == 0).count() > but) {
             Thread.onSpinWait();
         }
     }

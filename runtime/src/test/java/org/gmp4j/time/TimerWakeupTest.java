@@ -218,7 +218,7 @@ class TimerWakeupTest {
                         Timer t = Time.newTimer(Duration.ofSeconds(3_600));
                         Go.go(() -> {
                             long sched = GStack.current().scheduler().sched;
-                            while (Schedt.pollUntilVolatile(sched) == 0) {
+                            while (Schedt.POLLUNTIL.getVolatile(sched) == 0) {
                                 Thread.onSpinWait();
                             }
                             t.stop();

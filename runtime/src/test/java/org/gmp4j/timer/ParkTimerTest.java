@@ -187,7 +187,7 @@ class ParkTimerTest {
                 ParkTimer t = new ParkTimer(st);
                 t.begin(TimeUnit.MILLISECONDS.toNanos(AN_HOUR), Timeout.PARK); // On no M.
                 all.add(t);
-                assertTrue(P.timersLenOpaque(pp) < P.timersCap(pp));
+                assertTrue(P.TIMERSLEN.getOpaque(pp) < P.TIMERSCAP.get(pp));
             } while (all.size() < ENTRIES);
             all.forEach(t -> t.cancel(false));
         }

@@ -42,8 +42,8 @@ class TimerHeapTest {
             if (i == 10_000) {
                 TimerHeap other = new TimerHeap(Mem.alloc(p.layout(), 1));
                 heap.moveTo(other);
-                assertEquals(0, P.timersLenOpaque(heap.pp));
-                assertEquals(0, P.timer0WhenAcquire(heap.pp));
+                assertEquals(0, P.TIMERSLEN.getOpaque(heap.pp));
+                assertEquals(0, P.TIMER0WHEN.getAcquire(heap.pp));
                 heap = other;
             }
             if (model.isEmpty() || random.nextInt(100) < 55) {
@@ -53,8 +53,8 @@ class TimerHeapTest {
             } else {
                 assertEquals(model.remove() << 8, heap.pop());
             }
-            assertEquals(model.size(), P.timersLenOpaque(heap.pp));
-            assertEquals(model.isEmpty() ? 0 : model.element(), P.timer0WhenAcquire(heap.pp));
+            assertEquals(model.size(), P.TIMERSLEN.getOpaque(heap.pp));
+            assertEquals(model.isEmpty() ? 0 : model.element(), P.TIMER0WHEN.getAcquire(heap.pp));
         }
         while (!model.isEmpty()) {
             assertEquals(model.remove() << 8, heap.pop());
@@ -114,8 +114,8 @@ class TimerHeapTest {
         from.prepareMove(to, 0);
         memory.set(false); // Others have used what was reserved.
         assertThrows(OutOfMemoryError.class, () -> from.moveTo(to));
-        assertEquals(100, P.timersLenOpaque(from.pp));
-        assertEquals(1, P.timer0WhenAcquire(from.pp));
+        assertEquals(100, P.TIMERSLEN.getOpaque(from.pp));
+        assertEquals(1, P.TIMER0WHEN.getAcquire(from.pp));
         assertTrue(from.busy());
         assertFalse(to.busy());
         assertEquals(20, from.run(20));
@@ -133,7 +133,7 @@ class TimerHeapTest {
         TimerHeap to = new TimerHeap(Mem.alloc(p.layout(), 1)) {
             @Override
             void reserve(int more) {
-                if (!memory.get() && P.timersLenOpaque(pp) + more > P.timersCap(pp)) {
+                if (!memory.get() && P.TIMERSLEN.getOpaque(pp) + more > P.TIMERSCAP.get(pp)) {
                     throw new OutOfMemoryError("planted");
                 }
                 super.reserve(more);
@@ -165,7 +165,7 @@ class TimerHeapTest {
         try (TestGmp gmp = TestGmp.with(b -> b.procs(2).quantum(Duration.ofMinutes(1)))) {
             long sched = gmp.scheduler().sched;
             assertTrue(comesBack(gmp, id -> {
-                while (!Idle.maskRead(Schedt.idlepMaskAcquire(sched), id)) {
+                while (!Idle.maskRead(Schedt.IDLEPMASK.getAcquire(sched), id)) {
                     Thread.onSpinWait();
                 }
             }));
@@ -195,7 +195,7 @@ class TimerHeapTest {
         CountDownLatch fired = new CountDownLatch(1);
         AtomicBoolean begun = new AtomicBoolean();
         gmp.run(() -> {
-            int id = P.id(GStack.current().pp());
+            int id = P.ID.get(GStack.current().pp());
             new Returning(() -> {
                 if (begun.compareAndSet(false, true)) {
                     before.accept(id);

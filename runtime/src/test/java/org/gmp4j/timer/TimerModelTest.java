@@ -127,7 +127,7 @@ class TimerModelTest {
             }
             int size = 0;
             for (TimerHeap h : all) {
-                size += P.timersLenOpaque(h.pp);
+                size += P.TIMERSLEN.getOpaque(h.pp);
             }
             most = Math.max(most, size);
         }
@@ -171,7 +171,7 @@ class TimerModelTest {
         }
         done.set(true);
         looking.join();
-        assertEquals(rounds * each / 2, P.timersLenOpaque(to.pp));
+        assertEquals(rounds * each / 2, P.TIMERSLEN.getOpaque(to.pp));
         assertFalse(from.busy());
         assertTrue(to.pending());
     }

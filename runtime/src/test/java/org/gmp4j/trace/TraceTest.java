@@ -38,7 +38,7 @@ class TraceTest {
     private static long steals(Scheduler s) {
         long n = 0;
         for (var pr : s.procs()) {
-            n += P.nstealOpaque(pr.pp);
+            n += P.NSTEAL.getOpaque(pr.pp);
         }
         return n;
     }

@@ -77,7 +77,7 @@ public class GlobalRunqBench {
     /** One P: its fair share is all there is. */
     @Setup
     public void open() {
-        Schedt.setGomaxprocsOpaque(sched, 1);
+        Schedt.GOMAXPROCS.setOpaque(sched, 1);
     }
 
     /** Gives the memory back. */
@@ -129,7 +129,7 @@ public class GlobalRunqBench {
     public void batch(Mine mine) {
         long[] gs = mine.gs;
         for (int i = 1; i < BATCH; i++) {
-            G.setSchedlink(gs[i - 1], gs[i]);
+            G.SCHEDLINK.set(gs[i - 1], gs[i]);
         }
         SchedLock.lock(sched);
         GlobalRunq.globrunqputbatch(sched, gs[0], gs[BATCH - 1], BATCH);

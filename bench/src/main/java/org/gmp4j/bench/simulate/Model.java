@@ -114,7 +114,7 @@ final class Model implements AutoCloseable {
 
         @Override
         protected void looks(int victim) {
-            boolean idle = Idle.maskRead(Schedt.idlepMaskAcquire(sched), victim);
+            boolean idle = Idle.maskRead(Schedt.IDLEPMASK.getAcquire(sched), victim);
             cost += idle ? Costs.IDLE_LOOK : victim == self ? 0 : Costs.probe(places.between(self, victim));
         }
     }
@@ -170,18 +170,18 @@ final class Model implements AutoCloseable {
         spins = new boolean[procs];
         running = new long[procs];
         ran = new boolean[procs];
-        Schedt.setGomaxprocsOpaque(sched, procs);
-        Schedt.setIdlepMaskRelease(sched, masks);
-        Schedt.setTimerpMaskRelease(sched, masks + maskBytes());
+        Schedt.GOMAXPROCS.setOpaque(sched, procs);
+        Schedt.IDLEPMASK.setRelease(sched, masks);
+        Schedt.TIMERPMASK.setRelease(sched, masks + maskBytes());
         for (int i = 0; i < procs; i++) {
             ps[i] = Mem.alloc(p.layout(), 1);
-            P.setId(ps[i], i);
+            P.ID.set(ps[i], i);
             PStatus.set(ps[i], PStatus.PIDLE);
             PStat.setStolenFrom(ps[i], counts + (long) i * procs * Long.BYTES);
             Mem.LONG.set(allp + (long) i * Long.BYTES, ps[i]);
             thieves[i] = new Thief(i);
         }
-        Schedt.setAllpRelease(sched, allp);
+        Schedt.ALLP.setRelease(sched, allp);
         for (int i = procs - 1; i > 0; i--) {
             Idle.pidleput(sched, ps[i], 0);
         }
@@ -223,7 +223,7 @@ final class Model implements AutoCloseable {
             }
         }
         for (int thief = 0; thief < procs; thief++) {
-            probes += P.nstealtryOpaque(ps[thief]);
+            probes += P.NSTEALTRY.getOpaque(ps[thief]);
             steals += PStat.NSTEALOK.getOpaque(ps[thief]);
             for (int victim = 0; victim < procs; victim++) {
                 stolen[places.between(thief, victim).ordinal()] += PStat.stolenFrom(ps[thief], victim);
@@ -282,27 +282,27 @@ final class Model implements AutoCloseable {
     private void begin(int p, long gp, long t, Load load) {
         if (spins[p]) {
             t = stopSpinning(p, t);
-            if (Schedt.npidleVolatile(sched) > 0 && anyWork()) {
+            if (Schedt.NPIDLE.getVolatile(sched) > 0 && anyWork()) {
                 t = wakep(t);
             }
         }
         running[p] = gp & ~Runq.INHERIT;
         state[p] = RUNS;
-        P.setSchedtickOpaque(ps[p], P.schedtick(ps[p]) + 1);
+        P.SCHEDTICK.setOpaque(ps[p], P.SCHEDTICK.get(ps[p]) + 1);
         noteRan(p, t);
         at(t + Costs.SWITCH + load.work(depths.get(running[p]), random), p);
     }
 
     private void pick(int p, long now, Load load) {
         long t = now;
-        boolean globalFirst = P.schedtick(ps[p]) % GLOBAL_FIRST == 0;
+        boolean globalFirst = P.SCHEDTICK.get(ps[p]) % GLOBAL_FIRST == 0;
         long gp = 0;
-        if (globalFirst && Schedt.runqsizeOpaque(sched) != 0) {
+        if (globalFirst && Schedt.RUNQSIZE.getOpaque(sched) != 0) {
             t = lock.use(t, Costs.LOCK);
             gp = global(p, 1);
         }
         gp = gp == 0 ? Runq.runqget(ps[p]) : gp;
-        if (gp == 0 && Schedt.runqsizeOpaque(sched) != 0) {
+        if (gp == 0 && Schedt.RUNQSIZE.getOpaque(sched) != 0) {
             t = lock.use(t, Costs.LOCK_LONG);
             gp = global(p, 0);
         }
@@ -335,7 +335,7 @@ final class Model implements AutoCloseable {
     /** The P becomes idle; then its M looks once more, and takes it back if there is work after all. */
     private void giveUp(int p, long now, Load load) {
         long t = lock.use(now, Costs.LOCK);
-        if (Schedt.runqsizeOpaque(sched) != 0 || !Runq.runqempty(ps[p])) {
+        if (Schedt.RUNQSIZE.getOpaque(sched) != 0 || !Runq.runqempty(ps[p])) {
             pick(p, t, load);
             return;
         }
@@ -347,11 +347,11 @@ final class Model implements AutoCloseable {
             t = stopSpinning(p, t);
         }
         t = lock.use(t, Costs.LOCK);
-        if (Schedt.runqsizeOpaque(sched) != 0 || spinning == 0 && anyWork()) {
+        if (Schedt.RUNQSIZE.getOpaque(sched) != 0 || spinning == 0 && anyWork()) {
             SchedLock.lock(sched);
             long pp = Idle.pidleget(sched, t);
             SchedLock.unlock(sched);
-            wake(P.id(pp), lock.use(t, Costs.LOCK));
+            wake(P.ID.get(pp), lock.use(t, Costs.LOCK));
         }
     }
 
@@ -362,12 +362,12 @@ final class Model implements AutoCloseable {
     }
 
     private boolean maySpin() {
-        int busy = procs - Schedt.npidleVolatile(sched);
+        int busy = procs - Schedt.NPIDLE.getVolatile(sched);
         return 2 * spinning < busy && spinning < Math.max(1, procs / 2);
     }
 
     private boolean anyWork() {
-        if (Schedt.runqsizeOpaque(sched) != 0) {
+        if (Schedt.RUNQSIZE.getOpaque(sched) != 0) {
             return true;
         }
         for (long pp : ps) {
@@ -379,14 +379,14 @@ final class Model implements AutoCloseable {
     }
 
     private long wakep(long now) {
-        if (spinning != 0 || Schedt.npidleVolatile(sched) == 0) {
+        if (spinning != 0 || Schedt.NPIDLE.getVolatile(sched) == 0) {
             return now;
         }
         long t = lock.use(spinners.use(now, Costs.WORD), Costs.LOCK);
         SchedLock.lock(sched);
         long pp = Idle.pidlegetSpinning(sched, t);
         SchedLock.unlock(sched);
-        wake(P.id(pp), t + Costs.FUTEX);
+        wake(P.ID.get(pp), t + Costs.FUTEX);
         return t + Costs.FUTEX;
     }
 
