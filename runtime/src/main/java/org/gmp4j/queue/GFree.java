@@ -8,7 +8,7 @@ import org.gmp4j.struct.Schedt;
 
 /** Dead Gs for reuse: up to 64 on a P without a lock, the others on {@code sched.gfree}. */
 public final class GFree {
-    private static final int LOCAL = Runq.SHARED ? 1 : 64;
+    private static final int LOCAL = 64;
     private static final int HALF = LOCAL / 2;
 
     private GFree() {

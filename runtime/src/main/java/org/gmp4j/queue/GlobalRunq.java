@@ -207,7 +207,7 @@ public final class GlobalRunq {
 
     /** How many of {@code n} Gs the P may take: one to run, and what its ring has room for, but no more than half of that. */
     private static int fits(long pp, int n) {
-        return Runq.SHARED ? 1 : Math.min(Math.min(n, Runq.LEN / 2), Runq.LEN - Runq.size(pp) + 1);
+        return Math.min(Math.min(n, Runq.LEN / 2), Runq.LEN - Runq.size(pp) + 1);
     }
 
     /**
@@ -235,7 +235,7 @@ public final class GlobalRunq {
             before = gp;
             gp = G.SCHEDLINK.get(gp);
         }
-        if (gp == 0 || Runq.SHARED) { // Where all is in this queue each switch begins a slice.
+        if (gp == 0) {
             return 0;
         }
         int n = fits(pp, share(sched));

@@ -45,12 +45,6 @@ public final class Runq {
     /** Slots in use, a power of two from 2 to 256: {@code -Dgmp.runqlen}; tests make wrap and overflow frequent with 4. */
     public static final int LEN = len();
 
-    /**
-     * The model that P replaced, for comparison ({@code -Dgmp.model=gm}): nothing is kept on a P. Every G goes to the global
-     * queue and comes from it alone, dead Gs too, so each step takes {@code sched.lock}. Ps still say how many Ms run.
-     */
-    public static final boolean SHARED = shared();
-
     /** Set in the result of {@link #runqget}: the G came from runnext and inherits the time slice. Addresses are aligned. */
     public static final long INHERIT = 1;
 
@@ -68,14 +62,6 @@ public final class Runq {
             throw new IllegalArgumentException("gmp.runqlen is " + n + ": use a power of two from 2 to 256");
         }
         return n;
-    }
-
-    private static boolean shared() {
-        String model = System.getProperty("gmp.model", "gmp");
-        if (!model.equals("gmp") && !model.equals("gm")) {
-            throw new IllegalArgumentException("gmp.model is " + model + ": use gmp, or gm for one queue");
-        }
-        return model.equals("gm");
     }
 
     private static long load(long pp, int i) {
@@ -100,12 +86,6 @@ public final class Runq {
 
     /** True when the last store was the release of the tail; false when it was a full fence of its own. */
     private static boolean put(long sched, long pp, long gp, boolean next) {
-        if (SHARED) {
-            SchedLock.lock(sched);
-            GlobalRunq.globrunqput(sched, pp, gp);
-            SchedLock.unlock(sched);
-            return false;
-        }
         if (next) {
             long old;
             do {
@@ -177,7 +157,7 @@ public final class Runq {
     public static void runqputbatch(long sched, long pp, long head, int count) {
         long rest = head;
         int n = 0;
-        int room = SHARED ? 0 : LEN - (TAIL.get(pp) - HEAD.getAcquire(pp));
+        int room = LEN - (TAIL.get(pp) - HEAD.getAcquire(pp));
         while (n < count && n < room) {
             rest = G.SCHEDLINK.get(rest);
             n++;
