@@ -8,6 +8,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.gmp4j.affinity.OwnCgroup;
 import org.gmp4j.ffi.CompilerThreads;
 import org.gmp4j.ffi.Inheritance;
+import org.gmp4j.ffi.OsThread;
 import org.gmp4j.proc.Machine;
 import org.gmp4j.proc.Scheduler;
 import org.gmp4j.stack.OwnThread;
@@ -19,12 +20,12 @@ import org.gmp4j.sysmon.CompilerRules.Way;
  * are few, a compiler of equal weight takes half of them while requests wait, and much of what it compiles then is code of the start that
  * does not come again.
  *
- * <p>A thread of its own does it, which ends with that. A thread of C2 that the JVM starts meanwhile is started by another one and
- * inherits its nice value, as any thread does; so do the threads and processes that the program starts after all its threads were given
- * C2's value.
+ * <p>A thread of its own does it, which ends with that. A compiler thread that the JVM starts meanwhile is started by another one, be it of
+ * C1 or of C2, and inherits its nice value; so each look sets the values of all. The threads and processes that the program starts after
+ * all its threads were given C2's value inherit that.
  */
 public final class CompilerShare implements Runnable {
-    /** How often all threads are looked through, so that those which others started meanwhile are found. */
+    /** How often all threads are looked through: one that another starts meanwhile may be in no list yet, and has the value of that one. */
     private static final int PASSES = 10;
 
     private final Scheduler s;
@@ -32,16 +33,37 @@ public final class CompilerShare implements Runnable {
     private final CompilerRules rules = new CompilerRules();
 
     /**
-     * What threads have had since they began, ns.
+     * What a thread of C2 has had since it began.
      *
-     * @param waited for how long each thread of C2 has waited for a CPU, by its id
-     * @param wanted for how long each M's thread had a CPU or waited for one, by its id
+     * @param waited for how long it has waited for a CPU, ns; the kernel counts a wait when that ends
+     * @param ran its CPU time, ns
+     * @param ready whether it has a CPU or waits for one at the moment
      */
-    record Had(Map<Integer, Long> waited, Map<Integer, Long> wanted, long process) {
+    record Compiler(long waited, long ran, boolean ready) {
+        private static final Compiler NEW = new Compiler(0, 0, false);
+
+        static Compiler now(int id) {
+            return new Compiler(CompilerThreads.waitedNanos(id), OsThread.cpuNanos(id), OsThread.state(id) == 'R');
+        }
+
+        long waitedSince(Compiler before, long elapsed) {
+            boolean waitsOn = ready && ran == before.ran;
+            return waitsOn ? elapsed : Math.clamp(waited - before.waited, 0, elapsed);
+        }
+    }
+
+    /**
+     * What threads have had since they began.
+     *
+     * @param compilers the threads of C2, by their ids
+     * @param wanted for how long each M's thread had a CPU or waited for one, ns, by its id
+     * @param process the CPU time of the process, ns
+     */
+    record Had(Map<Integer, Compiler> compilers, Map<Integer, Long> wanted, long process) {
         static Had now(Scheduler s) {
-            Map<Integer, Long> waited = new HashMap<>();
+            Map<Integer, Compiler> c2 = new HashMap<>();
             for (int id : CompilerThreads.optimizing()) {
-                waited.put(id, Math.max(0, CompilerThreads.waitedNanos(id)));
+                c2.put(id, Compiler.now(id));
             }
             Map<Integer, Long> wanted = new HashMap<>();
             for (Machine m : s.machines()) {
@@ -50,25 +72,20 @@ public final class CompilerShare implements Runnable {
                     wanted.put(id, Math.max(0, CompilerThreads.wantedNanos(id)));
                 }
             }
-            return new Had(waited, wanted, CompilerThreads.processNanos());
+            return new Had(c2, wanted, CompilerThreads.processNanos());
         }
 
         CompilerRules.Look since(Had before, long elapsed, int procs) {
             long longest = 0;
-            for (Map.Entry<Integer, Long> e : waited.entrySet()) {
-                longest = Math.max(longest, grew(e, before.waited));
+            for (Map.Entry<Integer, Compiler> e : compilers.entrySet()) {
+                longest = Math.max(longest, e.getValue().waitedSince(before.compilers.getOrDefault(e.getKey(), Compiler.NEW), elapsed));
             }
             long all = 0;
             for (Map.Entry<Integer, Long> e : wanted.entrySet()) {
-                all += grew(e, before.wanted);
+                all += Math.max(0, e.getValue() - before.wanted.getOrDefault(e.getKey(), 0L)); // 0 of a thread that has ended.
             }
             int cpus = Runtime.getRuntime().availableProcessors();
             return new CompilerRules.Look(elapsed, longest, all, process - before.process, cpus, procs);
-        }
-
-        /** 0 of a thread that has ended. */
-        private static long grew(Map.Entry<Integer, Long> now, Map<Integer, Long> before) {
-            return Math.max(0, now.getValue() - before.getOrDefault(now.getKey(), 0L));
         }
     }
 
@@ -83,11 +100,10 @@ public final class CompilerShare implements Runnable {
      * @param relative whether it may be undone by giving all other threads C2's nice value
      */
     public static void begin(Scheduler s, boolean relative) {
-        Thread t = new OwnThread(new CompilerShare(s, relative), "gmp-compilers");
         try {
-            t.start();
+            new OwnThread(new CompilerShare(s, relative), "gmp-compilers").start();
         } catch (OutOfMemoryError e) {
-            return; // No thread is to be had: C2 keeps its share.
+            return; // There is no memory, or no thread, for it: C2 keeps its share.
         }
     }
 
@@ -95,7 +111,7 @@ public final class CompilerShare implements Runnable {
     public void run() {
         try {
             share();
-        } catch (OutOfMemoryError e) {
+        } catch (OutOfMemoryError | LinkageError e) { // The second when a class found no memory.
             return; // C2 keeps its share: it was not changed yet, or is given back.
         }
     }
@@ -103,8 +119,8 @@ public final class CompilerShare implements Runnable {
     private void share() {
         Inheritance.beginPlain(); // The thread that made the scheduler may be pinned, or have a low priority.
         int[] ids = CompilerThreads.optimizing();
-        if (ids.length == 0 || CompilerThreads.waitedNanos(ids[0]) < 0) {
-            return; // No such compiler; or without that number it would not be seen that it gets too little.
+        if (ids.length == 0 || CompilerThreads.wantedNanos(ids[0]) <= 0) {
+            return; // No such compiler; or the kernel does not count waits, and it would not be seen that C2 gets too little.
         }
         int usual = CompilerThreads.nice(ids[0]);
         int less = CompilerRules.giveWay(usual);
@@ -116,8 +132,7 @@ public final class CompilerShare implements Runnable {
             return;
         }
         try {
-            setCompilers(less);
-            watch();
+            watch(usual, less);
         } finally {
             giveBack(way, usual, less);
         }
@@ -133,47 +148,75 @@ public final class CompilerShare implements Runnable {
         for (;;) {
             try {
                 if (way == Way.BACK) {
-                    setCompilers(usual);
+                    stopGivingWay(usual, less);
                 } else {
                     setOthers(less);
                 }
                 return;
-            } catch (OutOfMemoryError e) {
+            } catch (OutOfMemoryError | LinkageError e) {
                 boolean _ = Thread.interrupted(); // It would end the sleep.
                 LockSupport.parkNanos(CompilerRules.EVERY);
             }
         }
     }
 
-    static void setCompilers(int nice) {
-        set(nice, true);
+    /** Raises the nice values of C2's threads, and takes back those that threads of C1 have inherited from them. */
+    static void giveWay(int usual, int less) {
+        int[] all = CompilerThreads.ids();
+        int[] c2 = CompilerThreads.optimizing(); // Read later: a thread that is in no list of C2's is C1's.
+        for (int id : all) {
+            boolean optimizes = contains(c2, id);
+            boolean _ = change(id, optimizes ? usual : less, optimizes ? less : usual);
+        }
     }
 
-    static void setOthers(int nice) {
-        set(nice, false);
-    }
-
-    /** In several passes: a thread that another one starts meanwhile may be in no list yet, and has the value of that one. */
-    private static void set(int nice, boolean compilers) {
+    static void stopGivingWay(int usual, int less) {
         boolean changed = true;
         for (int i = 0; i < PASSES && changed; i++) {
             changed = false;
-            for (int id : compilers ? CompilerThreads.optimizing() : CompilerThreads.allIds()) {
-                int now = CompilerThreads.nice(id);
-                if (CompilerThreads.isNice(now) && (compilers ? now != nice : now < nice)) {
-                    changed |= CompilerThreads.setNice(id, nice);
-                }
+            for (int id : CompilerThreads.ids()) {
+                changed |= change(id, less, usual);
             }
         }
     }
 
-    private void watch() {
+    static void setOthers(int nice) {
+        boolean changed = true;
+        for (int i = 0; i < PASSES && changed; i++) {
+            changed = false;
+            for (int id : CompilerThreads.allIds()) {
+                int now = CompilerThreads.nice(id);
+                changed |= CompilerThreads.isNice(now) && now < nice && CompilerThreads.setNice(id, nice);
+            }
+        }
+    }
+
+    /** A nice value other than {@code from} was set by somebody else, and stays. */
+    private static boolean change(int id, int from, int to) {
+        return CompilerThreads.nice(id) == from && CompilerThreads.setNice(id, to);
+    }
+
+    private static boolean contains(int[] ids, int id) {
+        for (int i : ids) {
+            if (i == id) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private void watch(int usual, int less) {
+        giveWay(usual, less);
         long began = System.nanoTime();
         long last = began;
         Had before = Had.now(s);
+        long looked = OsThread.cpuNanos(0);
         for (;;) {
-            LockSupport.parkNanos(CompilerRules.EVERY);
+            long cpu = OsThread.cpuNanos(0);
+            LockSupport.parkNanos(CompilerRules.sleep(cpu - looked));
             boolean _ = Thread.interrupted(); // It would end each of these.
+            looked = cpu;
+            giveWay(usual, less);
             long now = System.nanoTime();
             Had had = Had.now(s);
             if (rules.givesBack(had.since(before, now - last, s.gomaxprocs()), now - began)) {

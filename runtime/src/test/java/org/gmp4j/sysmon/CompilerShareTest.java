@@ -33,8 +33,8 @@ class CompilerShareTest {
             assertEquals(relative ? Way.RELATIVE : Way.NONE, CompilerRules.way(false, relative, true));
             assertEquals(Way.NONE, CompilerRules.way(false, relative, false));
         }
-        assertEquals(10, CompilerRules.giveWay(0));
-        assertEquals(19, CompilerRules.giveWay(12));
+        assertEquals(5, CompilerRules.giveWay(0));
+        assertEquals(19, CompilerRules.giveWay(15));
     }
 
     @Test
@@ -53,11 +53,26 @@ class CompilerShareTest {
         }
     }
 
+    private static CompilerShare.Compiler compiler(long waited, long ran, boolean ready) {
+        return new CompilerShare.Compiler(waited, ran, ready);
+    }
+
+    /** The kernel counts the wait when it has ended. */
+    @Test
+    void aWaitThatLastsCounts() {
+        CompilerShare.Compiler before = compiler(5, 3, true);
+        assertEquals(T, compiler(5, 3, true).waitedSince(before, T), "it has not run since");
+        assertEquals(0, compiler(5, 3, false).waitedSince(before, T), "it sleeps");
+        assertEquals(0, compiler(5, 4, true).waitedSince(before, T), "it ran");
+        assertEquals(T, compiler(5 + 3 * T, 4, true).waitedSince(before, T), "and got a CPU after several looks");
+        assertEquals(0, compiler(-1, -1, false).waitedSince(before, T), "it has ended");
+    }
+
     /** What it had is gone with it: the others' is not less for that. */
     @Test
     void anMThatEndsTakesNothingFromTheOthers() {
-        CompilerShare.Had before = new CompilerShare.Had(Map.of(7, 1L), Map.of(1, T, 2, 9 * T), 10 * T);
-        CompilerShare.Had now = new CompilerShare.Had(Map.of(7, 1L + WAITED), Map.of(1, T + BUSY, 2, 0L), 10 * T + BUSY);
+        CompilerShare.Had before = new CompilerShare.Had(Map.of(7, compiler(1, 1, true)), Map.of(1, T, 2, 9 * T), 10 * T);
+        CompilerShare.Had now = new CompilerShare.Had(Map.of(7, compiler(1 + WAITED, 2, true)), Map.of(1, T + BUSY, 2, 0L), 10 * T + BUSY);
         CompilerRules.Look l = now.since(before, T, PROCS);
         assertEquals(BUSY, l.wanted());
         assertEquals(WAITED, l.waited());
@@ -87,15 +102,37 @@ class CompilerShareTest {
     }
 
     @Test
+    void givenBackWhenC2HasWaitedForLongInAll() {
+        for (long all = T - 1; all < CompilerRules.IN_ALL; all += T - 1) {
+            assertFalse(rules.givesBack(look(T - 1, 0), 0));
+            assertFalse(rules.givesBack(look(0, BUSY), 0), "its waits need not follow each other");
+        }
+        assertTrue(rules.givesBack(look(T - 1, 0), 0));
+    }
+
+    @Test
+    void looksOfManyThreadsAreRare() {
+        assertEquals(T, CompilerRules.sleep(T / CompilerRules.LOOKING));
+        assertEquals(CompilerRules.LOOKING * T, CompilerRules.sleep(T));
+    }
+
+    @Test
     void givenBackInTheEnd() {
         assertFalse(rules.givesBack(look(0, 0), CompilerRules.LONGEST - 1));
         assertTrue(rules.givesBack(look(0, 0), CompilerRules.LONGEST));
     }
 
     @Test
-    void threadsAndProcessesStartedLaterHaveTheValueOfAll() {
-        Result r = new ChildJvm(CompilerShareProgram.class).with("-XX:TieredStopAtLevel=4").run();
+    void onlyC2GivesWayAndInTheEndAllOthersMay() {
+        Result r = new ChildJvm(CompilerShareProgram.class).with("-XX:TieredStopAtLevel=4", "-XX:-UseDynamicNumberOfCompilerThreads").run();
         assertEquals(0, r.exit(), r::toString);
-        assertEquals("optimizing 7\nothers 7\nnew thread 7\nnew process 7\n", r.out(), r::toString);
+        assertEquals("""
+                gives way: C2 7, C1 0
+                inherited: C2 7, C1 9
+                in the end: C2 7, C1 10
+                others 10
+                new thread 10
+                new process 10
+                """, r.out(), r::toString);
     }
 }
