@@ -477,22 +477,36 @@ static void *function_of(const char *library, const char *name)
     return f;
 }
 
+/* Whether the last call threw. It is looked at after each call that may throw, as the rules of JNI and -Xcheck:jni want it. */
+static bool threw(jni_t env)
+{
+    bool exception = ((uint8_t(*)(jni_t))(*env)[EXCEPTION_CHECK])(env) != 0;
+    if (exception) {
+        ((void (*)(jni_t))(*env)[EXCEPTION_CLEAR])(env);
+    }
+    return exception;
+}
+
 /* The class, not initialised: ProcessImpl's initialiser sets what the process does with SIGCHLD. */
 static void *find_class(jni_t env, const char *name)
 {
     void *classes = ((void *(*)(jni_t, const char *))(*env)[FIND_CLASS])(env, "java/lang/Class");
-    if (classes == NULL) {
+    if (threw(env)) {
         return NULL;
     }
     void *for_name = ((void *(*)(jni_t, void *, const char *, const char *))(*env)[GET_STATIC_METHOD_ID])(
         env, classes, "forName", "(Ljava/lang/String;ZLjava/lang/ClassLoader;)Ljava/lang/Class;");
+    if (threw(env)) {
+        return NULL;
+    }
     void *string = ((void *(*)(jni_t, const char *))(*env)[NEW_STRING_UTF])(env, name);
-    if (for_name == NULL || string == NULL) {
+    if (threw(env)) {
         return NULL;
     }
     value_t args[3] = {{.l = string}, {.l = NULL}, {.l = NULL}};
-    return ((void *(*)(jni_t, void *, void *, const value_t *))(*env)[CALL_STATIC_OBJECT_METHOD_A])(env, classes, for_name,
-                                                                                                   args);
+    void *c = ((void *(*)(jni_t, void *, void *, const value_t *))(*env)[CALL_STATIC_OBJECT_METHOD_A])(env, classes, for_name,
+                                                                                                       args);
+    return threw(env) ? NULL : c;
 }
 
 static bool bind(jni_t env, const char *class_name, const char *name, const char *signature, void *function)
@@ -501,10 +515,7 @@ static bool bind(jni_t env, const char *class_name, const char *name, const char
     void *c = find_class(env, class_name);
     bool bound = c != NULL
             && ((int32_t(*)(jni_t, void *, const native_t *, int32_t))(*env)[REGISTER_NATIVES])(env, c, &method, 1) == 0;
-    if (((uint8_t(*)(jni_t))(*env)[EXCEPTION_CHECK])(env)) {
-        ((void (*)(jni_t))(*env)[EXCEPTION_CLEAR])(env); /* No such method. */
-    }
-    return bound;
+    return !threw(env) && bound; /* It throws where the class has no such method. */
 }
 
 static int32_t bind_both(jni_t vm)

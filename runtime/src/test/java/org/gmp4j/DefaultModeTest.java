@@ -84,9 +84,10 @@ class DefaultModeTest {
                 """, jvm("default"), "first", "kinds", "others", "close");
     }
 
+    /** With -Xcheck:jni the JVM prints a warning of each call of JNI that breaks a rule. */
     @Test
-    void whereNativeCodeIsDenied() {
-        prints("first true\n", jvm("default").with("--illegal-native-access=deny"), "first");
+    void whereNativeCodeIsDeniedOrChecked() {
+        prints("first true\nhttp 50 50 0 0\n", jvm("default").with("--illegal-native-access=deny", "-Xcheck:jni"), "first", "http");
     }
 
     /** What compilers make of the JDK's code while the scheduler warms up knows of it. */
