@@ -188,6 +188,15 @@ class LaunchTest {
         assertFalse(r.err().contains("Caused by"), r::toString);
     }
 
+    /** No goroutine runs in a JVM whose virtual threads are platform threads. */
+    @Test
+    void withoutContinuations() {
+        Result r = jvm().with("-XX:+UnlockExperimentalVMOptions", "-XX:-VMContinuations").run("Build");
+        assertEquals(1, r.exit(), r::toString);
+        assertTrue(r.err().startsWith("Exception in thread \"main\" java.lang.IllegalStateException: gmp4j needs the continuations "
+                + "of the JVM, which are off here: start java without -XX:-VMContinuations\n"), r::toString);
+    }
+
     /** A virtual thread of the JDK's may ask, where nothing opens the JDK to us. */
     @Test
     void noGoroutineWithoutFlags() {

@@ -6,6 +6,7 @@ import java.lang.reflect.Modifier;
 import java.util.concurrent.Executor;
 
 import jdk.internal.vm.Continuation;
+import jdk.internal.vm.ContinuationSupport;
 import jdk.internal.vm.StackChunk;
 import jdk.internal.vm.StackableScope;
 import jdk.internal.vm.ThreadContainer;
@@ -73,7 +74,11 @@ public final class JdkThreads {
         String problem = otherThanOurs(Runtime.version());
         if (problem == null) {
             try {
-                members = new JdkMembers();
+                if (ContinuationSupport.isSupported()) {
+                    members = new JdkMembers();
+                } else {
+                    problem = "gmp4j needs the continuations of the JVM, which are off here: start java without -XX:-VMContinuations";
+                }
             } catch (IllegalAccessException | java.lang.reflect.InaccessibleObjectException | IllegalAccessError e) {
                 Module us = JdkThreads.class.getModule();
                 problem = ("gmp4j has no access to java.lang.VirtualThread: start java with -javaagent:gmp4j-runtime.jar, "
