@@ -38,6 +38,12 @@ final class CompilerRules {
     static final long LONGEST = 60_000_000_000L;
     /** The looks take one part in so many of a CPU at most. */
     static final int LOOKING = 50;
+    /** How long the thread that looks sleeps after the process was idle, ns. */
+    static final long SELDOM = 2_000_000_000;
+    /** Idle is a process that has had less than one part in so many of a CPU. */
+    static final int IDLE = 50;
+    /** What an idle process has had: nothing, for which nothing can have waited. */
+    static final Look NOTHING = new Look(0, 0, 0, 0, 0, 0);
     private static final int TENTHS = 10;
 
     /** For how long C2 has starved, and others have crowded this process out, ns. */
@@ -84,12 +90,21 @@ final class CompilerRules {
     }
 
     /**
+     * Whether the process was idle: then C2 has not waited, and there is no need to look at threads.
+     *
+     * @param process its CPU time, ns, since {@code elapsed} ns ago
+     */
+    static boolean isIdle(long process, long elapsed) {
+        return process * IDLE < elapsed;
+    }
+
+    /**
      * For how long the thread that looks sleeps now: a look reads the name of each of the process's threads, and there may be thousands.
      *
      * @param cpu the CPU time that the last look took, ns
      */
-    static long sleep(long cpu) {
-        return Math.max(EVERY, cpu * LOOKING);
+    static long sleep(long cpu, boolean idle) {
+        return idle ? SELDOM : Math.max(EVERY, cpu * LOOKING);
     }
 
     /**

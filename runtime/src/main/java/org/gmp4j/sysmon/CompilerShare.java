@@ -210,20 +210,27 @@ public final class CompilerShare implements Runnable {
         long began = System.nanoTime();
         long last = began;
         Had before = Had.now(s);
-        long looked = OsThread.cpuNanos(0);
+        long woken = OsThread.cpuNanos(0);
+        boolean idle = false;
         for (;;) {
-            long cpu = OsThread.cpuNanos(0);
-            LockSupport.parkNanos(CompilerRules.sleep(cpu - looked));
+            long asleep = System.nanoTime();
+            long process = CompilerThreads.processNanos();
+            LockSupport.parkNanos(CompilerRules.sleep(OsThread.cpuNanos(0) - woken, idle));
             boolean _ = Thread.interrupted(); // It would end each of these.
-            looked = cpu;
-            giveWay(usual, less);
+            woken = OsThread.cpuNanos(0);
             long now = System.nanoTime();
-            Had had = Had.now(s);
-            if (rules.givesBack(had.since(before, now - last, s.gomaxprocs()), now - began)) {
+            idle = CompilerRules.isIdle(CompilerThreads.processNanos() - process, now - asleep);
+            CompilerRules.Look look = CompilerRules.NOTHING;
+            if (!idle) {
+                giveWay(usual, less);
+                Had had = Had.now(s);
+                look = had.since(before, now - last, s.gomaxprocs());
+                before = had;
+                last = now;
+            }
+            if (rules.givesBack(look, now - began)) {
                 return;
             }
-            before = had;
-            last = now;
         }
     }
 }

@@ -112,8 +112,17 @@ class CompilerShareTest {
 
     @Test
     void looksOfManyThreadsAreRare() {
-        assertEquals(T, CompilerRules.sleep(T / CompilerRules.LOOKING));
-        assertEquals(CompilerRules.LOOKING * T, CompilerRules.sleep(T));
+        assertEquals(T, CompilerRules.sleep(T / CompilerRules.LOOKING, false));
+        assertEquals(CompilerRules.LOOKING * T, CompilerRules.sleep(T, false));
+    }
+
+    @Test
+    void anIdleProcessIsSeldomLookedAt() {
+        assertTrue(CompilerRules.isIdle(T / CompilerRules.IDLE - 1, T));
+        assertFalse(CompilerRules.isIdle(T / CompilerRules.IDLE, T));
+        assertEquals(CompilerRules.SELDOM, CompilerRules.sleep(T, true));
+        assertFalse(rules.givesBack(CompilerRules.NOTHING, CompilerRules.LONGEST - 1));
+        assertTrue(rules.givesBack(CompilerRules.NOTHING, CompilerRules.LONGEST));
     }
 
     @Test
