@@ -149,7 +149,7 @@ final class StopTheWorld {
                 try {
                     Preempt.follow();
                 } catch (OutOfMemoryError | LinkageError e) { // The second when a class of the JDK's found no memory.
-                    round--; // The next round tries again. An error out of here would leave the world stopped for ever.
+                    continue; // After SIGNAL_ROUNDS it is tried again. An error out of here would leave the world stopped for ever.
                 } finally {
                     JdkThreads.unpin();
                 }
