@@ -7,6 +7,8 @@ package org.gmp4j.sysmon;
  *
  * <table>
  * <caption>Rules</caption>
+ * <tr><td>There is no C1 ({@code -XX:-TieredCompilation}), or no C2.</td><td>Nothing: without C1 all that waits for C2 is
+ * interpreted.</td></tr>
  * <tr><td>This process may lower nice values again (CAP_SYS_NICE, RLIMIT_NICE).</td><td>C2 gives way: its nice value is {@value #MORE}
  * more. It gets its old one back.</td></tr>
  * <tr><td>It may not, but is alone in a cgroup whose share of the CPU is its own, and the setting allows it.</td><td>C2 gives way. Later
@@ -73,6 +75,16 @@ final class CompilerRules {
         RELATIVE,
         /** Not at all. */
         NONE
+    }
+
+    /**
+     * Whether there is a compiler that gives way, and another whose code runs meanwhile.
+     *
+     * @param compilers the number of compiler threads
+     * @param optimizing the number of those of C2
+     */
+    static boolean canGiveWay(int compilers, int optimizing) {
+        return optimizing > 0 && compilers > optimizing;
     }
 
     /**

@@ -119,8 +119,8 @@ public final class CompilerShare implements Runnable {
     private void share() {
         Inheritance.beginPlain(); // The thread that made the scheduler may be pinned, or have a low priority.
         int[] ids = CompilerThreads.optimizing();
-        if (ids.length == 0 || CompilerThreads.wantedNanos(ids[0]) <= 0) {
-            return; // No such compiler; or the kernel does not count waits, and it would not be seen that C2 gets too little.
+        if (!CompilerRules.canGiveWay(CompilerThreads.ids().length, ids.length) || CompilerThreads.wantedNanos(ids[0]) <= 0) {
+            return; // In the second case the kernel does not count waits, and it would not be seen that C2 gets too little.
         }
         int usual = CompilerThreads.nice(ids[0]);
         int less = CompilerRules.giveWay(usual);

@@ -38,6 +38,13 @@ class CompilerShareTest {
     }
 
     @Test
+    void onlyBesideC1() {
+        assertTrue(CompilerRules.canGiveWay(2, 1));
+        assertFalse(CompilerRules.canGiveWay(2, 2), "no C1");
+        assertFalse(CompilerRules.canGiveWay(2, 0), "no C2");
+    }
+
+    @Test
     void givenBackWhenC2StarvesBesideBusyPs() {
         for (long t = T; t < CompilerRules.STARVED; t += T) {
             assertFalse(rules.givesBack(look(WAITED, BUSY), t));
