@@ -192,9 +192,9 @@ final class DefaultGmp {
 
     /** Whether C2 gives way to the program while that starts. */
     enum Compilers {
-        /** Where it can get its old share back. */
+        /** On one CPU, where it can get its old share back. */
         AUTO,
-        /** And where all other threads can be given its new one. */
+        /** On any number, and also where all other threads can be given its new one. */
         YIELD,
         /** Nowhere. */
         EQUAL

@@ -7,6 +7,8 @@ package org.gmp4j.sysmon;
  *
  * <table>
  * <caption>Rules</caption>
+ * <tr><td>The process may use several CPUs, and the setting does not ask for it.</td><td>Nothing: a full load needs C2's code soon, and
+ * leaves it a part of a CPU.</td></tr>
  * <tr><td>There is no C1 ({@code -XX:-TieredCompilation}), or no C2.</td><td>Nothing: without C1 all that waits for C2 is
  * interpreted.</td></tr>
  * <tr><td>This process may lower nice values again (CAP_SYS_NICE, RLIMIT_NICE).</td><td>C2 gives way: its nice value is {@value #MORE}
@@ -24,19 +26,19 @@ package org.gmp4j.sysmon;
  * <tr><td>{@value #LONGEST} ns have passed.</td><td>The same. What is compiled now is what the program needs.</td></tr>
  * </table>
  *
- * <p>C1 keeps its share: its code is soon ready, and several times as fast as the interpreter. C2 keeps a quarter of a CPU beside one busy
- * thread. With a tenth (a nice value of 10 more) a service starts little sooner, and a program whose main thread computes on the only CPU
- * needs nearly twice the time for its first seconds.
+ * <p>C1 keeps its share: its code is soon ready, and several times as fast as the interpreter. C2 keeps a tenth of a CPU beside one busy
+ * thread: a program whose main thread computes on the only CPU needs nearly twice the time for its first seconds. With a quarter (a nice
+ * value of 5 more) that program needs little more than before, but a service gains half as much.
  */
 final class CompilerRules {
-    static final int MORE = 5;
+    static final int MORE = 10;
     static final int MOST_NICE = 19;
     static final long EVERY = 250_000_000;
     static final int WAITED = 6;
     static final int BUSY = 9;
     static final long STARVED = 1_500_000_000;
     static final long CROWDED = 500_000_000;
-    static final long IN_ALL = 5_000_000_000L;
+    static final long IN_ALL = 10_000_000_000L;
     static final long LONGEST = 60_000_000_000L;
     /** The looks take one part in so many of a CPU at most. */
     static final int LOOKING = 50;
@@ -85,6 +87,15 @@ final class CompilerRules {
      */
     static boolean canGiveWay(int compilers, int optimizing) {
         return optimizing > 0 && compilers > optimizing;
+    }
+
+    /**
+     * Whether C2 gives way if that can be undone.
+     *
+     * @param asked whether the setting says so, and not the default
+     */
+    static boolean isWanted(boolean asked, int cpus) {
+        return asked || cpus == 1;
     }
 
     /**

@@ -97,11 +97,15 @@ public final class CompilerShare implements Runnable {
     /**
      * From here on, if that can be undone. Once a process.
      *
-     * @param relative whether it may be undone by giving all other threads C2's nice value
+     * @param asked whether the setting asks for it: then also where the process may use several CPUs, and where it can only be undone by
+     *        giving all other threads C2's nice value
      */
-    public static void begin(Scheduler s, boolean relative) {
+    public static void begin(Scheduler s, boolean asked) {
+        if (!CompilerRules.isWanted(asked, Runtime.getRuntime().availableProcessors())) {
+            return;
+        }
         try {
-            new OwnThread(new CompilerShare(s, relative), "gmp-compilers").start();
+            new OwnThread(new CompilerShare(s, asked), "gmp-compilers").start();
         } catch (OutOfMemoryError e) {
             return; // There is no memory, or no thread, for it: C2 keeps its share.
         }

@@ -33,8 +33,15 @@ class CompilerShareTest {
             assertEquals(relative ? Way.RELATIVE : Way.NONE, CompilerRules.way(false, relative, true));
             assertEquals(Way.NONE, CompilerRules.way(false, relative, false));
         }
-        assertEquals(5, CompilerRules.giveWay(0));
-        assertEquals(19, CompilerRules.giveWay(15));
+        assertEquals(10, CompilerRules.giveWay(0));
+        assertEquals(19, CompilerRules.giveWay(12));
+    }
+
+    @Test
+    void unaskedOnOneCpuAlone() {
+        assertTrue(CompilerRules.isWanted(false, 1));
+        assertFalse(CompilerRules.isWanted(false, 2));
+        assertTrue(CompilerRules.isWanted(true, 2));
     }
 
     @Test
