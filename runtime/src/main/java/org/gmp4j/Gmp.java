@@ -86,8 +86,8 @@ public final class Gmp implements Executor, AutoCloseable {
      * {@code GMP_DEFAULT_PROCS}, and in the same way {@code spin} (as {@link SpinPolicy#parse} reads it), {@code quantum}
      * ({@code 500us}, {@code 10ms}), {@code affinity} ({@link Affinity#parse}), {@code steal} ({@link StealOrder#parse}),
      * {@code realtime} (a priority), {@code hugepages} and {@code nodequeues} ({@code on}, {@code off}), {@code stalled}
-     * ({@code on}, {@code off}, or how often at most a stall is printed with its stack: {@code 100ms}), {@code debug} (as GMPDEBUG) and
-     * {@code warm} ({@link WarmUp#run} for so long at the start: {@code 1500ms}).
+     * ({@code on}, {@code off}, or how often at most a stall is printed with its stack: {@code 100ms}), {@code debug} (as GMPDEBUG),
+     * {@code compilers} (C2 gives way at first: {@code auto}, {@code yield}, {@code equal}), {@code warm} ({@link WarmUp#run}: {@code 1s}).
      *
      * <p>What it cannot take: threads made before, and those that such a thread starts, stay on the JDK's scheduler. So do, when some
      * hundreds of virtual threads have been started already, new ones of code that HotSpot has compiled meanwhile: it took the JDK's
