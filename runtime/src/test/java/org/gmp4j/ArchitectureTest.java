@@ -31,6 +31,7 @@ import com.tngtech.archunit.core.domain.JavaMethod;
 import com.tngtech.archunit.core.domain.JavaMethodCall;
 import com.tngtech.archunit.core.domain.JavaModifier;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.lang.syntax.ArchRuleDefinition;
 import org.gmp4j.ffi.Memory;
 import org.jspecify.annotations.NullMarked;
 import org.junit.jupiter.api.Test;
@@ -305,6 +306,12 @@ class ArchitectureTest {
         ModuleDescriptor module = module(classes(Memory.class));
         assertEquals(Set.of("java.base"), module.requires().stream().map(ModuleDescriptor.Requires::name)
                 .collect(Collectors.toSet()));
+    }
+
+    /** A thread of the runtime's that is of another class would hold back the report of a deadlock. */
+    @Test
+    void theRuntimesThreadsAreOwnThreads() {
+        ArchRuleDefinition.classes().that().areAssignableTo(Thread.class).should().beAssignableTo("org.gmp4j.stack.OwnThread").check(ALL);
     }
 
     /** The generated bindings of the kernel are reached through the hand-written layer, whose errors have names. */

@@ -169,16 +169,15 @@ public abstract class JdkContainer extends ThreadContainer {
      * Ends holds that last: as soon as the thread that dumps is seen at work on something else than the frames. Between its
      * asking for a thread and its look at the frames that thread reads a clock and nothing else; afterwards it writes.
      */
-    private static final class Watch extends Thread {
+    private static final class Watch extends OwnThread {
         private final Thread dumper;
         /** The hold there is, set and cleared by the thread that dumps. */
         volatile @Nullable Hold hold;
         private volatile boolean ended;
 
         Watch(Thread dumper) {
-            super(null, null, "gmp-dump", 0, false);
+            super("gmp-dump");
             this.dumper = dumper;
-            setDaemon(true);
         }
 
         void release() {

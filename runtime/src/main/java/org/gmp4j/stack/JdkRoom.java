@@ -64,13 +64,12 @@ final class JdkRoom {
     }
 
     /** A thread that does nothing. */
-    private static final class Held extends Thread {
+    private static final class Held extends OwnThread {
         private volatile boolean over;
         private volatile int tid;
 
         Held() {
-            super(null, null, "gmp-sockets-room", 0, false);
-            setDaemon(true);
+            super("gmp-sockets-room");
         }
 
         @Override

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.stack;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * A platform thread of the runtime: an M, sysmon, a helper, a shutdown hook. It is a daemon and inherits no thread-locals.
  * {@link Bystanders} tells it from the program's threads by its class. A group would not do: a thread that the program starts while it runs
@@ -22,7 +24,12 @@ public class OwnThread extends Thread {
         this(GROUP, body, name, stackSize);
     }
 
-    private OwnThread(ThreadGroup group, Runnable body, String name, long stackSize) {
+    /** A thread that is not started, and runs what its class overrides {@link #run} with. */
+    OwnThread(String name) {
+        this(GROUP, null, name, 0);
+    }
+
+    private OwnThread(ThreadGroup group, @Nullable Runnable body, String name, long stackSize) {
         super(group, body, name, stackSize, false);
         setDaemon(true);
     }
