@@ -11,10 +11,10 @@ import org.gmp4j.ffi.CompilerThreads;
 
 /** Gives threads of a JVM nice values, and prints how much more than C2's first one they have then. None is lowered: that takes a right. */
 final class CompilerShareProgram {
-    private static final int LESS = 7;
-    private static final int INHERITED = 8;
-    private static final int USUAL = 9;
-    private static final int ALL = 10;
+    private static final int LESS = 1;
+    private static final int INHERITED = 2;
+    private static final int USUAL = 3;
+    private static final int ALL = 4;
 
     private static int first;
 

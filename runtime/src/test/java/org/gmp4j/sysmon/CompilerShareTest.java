@@ -150,12 +150,12 @@ class CompilerShareTest {
         Result r = new ChildJvm(CompilerShareProgram.class).with("-XX:TieredStopAtLevel=4", "-XX:-UseDynamicNumberOfCompilerThreads").run();
         assertEquals(0, r.exit(), r::toString);
         assertEquals("""
-                gives way: C2 7, C1 0
-                inherited: C2 7, C1 9
-                in the end: C2 7, C1 10
-                others 10
-                new thread 10
-                new process 10
+                gives way: C2 1, C1 0
+                inherited: C2 1, C1 3
+                in the end: C2 1, C1 4
+                others 4
+                new thread 4
+                new process 4
                 """, r.out(), r::toString);
     }
 }
