@@ -31,7 +31,7 @@ public final class Structs {
     /** A goroutine's struct, zero but for its goid. */
     public static long g(long goid) {
         long gp = Mem.alloc(g.layout(), 1);
-        org.gmp4j.struct.G.setGoid(gp, goid);
+        org.gmp4j.struct.G.GOID.set(gp, goid);
         return gp;
     }
 
