@@ -164,7 +164,7 @@ public final class CompilerShare implements Runnable {
         }
     }
 
-    /** Raises the nice values of C2's threads, and takes back those that threads of C1 have inherited from them. */
+    /** Gives threads of C2 the value {@code less}, and threads of C1 that have inherited it from them the value {@code usual}. */
     static void giveWay(int usual, int less) {
         int[] all = CompilerThreads.ids();
         int[] c2 = CompilerThreads.optimizing(); // Read later: a thread that is in no list of C2's is C1's.

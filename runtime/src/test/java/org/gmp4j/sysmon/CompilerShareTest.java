@@ -4,9 +4,13 @@ package org.gmp4j.sysmon;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
 import java.util.Map;
+import java.util.concurrent.locks.LockSupport;
 
+import org.gmp4j.Gmp;
+import org.gmp4j.ffi.CompilerThreads;
 import org.gmp4j.sysmon.CompilerRules.Way;
 import org.gmp4j.testing.ChildJvm;
 import org.gmp4j.testing.ChildJvm.Result;
@@ -143,6 +147,34 @@ class CompilerShareTest {
     void givenBackInTheEnd() {
         assertFalse(rules.givesBack(look(0, 0), CompilerRules.LONGEST - 1));
         assertTrue(rules.givesBack(look(0, 0), CompilerRules.LONGEST));
+    }
+
+    /** Makes the default scheduler, and waits until C2 has given way. */
+    static final class Begun {
+        private Begun() {
+        }
+
+        public static void main(String[] args) {
+            int c2 = CompilerThreads.optimizing()[0];
+            int usual = CompilerThreads.nice(c2);
+            if (!CompilerThreads.setNice(0, usual + 1) || !CompilerThreads.setNice(0, usual)) {
+                System.out.println("no right");
+                return;
+            }
+            Gmp _ = Gmp.makeDefault();
+            while (CompilerThreads.nice(c2) != CompilerRules.giveWay(usual)) {
+                LockSupport.parkNanos(1_000_000);
+            }
+            System.out.println("gives way");
+        }
+    }
+
+    @Test
+    void ofTheDefaultScheduler() {
+        Result r = new ChildJvm(Begun.class).with("-XX:TieredStopAtLevel=4", "-Dgmp.default.compilers=yield").run();
+        assertEquals(0, r.exit(), r::toString);
+        assumeFalse(r.out().equals("no right\n"), "this process may not lower a nice value");
+        assertEquals("gives way\n", r.out(), r::toString);
     }
 
     @Test
