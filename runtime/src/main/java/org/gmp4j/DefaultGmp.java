@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j;
 
-import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
@@ -12,7 +11,6 @@ import java.util.function.Function;
 import org.gmp4j.affinity.Affinity;
 import org.gmp4j.affinity.StealOrder;
 import org.gmp4j.config.DebugVars;
-import org.gmp4j.print.Stderr;
 import org.gmp4j.proc.DefaultPool;
 import org.gmp4j.struct.ProcessFlag;
 import org.gmp4j.sysmon.CompilerShare;
@@ -24,7 +22,7 @@ final class DefaultGmp {
     private static final String PROPERTY = PREFIX + "default";
     private static final String VARIABLE = "GMP_DEFAULT";
     private static final List<String> SETTINGS = List.of("procs", "spin", "quantum", "affinity", "steal", "realtime", "hugepages",
-            "nodequeues", "stalled", "debug", "warm", "compilers");
+            "nodequeues", "stalled", "debug", "compilers");
     private static final String KNOWN = String.join(", ", SETTINGS);
 
     /** Has a property of its own beside that of the default scheduler: {@link ProcessFlag#debug}. */
@@ -53,21 +51,22 @@ final class DefaultGmp {
     /** Makes it if a property or a variable says so, and it was not made. */
     static void makeIfWanted() {
         if (made == null && new DefaultGmp(System.getProperties(), System.getenv()).wanted()) {
-            Gmp _ = make();
+            Gmp _ = make(false);
         }
     }
 
-    static Gmp make() {
+    /** Makes it if it was not made; {@code api}: {@link Rehearsal#once}. */
+    static Gmp make(boolean api) {
         Gmp gmp = made;
-        return gmp == null ? makeOnce() : gmp;
+        return gmp == null ? makeOnce(api) : gmp;
     }
 
-    private static synchronized Gmp makeOnce() {
+    private static synchronized Gmp makeOnce(boolean api) {
         if (made == null) {
             Settings settings = new Settings();
+            settings.api = api;
             DefaultGmp wanted = new DefaultGmp(System.getProperties(), System.getenv());
             wanted.apply(settings);
-            Duration warm = wanted.warm();
             Compilers compilers = wanted.compilers();
             Gmp gmp = settings.build();
             boolean done = false;
@@ -84,22 +83,8 @@ final class DefaultGmp {
             if (compilers != Compilers.EQUAL) {
                 CompilerShare.begin(gmp.s, compilers == Compilers.YIELD);
             }
-            if (warm != null) {
-                warmUp(gmp, warm);
-            }
         }
         return made;
-    }
-
-    /** After the scheduler is the default, so that what compilers make of the JDK's classes meanwhile knows it. A service works without. */
-    private static void warmUp(Gmp gmp, Duration d) {
-        try {
-            WarmUp.run(gmp, d);
-        } catch (UncheckedIOException e) {
-            Stderr.print("gmp4j: " + e.getMessage() + "\n");
-        } catch (Throwable e) {
-            Stderr.print("gmp4j: the warm-up has failed: " + e + "\n");
-        }
     }
 
     /** The first goroutine, for which the scheduler makes its first M. */
@@ -181,13 +166,6 @@ final class DefaultGmp {
         String property = "jdk.virtualThreadScheduler." + name;
         String value = properties.getProperty(property);
         return value == null || value.isBlank() ? null : new Setting(property, value.strip());
-    }
-
-    /** How long to warm up; null for not at all. */
-    @Nullable Duration warm() {
-        Setting warm = setting("warm");
-        return warm == null || warm.is(OFF) ? null
-                : warm.duration("off, or a duration from 1ms to 60s, such as 1500ms", WarmUp.SHORTEST, WarmUp.LONGEST);
     }
 
     /** Whether C2 gives way to the program while that starts. */

@@ -87,7 +87,7 @@ public final class Gmp implements Executor, AutoCloseable {
      * ({@code 500us}, {@code 10ms}), {@code affinity} ({@link Affinity#parse}), {@code steal} ({@link StealOrder#parse}),
      * {@code realtime} (a priority), {@code hugepages} and {@code nodequeues} ({@code on}, {@code off}), {@code stalled}
      * ({@code on}, {@code off}, or how often at most a stall is printed with its stack: {@code 100ms}), {@code debug} (as GMPDEBUG),
-     * {@code compilers} (C2 gives way at first: {@code auto}, {@code yield}, {@code equal}), {@code warm} ({@link WarmUp#run}: {@code 1s}).
+     * {@code compilers} (C2 gives way at first: {@code auto}, {@code yield}, {@code equal}).
      *
      * <p>What it cannot take: threads made before, and those that such a thread starts, stay on the JDK's scheduler. So do, when some
      * hundreds of virtual threads have been started already, new ones of code that HotSpot has compiled meanwhile: it took the JDK's
@@ -103,7 +103,7 @@ public final class Gmp implements Executor, AutoCloseable {
      *     JDK's place; with one sentence
      */
     public static Gmp makeDefault() {
-        return DefaultGmp.make();
+        return DefaultGmp.make(true);
     }
 
     /**

@@ -21,6 +21,7 @@ import org.gmp4j.context.Context;
 import org.gmp4j.context.ContextException;
 import org.gmp4j.netpoll.Netpoller;
 import org.gmp4j.proc.GStack;
+import org.gmp4j.proc.LastHook;
 import org.gmp4j.proc.Outside;
 import org.gmp4j.proc.Scheduler;
 import org.gmp4j.report.Report;
@@ -54,8 +55,11 @@ final class Rehearsal {
     /** What it takes of the heap, and half as much again. In pieces so small that no collector gives them a place of their own. */
     private static final int ROOM_PIECES = 32;
     private static final int PIECE = 64 << 10;
+    /** What was done: with what virtual threads use alone, and with the API as well. */
+    private static boolean ofThreads;
     private static boolean done;
 
+    private final boolean api;
     private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
     /** What ends the waits for a part that has failed. An array, since there may be no memory for an iterator. */
     private final AtomicReferenceArray<Runnable> ends = new AtomicReferenceArray<>(MOST_ENDS);
@@ -63,7 +67,8 @@ final class Rehearsal {
     private boolean interrupted = Thread.interrupted();
     private final Act nothing = new Act(this, Act.NOTHING, this, 0);
 
-    private Rehearsal() {
+    private Rehearsal(boolean api) {
+        this.api = api;
     }
 
     /**
@@ -72,18 +77,20 @@ final class Rehearsal {
      * again.
      *
      * @param program whether it is fatal when the system gives no thread
+     * @param api whether the program uses more of the runtime than its virtual threads do: else 75 classes less are loaded
      */
-    static synchronized void once(boolean program) {
-        if (!done) {
+    static synchronized void once(boolean program, boolean api) {
+        if (!done && (api || !ofThreads)) {
             GStack.checkAll();
             int _ = room();
             if (!program) {
                 FirstThreads.check();
             }
-            Rehearsal r = new Rehearsal();
+            Rehearsal r = new Rehearsal(api);
             try {
                 r.run(program);
-                done = true;
+                ofThreads = true;
+                done = api;
             } finally {
                 if (r.interrupted) {
                     Thread.currentThread().interrupt();
@@ -115,13 +122,27 @@ final class Rehearsal {
     }
 
     private void all(Gmp gmp) {
-        Sysmon.rehearse();
+        if (!ofThreads) {
+            Sysmon.rehearse();
+            LastHook.register();
+        }
         gmp.run(new Act(this, Act.SWITCHES, this, 0));
         CountDownLatch over = new CountDownLatch(1);
         endsBy(new Act(this, Act.COUNT_DOWN, over, 0));
         gmp.go(new Act(this, Act.GOROUTINES, over, 0));
         uninterrupted(new Act(this, Act.AWAIT, over, 0));
         int _ = gmp.setProcs(2);
+        if (api) {
+            outside(gmp);
+        }
+        Thread t = gmp.threadFactory().newThread(new Act(this, Act.PARK, this, 0));
+        t.start();
+        LockSupport.unpark(t);
+        join(t);
+    }
+
+    /** Waits of a plain thread. */
+    private void outside(Gmp gmp) {
         Chan<Integer> c = chan(0);
         Act send = new Act(this, Act.SEND, c, 1);
         gmp.go(send);
@@ -131,10 +152,6 @@ final class Rehearsal {
         got = c.recv();
         gmp.go(send);
         var _ = Select.of().recv(c, nothing).recv(Chan.make(), nothing).run();
-        Thread t = gmp.threadFactory().newThread(new Act(this, Act.PARK, this, 0));
-        t.start();
-        LockSupport.unpark(t);
-        join(t);
     }
 
     private void join(Thread t) {
@@ -183,12 +200,14 @@ final class Rehearsal {
     }
 
     private void goroutines() {
-        channels();
-        longs();
-        selects();
-        locks();
-        waits();
-        endings();
+        if (api) {
+            channels();
+            longs();
+            selects();
+            locks();
+            waits();
+            endings();
+        }
         jdk();
         long end = System.nanoTime() + 2 * QUANTUM_NANOS;
         Go.go(nothing);

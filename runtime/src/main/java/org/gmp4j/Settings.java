@@ -68,6 +68,8 @@ final class Settings implements Gmp.Builder {
     private int realtime;
     private boolean hugePages;
     private boolean nodeQueues;
+    /** Whether the program uses more of the runtime than its virtual threads do. */
+    boolean api = true;
     /** Whether what is being read was set by whoever started the process, and not by the program. */
     private boolean starters;
 
@@ -252,7 +254,7 @@ final class Settings implements Gmp.Builder {
         if (hugePages) {
             Mem.useHugePages();
         }
-        Rehearsal.once(program);
+        Rehearsal.once(program, api);
         return startServed(config);
     }
 

@@ -41,7 +41,7 @@ class ContractTest {
     private static final List<String> SECTIONS = List.of("org.gmp4j##waits", "org.gmp4j##locks", "org.gmp4j.net##waits");
 
     /** Calls inside the runtime that lead to a park in the code and are no wait of the caller's. */
-    private static final Set<String> NO_WAITS = Set.of("Fatal#fatal", "Fatal#report", // The process ends.
+    private static final Set<String> NO_WAITS = Set.of("Fatal#fatal", "Fatal#report", "ProcessEnd#nap", // The process ends.
             "Cancellation#await", "Cancellation#awaitSweep", // Another thread is in the middle of the same cancel.
             "WebServer#start", "WebServer#shared", // Joins its thread when it could not listen.
             "Settings#start", "Settings#startServed", // Closes a scheduler that could not start.
@@ -99,7 +99,6 @@ class ContractTest {
             Map.entry("CpuProfiler#close", "as stop"),
             Map.entry("Trace#stop", "waits until the file is written"),
             Map.entry("Trace#close", "as stop"),
-            Map.entry("WarmUp#run", "its argument is the limit"),
             Map.entry("LeakCheck#assertNoLeaks", "its argument is the limit"));
 
     private static final List<Member> MEMBERS = members();

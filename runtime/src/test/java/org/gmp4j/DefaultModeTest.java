@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.jar.Attributes;
 import java.util.jar.JarOutputStream;
 import java.util.jar.Manifest;
@@ -90,20 +91,16 @@ class DefaultModeTest {
         prints("first true\nhttp 50 50 0 0\n", jvm("default").with("--illegal-native-access=deny", "-Xcheck:jni"), "first", "http");
     }
 
-    /** What compilers make of the JDK's code while the scheduler warms up knows of it. */
+    /** Virtual threads that wait in all ways need no class of ours that was not used before the first of them; and none of the API. */
     @Test
-    void afterItHasWarmedUp() {
-        prints("first true\nwarmed true\nkinds 6 12\n", jvm("default,warm=500ms"), "first", "warmed", "kinds");
-    }
-
-    /** The service starts without. */
-    @Test
-    void theWarmUpFails() {
-        Result r = jvm("default,warm=500ms").with("-XX:MaxDirectMemorySize=1").run("first");
-        assertEquals("first true\n", r.out(), r::toString);
+    void nothingIsLeftToLoad() {
+        Result r = jvm("default").with("-Xlog:class+load=info:stdout:none").run("first", "waits", "interrupts", "yields");
+        List<String> lines = r.out().lines().toList();
+        List<String> late = lines.subList(lines.indexOf("first true"), lines.size()).stream().filter(l -> l.startsWith("org.gmp4j."))
+                .filter(l -> !l.contains("Default") && !l.contains("$$Lambda")).toList();
+        assertEquals(List.of(), late);
+        assertEquals(List.of(), lines.stream().filter(l -> l.matches("org\\.gmp4j\\.(Chan|Select|LongChan|sync\\.\\w+) .*")).toList());
         assertEquals(0, r.exit(), r::toString);
-        assertTrue(r.err().startsWith("gmp4j: the warm-up has failed: java.lang.OutOfMemoryError: "), r::toString);
-        assertEquals(1, r.err().lines().count(), r::toString);
     }
 
     @ParameterizedTest

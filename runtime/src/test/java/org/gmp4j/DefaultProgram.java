@@ -59,7 +59,6 @@ final class DefaultProgram {
     private static Object result(String what) throws Exception {
         return switch (what) {
             case "first" -> First.in;
-            case "warmed" -> (long) Gmp.makeDefault().metrics().read("/sched/goroutines-created:goroutines") > 2 * 16;
             case "kinds" -> kinds();
             case "waits" -> waits();
             case "yields" -> yields();

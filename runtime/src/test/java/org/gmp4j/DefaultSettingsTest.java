@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import java.time.Duration;
 import java.util.Map;
 import java.util.Properties;
 
@@ -27,7 +26,6 @@ class DefaultSettingsTest {
     private static String refusal(DefaultGmp settings) {
         return assertThrows(IllegalArgumentException.class, () -> {
             settings.apply(Gmp.builder());
-            var _ = settings.warm();
             var _ = settings.compilers();
         }).getMessage();
     }
@@ -57,8 +55,6 @@ class DefaultSettingsTest {
         "hugepages|1|is \"1\": use on or off",
         "nodequeues|1|is \"1\": use on or off",
         "compilers|nice|is \"nice\": use auto, yield or equal",
-        "warm|on|is \"on\": use off, or a duration from 1ms to 60s, such as 1500ms",
-        "warm|61s|is \"61s\": use off, or a duration from 1ms to 60s, such as 1500ms",
         "stalled|often|is \"often\": use on, off, or how often at most, from 1ms to 1000s",
         "stalled|0s|is \"0s\": use on, off, or how often at most, from 1ms to 1000s",
         "spin|fast|: spin policy \"fast\" is unknown: use go, busy, latency, or latency with a duration in ns, us, ms or s: "
@@ -81,13 +77,6 @@ class DefaultSettingsTest {
         assertEquals(Compilers.AUTO, of(Map.of(), Map.of()).compilers());
         assertEquals(Compilers.YIELD, of(Map.of("gmp.default.compilers", "yield"), Map.of()).compilers());
         assertEquals(Compilers.EQUAL, of(Map.of(), Map.of("GMP_DEFAULT_COMPILERS", "Equal")).compilers());
-    }
-
-    @Test
-    void warm() {
-        assertEquals(null, of(Map.of(), Map.of()).warm());
-        assertEquals(null, of(Map.of("gmp.default.warm", "off"), Map.of("GMP_DEFAULT_WARM", "1s")).warm());
-        assertEquals(Duration.ofMillis(1_500), of(Map.of(), Map.of("GMP_DEFAULT_WARM", "1500ms")).warm());
     }
 
     @Test
@@ -135,7 +124,7 @@ class DefaultSettingsTest {
     @Test
     void unknownNames() {
         String has = " is no setting of the default scheduler; it has procs, spin, quantum, affinity, steal, realtime, hugepages, "
-                + "nodequeues, stalled, debug, warm, compilers";
+                + "nodequeues, stalled, debug, compilers";
         assertEquals("gmp.default.prcs" + has, refusal(of(Map.of("gmp.default.prcs", "2"), Map.of())));
         assertEquals("GMP_DEFAULT_PROC" + has, refusal(of(Map.of(), Map.of("GMP_DEFAULT_PROC", "2"))));
         assertEquals("gmp.compilers is no setting: use gmp.default.compilers", refusal(of(Map.of("gmp.compilers", "yield"), Map.of())));

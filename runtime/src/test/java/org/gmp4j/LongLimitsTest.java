@@ -279,7 +279,7 @@ class LongLimitsTest {
     private void settings(Gmp gmp) throws Exception {
         for (Duration d : List.of(EVER, PAST)) {
             for (Call c : List.<Call>of(() -> call("SpinPolicy.latency", () -> SpinPolicy.latency(d)),
-                    () -> call("WarmUp.run", () -> WarmUp.run(gmp, d)), () -> call("Dialer.keepAlive", () -> new Dialer().keepAlive(d)),
+                    () -> call("Dialer.keepAlive", () -> new Dialer().keepAlive(d)),
                     () -> call("ListenConfig.keepAlive", () -> new ListenConfig().keepAlive(d)),
                     () -> call("Builder.idleThreads", () -> Gmp.builder().idleThreads(d).build()),
                     () -> call("Builder.quantum", () -> Gmp.builder().quantum(d).build()),

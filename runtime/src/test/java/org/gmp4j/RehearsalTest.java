@@ -20,6 +20,8 @@ import org.gmp4j.testing.ChildJvm;
 import org.gmp4j.testing.ChildJvm.Result;
 import org.gmp4j.time.Time;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * No class of ours is first used by a goroutine of the user's: it might have too little stack or memory for its
@@ -67,9 +69,12 @@ class RehearsalTest {
         }
     }
 
-    @Test
-    void nothingIsLeftToLoad() {
-        Result r = new ChildJvm(Program.class).with("-Xlog:class+init=info:stdout:none", "-Xlog:class+load=info:stdout:none").run();
+    /** The flag's scheduler, which the builder makes first, is rehearsed without the API. */
+    @ParameterizedTest
+    @ValueSource(strings = {"off", "on"})
+    void nothingIsLeftToLoad(String byTheFlag) {
+        Result r = new ChildJvm(Program.class).with("-Dgmp.default=" + byTheFlag)
+                .with("-Xlog:class+init=info:stdout:none", "-Xlog:class+load=info:stdout:none").run();
         List<String> lines = r.out().lines().toList();
         int begin = lines.indexOf(BEGIN);
         assertTrue(begin > 0, r::toString);

@@ -66,8 +66,6 @@ class ServiceCommandTest {
         "--warmup=Infinity; --warmup is from 0 to 86400",
         "--runs=0; --runs is from 1 to 1000",
         "--runs=1001; --runs is from 1 to 1000",
-        "--warm-servers=10001; --warm-servers is a list of numbers from 0 to 10000",
-        "--warm-servers=0,-1; --warm-servers is a list of numbers from 0 to 10000",
         "--quantum=100; --quantum is a list of numbers from 200 to 60000000, or of two of these, as 200..1000",
         "--quantum=1000..200; --quantum is a list of numbers from 200 to 60000000, or of two of these, as 200..1000",
         "--quantum=1000,,200; --quantum is a list of numbers from 200 to 60000000, or of two of these, as 200..1000",

@@ -17,7 +17,7 @@ final class AgentOptions {
     private static final String POINTS = "gmp.points";
     /** Those of the default scheduler, whose names the properties {@code gmp.default.*} have as well. */
     private static final List<String> OF_DEFAULT = List.of("procs", "spin", "quantum", "affinity", "steal", "realtime", "hugepages",
-            "nodequeues", "stalled", "debug", "warm", "compilers");
+            "nodequeues", "stalled", "debug", "compilers");
     private static final List<String> LISTS = List.of("include", "exclude", "affinity");
     private static final String DEBUG = "debug";
 

@@ -96,7 +96,12 @@ public final class Note {
         long end = nanos < 0 ? 0 : System.nanoTime() + nanos;
         long left = nanos;
         while (Mem.INT.getVolatile(addr) == ASLEEP) {
-            int e = Futex.await(addr, ASLEEP, left);
+            int e = 0;
+            if (ProcessEnd.begun()) {
+                ProcessEnd.nap(left);
+            } else {
+                e = Futex.await(addr, ASLEEP, left);
+            }
             if (nanos >= 0) {
                 left = end - System.nanoTime();
                 if (e == Errno.ETIMEDOUT || left <= 0) {

@@ -11,6 +11,7 @@ import org.gmp4j.ffi.Fd;
 import org.gmp4j.ffi.Memory;
 import org.gmp4j.ffi.NativeException;
 import org.gmp4j.lock.Note;
+import org.gmp4j.lock.ProcessEnd;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Netpoll;
 import org.gmp4j.proc.Scheduler;
@@ -174,7 +175,11 @@ public final class Netpoller implements Netpoll, EdgePoller {
     }
 
     private static int await(int epfd, long events, long nanos) {
-        int n = Epoll.awaitNanos(epfd, events, EVENTS, nanos);
+        boolean naps = nanos != 0 && ProcessEnd.begun();
+        if (naps) {
+            ProcessEnd.nap(nanos);
+        }
+        int n = Epoll.awaitNanos(epfd, events, EVENTS, naps ? 0 : nanos);
         if (n < 0 && n != -Errno.EINTR) {
             throw Throw.of("netpoll: epoll_wait failed with error " + -n);
         }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.proc;
 
+import org.gmp4j.ffi.Futex;
 import org.gmp4j.ffi.Inheritance;
 import org.gmp4j.ffi.Memory;
 import org.gmp4j.lock.LockRank;
@@ -149,6 +150,13 @@ final class CleanStart {
             throw e;
         } else if (failed != null) {
             throw new IllegalStateException(failed);
+        }
+    }
+
+    /** Wakes the template thread as if by itself. */
+    static void wakeTemplate() {
+        if (template) {
+            Futex.wake(REQUEST, 1);
         }
     }
 

@@ -41,6 +41,8 @@ public final class Scheduler {
     static final int STOPPED = 2;
 
     private static final AtomicInteger NAMES = new AtomicInteger();
+    /** Whether {@link Warm} was up in this process. */
+    private static boolean warm;
 
     /** Its struct schedt. */
     public final long sched;
@@ -152,11 +154,14 @@ public final class Scheduler {
         return schedinit("gmp" + NAMES.getAndIncrement(), config, timers, netpoll, monitor, reports);
     }
 
-    /** A scheduler that runs none of the user's code, before the first that does. */
+    /** A scheduler that runs none of the user's code, before one that does; one at a time. */
     public static Scheduler rehearsal(Config config, Timers timers, Netpoll netpoll, Function<Scheduler, Monitor> monitor,
             Reports reports) {
         reports.prepare();
-        Warm.up();
+        if (!warm) {
+            Warm.up();
+            warm = true;
+        }
         return schedinit("gmp-rehearsal", config, timers, netpoll, monitor, reports);
     }
 

@@ -100,7 +100,7 @@ class ClassPatternTest {
     @ParameterizedTest
     @CsvSource(delimiter = '|', value = {"points=maybe|gmp.points is demand, load, eager or off, not \"maybe\".",
             "speed=high|The agent knows no option \"speed\"; it knows default, procs, spin, quantum, affinity, steal, realtime, "
-                    + "hugepages, nodequeues, stalled, debug, warm, compilers, points, include, exclude.",
+                    + "hugepages, nodequeues, stalled, debug, compilers, points, include, exclude.",
             "com.acme.**|The agent's option \"com.acme.**\" has no value.",
             "include=a..b|\"a..b\" is no pattern of class names; write com.acme.Parser, com.acme.* or com.acme.**."})
     void badOptions(String argument, String message) {

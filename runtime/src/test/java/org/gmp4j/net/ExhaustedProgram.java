@@ -9,7 +9,6 @@ import java.io.Closeable;
 import java.io.FileInputStream;
 import java.io.FileNotFoundException;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
@@ -28,7 +27,6 @@ import java.util.stream.Stream;
 import org.gmp4j.Gmp;
 import org.gmp4j.Go;
 import org.gmp4j.Task;
-import org.gmp4j.WarmUp;
 import org.gmp4j.ffi.SocketIo;
 
 /** A service whose process runs out of descriptors for a while: see {@code ExhaustedTest}. */
@@ -78,32 +76,6 @@ final class ExhaustedProgram {
     private static boolean echoes(TcpConn c) throws IOException {
         c.write(new byte[] {7}, 0, 1);
         return c.read(new byte[1], 0, 1) == 1;
-    }
-
-    /** A first warm-up has so many, too few; afterwards the JDK's sockets, of which it was the first to use a part, work. */
-    private static void young(int descriptors) throws Throwable {
-        try (Gmp gmp = Gmp.builder().procs(2).build()) {
-            gmp.run(() -> { });
-            var _ = ClassLoader.getSystemResource("none"); // All jars are open.
-            limit(400);
-            Deque<Closeable> held = new ArrayDeque<>();
-            try {
-                while (true) {
-                    held.push(new FileInputStream("/dev/null"));
-                }
-            } catch (FileNotFoundException e) { // All are taken.
-                for (int i = 0; i < descriptors; i++) {
-                    held.pop().close();
-                }
-            }
-            try {
-                WarmUp.run(gmp, Duration.ofMillis(30));
-            } catch (UncheckedIOException e) {
-                System.out.println(e.getMessage());
-            }
-            limit(4000);
-            System.out.println("answer " + answer(gmp, InetAddress.getLoopbackAddress()));
-        }
     }
 
     /** So many descriptors are left when an address is first used, and more when a socket is. */
@@ -174,7 +146,7 @@ final class ExhaustedProgram {
                 Socket reader = server.accept()) {
             try (Gmp other = Gmp.builder().procs(1).build()) {
                 while (ready(other) == 0) { // The JDK's pollers are replaced as soon as sysmon has seen a socket.
-                    WarmUp.run(other, Duration.ofMillis(10));
+                    int _ = answer(other, server.getInetAddress());
                 }
             }
             limit(3);
@@ -223,10 +195,8 @@ final class ExhaustedProgram {
                 later();
             } else if (args[0].equals("first")) {
                 firstWait();
-            } else if (args[0].equals("early")) {
-                early(Integer.parseInt(args[1]));
             } else {
-                young(Integer.parseInt(args[0]));
+                early(Integer.parseInt(args[1]));
             }
             return;
         }
@@ -244,13 +214,7 @@ final class ExhaustedProgram {
             Socket asksServed = new Socket();
             asksPlain.bind(null); // The descriptors of these two are there before.
             asksServed.bind(null);
-            WarmUp.run(gmp, Duration.ofMillis(1));
             limit(3);
-            try {
-                WarmUp.run(gmp, Duration.ofMinutes(1));
-            } catch (UncheckedIOException e) {
-                System.out.println(e.getMessage());
-            }
             IOException dial = gmp.call(() -> Io.thrown(() -> TcpConn.dial(text(l)).close()));
             System.out.println("dial " + cause(dial));
             System.out.println("listen " + cause(Io.thrown(() -> TcpListener.listen(LOOPBACK).close())));

@@ -17,7 +17,6 @@ class ExhaustedTest {
         assertEquals("""
                 first true
                 limit 0
-                the warm-up has failed: eventfd failed: EMFILE (Too many open files)
                 dial ExhaustedException EMFILE (Too many open files)
                 listen ExhaustedException EMFILE (Too many open files)
                 accept ExhaustedException EMFILE (Too many open files)
@@ -26,20 +25,6 @@ class ExhaustedTest {
                 accepted true
                 served 9
                 closed
-                """, r.out(), r::toString);
-        assertEquals(0, r.exit(), r::toString);
-    }
-
-    /** The JDK initialises classes with a first socket; where one finds no descriptor it can never be used. */
-    @ParameterizedTest
-    @ValueSource(strings = {"3", "65", "103"})
-    void whileAYoungJvmWarmsUp(String descriptors) {
-        Result r = new ChildJvm(ExhaustedProgram.class).run(descriptors);
-        assertEquals("""
-                limit 0
-                the warm-up has failed: eventfd failed: EMFILE (Too many open files)
-                limit 0
-                answer 5
                 """, r.out(), r::toString);
         assertEquals(0, r.exit(), r::toString);
     }

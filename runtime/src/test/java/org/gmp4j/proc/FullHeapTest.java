@@ -69,7 +69,7 @@ class FullHeapTest {
     @Test
     void stepByStep() throws ClassNotFoundException {
         Result r = new ChildJvm(Class.forName("org.gmp4j.netpoll.FullHeapStepsProgram")).with("-Xmx16m").run();
-        assertEquals("files 0, live 0, refused true\n", r.out(), r::toString);
+        assertEquals("pollers 0, live 0, refused true\n", r.out(), r::toString);
         assertEquals(0, r.exit(), r::toString);
     }
 

@@ -30,7 +30,6 @@ class LinkedEarlyTest {
             // As a scheduler is made, or the network first used; or on the JDK's threads.
             "proc/DefaultPool.<init>", "stack/JdkPollers$Change.<init>", "stack/JdkPollers$Change.inFront",
             "DefaultGmp.apply", "DefaultGmp.debug", "Dealing.dealt", "Settings.startServed", "Diagnosis.check",
-            "WarmUp.startAll", "WarmUp.start", "WarmUp.startAnother",
             // A program of its own.
             "Hello.main", "Hello.goroutines",
             // For a user, which is told; nothing has happened then.

@@ -10,7 +10,6 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.ByteOrder;
-import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.Executor;
@@ -18,15 +17,13 @@ import java.util.concurrent.Executors;
 
 import org.gmp4j.Gmp;
 import org.gmp4j.SpinPolicy;
-import org.gmp4j.WarmUp;
 import org.gmp4j.net.TcpConn;
 import org.gmp4j.net.TcpListener;
 
 /**
  * The server: a goroutine or virtual thread for each connection, which reads how many nanoseconds of CPU time a request
  * needs, computes for so long, and answers with the number. Arguments: {@code jdk}; or {@code gmp}, or
- * {@code net} for the sockets of {@code org.gmp4j.net}, the quantum in microseconds, the spin policy, and for how many milliseconds it
- * warms up. Prints its port and how many
+ * {@code net} for the sockets of {@code org.gmp4j.net}, the quantum in microseconds, and the spin policy. Prints its port and how many
  * rounds of its loop take a nanosecond; ends with its standard input. Its twin in Go is bench/peers/go/service.
  */
 final class Server {
@@ -65,15 +62,10 @@ final class Server {
 
     private static Gmp gmp(String[] args) {
         Quantum quantum = Quantum.parse(args[1]);
-        Gmp gmp = Gmp.builder()
+        return Gmp.builder()
                 .quantum(quantum.least(), quantum.most())
                 .spin(SpinPolicy.parse(args[2]))
                 .build();
-        int warm = Integer.parseInt(args[3]);
-        if (warm != 0) {
-            WarmUp.run(gmp, Duration.ofMillis(warm));
-        }
-        return gmp;
     }
 
     /** Serves plain sockets; the port. */

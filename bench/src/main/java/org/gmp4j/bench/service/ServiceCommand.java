@@ -47,7 +47,6 @@ public final class ServiceCommand implements Callable<Integer> {
     private static final double MAX_RATE = 1_000_000;
     private static final double LEAST_REQUESTS = 100;
     private static final int MAX_RUNS = 1000;
-    private static final int MOST_WARM = 10_000;
     private static final int MAX_CONNECTIONS = 10_000;
     /** Of each run, beside what is warm-up and what counts. */
     private static final double START_SECONDS = 3.5;
@@ -101,15 +100,6 @@ public final class ServiceCommand implements Callable<Integer> {
                     + " (default: ${DEFAULT-VALUE}).",
             defaultValue = "go")
     private List<String> spins;
-
-    @Option(
-            names = "--warm-servers",
-            paramLabel = "MS",
-            split = ",",
-            description = "For how many milliseconds this scheduler's servers warm up before they listen, by WarmUp.run"
-                    + " (default: ${DEFAULT-VALUE}).",
-            defaultValue = "0")
-    private List<Integer> warm;
 
     @Option(
             names = "--peers",
@@ -246,9 +236,6 @@ public final class ServiceCommand implements Callable<Integer> {
         if (slices.contains(null)) {
             throw bad("--quantum is a list of numbers from 200 to 60000000, or of two of these, as 200..1000");
         }
-        if (!warm.stream().allMatch(ms -> ms >= 0 && ms <= MOST_WARM)) {
-            throw bad("--warm-servers is a list of numbers from 0 to " + MOST_WARM);
-        }
         for (String spin : spins) {
             SpinPolicy policy;
             try {
@@ -256,11 +243,9 @@ public final class ServiceCommand implements Callable<Integer> {
             } catch (IllegalArgumentException e) {
                 throw bad("--spin: " + e.getMessage().replaceAll("\\.$", ""));
             }
-            for (int ms : warm) {
-                slices.forEach(q -> all.add(Variant.ours(q, policy, ms)));
-                if (peers.contains("net")) {
-                    slices.forEach(q -> all.add(Variant.net(q, policy, ms)));
-                }
+            slices.forEach(q -> all.add(Variant.ours(q, policy)));
+            if (peers.contains("net")) {
+                slices.forEach(q -> all.add(Variant.net(q, policy)));
             }
         }
         return all.stream().distinct().toList();
@@ -306,8 +291,7 @@ public final class ServiceCommand implements Callable<Integer> {
         Trial trial = new Trial(settings(), cpus, go(results));
         List<Variant> found = results.variants().stream().filter(v -> !results.missing().containsKey(v)).toList();
         int all = results.loads().size() * runs * found.size();
-        double warmed = warm.stream().mapToInt(ms -> ms).average().orElse(0) / 1_000;
-        double minutes = all * (START_SECONDS + warmed + warmup + seconds) / 60;
+        double minutes = all * (START_SECONDS + warmup + seconds) / 60;
         err.println("gmp service: " + all + (all == 1 ? " run" : " runs") + ", some "
                 + (minutes < 1 ? "seconds" : Math.round(minutes) + " minutes"));
         int n = 0;

@@ -44,14 +44,14 @@ record Variant(Peer peer, String name, List<String> arguments) {
         return new Variant(Peer.GO, Peer.GO.key(), List.of());
     }
 
-    /** Ours with plain sockets, and a time slice; which warms up for so many milliseconds before it listens. */
-    static Variant ours(Quantum quantum, SpinPolicy spin, int warm) {
-        return ours(Peer.GMP4J, "gmp", quantum, spin, warm);
+    /** Ours with plain sockets, and a time slice. */
+    static Variant ours(Quantum quantum, SpinPolicy spin) {
+        return ours(Peer.GMP4J, "gmp", quantum, spin);
     }
 
     /** The same with the sockets of {@code org.gmp4j.net}. */
-    static Variant net(Quantum quantum, SpinPolicy spin, int warm) {
-        return ours(Peer.NET, "net", quantum, spin, warm);
+    static Variant net(Quantum quantum, SpinPolicy spin) {
+        return ours(Peer.NET, "net", quantum, spin);
     }
 
     /** Whether our scheduler runs it. */
@@ -59,9 +59,8 @@ record Variant(Peer peer, String name, List<String> arguments) {
         return peer == Peer.GMP4J || peer == Peer.NET;
     }
 
-    private static Variant ours(Peer peer, String sockets, Quantum quantum, SpinPolicy spin, int warm) {
-        String name = peer.key() + " " + quantum.text() + (spin.equals(SpinPolicy.go()) ? "" : " " + spin)
-                + (warm == 0 ? "" : " warm " + warm);
-        return new Variant(peer, name, List.of(sockets, quantum.argument(), spin.toString(), Integer.toString(warm)));
+    private static Variant ours(Peer peer, String sockets, Quantum quantum, SpinPolicy spin) {
+        String name = peer.key() + " " + quantum.text() + (spin.equals(SpinPolicy.go()) ? "" : " " + spin);
+        return new Variant(peer, name, List.of(sockets, quantum.argument(), spin.toString()));
     }
 }

@@ -24,7 +24,7 @@ class ReportsTest {
     private static final Load LIGHT = Load.light(Mix.RARE);
     private static final Load FULL = Load.percent(Mix.RARE, 95);
     private static final Load EXP = Load.requests(Mix.EXP, 100);
-    private static final Variant OURS = Variant.ours(Quantum.parse("200"), SpinPolicy.go(), 0);
+    private static final Variant OURS = Variant.ours(Quantum.parse("200"), SpinPolicy.go());
     private static final Settings SETTINGS = new Settings(10, 1, 2, 3, "on", true, "gmp service --x=<&>");
 
     private final Results results = new Results(List.of(FULL, LIGHT, EXP), List.of(Variant.jdk(), Variant.go(), OURS));

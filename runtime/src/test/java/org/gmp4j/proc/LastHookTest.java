@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.proc;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import java.lang.reflect.Field;
+import java.time.Duration;
+import java.util.List;
+
+import org.gmp4j.Gmp;
+import org.gmp4j.Go;
+import org.gmp4j.Task;
+import org.gmp4j.net.TcpConn;
+import org.gmp4j.net.TcpListener;
+import org.gmp4j.testing.ChildJvm;
+import org.gmp4j.testing.ChildJvm.Result;
+import org.junit.jupiter.api.Test;
+
+/** When the last shutdown hook has run, no thread of the runtime sleeps in native code, where HotSpot's exit would wait for it. */
+class LastHookTest {
+    static final class Program {
+        private Program() {
+        }
+
+        public static void main(String[] args) throws Exception {
+            Gmp gmp = Gmp.builder().procs(2).idleThreads(Duration.ofDays(1)).build();
+            gmp.run(() -> {
+                Go.lockOSThread(); // Has the template thread made.
+                Go.unlockOSThread();
+            });
+            TcpListener l = TcpListener.listen("127.0.0.1:0");
+            TcpConn here = TcpConn.dial("127.0.0.1:" + l.addr().getPort());
+            TcpConn there = gmp.call(l::accept);
+            Task<Integer> read = gmp.submit(() -> there.read(new byte[1], 0, 1));
+            while ((long) gmp.metrics().read("/sched/netpoll/waiting:goroutines") == 0) {
+                Thread.onSpinWait();
+            }
+            Field hooks = Class.forName("java.lang.Shutdown").getDeclaredField("hooks");
+            hooks.setAccessible(true);
+            Runnable last = ((Runnable[]) hooks.get(null))[9];
+            last.run();
+            while (!threads().stream().allMatch(t -> t.getState() == Thread.State.TIMED_WAITING)) {
+                Thread.onSpinWait();
+            }
+            System.out.print(threads().size() > 3);
+            here.write(new byte[1], 0, 1);
+            System.out.print(" " + read.get());
+            System.out.println(" " + gmp.call(() -> gmp.submit(() -> 5).get()));
+            System.exit(0);
+        }
+
+        private static List<Thread> threads() {
+            return Thread.getAllStackTraces().keySet().stream()
+                    .filter(t -> t.getName().matches("gmp(\\d+-(M\\d+|sysmon)|-template)")).toList();
+        }
+    }
+
+    /** They sleep in Java code, and still serve. */
+    @Test
+    void theySleepInJavaCode() {
+        Result r = new ChildJvm(Program.class).run();
+        assertEquals("true 1 5\n", r.out(), r::toString);
+        assertEquals(0, r.exit(), r::toString);
+    }
+}
