@@ -44,28 +44,26 @@ import org.gmp4j.struct.Schedt;
  *  a thread may fall asleep with a P               as in a rest; half a millisecond,  the same
  *                                                    if one did within a second, and work
  *                                                    waits or no P is idle
- *  all Ps are idle: it rests                       a quantum, 0.5 to 2.5 ms           a system call; when it has paid for
- *                                                                                       its last look, work that is
+ *  all Ps are idle, or a deep sleep was ended:     a quantum, 0.5 to 5 ms             a system call; when it has paid for
+ *    it rests                                                                           its last look, work that is
  *                                                                                       queued while no P is idle
- *  all Ps were idle for 1 ms, or the world is      60 ms; each time that nothing woke anything that runs, or that leaves
+ *  all Ps were idle for a rest, or the world is    60 ms; each time that nothing woke anything that runs, or that leaves
  *    stopped: it sleeps deeply                       it twice as long, up to 10 s;      work to sysmon
  *                                                    or until a duty is due
- *  after a deep sleep: it dozes                    a quantum, 1.25 ms at most; half   a system call
- *                                                    a ms while no P is idle
  * </pre>
  *
  * The shortest that applies counts, but it never sleeps less than {@link #fairSleep} asks after a look, nor, unless a CPU is free ({@link
  * #urgent}), than {@link LookBudget} asks: some 1.25 ms while the quantum is 10 ms, once what it saved is used up. A goroutine that
- * enters a system call wakes it from a rest and from a doze always; from other sleeps only if they are not shorter than 100 µs, and
+ * enters a system call wakes it from a rest always; from other sleeps only if they are not shorter than 100 µs, and
  * within 20 ms after a P was taken from a system call.
  *
  * <p>Go's sysmon sleeps deeply as soon as all Ps are idle. Where goroutines run now and then, as in a service at low load, waking it for
- * each took as much time as the goroutines. After a doze all Ps have usually been idle for a millisecond again, and it sleeps deeply at
- * once.
+ * each took as much time as the goroutines. So it sleeps deeply when nothing ran for a rest, and rests when something ended a deep sleep:
+ * never much more often than once a rest, and seldom rung.
  *
  * <p>In a deep sleep each duty that must not wait has a thread that rings: an M that takes a P, startTheWorld, C code with a goroutine
  * to ready, {@code Deferred}, {@code Leftovers}, {@code Shortage}, and a scheduler that ends. Each of them changes its word and then
- * rings the note; sysmon clears the note and then reads the words ({@link #round}, {@link #dozed}). So a ring either ends the next sleep,
+ * rings the note; sysmon clears the note and then reads the words ({@link #round}, {@link #rested}). So a ring either ends the next sleep,
  * or came before the clear, and then the word is seen. Duties with a time limit the sleep ({@link #untilDue}). The others can wait for
  * something to run, or for the growing sleep to end: sockets that only plain threads use, caches that a collection should empty, slots
  * of threads that a collection has taken, points to disarm, a user of JMX.
@@ -108,8 +106,7 @@ public final class Sysmon implements Monitor {
     private static final long HEARD_SLEEP = 100_000;
     /** And between the two looks at a thread that seems to sleep in the kernel. */
     private static final long SUSPECT_SLEEP = 100_000;
-    private static final long MAX_REST = 2_500_000;
-    private static final long DEEP_AFTER = 1_000_000;
+    private static final long MAX_REST = 5_000_000;
     /** The first deep sleep, and the longest. */
     private static final long DEEP_SLEEP = 6 * MAX_SLEEP;
     private static final long DEEPEST_SLEEP = 1_000 * MAX_SLEEP;
@@ -117,8 +114,6 @@ public final class Sysmon implements Monitor {
     static final long LONG_SLEEP = DEEPEST_SLEEP / 2;
     /** The longest deep sleep while nothing would ring for a stray that comes to a point, or for the end of what holds a deadlock back. */
     private static final long UNRUNG_SLEEP = 100 * MAX_SLEEP;
-    /** How long it dozes at most. */
-    private static final long DOZE = DEEP_AFTER * 5 / 4;
     /** When the network was not polled for this long, ns, or for a quantum if that is less, sysmon polls it. */
     private static final long POLL_AFTER = 10_000_000;
     /** While a P is idle, and no M is in the poller, for so long, ns, an M is woken to go there. */
@@ -407,7 +402,7 @@ public final class Sysmon implements Monitor {
             return;
         }
         Schedt.SYSMONWAIT.setVolatile(s.sched, Schedt.SYSMON_HEARS);
-        VarHandle.fullFence(); // As in dozed.
+        VarHandle.fullFence(); // As in rested.
         if (retake.newSyscall() || Note.sleep(note, nanos)) {
             idle = 0;
             sleep = MIN_SLEEP;
@@ -445,10 +440,10 @@ public final class Sysmon implements Monitor {
     }
 
     /**
-     * Nothing runs. Rests, or sleeps deeply when nothing has run for long, and dozes when that ends. An M that takes an idle P takes
+     * Nothing runs. Rests, or sleeps deeply when nothing has run for a rest, and rests when that ends. An M that takes an idle P takes
      * sched.lock for it, and so sees which of the two it is.
      *
-     * @return whether it was rung, and did not doze to the end; or something runs already
+     * @return whether a rest was ended by a ring; or something runs already
      */
     private boolean rest(long note) {
         long sched = s.sched;
@@ -460,7 +455,7 @@ public final class Sysmon implements Monitor {
         boolean stopped = Schedt.GCWAITING.getAcquire(sched) != 0;
         long since = idleSince();
         long now = System.nanoTime();
-        boolean deep = stopped || now - since >= DEEP_AFTER && !retake.callsStray();
+        boolean deep = stopped || now - since >= restNanos && !retake.callsStray();
         if (deep && !stopped) {
             waitTimes.allIdle(since, now);
         }
@@ -471,7 +466,7 @@ public final class Sysmon implements Monitor {
         boolean rung = Note.sleep(note, sleeps);
         deepSleep = deep && !rung ? Math.min(2 * deepSleep, DEEPEST_SLEEP) : DEEP_SLEEP;
         unrung += deep && !rung && sleeps >= LONG_SLEEP ? 1 : 0;
-        boolean woken = rung && !(deep && dozed(note));
+        boolean woken = rung && !(deep && rested(note));
         SchedLock.lock(sched);
         Schedt.SYSMONWAIT.setVolatile(sched, 0);
         SchedLock.unlock(sched);
@@ -502,13 +497,13 @@ public final class Sysmon implements Monitor {
     }
 
     /**
-     * Something took a P, or wants sysmon: sleeps a little longer, unless it is to do something. What rang before the clear
+     * Something took a P, or wants sysmon: rests first, unless there is something to do. What rang before the clear
      * is seen below, but for a shortage, which is in no hurry; what rings later ends this. sysmonwait is not 0 meanwhile,
      * or startTheWorld has made it so, and rung after the clear.
      *
      * @return whether it slept as long as it meant to
      */
-    private boolean dozed(long note) {
+    private boolean rested(long note) {
         long sched = s.sched;
         Note.clear(note);
         s.monitorPaidAt = System.nanoTime() + fairSleep(0, false);
@@ -517,8 +512,7 @@ public final class Sysmon implements Monitor {
         if (Schedt.CLOSING.getAcquire(sched) != 0 || upkeep.pending() || anyInSyscall()) {
             return false;
         }
-        long most = Schedt.NPIDLE.getVolatile(sched) == 0 ? WORK_SLEEP : DOZE;
-        return !Note.sleep(note, Math.min(most, s.config.quantumNanos()));
+        return !Note.sleep(note, restNanos);
     }
 
     /**

@@ -20,10 +20,10 @@ import org.junit.jupiter.api.Test;
 
 /** How long {@link Sysmon} sleeps after a look while a goroutine runs: the table there. The clock is the test's. */
 class SleepForTest {
-    private static final long QUANTUM = 4_000_000;
-    private static final long REST = 2_500_000;
+    private static final long QUANTUM = 8_000_000;
+    private static final long REST = 5_000_000;
     private static final long PART = 1_000_000;
-    private static final long LONG = 5_000_000;
+    private static final long LONG = 10_000_000;
     private static final long LEAST = 20_000;
     private static final long SECOND = 1_000_000_000;
     private static final long MINUTE = 60 * SECOND;
