@@ -170,8 +170,6 @@ GMP_EXPORT int32_t gmp_epoll_ctl(int32_t epfd, int32_t op, int32_t fd, uint32_t 
 GMP_EXPORT int32_t gmp_epoll_create(void);
 GMP_EXPORT int32_t gmp_eventfd(void);
 GMP_EXPORT int32_t gmp_close(int32_t fd);
-/* How many of the highest descriptors that the process may have are free, at most so many: it looks, and takes none. */
-GMP_EXPORT int32_t gmp_fds_free(int32_t most);
 /* Adds to an eventfd's counter (0 or -errno); takes the whole counter, or 1 of a semaphore's (the value or -errno). */
 GMP_EXPORT int32_t gmp_eventfd_add(int32_t fd, uint64_t value);
 GMP_EXPORT int64_t gmp_eventfd_take(int32_t fd);

@@ -8,7 +8,6 @@
 #include <poll.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -122,19 +121,6 @@ int32_t gmp_epoll_create(void)
 int32_t gmp_close(int32_t fd)
 {
     return close(fd) < 0 ? -errno : 0;
-}
-
-/* The kernel gives the lowest number that is free, so these are free but in a process that is near its limit. */
-int32_t gmp_fds_free(int32_t most)
-{
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
-        return -errno;
-    int32_t end = limit.rlim_cur > INT32_MAX ? INT32_MAX : (int32_t)limit.rlim_cur;
-    int32_t n = 0;
-    while (n < most && n < end && fcntl(end - 1 - n, F_GETFD) < 0)
-        n++;
-    return n;
 }
 
 int32_t gmp_eventfd(void)

@@ -14,10 +14,8 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.time.Duration;
-import java.util.Properties;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.locks.LockSupport;
 
 import org.gmp4j.proc.Scheduler;
 import org.gmp4j.sync.WaitGroup;
@@ -45,7 +43,6 @@ class SocketPollersTest {
                 case "Where" -> where(procs);
                 case "Bubble" -> bubble();
                 case "Threads" -> threads(procs);
-                case "Burst" -> burst(procs);
                 case "Before" -> before();
                 default -> throw new IllegalArgumentException(args[0]);
             }
@@ -202,40 +199,6 @@ class SocketPollersTest {
                     .mapToLong(t -> threads.getThreadCpuTime(t.threadId())).sum();
         }
 
-        private static void burst(int procs) {
-            int connections = 400;
-            Properties slow = new Properties() {
-                private static final long serialVersionUID = 1L;
-
-                @Override
-                public String getProperty(String key) {
-                    if (key.equals("jdk.pollerMode")) { // Asked for in the initialiser of the JDK's pollers.
-                        LockSupport.parkNanos(300_000_000);
-                    }
-                    return super.getProperty(key);
-                }
-            };
-            slow.putAll(System.getProperties());
-            System.setProperties(slow);
-            try (TestGmp gmp = TestGmp.procs(procs);
-                    ServerSocket server = new ServerSocket(0, connections, InetAddress.getLoopbackAddress())) {
-                gmp.run(() -> {
-                    WaitGroup wg = new WaitGroup();
-                    for (int i = 0; i < connections; i++) {
-                        wg.go(() -> exchange(server));
-                        wg.go(() -> echo(server));
-                    }
-                    wg.await();
-                });
-                int ms = gmp.scheduler().mcount();
-                if (ms >= 20 * procs) { // Of 800 goroutines; sysmon hands on each P by itself while the class is initialised.
-                    System.out.println(ms + " Ms");
-                }
-            } catch (IOException e) {
-                throw new UncheckedIOException(e);
-            }
-        }
-
         private static void exchange(ServerSocket server) {
             try (Socket s = new Socket(server.getInetAddress(), server.getLocalPort())) {
                 for (int i = 0; i < 5; i++) {
@@ -341,13 +304,6 @@ class SocketPollersTest {
     @Test
     void noPollerIsAtWork() {
         assertEquals("ours\n0\ndone\n", new ChildJvm(Main.class).run("Threads", "2").out());
-    }
-
-    /** Hundreds of goroutines use the first sockets of a process at once, and the JDK takes its time: no M is made for each. */
-    @ParameterizedTest
-    @ValueSource(strings = {"1", "2"})
-    void noThreadStorm(String procs) {
-        done(new ChildJvm(Main.class).run("Burst", procs));
     }
 
     /** Sockets waited for by the JDK's threads before there was a scheduler: they can still be closed, and become ready. */

@@ -11,7 +11,6 @@ public final class Fd {
     private static final MemorySegment CLOSE = Call.function("gmp_close");
     private static final MemorySegment READ = Call.function("gmp_read");
     private static final MemorySegment WRITE = Call.function("gmp_write");
-    private static final MemorySegment FREE = Call.function("gmp_fds_free");
 
     private Fd() {
     }
@@ -60,16 +59,5 @@ public final class Fd {
      */
     public static void release(int fd) {
         long _ = Call.call(CLOSE, fd);
-    }
-
-    /**
-     * Whether the {@code n} highest descriptors that this process may have are free. The kernel gives the lowest one, so where they are
-     * not the process is near its limit, or somebody has chosen a high number. Takes none, and does not allocate.
-     *
-     * @param n how many
-     * @return true when so many could be opened now, as far as the limit of the process goes
-     */
-    public static boolean areFree(int n) {
-        return (int) Call.call(FREE, n) == n;
     }
 }

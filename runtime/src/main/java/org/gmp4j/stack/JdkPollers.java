@@ -8,7 +8,6 @@ import java.lang.reflect.Constructor;
 import java.lang.reflect.Field;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
-import java.net.InetAddress;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
@@ -31,12 +30,10 @@ import org.gmp4j.ffi.NativeException;
  * bins are locks that a goroutine may hold: it finds the waiter by the descriptor ({@code netpoll.Netpoller}). A waiting goroutine is
  * unparked by a thread that closes the channel in the same way as by the poller, and finds out by itself that the channel is closed.
  *
- * <p>Loading all this takes some 10 ms of a CPU: the JDK's library of sockets, its pollers with their threads, ours. Programs
- * without sockets do without, and goroutines do not wait for it, pinned in a class initialiser, each on an M of its own:
- * sysmon sees when the first class of it has been initialised, {@code InetAddress} ({@link #look}), which is well before a socket
- * can wait, and a thread does it then. A thread that waits before it is done waits in the JDK's poller. That initialises classes of the
- * JDK's earlier than the JDK does, so it is done only while there is room for what they take ({@link JdkRoom}), or once the JDK has
- * initialised them.
+ * <p>The change comes when the first wait of a virtual thread has initialised the JDK's pollers, which start threads: a service whose
+ * threads wait in selectors has none of it. Sysmon sees it ({@link #look}), and a thread makes the change. A thread that waits before it
+ * is made waits in the JDK's poller. No class of the JDK's is initialised earlier than the JDK does: one that finds too few descriptors,
+ * threads or memory then can never be used.
  *
  * <p>In a JDK whose pollers we do not know, and with {@code -Dgmp.pollers=jdk}, they stay as they are, and run on the JDK's own
  * threads.
@@ -63,31 +60,31 @@ public final class JdkPollers {
         void rehearse();
     }
 
-    /** What each socket goes through. */
-    private static final List<String> FIRST = List.of("sun.nio.ch.Net", "sun.nio.ch.NioSocketImpl", "java.net.Inet6Address",
-            POLLER);
-    private static final long PATIENCE = 5_000_000_000L;
     private static final long RETRY_NANOS = 1_000_000_000;
-    private static final long LAST_RETRY_NANOS = 64 * RETRY_NANOS;
 
     private static final AtomicBoolean BEGUN = new AtomicBoolean(JDK);
     /** There is one before sysmon looks the first time. */
     @SuppressWarnings("NullAway.Init")
     private static volatile Waits waits;
-    /** Until when, in nanoTime, sysmon is to be patient; 0 when the change is done, waits for descriptors, or has not begun. */
-    private static volatile long until;
+    @SuppressWarnings("NullAway.Init")
+    private static volatile Class<?> poller;
 
     private JdkPollers() {
     }
 
-    /** From the first scheduler on. */
+    /** From the first scheduler on. Loads the JDK's class, and does not initialise it. */
     public static void use(Waits w) {
+        try {
+            poller = Class.forName(POLLER, false, null);
+        } catch (ClassNotFoundException e) {
+            poller = JdkPollers.class; // The change says so.
+        }
         waits = w;
     }
 
-    /** From sysmon: whether sockets have come into use. Takes no lock. */
+    /** From sysmon: whether virtual threads have come to wait for descriptors. Takes no lock. */
     public static void look() {
-        if (!BEGUN.getPlain() && JdkThreads.initialized(InetAddress.class)) {
+        if (!BEGUN.getPlain() && JdkThreads.initialized(poller)) {
             begin();
         }
     }
@@ -96,12 +93,10 @@ public final class JdkPollers {
         if (BEGUN.getAndSet(true)) {
             return;
         }
-        until = System.nanoTime() + PATIENCE | 1; // 0 is none.
         try {
             Thread t = new OwnThread(new Changer(), "gmp-sockets");
             t.start();
         } catch (OutOfMemoryError e) {
-            until = 0;
             BEGUN.set(false); // No thread to be had just now. Sockets work without.
         }
     }
@@ -117,38 +112,16 @@ public final class JdkPollers {
     private static void change() {
         Inheritance.beginPlain(); // Sysmon has started it, and it may start the JDK's pollers.
         try {
-            initialize();
             JdkThreads.openToUs("sun.nio.ch");
             rehearse();
-            new Change(Class.forName(POLLER, true, null)).all();
-        } catch (OutOfMemoryError e) { // Of ours: there was room for the JDK's.
+            new Change(Class.forName(POLLER, false, null)).all();
+        } catch (OutOfMemoryError e) {
             System.err.printf("gmp4j leaves the JDK's socket pollers on the JDK's threads, and blocking sockets are slower: %s%n",
                     e.getMessage());
         } catch (Throwable t) {
             System.err.printf("gmp4j does not know the socket pollers of this build of the JDK (%s; %s): they stay on the JDK's "
                     + "threads, and blocking sockets are slower%n", Runtime.version(), t);
-        } finally {
-            until = 0;
         }
-    }
-
-    /** Initialises the JDK's classes, if they are not, as soon as there is room for that; it looks after 1 s, 2 s, and so on to 64 s. */
-    private static void initialize() throws ClassNotFoundException {
-        for (long pause = RETRY_NANOS; !areInitialized() && !JdkRoom.enough(); pause = Math.min(2 * pause, LAST_RETRY_NANOS)) {
-            pause(pause);
-        }
-        for (String name : FIRST) {
-            Class<?> _ = Class.forName(name, true, null);
-        }
-    }
-
-    private static boolean areInitialized() throws ClassNotFoundException {
-        for (String name : FIRST) {
-            if (!JdkThreads.initialized(Class.forName(name, false, null))) {
-                return false;
-            }
-        }
-        return true;
     }
 
     /** It opens some descriptors for a moment: where there are none just now it tries again each second. */
@@ -161,28 +134,10 @@ public final class JdkPollers {
                 if (e.errno() != Errno.EMFILE && e.errno() != Errno.ENFILE) {
                     throw e;
                 }
-                pause(RETRY_NANOS);
+                LockSupport.parkNanos(RETRY_NANOS);
+                boolean _ = Thread.interrupted();
             }
         }
-    }
-
-    /** Nothing is initialised meanwhile. */
-    private static void pause(long nanos) {
-        until = 0;
-        LockSupport.parkNanos(nanos);
-        boolean _ = Thread.interrupted();
-        until = System.nanoTime() + PATIENCE | 1;
-    }
-
-    /**
-     * Whether the JDK's classes are being initialised just now, so that a thread that seems to sleep may be waiting for that. From
-     * sysmon, after {@link #look}: it leaves such a thread its P, or each goroutine that comes along would take an M into that wait.
-     * The initialisation itself needs no P, whoever's thread does it. If it should not end, nor does sysmon wait longer than
-     * {@link #PATIENCE}.
-     */
-    public static boolean initializing(long now) {
-        long end = until;
-        return end != 0 && end - now > 0;
     }
 
     /** The change itself, with all that it needs to know of the JDK. */

@@ -8,7 +8,6 @@ import org.gmp4j.proc.Processor;
 import org.gmp4j.proc.Scheduler;
 import org.gmp4j.proc.SliceClock;
 import org.gmp4j.queue.Runq;
-import org.gmp4j.stack.JdkPollers;
 import org.gmp4j.struct.G;
 import org.gmp4j.struct.IntField;
 import org.gmp4j.struct.LongField;
@@ -390,7 +389,7 @@ final class Retake {
             return false; // Sysmon had lost its CPU: another slice has begun, or another M has the P.
         }
         if (threads.asleep(m, now)) {
-            if (JdkPollers.initializing(now) || !takeover.fromThread(pr, mp, tick, false)) {
+            if (!takeover.fromThread(pr, mp, tick, false)) {
                 return false;
             }
             tookFromSleeper = now;

@@ -28,6 +28,7 @@ import org.gmp4j.Gmp;
 import org.gmp4j.Go;
 import org.gmp4j.Task;
 import org.gmp4j.ffi.SocketIo;
+import org.gmp4j.stack.JdkThreads;
 
 /** A service whose process runs out of descriptors for a while: see {@code ExhaustedTest}. */
 final class ExhaustedProgram {
@@ -94,30 +95,14 @@ final class ExhaustedProgram {
                 }
             }
             InetAddress here = InetAddress.getLoopbackAddress();
-            System.out.println("pollers " + looked());
+            gmp.run(() -> Go.sleep(Duration.ofMillis(30))); // Sysmon looks several times.
+            System.out.println("initialized " + JdkThreads.initialized(Class.forName("sun.nio.ch.Poller", false, null)));
             limit(4000);
             System.out.println("answer " + answer(gmp, here));
             while (ready(gmp) == 0) {
                 int _ = answer(gmp, here);
             }
             System.out.println("by our poller");
-        }
-    }
-
-    /** Waits for the thread that changes the JDK's pollers: what it has come to. */
-    private static String looked() throws InterruptedException {
-        for (boolean seen = false;;) {
-            Thread changes = null;
-            for (Thread t : Thread.getAllStackTraces().keySet()) {
-                changes = t.getName().equals("gmp-sockets") ? t : changes;
-            }
-            if (changes != null && Stream.of(changes.getStackTrace()).anyMatch(f -> f.getMethodName().equals("pause"))) {
-                return "wait";
-            } else if (changes == null && seen) {
-                return "end";
-            }
-            seen |= changes != null;
-            Thread.sleep(1);
         }
     }
 

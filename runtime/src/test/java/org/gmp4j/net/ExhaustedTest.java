@@ -36,7 +36,7 @@ class ExhaustedTest {
         Result r = new ChildJvm(ExhaustedProgram.class).run("early", descriptors);
         assertEquals("""
                 limit 0
-                pollers wait
+                initialized false
                 limit 0
                 answer 5
                 by our poller

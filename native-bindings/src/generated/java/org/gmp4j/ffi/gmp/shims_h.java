@@ -1440,36 +1440,6 @@ public class shims_h extends shims_h$shared {
         return gmp_close.ADDR;
     }
 
-    private static class gmp_fds_free {
-        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
-            shims_h.C_INT,
-            shims_h.C_INT
-        );
-
-        public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_fds_free");
-
-    }
-
-    /**
-     * Function descriptor for:
-     * {@snippet lang=c :
-     * int32_t gmp_fds_free(int32_t most)
-     * }
-     */
-    public static FunctionDescriptor gmp_fds_free$descriptor() {
-        return gmp_fds_free.DESC;
-    }
-
-    /**
-     * Address for:
-     * {@snippet lang=c :
-     * int32_t gmp_fds_free(int32_t most)
-     * }
-     */
-    public static MemorySegment gmp_fds_free$address() {
-        return gmp_fds_free.ADDR;
-    }
-
     private static class gmp_eventfd_add {
         public static final FunctionDescriptor DESC = FunctionDescriptor.of(
             shims_h.C_INT,
