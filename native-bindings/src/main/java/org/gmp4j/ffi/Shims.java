@@ -1,20 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.ffi;
 
+import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.foreign.Linker;
 import java.lang.foreign.SymbolLookup;
+import java.net.URISyntaxException;
+import java.net.URL;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.security.CodeSource;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
+import java.util.zip.ZipEntry;
+import java.util.zip.ZipFile;
 
 import org.gmp4j.ffi.gmp.gmp_h;
 
@@ -126,19 +131,35 @@ public final class Shims {
     }
 
     private static void loadByWayOf(Path folder, String resource) throws IOException {
+        byte[] library = read(resource);
+        if (library.length == 0) {
+            throw new IllegalStateException("gmp4j's jar has no " + resource
+                    + ": build it with a C compiler at hand, or name a library with -D" + PATH_PROPERTY + "=PATH.");
+        }
+        Path copy = createFile(folder);
+        try {
+            Files.write(copy, library);
+            load(copy);
+        } finally {
+            // The mapping keeps the file's content alive; a JVM that crashes leaves nothing behind.
+            Files.deleteIfExists(copy);
+        }
+    }
+
+    /** Reads a file of the jar that this class is in; empty when it is not there. */
+    private static byte[] read(String resource) throws IOException {
+        CodeSource source = Shims.class.getProtectionDomain().getCodeSource();
+        URL place = source == null ? null : source.getLocation();
+        if (place != null && place.getProtocol().equals("file") && place.getPath().endsWith(".jar")) {
+            try (ZipFile jar = new ZipFile(new File(place.toURI()))) { // A URL into it would load forty classes of the JDK's.
+                ZipEntry entry = jar.getEntry(resource.substring(1));
+                return entry == null ? new byte[0] : jar.getInputStream(entry).readAllBytes();
+            } catch (URISyntaxException | IllegalArgumentException e) {
+                throw new IOException(place + " is no path of a file", e);
+            }
+        }
         try (InputStream in = Shims.class.getResourceAsStream(resource)) {
-            if (in == null) {
-                throw new IllegalStateException("gmp4j's jar has no " + resource
-                        + ": build it with a C compiler at hand, or name a library with -D" + PATH_PROPERTY + "=PATH.");
-            }
-            Path copy = createFile(folder);
-            try {
-                Files.copy(in, copy, StandardCopyOption.REPLACE_EXISTING);
-                load(copy);
-            } finally {
-                // The mapping keeps the file's content alive; a JVM that crashes leaves nothing behind.
-                Files.deleteIfExists(copy);
-            }
+            return in == null ? new byte[0] : in.readAllBytes();
         }
     }
 
