@@ -21,7 +21,6 @@ import org.gmp4j.context.Context;
 import org.gmp4j.context.ContextException;
 import org.gmp4j.netpoll.Netpoller;
 import org.gmp4j.proc.GStack;
-import org.gmp4j.proc.LastHook;
 import org.gmp4j.proc.Outside;
 import org.gmp4j.proc.Scheduler;
 import org.gmp4j.report.Report;
@@ -124,7 +123,6 @@ final class Rehearsal {
     private void all(Gmp gmp) {
         if (!ofThreads) {
             Sysmon.rehearse();
-            LastHook.register();
         }
         gmp.run(new Act(this, Act.SWITCHES, this, 0));
         CountDownLatch over = new CountDownLatch(1);

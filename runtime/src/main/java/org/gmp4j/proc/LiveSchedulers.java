@@ -3,13 +3,41 @@ package org.gmp4j.proc;
 
 import java.util.Arrays;
 
+import org.gmp4j.ffi.Futex;
+import org.gmp4j.lock.ProcessEnd;
+import org.gmp4j.stack.JdkShutdown;
+import org.gmp4j.struct.M;
+import org.gmp4j.struct.Schedt;
+
 /** The schedulers of this process that are not closed. */
 public final class LiveSchedulers {
     private static final Scheduler[] NONE = {};
+    private static final LastHook LAST_HOOK = new LastHook();
     /** Replaced under the class's monitor; read by all. */
     private static volatile Scheduler[] list = NONE;
 
     private LiveSchedulers() {
+    }
+
+    /**
+     * Runs after all shutdown hooks of the program: wakes the threads that sleep in native code, so that they sleep in Java code ({@link
+     * ProcessEnd}). The word that such a thread sleeps on stays as it is, so the wake-up is a spurious one. A thread that is about to
+     * sleep may miss it, and then the process ends 300 ms later. The JDK refers to the hook, and so to our class loader, only while a
+     * scheduler lives.
+     */
+    private static final class LastHook implements Runnable {
+        @Override
+        public void run() {
+            ProcessEnd.begin();
+            CleanStart.wakeTemplate();
+            for (Scheduler s : list) {
+                Futex.wake(Schedt.sysmonnoteAddress(s.sched), 1);
+                for (Machine m : s.allm.machines()) {
+                    Futex.wake(M.parkAddress(m.mp), 1);
+                }
+                s.netpoll().wake(s);
+            }
+        }
     }
 
     /** All of them, in the order of their making; not to be written to. One may be in it twice. */
@@ -23,6 +51,7 @@ public final class LiveSchedulers {
         Scheduler[] next = Arrays.copyOf(now, now.length + 1);
         next[now.length] = s;
         list = next;
+        JdkShutdown.addLast(LAST_HOOK);
     }
 
     private static String label(Scheduler[] others, String name) {
@@ -56,6 +85,7 @@ public final class LiveSchedulers {
         }
         if (left == 0) {
             list = NONE;
+            JdkShutdown.removeLast(LAST_HOOK);
             return;
         }
         try {

@@ -62,29 +62,32 @@ public final class JdkPollers {
 
     private static final long RETRY_NANOS = 1_000_000_000;
 
+    private static final Class<?> JDK_POLLER = jdkPoller();
     private static final AtomicBoolean BEGUN = new AtomicBoolean(JDK);
     /** There is one before sysmon looks the first time. */
     @SuppressWarnings("NullAway.Init")
     private static volatile Waits waits;
-    @SuppressWarnings("NullAway.Init")
-    private static volatile Class<?> poller;
 
     private JdkPollers() {
     }
 
-    /** From the first scheduler on. Loads the JDK's class, and does not initialise it. */
-    public static void use(Waits w) {
+    /** Loads the JDK's class, and does not initialise it; one that is initialised where there is none: the change says so. */
+    private static Class<?> jdkPoller() {
         try {
-            poller = Class.forName(POLLER, false, null);
+            return Class.forName(POLLER, false, null);
         } catch (ClassNotFoundException e) {
-            poller = JdkPollers.class; // The change says so.
+            return Object.class;
         }
+    }
+
+    /** From the first scheduler on. */
+    public static void use(Waits w) {
         waits = w;
     }
 
     /** From sysmon: whether virtual threads have come to wait for descriptors. Takes no lock. */
     public static void look() {
-        if (!BEGUN.getPlain() && JdkThreads.initialized(poller)) {
+        if (!BEGUN.getPlain() && JdkThreads.initialized(JDK_POLLER)) {
             begin();
         }
     }

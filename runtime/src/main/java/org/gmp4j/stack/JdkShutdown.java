@@ -1,23 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.stack;
 
-import java.lang.reflect.Method;
+import java.lang.reflect.Field;
 
-/** The JDK's own shutdown hooks, which run in the order of their slots; those of programs are in the second. */
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The JDK's own shutdown hooks ({@code java.lang.Shutdown}), which run in the order of their slots. The hooks of programs run in the
+ * second slot. In a JDK that has no such slots nothing is done.
+ */
 public final class JdkShutdown {
-    private static final int LAST_SLOT = 9;
+    private static final int LAST = 9;
+    private static final Runnable @Nullable [] HOOKS = hooks();
 
     private JdkShutdown() {
     }
 
-    /** Adds one that runs after all others; does nothing where another class loader's copy of us has, or the JDK has no such slot. */
-    public static void addLast(Runnable hook) {
+    private static Runnable @Nullable [] hooks() {
         try {
-            Method add = Class.forName("java.lang.Shutdown").getDeclaredMethod("add", int.class, boolean.class, Runnable.class);
-            add.setAccessible(true);
-            Object _ = add.invoke(null, LAST_SLOT, false, hook);
+            Field f = Class.forName("java.lang.Shutdown").getDeclaredField("hooks");
+            f.setAccessible(true);
+            return f.get(null) instanceof Runnable[] all && all.length == LAST + 1 ? all : null;
         } catch (ReflectiveOperationException | RuntimeException e) {
-            return; // A process that ends later is as good as one that ends now.
+            return null;
+        }
+    }
+
+    /** Puts a hook into the last slot, unless another is there, such as that of another class loader's copy of us. Takes no memory. */
+    public static void addLast(Runnable hook) {
+        if (HOOKS != null && HOOKS[LAST] == null) {
+            HOOKS[LAST] = hook;
+        }
+    }
+
+    /** Takes a hook out again. Takes no memory. */
+    @SuppressWarnings("NullAway") // Slots without a hook are null.
+    public static void removeLast(Runnable hook) {
+        if (HOOKS != null && HOOKS[LAST] == hook) {
+            HOOKS[LAST] = null;
         }
     }
 }

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import java.lang.reflect.Field;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import org.gmp4j.Gmp;
 import org.gmp4j.Go;
@@ -19,15 +20,26 @@ import org.junit.jupiter.api.Test;
 /** When the last shutdown hook has run, no thread of the runtime sleeps in native code, where HotSpot's exit would wait for it. */
 class LastHookTest {
     static final class Program {
+        private static final int PS = 4;
+
         private Program() {
         }
 
         public static void main(String[] args) throws Exception {
-            Gmp gmp = Gmp.builder().procs(2).idleThreads(Duration.ofDays(1)).build();
+            Gmp gmp = Gmp.builder().procs(PS).idleThreads(Duration.ofDays(1)).build();
             gmp.run(() -> {
                 Go.lockOSThread(); // Has the template thread made.
                 Go.unlockOSThread();
             });
+            AtomicInteger running = new AtomicInteger();
+            for (int i = 0; i < PS; i++) { // Each P has an M, and all but one of them sleep on their notes.
+                gmp.go(() -> {
+                    int _ = running.incrementAndGet();
+                    while (running.get() < PS) {
+                        Thread.onSpinWait();
+                    }
+                });
+            }
             TcpListener l = TcpListener.listen("127.0.0.1:0");
             TcpConn here = TcpConn.dial("127.0.0.1:" + l.addr().getPort());
             TcpConn there = gmp.call(l::accept);
@@ -42,7 +54,7 @@ class LastHookTest {
             while (!threads().stream().allMatch(t -> t.getState() == Thread.State.TIMED_WAITING)) {
                 Thread.onSpinWait();
             }
-            System.out.print(threads().size() > 3);
+            System.out.print(threads().size() > PS + 1);
             here.write(new byte[1], 0, 1);
             System.out.print(" " + read.get());
             System.out.println(" " + gmp.call(() -> gmp.submit(() -> 5).get()));
