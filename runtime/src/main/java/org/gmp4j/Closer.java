@@ -30,6 +30,9 @@ final class Closer implements Runnable {
 
     /** See {@link Gmp#close()}. True when all goroutines have ended. */
     boolean close(long nanos) {
+        if (s.owner() instanceof Gmp gmp && DefaultGmp.is(gmp)) {
+            throw new IllegalStateException("close was called of the default Gmp, which runs the virtual threads of this JVM");
+        }
         GStack st = GStack.current();
         if (st != null && st.scheduler() == s) {
             throw new IllegalStateException("close was called from a goroutine of the scheduler it would wait for");

@@ -106,6 +106,16 @@ public final class Gmp implements Executor, AutoCloseable {
         return DefaultGmp.make(true);
     }
 
+    /** Returns whether goroutines can run in this JVM. Thread-safe. */
+    public static boolean isSupported() {
+        return unsupported() == null;
+    }
+
+    /** Returns in one sentence why goroutines cannot run in this JVM, and null when they can. Thread-safe. */
+    public static @Nullable String unsupported() {
+        return Support.problem();
+    }
+
     /**
      * A builder for embedded mode, with the defaults of its methods. With the property {@code gmp.default=on}, or the variable
      * {@code GMP_DEFAULT}, the first call does {@link #makeDefault} if the agent has not.
@@ -477,11 +487,7 @@ public final class Gmp implements Executor, AutoCloseable {
      * @throws IllegalArgumentException when it is negative
      */
     public void setBlockProfileRate(Duration rate) {
-        long nanos = RuntimeTimer.nanos(rate);
-        if (nanos < 0) {
-            throw new IllegalArgumentException("the rate of the block profile is " + rate + ": use 0 or more");
-        }
-        s.blockProfile.setRate(nanos);
+        s.blockProfile.setRate(RuntimeTimer.nanos(rate), "the rate of the block profile is " + rate);
     }
 
     /** Where goroutines waited while {@link #setBlockProfileRate} had it profiled, and how long. */
@@ -496,10 +502,7 @@ public final class Gmp implements Executor, AutoCloseable {
      * @throws IllegalArgumentException when it is negative
      */
     public void setMutexProfileFraction(int oneIn) {
-        if (oneIn < 0) {
-            throw new IllegalArgumentException("the fraction of the mutex profile is one in " + oneIn + ": use 0 or more");
-        }
-        s.mutexProfile.setRate(oneIn);
+        s.mutexProfile.setRate(oneIn, "the fraction of the mutex profile is one in " + oneIn);
     }
 
     /** Where goroutines gave locks back while {@link #setMutexProfileFraction} had it profiled, and how long one they woke had waited. */
@@ -578,7 +581,7 @@ public final class Gmp implements Executor, AutoCloseable {
      */
     @Override
     public void close() {
-        closeWithin(-1);
+        boolean _ = closer.close(-1);
     }
 
     /**
@@ -588,13 +591,6 @@ public final class Gmp implements Executor, AutoCloseable {
      * @return empty when all have ended, else {@link #dump} of those that are left
      */
     public String close(Duration d) {
-        return closeWithin(Math.max(0, RuntimeTimer.nanos(d))) ? "" : dump();
-    }
-
-    private boolean closeWithin(long nanos) {
-        if (DefaultGmp.is(this)) {
-            throw new IllegalStateException("close was called of the default Gmp, which runs the virtual threads of this JVM");
-        }
-        return closer.close(nanos);
+        return closer.close(Math.max(0, RuntimeTimer.nanos(d))) ? "" : dump();
     }
 }

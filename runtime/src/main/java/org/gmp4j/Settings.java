@@ -18,12 +18,10 @@ import org.gmp4j.affinity.StealOrder;
 import org.gmp4j.config.Config;
 import org.gmp4j.config.DebugVars;
 import org.gmp4j.config.Placement;
-import org.gmp4j.ffi.Shims;
 import org.gmp4j.netpoll.Netpoller;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Scheduler;
 import org.gmp4j.report.Report;
-import org.gmp4j.stack.JdkThreads;
 import org.gmp4j.struct.Mem;
 import org.gmp4j.struct.ProcessFlag;
 import org.gmp4j.sysmon.Stalls;
@@ -208,9 +206,8 @@ final class Settings implements Gmp.Builder {
     }
 
     Scheduler start(boolean program) {
-        JdkThreads.check();
+        Support.check();
         Mem.checkSettings();
-        checkBindings();
         GStack.checkAll(); // Half a scheduler would be left.
         boolean byHand = procs != null || !variable(PROCS_VARIABLE).isEmpty();
         starters = procs == null;
@@ -336,15 +333,6 @@ final class Settings implements Gmp.Builder {
             free = file.resolveSibling(file.getFileName() + "." + label + (n == 1 ? "" : "-" + n));
         }
         return free;
-    }
-
-    private static void checkBindings() {
-        try {
-            Shims.load();
-        } catch (NoClassDefFoundError e) {
-            throw new IllegalStateException("gmp4j finds no class " + String.valueOf(e.getMessage()).replace('/', '.') + ": put the jar "
-                    + "gmp4j-native-bindings beside gmp4j-runtime, under the name that Maven gave it, or on the class path", e);
-        }
     }
 
     private long idleNanos() {

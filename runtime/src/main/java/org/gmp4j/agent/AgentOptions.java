@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.agent;
 
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
@@ -20,6 +23,10 @@ final class AgentOptions {
             "nodequeues", "stalled", "debug", "compilers");
     private static final List<String> LISTS = List.of("include", "exclude", "affinity");
     private static final String DEBUG = "debug";
+    /** Of {@link Agent}, which has read it. */
+    private static final String FALLBACK = "fallback";
+    /** So many letters may be wrong, missing or too many in the name of an option that is meant. */
+    private static final int MISTYPED = 2;
 
     private final Map<String, String> points = new LinkedHashMap<>();
     private final Map<String, String> ofDefault = new LinkedHashMap<>();
@@ -38,16 +45,15 @@ final class AgentOptions {
             if (word.equals(DEFAULT)) {
                 name = word;
                 options.wanted = equals < 0 ? "on" : part.substring(equals + 1).strip();
+            } else if (equals >= 0 && word.equals(FALLBACK)) {
+                name = word;
             } else if (equals >= 0 && (OF_POINTS.contains(word) || OF_DEFAULT.contains(word))) {
                 name = word;
                 String before = options.map(name).put(name, part.substring(equals + 1));
             } else if (name != null && (equals < 0 ? LISTS.contains(name) : name.equals(DEBUG))) {
                 String all = options.map(name).merge(name, part, (old, more) -> old + "," + more);
-            } else if (equals < 0) {
-                throw new IllegalArgumentException("The agent's option \"%s\" has no value.".formatted(part));
             } else {
-                throw new IllegalArgumentException("The agent knows no option \"%s\"; it knows default, %s, %s."
-                        .formatted(word, String.join(", ", OF_DEFAULT), String.join(", ", OF_POINTS)));
+                throw new IllegalArgumentException(refusal(word, equals >= 0));
             }
         }
         if (options.wanted == null && !options.ofDefault.isEmpty()) {
@@ -55,6 +61,35 @@ final class AgentOptions {
                     .formatted(options.ofDefault.keySet().iterator().next()));
         }
         return options;
+    }
+
+    private static List<String> known() {
+        return Stream.of(List.of(DEFAULT), OF_DEFAULT, OF_POINTS, List.of(FALLBACK)).flatMap(List::stream).toList();
+    }
+
+    private static String refusal(String word, boolean hasValue) {
+        String nearest = known().stream().min(Comparator.comparing(known -> distance(word, known))).orElseThrow();
+        int distance = distance(word, nearest);
+        if (distance != 0 && distance <= MISTYPED) {
+            return "The agent knows no option \"%s\": is \"%s\" meant?".formatted(word, nearest);
+        }
+        return hasValue ? "The agent knows no option \"%s\"; it knows %s.".formatted(word, String.join(", ", known()))
+                : "The agent's option \"%s\" has no value.".formatted(word);
+    }
+
+    /** Returns how many letters have to be inserted, deleted or replaced to make one of the other. */
+    private static int distance(String a, String b) {
+        int[] row = IntStream.rangeClosed(0, b.length()).toArray();
+        for (int i = 1; i <= a.length(); i++) {
+            int diagonal = row[0];
+            row[0] = i;
+            for (int j = 1; j <= b.length(); j++) {
+                int replaced = diagonal + (a.charAt(i - 1) == b.charAt(j - 1) ? 0 : 1);
+                diagonal = row[j];
+                row[j] = Math.min(replaced, 1 + Math.min(row[j], row[j - 1]));
+            }
+        }
+        return row[b.length()];
     }
 
     /** The properties of points may be given under their own names. */

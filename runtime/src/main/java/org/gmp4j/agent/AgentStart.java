@@ -27,6 +27,9 @@ final class AgentStart {
     static void start(String args, Instrumentation instrumentation, boolean attached) {
         open(instrumentation);
         AgentOptions options = AgentOptions.of(args);
+        if (options.asksForDefault() || DefaultStart.isAsked()) {
+            DefaultStart.check();
+        }
         When otherwise = options.asksForDefault() || DefaultStart.isAsked() ? When.DEMAND : When.LOAD;
         addPoints(PointOptions.of(options, System.getProperties(), otherwise), instrumentation, attached);
         options.setProperties();

@@ -3,6 +3,8 @@ package org.gmp4j.agent;
 
 import java.lang.reflect.InvocationTargetException;
 
+import org.jspecify.annotations.Nullable;
+
 /** Makes all virtual threads goroutines where a property or a variable asks for that, for programs that ask for no {@code Gmp}. */
 final class DefaultStart {
     private DefaultStart() {
@@ -29,10 +31,26 @@ final class DefaultStart {
         return value != null && !value.isBlank();
     }
 
-    /** The runtime checks itself whether it is on. Called by name: this package is below it, and may be loaded without it. */
+    /**
+     * Checks that the scheduler can run here, before anything is changed that would stay.
+     *
+     * @throws IllegalStateException with one sentence, when it cannot
+     */
+    static void check() {
+        if (call("unsupported") instanceof String problem) {
+            throw new IllegalStateException(problem);
+        }
+    }
+
+    /** The runtime checks itself whether it is on. */
     private static void makeDefault() {
+        Object _ = call("builder");
+    }
+
+    /** By name: this package is below the runtime's, and may be loaded without it. */
+    private static @Nullable Object call(String method) {
         try {
-            Object _ = Class.forName("org.gmp4j.Gmp").getMethod("builder").invoke(null);
+            return Class.forName("org.gmp4j.Gmp").getMethod(method).invoke(null);
         } catch (InvocationTargetException e) {
             switch (e.getCause()) {
                 case RuntimeException r -> throw r;

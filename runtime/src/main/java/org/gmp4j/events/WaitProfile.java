@@ -58,8 +58,16 @@ public final class WaitProfile {
     /** Whether the {@code Recorder} wants waits. */
     private volatile boolean recorded;
 
-    /** Sets it; 0 turns it off, and what was found stays. */
-    public void setRate(long rate) {
+    /**
+     * Sets it; 0 turns it off, and the waits that were found stay.
+     *
+     * @param what the sentence for the user begins with it
+     * @throws IllegalArgumentException when the rate is negative
+     */
+    public void setRate(long rate, String what) {
+        if (rate < 0) {
+            throw new IllegalArgumentException(what + ": use 0 or more");
+        }
         this.rate = rate;
     }
 

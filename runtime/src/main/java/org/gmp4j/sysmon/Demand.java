@@ -90,6 +90,7 @@ final class Demand implements Runnable {
     private Demand(OnDemand points) {
         this.points = points;
         thread = new OwnThread(this, "gmp-points");
+        Overrun _ = new Overrun(thread, 0); // The class is loaded now: a sysmon may have no memory for it.
     }
 
     /**

@@ -151,7 +151,7 @@ class AgentJvmTest {
             "=include=com..acme|gmp4j: \"com..acme\" is no pattern of class names; write com.acme.Parser, com.acme.* or com.acme.**.",
             "=points=maybe|gmp4j: gmp.points is demand, load, eager or off, not \"maybe\".",
             "=verbose=1|gmp4j: The agent knows no option \"verbose\"; it knows default, procs, spin, quantum, affinity, steal, realtime, "
-                    + "hugepages, nodequeues, stalled, debug, compilers, points, include, exclude."})
+                    + "hugepages, nodequeues, stalled, debug, compilers, points, include, exclude, fallback."})
     void badOptionsEndTheProgram(String options, String message) throws Exception {
         Result r = program(options, "own");
         assertEquals(2, r.exit, r.out);
@@ -175,7 +175,7 @@ class AgentJvmTest {
                         code -> code.aconst_null().areturn()));
         Path dir = Files.createDirectories(folder.resolve("broken/org/gmp4j"));
         Files.write(dir.resolve("Gmp.class"), broken);
-        Result r = java(List.of("-javaagent:" + agent + "=default", "-cp", folder.resolve("broken").toString()), "None");
+        Result r = java(List.of("-javaagent:" + agent + "=default,fallback=fail", "-cp", folder.resolve("broken").toString()), "None");
         assertEquals(2, r.exit, r.out);
         assertTrue(r.out.startsWith("gmp4j cannot start in this JVM: java.lang.NullPointerException: "), r.out);
         assertEquals(1, r.out.lines().count(), r.out);

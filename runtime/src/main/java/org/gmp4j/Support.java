@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j;
+
+import org.gmp4j.ffi.Shims;
+import org.gmp4j.stack.JdkThreads;
+import org.jspecify.annotations.Nullable;
+
+/** Whether goroutines can run in this JVM: whether the JDK, its flags, the system and the jars are as the runtime needs them. */
+final class Support {
+    private Support() {
+    }
+
+    /** Returns in one sentence why goroutines cannot run here; null when they can. */
+    static @Nullable String problem() {
+        try {
+            check();
+            return null;
+        } catch (IllegalStateException e) {
+            return e.getMessage();
+        } catch (RuntimeException | LinkageError e) {
+            return "gmp4j cannot run in this JVM: " + e;
+        }
+    }
+
+    /**
+     * Checks that they can.
+     *
+     * @throws IllegalStateException with one sentence, when they cannot
+     */
+    static void check() {
+        JdkThreads.check();
+        try {
+            Shims.load();
+        } catch (NoClassDefFoundError e) {
+            throw new IllegalStateException("gmp4j finds no class " + String.valueOf(e.getMessage()).replace('/', '.') + ": put the jar "
+                    + "gmp4j-native-bindings beside gmp4j-runtime, under the name that Maven gave it, or on the class path", e);
+        }
+    }
+}
