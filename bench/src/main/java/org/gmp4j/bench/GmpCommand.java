@@ -13,8 +13,10 @@ import org.gmp4j.bench.top.TopCommand;
 import org.gmp4j.bench.topo.TopoCommand;
 import org.gmp4j.bench.trace.TraceCommand;
 import org.gmp4j.bench.tryout.TryCommand;
+import picocli.AutoComplete;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.IVersionProvider;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -45,8 +47,10 @@ import picocli.CommandLine.Spec;
             TopCommand.class,
             TopoCommand.class,
             SimulateCommand.class,
-            AffinityCommand.class
-        })
+            AffinityCommand.class,
+            GmpCommand.Completion.class
+        },
+        versionProvider = GmpCommand.Version.class)
 public final class GmpCommand implements Runnable {
     static final int FAILED = 1;
     static final int BAD_USAGE = 2;
@@ -56,6 +60,36 @@ public final class GmpCommand implements Runnable {
 
     @Option(names = {"-h", "--help"}, usageHelp = true, scope = ScopeType.INHERIT, description = "Show this and exit.")
     private boolean help;
+
+    @Option(names = {"-V", "--version"}, versionHelp = true, description = "Print the version, and that of Java, and exit.")
+    private boolean version;
+
+    /** The version of the jar that this class came from. */
+    static final class Version implements IVersionProvider {
+        @Override
+        public String[] getVersion() {
+            String version = GmpCommand.class.getPackage().getImplementationVersion();
+            return new String[] {"gmp4j " + (version == null ? "without a jar" : version) + ", Java " + Runtime.version()};
+        }
+    }
+
+    /** Prints what picocli generates. */
+    @Command(
+            name = "completion",
+            description = "Print a script that completes commands and options in bash and zsh: source <(./gmp completion).")
+    static final class Completion implements Runnable {
+        @Spec
+        private CommandSpec spec;
+
+        private Completion() {
+        }
+
+        @Override
+        public void run() {
+            spec.commandLine().getOut().print(AutoComplete.bash("gmp", spec.root().commandLine()));
+            spec.commandLine().getOut().flush();
+        }
+    }
 
     private GmpCommand() {
     }

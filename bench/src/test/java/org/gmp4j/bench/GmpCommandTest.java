@@ -48,6 +48,15 @@ class GmpCommandTest {
     }
 
     @Test
+    void versionAndCompletion() {
+        assertEquals(0, gmp("--version"));
+        assertTrue(out.toString().matches("gmp4j .+, Java 25.*\n"), out.toString());
+        assertEquals(0, gmp("completion"));
+        assertTrue(out.toString().contains("complete -F _complete_gmp"), out.toString());
+        assertEquals("", err.toString());
+    }
+
+    @Test
     void everyCommandHasHelp() {
         for (String command : GmpCommand.commandLine().getSubcommands().keySet()) {
             assertEquals(0, gmp(command, "--help"));
