@@ -150,14 +150,36 @@ public final class Shims {
     private static byte[] read(String resource) throws IOException {
         CodeSource source = Shims.class.getProtectionDomain().getCodeSource();
         URL place = source == null ? null : source.getLocation();
+        byte[] library = new byte[0];
+        IOException failure = null;
         if (place != null && place.getProtocol().equals("file") && place.getPath().endsWith(".jar")) {
-            try (ZipFile jar = new ZipFile(new File(place.toURI()))) { // A URL into it would load forty classes of the JDK's.
-                ZipEntry entry = jar.getEntry(resource.substring(1));
-                return entry == null ? new byte[0] : jar.getInputStream(entry).readAllBytes();
-            } catch (URISyntaxException | IllegalArgumentException e) {
-                throw new IOException(place + " is no path of a file", e);
+            try {
+                library = readFile(place, resource.substring(1));
+            } catch (IOException e) {
+                failure = e;
             }
         }
+        if (library.length == 0) {
+            library = readByLoader(resource);
+        }
+        if (library.length == 0 && failure != null) {
+            throw failure;
+        }
+        return library;
+    }
+
+    /** The jar as a file, since a URL into it would load forty classes of the JDK's. */
+    private static byte[] readFile(URL place, String name) throws IOException {
+        try (ZipFile jar = new ZipFile(new File(place.toURI()))) {
+            ZipEntry entry = jar.getEntry(name);
+            return entry == null ? new byte[0] : jar.getInputStream(entry).readAllBytes();
+        } catch (URISyntaxException | IllegalArgumentException e) {
+            throw new IOException(place + " is no path of a file", e);
+        }
+    }
+
+    /** For a URL with a space or a host, and for classes that come from a jar inside of the jar. */
+    private static byte[] readByLoader(String resource) throws IOException {
         try (InputStream in = Shims.class.getResourceAsStream(resource)) {
             return in == null ? new byte[0] : in.readAllBytes();
         }

@@ -7,12 +7,16 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.lang.foreign.Linker;
+import java.net.URL;
+import java.net.URLClassLoader;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import java.util.jar.JarOutputStream;
+import java.util.zip.ZipEntry;
 
 import org.gmp4j.ffi.gmp.gmp_h;
 import org.junit.jupiter.api.Assumptions;
@@ -77,6 +81,50 @@ class ShimsTest {
         assertEquals("loaded 0", start("-Djava.io.tmpdir=" + dir).getFirst());
         try (var files = Files.list(dir)) {
             assertEquals(List.of(), files.toList());
+        }
+    }
+
+    /** As {@code File.toURL} makes them; with a host; and of classes that come from inside of the jar. */
+    @Test
+    @SuppressWarnings("deprecation") // The URLs are those of the deprecated ways.
+    void whereOnlyTheClassLoaderReadsTheJar() throws Exception {
+        Path jar = dir.resolve("a jar.jar");
+        String resource = Shims.resource(System.getProperty("os.name"), System.getProperty("os.arch"));
+        jar(jar, resource, "");
+        loadBy(new URL("file:" + jar));
+        loadBy(new URL("file://localhost" + jar.toUri().getRawPath()));
+        jar(jar, resource, "inner/");
+        loadBy(jar.toUri().toURL());
+    }
+
+    private void jar(Path jar, String resource, String folder) throws Exception {
+        Path classes = Path.of(Shims.class.getProtectionDomain().getCodeSource().getLocation().toURI());
+        try (var out = new JarOutputStream(Files.newOutputStream(jar)); var all = Files.walk(classes.resolve("org"))) {
+            for (Path file : (Iterable<Path>) all.filter(Files::isRegularFile)::iterator) {
+                entry(out, classes.relativize(file).toString(), Files.readAllBytes(file));
+            }
+            try (var in = Shims.class.getResourceAsStream(resource)) {
+                entry(out, folder + resource.substring(1), in.readAllBytes());
+            }
+        }
+    }
+
+    private static void entry(JarOutputStream out, String name, byte[] content) throws Exception {
+        out.putNextEntry(new ZipEntry(name));
+        out.write(content);
+    }
+
+    /** Has a copy of the class, whose loader knows the resources of an inner folder too, load the library. */
+    private static void loadBy(URL url) throws Exception {
+        try (var loader = new URLClassLoader(new URL[] {url}, ClassLoader.getPlatformClassLoader()) {
+            @Override
+            public URL getResource(String name) {
+                URL found = super.getResource(name);
+                return found != null ? found : super.getResource("inner/" + name);
+            }
+        }) {
+            Class<?> copy = loader.loadClass(Shims.class.getName());
+            copy.getMethod("load").invoke(null);
         }
     }
 
