@@ -147,7 +147,7 @@ public final class Netpoller implements Netpoll, EdgePoller {
     }
 
     private long poll(Scheduler s, long delay, long events, Found found) {
-        int n = await(readers, events, delay);
+        int n = await(readers, events, EVENTS, delay);
         boolean write = false;
         for (int i = 0; i < n; i++) {
             long data = Epoll.dataAt(events, i);
@@ -163,7 +163,7 @@ public final class Netpoller implements Netpoll, EdgePoller {
             }
         }
         if (write) {
-            n = await(writers, events, 0);
+            n = await(writers, events, EVENTS, 0);
             for (int i = 0; i < n; i++) {
                 ready(s, Epoll.dataAt(events, i), true, found);
             }
@@ -174,12 +174,13 @@ public final class Netpoller implements Netpoll, EdgePoller {
         return found.take();
     }
 
-    private static int await(int epfd, long events, long nanos) {
+    /** How many events there are, at most so many; or -EINTR. */
+    static int await(int epfd, long events, int most, long nanos) {
         boolean naps = nanos != 0 && ProcessEnd.begun();
         if (naps) {
             ProcessEnd.nap(nanos);
         }
-        int n = Epoll.awaitNanos(epfd, events, EVENTS, naps ? 0 : nanos);
+        int n = Epoll.awaitNanos(epfd, events, most, naps ? 0 : nanos);
         if (n < 0 && n != -Errno.EINTR) {
             throw Throw.of("netpoll: epoll_wait failed with error " + -n);
         }
@@ -460,7 +461,7 @@ public final class Netpoller implements Netpoll, EdgePoller {
         PollDesc.setWaiterVolatile(pd, false, PollDesc.word(0, tag));
         boolean _ = PollDesc.casWaiter(pd, false, PollDesc.word(0, tag), 0);
         int added = EventFd.add(breaker, 1);
-        int found = await(readers, buffers, 1);
+        int found = await(readers, buffers, EVENTS, 1);
         boolean isBreaker = Epoll.dataAt(buffers, 0) == BREAK && Epoll.eventsAt(buffers, 0) == Epoll.IN;
         long taken = EventFd.take(breaker);
         int e = Epoll.control(readers, Epoll.MODIFY, breaker, Epoll.IN, BREAK);

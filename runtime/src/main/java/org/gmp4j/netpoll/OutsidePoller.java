@@ -4,14 +4,14 @@ package org.gmp4j.netpoll;
 import java.util.concurrent.locks.LockSupport;
 
 import org.gmp4j.ffi.Epoll;
-import org.gmp4j.ffi.Errno;
+import org.gmp4j.ffi.EventFd;
 import org.gmp4j.ffi.Fd;
 import org.gmp4j.ffi.Inheritance;
 import org.gmp4j.ffi.Memory;
+import org.gmp4j.proc.LiveSchedulers;
 import org.gmp4j.report.Uncaught;
 import org.gmp4j.stack.JdkThreads;
 import org.gmp4j.stack.OwnThread;
-import org.gmp4j.struct.Throw;
 import org.gmp4j.wait.Waiting;
 import org.jspecify.annotations.Nullable;
 
@@ -66,9 +66,11 @@ non-sealed class OutsidePoller implements EdgePoller {
             try {
                 epfd = Epoll.create();
                 OutsidePoller o = new OutsidePoller(epfd, events);
+                Leaving leaving = new Leaving(epfd);
                 Thread thread = new OwnThread(new Serving(o), "gmp4j-net");
                 thread.start();
                 started = true;
+                LiveSchedulers.sockets(leaving);
                 made = o;
             } finally {
                 if (!started) {
@@ -105,6 +107,16 @@ non-sealed class OutsidePoller implements EdgePoller {
         }
     }
 
+    /** What the last shutdown hook does: the thread leaves its wait once. Before that nothing has to, so there is no descriptor for it. */
+    private record Leaving(int epfd) implements Runnable {
+        @Override
+        public void run() {
+            int fd = EventFd.create();
+            int _ = EventFd.add(fd, 1);
+            int _ = Epoll.control(epfd, Epoll.ADD, fd, Epoll.IN | Epoll.ONESHOT, 0); // No pollDesc: see event.
+        }
+    }
+
     final void loop() {
         try {
             boolean _ = Inheritance.begin(0, 1); // The thread that waited first may be pinned, or have a low priority.
@@ -135,15 +147,12 @@ non-sealed class OutsidePoller implements EdgePoller {
 
     /** How many events there are, waiting for one. */
     int await() {
-        int n = Epoll.awaitNanos(epfd, events, EVENTS, -1);
-        if (n < 0 && n != -Errno.EINTR) {
-            throw Throw.of("epoll_wait failed with error " + -n);
-        }
-        return Math.max(n, 0);
+        return Math.max(Netpoller.await(epfd, events, EVENTS, -1), 0);
     }
 
     void event(int i) {
-        long pd = PollCache.of(Epoll.dataAt(events, i));
+        long data = Epoll.dataAt(events, i);
+        long pd = data == 0 ? 0 : PollCache.of(data);
         int what = Epoll.eventsAt(events, i);
         if (pd == 0) {
             return;

@@ -8,6 +8,7 @@ import org.gmp4j.lock.ProcessEnd;
 import org.gmp4j.stack.JdkShutdown;
 import org.gmp4j.struct.M;
 import org.gmp4j.struct.Schedt;
+import org.jspecify.annotations.Nullable;
 
 /** The schedulers of this process that are not closed. */
 public final class LiveSchedulers {
@@ -15,6 +16,9 @@ public final class LiveSchedulers {
     private static final LastHook LAST_HOOK = new LastHook();
     /** Replaced under the class's monitor; read by all. */
     private static volatile Scheduler[] list = NONE;
+    /** What wake the threads for timers and for sockets of threads that are no goroutines; null until there are such threads. */
+    private static volatile @Nullable Runnable timers;
+    private static volatile @Nullable Runnable sockets;
 
     private LiveSchedulers() {
     }
@@ -23,21 +27,60 @@ public final class LiveSchedulers {
      * Runs after all shutdown hooks of the program: wakes the threads that sleep in native code, so that they sleep in Java code ({@link
      * ProcessEnd}). The word that such a thread sleeps on stays as it is, so the wake-up is a spurious one. A thread that is about to
      * sleep may miss it, and then the process ends 300 ms later. The JDK refers to the hook, and so to our class loader, only while a
-     * scheduler lives.
+     * scheduler lives, or a thread that never ends.
      */
     private static final class LastHook implements Runnable {
         @Override
         public void run() {
-            ProcessEnd.begin();
+            Scheduler[] all = list;
+            int machines = 0;
+            for (Scheduler s : all) {
+                machines += s.allm.machines().length;
+            }
+            ProcessEnd.begin(machines);
             CleanStart.wakeTemplate();
-            for (Scheduler s : list) {
-                Futex.wake(Schedt.sysmonnoteAddress(s.sched), 1);
-                for (Machine m : s.allm.machines()) {
-                    Futex.wake(M.parkAddress(m.mp), 1);
+            for (Scheduler s : all) {
+                if (s.beginReading()) { // Or another thread may close it, and the descriptor that is written to.
+                    try {
+                        wake(s);
+                    } finally {
+                        s.endReading();
+                    }
                 }
-                s.netpoll().wake(s);
+            }
+            wake(timers);
+            wake(sockets);
+        }
+
+        private static void wake(Scheduler s) {
+            Futex.wake(Schedt.sysmonnoteAddress(s.sched), 1);
+            for (Machine m : s.allm.machines()) {
+                Futex.wake(M.parkAddress(m.mp), 1);
+            }
+            s.netpoll().wake(s);
+        }
+
+        private static void wake(@Nullable Runnable thread) {
+            if (thread != null) {
+                thread.run();
             }
         }
+    }
+
+    private static void hook() {
+        JdkShutdown.addLast(LAST_HOOK);
+    }
+
+    /** There is a thread for timers outside all schedulers, which never ends; {@code wake} wakes it as if by itself. Takes no memory. */
+    public static synchronized void timers(Runnable wake) {
+        timers = wake;
+        hook();
+    }
+
+    /** The same of the thread for sockets. */
+    public static synchronized void sockets(Runnable wake) {
+        sockets = wake;
+        hook();
     }
 
     /** All of them, in the order of their making; not to be written to. One may be in it twice. */
@@ -51,7 +94,7 @@ public final class LiveSchedulers {
         Scheduler[] next = Arrays.copyOf(now, now.length + 1);
         next[now.length] = s;
         list = next;
-        JdkShutdown.addLast(LAST_HOOK);
+        hook();
     }
 
     private static String label(Scheduler[] others, String name) {
@@ -85,7 +128,9 @@ public final class LiveSchedulers {
         }
         if (left == 0) {
             list = NONE;
-            JdkShutdown.removeLast(LAST_HOOK);
+            if (timers == null && sockets == null) {
+                JdkShutdown.removeLast(LAST_HOOK);
+            }
             return;
         }
         try {

@@ -3,9 +3,11 @@ package org.gmp4j.timer;
 
 import java.util.function.BooleanSupplier;
 
+import org.gmp4j.ffi.Futex;
 import org.gmp4j.ffi.Inheritance;
 import org.gmp4j.ffi.gmp.p;
 import org.gmp4j.lock.Note;
+import org.gmp4j.proc.LiveSchedulers;
 import org.gmp4j.proc.Outside;
 import org.gmp4j.report.Uncaught;
 import org.gmp4j.stack.JdkThreads;
@@ -49,10 +51,12 @@ final class OutsideTimers {
                 words = Mem.alloc(p.layout(), 1);
                 OutsideTimers o = new OutsideTimers(pp, words);
                 Serving serving = new Serving(o);
+                Waking waking = new Waking(o.note);
                 Thread thread = new OwnThread(serving, "gmp4j-timers");
                 thread.start();
                 started = true;
                 Outside.alarms(serving);
+                LiveSchedulers.timers(waking);
                 made = o;
             } finally {
                 if (!started) {
@@ -112,6 +116,14 @@ final class OutsideTimers {
         @Override
         public boolean getAsBoolean() {
             return of.heap.busy();
+        }
+    }
+
+    /** What the last shutdown hook does. */
+    private record Waking(long note) implements Runnable {
+        @Override
+        public void run() {
+            Futex.wake(note, 1);
         }
     }
 

@@ -6,8 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import java.lang.reflect.Field;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicInteger;
 
+import org.gmp4j.Chan;
 import org.gmp4j.Gmp;
 import org.gmp4j.Go;
 import org.gmp4j.Task;
@@ -47,6 +49,13 @@ class LastHookTest {
             while ((long) gmp.metrics().read("/sched/netpoll/waiting:goroutines") == 0) {
                 Thread.onSpinWait();
             }
+            Chan<Integer> none = Chan.make();
+            var _ = none.recvOkWithin(Duration.ofNanos(1)); // A timer outside all schedulers: it has a thread of its own, as such a read.
+            FutureTask<Integer> came = new FutureTask<>(() -> here.read(new byte[2], 0, 2));
+            new Thread(came).start();
+            while (threads().stream().noneMatch(t -> t.getName().equals("gmp4j-net"))) {
+                Thread.onSpinWait();
+            }
             Field hooks = Class.forName("java.lang.Shutdown").getDeclaredField("hooks");
             hooks.setAccessible(true);
             Runnable last = ((Runnable[]) hooks.get(null))[9];
@@ -54,16 +63,21 @@ class LastHookTest {
             while (!threads().stream().allMatch(t -> t.getState() == Thread.State.TIMED_WAITING)) {
                 Thread.onSpinWait();
             }
-            System.out.print(threads().size() > PS + 1);
+            System.out.print(threads().size() > PS + 3);
             here.write(new byte[1], 0, 1);
             System.out.print(" " + read.get());
-            System.out.println(" " + gmp.call(() -> gmp.submit(() -> 5).get()));
+            System.out.print(" " + gmp.call(() -> gmp.submit(() -> 5).get()));
+            Object _ = gmp.call(() -> {
+                there.write(new byte[2], 0, 2);
+                return there;
+            });
+            System.out.println(" " + came.get() + " " + none.recvOkWithin(Duration.ofNanos(1)));
             System.exit(0);
         }
 
         private static List<Thread> threads() {
             return Thread.getAllStackTraces().keySet().stream()
-                    .filter(t -> t.getName().matches("gmp(\\d+-(M\\d+|sysmon)|-template)")).toList();
+                    .filter(t -> t.getName().matches("gmp(\\d+-(M\\d+|sysmon)|-template|4j-timers|4j-net)")).toList();
         }
     }
 
@@ -71,7 +85,7 @@ class LastHookTest {
     @Test
     void theySleepInJavaCode() {
         Result r = new ChildJvm(Program.class).run();
-        assertEquals("true 1 5\n", r.out(), r::toString);
+        assertEquals("true 1 5 2 null\n", r.out(), r::toString);
         assertEquals(0, r.exit(), r::toString);
     }
 }
