@@ -16,14 +16,15 @@ import org.gmp4j.struct.PStat;
 import org.gmp4j.struct.Schedt;
 
 /**
- * {@code findRunnable} and {@code stealWork}: where an M looks for work, in Go's order, and how it goes to sleep when there is
- * none ({@link Wakep} has the protocol).
+ * {@code findRunnable} and {@code stealWork}: the places in which an M searches for work, in Go's order, and how it goes to sleep when
+ * it finds none ({@link Wakep} has the protocol).
  *
  * <ol>
- * <li>due timers of this P; every 61st time, and when that was passed over for some quanta, the global queue; every 1,024th switch those
- * in it that were not preempted
+ * <li>due timers of this P
+ * <li>the global queue, in every 61st time slice and when this P has passed over that queue for some quanta; at every 1,024th switch
+ * the Gs in it that were not preempted
  * <li>runnext and the local ring
- * <li>before a global queue with something in it: the network, unless somebody asked it just now
+ * <li>the network, if the global queue is not empty and the last poll was not just now
  * <li>the global queue, a fair share
  * <li>the network poller, without blocking
  * <li>other Ps' rings, four walks; on the last their timers and runnext too ({@link org.gmp4j.queue.StealWalk})
@@ -34,23 +35,25 @@ import org.gmp4j.struct.Schedt;
  * </ol>
  */
 final class FindRunnable {
-    /** One schedule in this many takes from the global queue first, or two goroutines that ready each other would starve it. */
+    /** In one time slice of this many the global queue comes first. Without that, two goroutines that ready each other starve it. */
     private static final int GLOBAL_FIRST = 61;
-    /**
-     * At one switch in this many, a power of 2, whoever was not preempted is taken from the global queue, if since the last time others
-     * have run for such a part of the least quantum: what is taken may need the CPU for as long as it gets it.
-     */
+    /** At one switch in this many, a power of 2, a P takes Gs that were not preempted from the global queue ahead of its own Gs. */
     static final int AHEAD = 1_024;
+    /**
+     * Between two such takes the P's other Gs run for at least this part of the least quantum, because a G that was taken may use the
+     * CPU for as long as it gets it.
+     */
     static final int AHEAD_PART = 4;
+    /** After this many wake-ups in a row that found no work, an M naps. */
     private static final int IN_VAIN = 4;
     private static final long NAP_NANOS = 50_000;
-    /** With work in the global queue the network is not polled more often than this, in ns: a poll takes a microsecond. */
+    /** The least time, in ns, between two polls of the network that precede the global queue: a poll is a system call. */
     private static final long POLL_EVERY = 50_000;
 
     private FindRunnable() {
     }
 
-    /** Blocks until there is a G to run; with {@link Runq#INHERIT} when it came from runnext. */
+    /** Blocks until there is a G to run. Returns it, with {@link Runq#INHERIT} when it came from runnext. */
     static long findRunnable(Machine m) {
         Scheduler s = m.s;
         long sched = s.sched;
@@ -101,7 +104,7 @@ final class FindRunnable {
         }
     }
 
-    /** Under a latency policy: whether to search again, as the spinner's time is not up and the scheduler has not ended. */
+    /** Returns whether a spinner under a latency policy searches again: its time is not up, and the scheduler has not ended. */
     private static boolean mayGoOn(Machine m) {
         Thread.onSpinWait();
         return (m.spinUntil == Long.MAX_VALUE || System.nanoTime() < m.spinUntil)
@@ -109,9 +112,9 @@ final class FindRunnable {
     }
 
     /**
-     * When goroutines on one P ready each other in turn, they wake an M each time that none spins, and it finds nothing. An M that was
-     * woken in vain a few times in a row sleeps for a moment while it still counts as a spinner, so that no other is woken, and looks
-     * again. Go's spinners are as slow: they sleep before they take from runnext.
+     * Lets an M that was woken in vain a few times in a row sleep for {@link #NAP_NANOS} and search again. Goroutines on one P that ready
+     * each other wake an M whenever none spins, and that M finds nothing. While it naps it still counts as a spinner, so no other M is
+     * woken. Go's spinners are as slow: they sleep before they take from runnext.
      *
      * @return whether the M slept
      */
@@ -119,21 +122,28 @@ final class FindRunnable {
         if (m.inVain < IN_VAIN) {
             return false;
         }
-        m.inVain = IN_VAIN - 1; // Once, until it is woken again.
+        m.inVain = IN_VAIN - 1; // One nap for each wake-up.
         PStat.NNAP.addOpaque(m.pp(), 1);
-        boolean _ = Note.sleep(M.parkAddress(m.mp), NAP_NANOS); // Nobody rings it: the M is on no list.
+        boolean _ = Note.sleep(M.parkAddress(m.mp), NAP_NANOS); // Ends by time only: the M is on no list, so no waker knows of it.
         return true;
     }
 
     /**
-     * The 1-in-61 rule; when sysmon has seen the P pass over the queue for some time slices ({@code GlobalTurn}), which may be much sooner;
-     * and the 1-in-1024 rule. On the way past them there is one branch for all: C2 leaves out one that was never taken, and discards the
-     * code when it first is.
+     * Takes from the global queue ahead of the P's own Gs where one of three rules says so:
+     * <ol>
+     * <li>The P begins a slice whose number is a multiple of {@link #GLOBAL_FIRST}.
+     * <li>Sysmon has seen the P pass over the queue for some time slices ({@code GlobalTurn}). That may be much sooner.
+     * <li>The P makes a switch whose number is a multiple of {@link #AHEAD}. This rule takes only Gs that were not preempted.
+     * </ol>
      *
-     * <p>The last is for Gs that threads without a P start or wake, which in Go do not exist. Two goroutines that ready each other
-     * share one slice, and where timers fire each begins a new one: then the slice of the two never ends, the ring is never empty, and
-     * slices are few. Beside such a pair and three goroutines that slept for 5 ms again and again, what was started from outside 77 times a
-     * second waited for 3 s with a quantum of 10 ms, or for ever.
+     * <p>The third rule is for Gs that threads without a P start or wake. (Go has no such threads.) Two goroutines that ready each other
+     * share one slice. Goroutines that timers ready each begin a new one. Where both occur, no slice lasts long enough for the second
+     * rule, the ring is never empty, and slices are so few that the 61st is far away.
+     *
+     * <p>The common path has a single branch for all rules: C2 omits a branch that was never taken, and discards the compiled code when
+     * the branch is first taken.
+     *
+     * @return a G, or 0 to go on with runnext and the ring
      */
     private static long globalFirst(Machine m, long pp) {
         long sched = m.s.sched;
@@ -164,15 +174,15 @@ final class FindRunnable {
         if (gp != 0) {
             PStat.NGLOBAL.addOpaque(pp, 1);
             pr.ahead++;
-            Wakep.wakep(m.s); // What was in runnext is work for others now; the unlock is the fence between.
+            Wakep.wakep(m.s); // The G of runnext is now in a queue, as work for other Ps. The unlock is wakep's fence.
         }
         return gp;
     }
 
     /**
-     * The part of findRunnable that asks no other P and never blocks: for a stack whose goroutine ended.
+     * Does the part of findRunnable that visits no other P and never blocks. A stack whose goroutine has ended calls it.
      *
-     * @return 0 when the M itself has to look: there is nothing here, or the M is wanted for something other than a G
+     * @return 0 when the M itself has to search: there is no G here, or the M has something else to do than to run a G
      */
     static long pickLocal(Machine m) {
         long sched = m.s.sched;
@@ -196,7 +206,10 @@ final class FindRunnable {
         return gp;
     }
 
-    /** Whether findRunnable would go straight to the global queue: no timers, nothing local, no poll due, nobody wants the M. */
+    /**
+     * Returns whether findRunnable would go straight to the global queue: the P has no timers and no Gs, no poll is due, no
+     * stopTheWorld waits, and the M is not locked to a G.
+     */
     static boolean onlyGlobal(Machine m) {
         long pp = m.pp();
         return Schedt.GCWAITING.getAcquire(m.s.sched) == 0 && M.LOCKEDG.get(m.mp) == 0 && P.TIMER0WHEN.getAcquire(pp) == 0
@@ -214,9 +227,10 @@ final class FindRunnable {
     }
 
     /**
-     * Polls the network without blocking, unless no goroutine waits for it, or an M sleeps in the poller, which then finds what is
-     * ready first. Under a latency policy the M that spins polls all the same: it is awake when a packet comes, and the other is not. (The
-     * kernel wakes that one too, but when it runs it finds nothing.) Queues all goroutines but the first, which it returns.
+     * Polls the network without blocking, queues all goroutines that it finds but the first, and returns that one; 0 for none. It does
+     * not poll when no goroutine waits for the network, or when an M sleeps in the poller, as that M is woken for each event. Under a
+     * latency policy a spinning M polls even then: it is awake when a packet arrives, and the sleeper is not. (The kernel wakes the
+     * sleeper too, which then finds nothing.)
      */
     private static long poll(Machine m, long pp) {
         Scheduler s = m.s;
@@ -229,9 +243,10 @@ final class FindRunnable {
     }
 
     /**
-     * Whether to poll the network before anything is taken from the global queue. Goroutines whose time slice has ended wait in that
-     * queue, and what has become ready meanwhile comes before them. Go polls when all queues are empty, which beside goroutines that
-     * never yield they never are; then its sysmon polls, every 10 ms, and queues what it finds behind all of those.
+     * Returns whether to poll the network before a G is taken from the global queue. Goroutines whose time slice has ended wait in that
+     * queue, and goroutines that the network has made ready meanwhile go before them. Go polls only when all queues are empty. They
+     * never are while goroutines run that do not yield; then Go's sysmon polls, every 10 ms, and queues the goroutines it finds behind
+     * the preempted ones.
      */
     static boolean pollDue(Scheduler s) {
         if (!s.netpoll.anyWaiters(s)) {
@@ -244,16 +259,16 @@ final class FindRunnable {
     private static long beforeGlobal(Machine m, long pp) {
         Scheduler s = m.s;
         if (Schedt.RUNQSIZE.getOpaque(s.sched) == 0 || Schedt.RUNQPOLLED.getOpaque(s.sched) != 0 || !pollDue(s)) {
-            return 0; // At the head of the queue may be what an earlier poll found: that comes before what this one would find.
+            return 0; // Gs that an earlier poll found are still at the head of the queue, and run before any that this poll would find.
         }
         long last = Schedt.LASTPOLL.getVolatile(s.sched);
-        if (last == 0 || !Schedt.LASTPOLL.compareAndSet(s.sched, last, System.nanoTime())) { // Else sysmon would poll as well.
+        if (last == 0 || !Schedt.LASTPOLL.compareAndSet(s.sched, last, System.nanoTime())) { // The new time keeps sysmon from a poll.
             return 0; // Another M polls.
         }
         return poll(m, pp);
     }
 
-    /** Takes the first of a list of Gs that the poller found, to run it on {@code pp}, and readies the others. */
+    /** Returns the first of a list of Gs that the poller found, made runnable, for {@code pp} to run. Readies and queues the others. */
     private static long first(Scheduler s, long pp, long list) {
         long rest = G.SCHEDLINK.get(list);
         G.SCHEDLINK.set(list, 0);
@@ -268,9 +283,9 @@ final class FindRunnable {
     }
 
     /**
-     * Looks at the other Ps, in the scheduler's steal order.
+     * Searches the other Ps, in the scheduler's steal order.
      *
-     * @return a G, or 0; then {@code m.walk.newWork()} says to start over
+     * @return a G, or 0; then {@code m.walk.newWork()} says whether findRunnable is to start over
      */
     private static long stealWork(Machine m, long pp) {
         Scheduler s = m.s;
@@ -281,12 +296,12 @@ final class FindRunnable {
         return gp;
     }
 
-    /** The earlier of two times, 0 being none. */
+    /** Returns the earlier of two times, where 0 means that there is none. */
     static long earlier(long a, long b) {
         return a == 0 || b != 0 && b < a ? b : a;
     }
 
-    /** Nothing anywhere: gives the P up and sleeps. Returns a G if one turned up, else 0 to start over with a P. */
+    /** Gives the P up and sleeps, as no place had work. Returns a G if a last check finds one, else 0 to start over with a P. */
     private static long giveUp(Machine m, long pp) {
         Scheduler s = m.s;
         long sched = s.sched;
@@ -307,12 +322,12 @@ final class FindRunnable {
         Threads.releasep(m);
         Idle.pidleput(sched, pp, System.nanoTime());
         boolean wasSpinning = M.SPINNING.get(m.mp) != 0;
-        M.SPINNING.setOpaque(m.mp, 0); // Before the next line, after which whoever takes the M may make it spin.
+        M.SPINNING.setOpaque(m.mp, 0); // Before the M is listed: from then on a waker may take it and set spinning.
         Threads.list(m);
         SchedLock.unlock(sched);
 
         if (wasSpinning) {
-            Wakep.stopSpinning(sched); // Step 2 of stopping to spin; what follows is step 3.
+            Wakep.stopSpinning(sched); // Step 2 of the protocol in Wakep. checkAgain is step 3.
         }
         long gp = checkAgain(m);
         if (gp != 0) {
@@ -322,9 +337,9 @@ final class FindRunnable {
             return 0;
         }
         long pollUntil = checkTimersNoP(s);
-        m.untold = 0; // checkTimersNoP has seen it.
+        m.untold = 0; // checkTimersNoP has read that timer.
         if (Schedt.CLOSING.getAcquire(sched) == Scheduler.STOPPED) {
-            Threads.stopm(m); // Ends the M, whether timers are set or not: those are run outside of the scheduler then.
+            Threads.stopm(m); // Ends the M even if timers are set: after the scheduler's end they run outside of it.
             return 0;
         }
         if ((pollUntil != 0 || s.netpoll.anyWaiters(s)) && Schedt.LASTPOLL.getVolatile(sched) != 0) {
@@ -340,18 +355,18 @@ final class FindRunnable {
         }
         long until = Schedt.POLLUNTIL.getVolatile(sched);
         if (pollUntil != 0 && (until == 0 || until > pollUntil)) {
-            s.netpoll.wake(s); // The M in the poller would sleep longer than that.
+            s.netpoll.wake(s); // The M in the poller would sleep past the first timer.
         } else if (pollUntil == 0 && until != 0 && s.config.deadlockDetection()) {
-            s.netpoll.wake(s); // That M sleeps for a timer that was stopped since, and may be the last that is not on the idle list.
+            s.netpoll.wake(s); // The M in the poller sleeps for a timer that was stopped since, and may be the last M that counts as awake.
         }
         Threads.stopm(m);
         return 0;
     }
 
     /**
-     * Looks at the global queue and all rings without a P; with work in sight takes a P and spins again.
+     * Checks the global queue and all rings once more, without a P. If there is work, the M takes an idle P and spins again.
      *
-     * @return a G of the global queue, or 0; then the M has a P, or is idle, or another M has a P for it
+     * @return a G of the global queue, or 0; then the M has a P, or has none because there is no work or no idle P
      */
     private static long checkAgain(Machine m) {
         Scheduler s = m.s;
@@ -363,7 +378,7 @@ final class FindRunnable {
         SchedLock.unlock(sched);
         long spinners = Schedt.NMSPINNING.getVolatile(sched);
         if (Schedt.spinning(spinners) != Schedt.onTheirWay(spinners)) {
-            return 0; // An M that spins looks again, or wakes another now that a P is idle.
+            return 0; // A spinning M searches again, or wakes another M, as it sees that a P is idle.
         }
         Processor[] all = s.procs();
         for (int i = 0, n = Math.min(all.length, Schedt.GOMAXPROCS.getOpaque(sched)); i < n; i++) {
@@ -375,7 +390,10 @@ final class FindRunnable {
         return 0;
     }
 
-    /** There is work: takes an idle P, if there is one, and the M from the idle list. Releases the lock. */
+    /**
+     * Takes an idle P, if there is one, and the M from the idle list, to run work that was found. Called under sched.lock, which it
+     * releases.
+     */
     private static long resume(Machine m) {
         long sched = m.s.sched;
         if (Schedt.PIDLE.get(sched) == 0) {
@@ -396,9 +414,9 @@ final class FindRunnable {
     }
 
     /**
-     * Another M has taken this one off the idle list and has a P for it, perhaps with work of that P's own. It may not have known that
-     * this M is the one that others rely on to look for work; so the work that this M has just seen needs another M, which is woken here
-     * unless this M is to spin with that P.
+     * Waits for the P that a waker has for this M, which the waker has taken from the idle list. The P may have work of its own. The
+     * waker may not have known that submitters rely on this M's last check. So another M is woken for the work that this check may have
+     * seen, unless this M is to spin with its new P.
      */
     private static long taken(Machine m) {
         if (M.SPINNING.getOpaque(m.mp) == 0) {
@@ -408,7 +426,7 @@ final class FindRunnable {
         return 0;
     }
 
-    /** When the first timer of all is due, 0 for none; a last look, after the P was given up. */
+    /** Returns when the first timer of all Ps is due, 0 for none. Called after the P was given up. */
     private static long checkTimersNoP(Scheduler s) {
         long pollUntil = 0;
         Processor[] all = s.procs();
@@ -420,7 +438,7 @@ final class FindRunnable {
         return pollUntil;
     }
 
-    /** Without a P: this M is the one that sleeps in the poller until the next timer is due. */
+    /** Sleeps in the poller until the next timer is due. The caller has no P, and has claimed the poller by setting lastpoll to 0. */
     private static long sleepPolling(Machine m, long pollUntil, boolean wasSpinning) {
         Scheduler s = m.s;
         long sched = s.sched;
@@ -429,7 +447,7 @@ final class FindRunnable {
         long delay = pollUntil == 0 ? -1 : Math.max(0, pollUntil - System.nanoTime());
         if (s.config.deadlockDetection()
                 && (checkTimersNoP(s) != pollUntil || pollUntil == 0 && !s.netpoll.anyWaiters(s))) {
-            delay = 0; // The timer it was to sleep for was stopped, before its sleep was visible to whoever stopped it.
+            delay = 0; // The timer that this sleep waits for was stopped by a thread that could not see polluntil yet.
         }
         long list = 0;
         if (Schedt.CLOSING.getAcquire(sched) < Scheduler.STOPPED) {

@@ -13,8 +13,8 @@ import org.gmp4j.struct.P;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The Java side of an M: its thread, and what a goroutine leaves for the M when it gives the thread back (see
- * {@link Mcall}). Unless a field says otherwise it belongs to the M's thread, be it on a goroutine's stack or on its own.
+ * The Java side of an M: its thread, and the request that a goroutine leaves for the M when it yields the thread (see
+ * {@link Mcall}). Unless a field says otherwise, only the M's thread accesses it, on a goroutine's stack or on its own.
  */
 public final class Machine extends Host {
     /** The scheduler. */
@@ -22,63 +22,71 @@ public final class Machine extends Host {
     /** Its struct m. */
     public final long mp;
 
-    /** Which entry of a placement the thread is pinned to; -1 for none. And of which placement. */
+    /** The slot of {@link #pinnedBy} to which the thread is pinned; -1 for none. */
     int pinnedTo = -1;
+    /** The placement by which the thread was last pinned. */
     @Nullable Placement pinnedBy;
 
-    /** What to do after the switch: a code of {@link Mcall}. */
+    /** The operation that the M performs after the switch: a code of {@link Mcall}. */
     int op;
     /** For {@link Mcall#GOEXIT}: the G that the stack took from the queue after its own had ended, with Runq.INHERIT; 0 for none. */
     long pick;
-    /** Until when this M goes on searching before it sleeps; nanoTime, valid while it spins. Whoever wakes the M sets it. */
+    /**
+     * The time, by nanoTime, until which this M searches before it sleeps; valid while it spins. Written by the M's thread, or by a
+     * waker before it wakes the note, which orders the two.
+     */
     long spinUntil;
-    /** Under a latency policy: whether it was alone at work and has woken another to spin in its place, and since then had work. */
+    /**
+     * Under a latency policy: whether this M, when it was alone at work, has woken another to spin in its place. Cleared when the M
+     * runs out of work.
+     */
     boolean hasStandIn;
-    /** When its time slices begin, for sysmon. */
+    /** The times at which this M's slices begin, for sysmon. */
     public final SliceClock slices = new SliceClock();
-    /** What sysmon knows of it; null for {@link Allm#TOO_MANY}. */
+    /** Sysmon's notes on this M; null for {@link Allm#TOO_MANY}. */
     public final Monitor.Watched watched;
-    /** When it was last woken to run on a P; 0 once its wake-up time was counted. Written like {@link #spinUntil}. */
+    /**
+     * The time, by nanoTime, at which this M was last woken to run on a P; 0 once its wake-up time was counted. Written like {@link
+     * #spinUntil}.
+     */
     long rung;
     /** This M's search through other Ps. */
     final StealWalk walk = new Walk(this);
     /**
-     * Whether it was put on the idle list while it still looks for work. Written by the M's thread, read by Checkdead, both under
+     * Whether the M is on the idle list while it still searches for work. Written by the M's thread, read by Checkdead, both under
      * sched.lock.
      */
     boolean listed;
     /**
-     * When the timer of a goroutine that went to sleep on this M is due, if the poller was not told of it yet; else 0. It need not be:
-     * if the M finds nothing to run, it looks at all timers itself before it sleeps. Where it sleeps without that look, another thread
-     * that looks was woken: by startTheWorld, or because the M was taken from the idle list.
+     * When the first timer is due that a goroutine has set as it went to sleep on this M, if the poller has not been woken for that timer
+     * yet; else 0. The wake-up can wait: if the M finds nothing to run, it reads all timers itself before it sleeps. If it sleeps
+     * without reading them, another thread that reads them was woken, by startTheWorld or when the M was taken from the idle list.
      */
     long untold;
-    /** Whether a goroutine was ever locked to it, and may have changed the state of its thread. */
+    /** Whether a goroutine was ever locked to this M, and may have changed the state of its thread. */
     boolean wasLocked;
-    /** How many times in a row it was woken shortly after it slept and found nothing. */
+    /** How many times in a row this M was woken shortly after it fell asleep, and found no work. */
     int inVain;
-    /** Whether its thread has begun as {@link CleanStart} wants it. */
+    /** Whether its thread has been brought into the state that {@link CleanStart} requires. */
     boolean begun;
-    /** Where the events of its P go; null when they go nowhere. Right as long as it has a P: see {@link Tracer}. */
+    /** The ring for the events of the M's P; null when they are not recorded. Valid while the M has a P: see {@link Tracer}. */
     @Nullable EventRing trace;
-    /** The next in the list of Ms that have ended; under sched.lock. */
+    /** The next in the list of Ms that have ended. Accessed under sched.lock. */
     @Nullable Machine nextFree;
 
-    @SuppressWarnings("NullAway") // Allm has two that stand for none, and have no scheduler.
+    @SuppressWarnings("NullAway") // Two instances in Allm stand for the absence of an M, and have no scheduler.
     Machine(@Nullable Scheduler s, long mp) {
         this.s = s;
         this.mp = mp;
         watched = s == null ? null : s.monitor().ofM();
     }
 
-    /** For an M that has ended: whether its struct may have another thread. */
+    /** Returns whether the struct of this M, which has ended, may get another thread. */
     boolean isFree() {
         return thread == null || !thread.isAlive();
     }
 
-    /**
-     * Its struct gets another thread: everything is as in a new one. The last thread has ended, or was never started.
-     */
+    /** Resets all fields to their first values, for another thread. The last thread has ended, or was never started. */
     void renew() {
         pinnedTo = -1;
         pinnedBy = null;
@@ -96,43 +104,44 @@ public final class Machine extends Host {
         held = 0;
     }
 
-    /** The M whose thread this code runs on, inside a goroutine or not; null elsewhere. */
+    /** Returns the M on whose thread the caller runs, in a goroutine or not; null on other threads. */
     static @Nullable Machine of() {
         return (Machine) Host.current();
     }
 
-    /** The M whose thread this code runs on; for the floors above, which know that there is one. */
+    /** Returns the M on whose thread the caller runs, for callers on higher floors that know that there is one. */
     @SuppressWarnings("NullAway")
     public static Machine current() {
         return of();
     }
 
-    /** The attached P, 0 for none; for the floors above. */
+    /** Returns the attached P, 0 for none; for higher floors. */
     public long attachedP() {
         return pp();
     }
 
     /**
-     * Whether it runs a goroutine's own code (nobody takes a P while m.locks is raised: {@link Gate}), has no P, and did not say that
-     * it would block: a stray. From any thread; the owner changes these words meanwhile, so they may be from different moments.
+     * Returns whether the M is a stray: it runs a goroutine's own code without a P, and the goroutine has not announced that it would
+     * block. (While m.locks is raised the goroutine is inside the runtime, and {@link Gate} takes no P.) Called from any thread. The
+     * owner may change these words meanwhile, so they may be of different moments.
      */
     public boolean astray() {
         return M.P.getOpaque(mp) == 0 && M.CURG.getOpaque(mp) != 0 && M.INCGO.getOpaque(mp) == 0 && M.LOCKS.getOpaque(mp) == 0;
     }
 
-    /** Looks whether the P is traced; the M has just got it, or kept it while the world was stopped. */
+    /** Sets {@link #trace} for the P, which the M has just acquired, or kept while the world was stopped. */
     void lookForTrace(long pp) {
         Tracer t = s.tracer;
         trace = t == null ? null : t.ring(P.ID.get(pp));
     }
 
-    /** The attached P, 0 for none. */
+    /** Returns the attached P, 0 for none. */
     long pp() {
         return M.P.get(mp);
     }
 
     /**
-     * A pseudo-random number from 0 to {@code n} - 1: {@code cheaprandn}.
+     * {@code cheaprandn}: returns a pseudo-random number from 0 to {@code n} - 1.
      *
      * @param st the caller's stack, inside {@link GStack#enter}; null for a thread that is no M
      */
@@ -141,7 +150,7 @@ public final class Machine extends Host {
         return (int) ((r & 0xFFFF_FFFFL) * n >>> Integer.SIZE);
     }
 
-    /** The next pseudo-random number (xorshift64*, the high half). */
+    /** Returns the next pseudo-random number (xorshift64*, the high half). */
     int cheaprand() {
         long x = M.FASTRAND.get(mp);
         x ^= x >>> 12;

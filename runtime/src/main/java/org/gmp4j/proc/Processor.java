@@ -5,37 +5,38 @@ import java.util.Arrays;
 
 import org.jspecify.annotations.Nullable;
 
-/** The Java side of a P, with the free stacks that dead goroutines left, which only the M that holds the P touches. */
+/** The Java side of a P. Its free stacks, which dead goroutines have left, are touched only by the M that holds the P. */
 public final class Processor {
     private static final int LOCAL = 64;
 
     /** Its struct p. */
     public final long pp;
-    /** What sysmon knows of this P. */
+    /** Sysmon's notes on this P. */
     public final Monitor.Watched watched;
     /**
-     * How many Gs of the global queue this P has begun with ahead of others ({@code FindRunnable.globalFirst}); written by the owner, read
-     * by sysmon, which takes it for one less if it reads it too early: then what waits in the queue may have its turn later.
+     * How many times this P has taken from the global queue ahead of preempted Gs ({@code FindRunnable.globalFirst}). Written by the
+     * owner, read by sysmon without order. If sysmon misses the last one, the preempted Gs may become due a little later.
      */
     public long ahead;
-    /** How many switches there had been when it last did, or might have; and since when others have run, as far as is known. */
+    /** The number of switches when {@link #isAheadAgain} last returned true. The next three fields are the owner's. */
     private long aheadSwitches;
+    /** A time, by nanoTime, since which the P has run only Gs that it did not take ahead, as far as is known. */
     private long othersSince = System.nanoTime();
-    /** The time slice, by {@code p.schedtick}, in which that was. */
+    /** The time slice, by {@code p.schedtick}, that ran at {@link #othersSince}. */
     private int othersSlice;
     private final GStack[] free = new GStack[LOCAL];
     private int n;
     /** The NUMA node of all its CPUs; see {@link #node()}. */
     private volatile int node = -1;
-    /** By their numbers. */
+    /** The caches, indexed by their numbers. */
     private Cache[] caches = {};
 
-    /** What an off-heap allocator keeps with a P: see {@code org.gmp4j.memory}. */
+    /** A cache of an off-heap allocator that belongs to a P: see {@code org.gmp4j.memory}. */
     public interface Cache {
-        /** The P dies: gives away all that is in it. World stopped, under sched.lock; needs no memory. */
+        /** Gives all its contents away, as the P dies. Called under sched.lock in a stopped world; must not allocate. */
         void flush();
 
-        /** The scheduler has ended, and the P with it. Needs no memory. */
+        /** Drops its contents, as the scheduler has ended, and the P with it. Must not allocate. */
         void drop();
     }
 
@@ -45,10 +46,11 @@ public final class Processor {
     }
 
     /**
-     * Whether others than what was taken ahead have run for so many nanoseconds since this last said so. At the first look after that
-     * they have just begun, as far as is known: what was taken may have run until then. Owner only.
+     * Returns whether the P's other Gs have run for at least {@code nanos} since this last returned true, which lets the P take from the
+     * global queue ahead again. The first call after that only begins to measure, because the G that was taken may have run until then.
+     * Called by the owner only.
      *
-     * @param switches how many there have been
+     * @param switches the number of the P's switches so far
      * @param tick {@code p.schedtick}
      */
     boolean isAheadAgain(long nanos, long switches, int tick) {
@@ -65,13 +67,13 @@ public final class Processor {
         return true;
     }
 
-    /** Whether the time slice is still the one in which others began to run, as isAheadAgain has seen. Owner only. */
+    /** Returns whether slice {@code tick} is still the one in which {@link #isAheadAgain} began to measure. Called by the owner only. */
     boolean sliceLasts(int tick) {
         return tick == othersSlice;
     }
 
-    /** A free stack, or null. */
-    @SuppressWarnings("NullAway") // Nobody reads behind n.
+    /** Takes a free stack; null when there is none. Called by the owner only. */
+    @SuppressWarnings("NullAway") // The entries behind n are null, and are never read.
     @Nullable GStack take() {
         if (n == 0) {
             return null;
@@ -81,7 +83,7 @@ public final class Processor {
         return st;
     }
 
-    /** Keeps a free stack; false when there are enough. */
+    /** Keeps a free stack. Returns false when there are enough already. Called by the owner only. */
     boolean give(GStack st) {
         if (n == LOCAL) {
             return false;
@@ -90,23 +92,26 @@ public final class Processor {
         return true;
     }
 
-    /** The NUMA node of all its CPUs; -1 when they are of several, or the machine has but one, or nobody has chosen them. */
+    /** Returns the NUMA node of the P's CPUs; -1 when they span several nodes, the machine has one node, or no placement is set. */
     public int node() {
         return node;
     }
 
-    /** With the world stopped. */
+    /** Sets the P's NUMA node. Called with the world stopped. */
     void setNode(int n) {
         node = n;
     }
 
-    /** The cache of a number; null for none. On a goroutine's stack, inside {@link GStack#enter}, as long as that lasts. */
+    /**
+     * Returns the cache with that number; null for none. Called on a goroutine's stack, inside {@link GStack#enter}; the cache may be
+     * used until the goroutine leaves the runtime.
+     */
     public @Nullable Cache cache(int number) {
         return number < caches.length ? caches[number] : null;
     }
 
     /**
-     * Sets it, likewise.
+     * Sets the cache with that number. Called on a goroutine's stack, inside {@link GStack#enter}.
      *
      * @throws OutOfMemoryError when there is no memory for that; nothing has changed
      */
@@ -117,7 +122,7 @@ public final class Processor {
         caches[number] = c;
     }
 
-    /** Drops all free stacks, which the collector takes, and what else would be of use to a P that lives. */
+    /** Drops all free stacks, for the collector, and flushes the caches, as the P dies. */
     void trim() {
         while (take() != null) {
             // Dropped.
@@ -129,7 +134,7 @@ public final class Processor {
         }
     }
 
-    /** The scheduler has ended. */
+    /** Drops the caches, as the scheduler has ended. */
     void drop() {
         for (Cache c : caches) {
             if (c != null) {

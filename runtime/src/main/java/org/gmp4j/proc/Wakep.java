@@ -15,66 +15,67 @@ import org.gmp4j.struct.Schedt;
 import org.gmp4j.struct.Throw;
 
 /**
- * {@code wakep}, spinning, and the protocol by which no work waits unseen while an M sleeps.
+ * {@code wakep}, spinning, and the protocol which ensures that no work stays unseen in a queue while an M sleeps.
  *
- * <p>An M without work does not sleep at once: it spins, that is, it looks through the other Ps' queues, and is counted in
- * {@code nmspinning}. Whoever queues work wakes another M only when no M spins, because a spinner will find it.
+ * <p>An M without work does not sleep at once. It spins: it searches the other Ps' queues, and is counted in {@code nmspinning}. A
+ * thread that submits work wakes an M only when no M spins, because a spinner will find the work.
  *
  * <pre>
  *  a submitter of work                       an M that stops spinning
  *  1 queue the G                             1 give the P up: pidleput, npidle+1, under sched.lock
  *  2 full fence: the CAS on runnext, the     2 nmspinning-1                    (volatile)
- *    exchange that frees sched.lock, or a    3 look at all run queues again    (volatile)
+ *    exchange that frees sched.lock, or a    3 check all run queues again      (volatile)
  *    fence after the release of the tail
- *  3 npidle > 0, and nmspinning == 0 or      4 found: take an idle P, spin again; nothing: sleep;
- *    all those are late? then wake one:        given another P meanwhile: wake one, as on the left
- *    nmspinning + 1
+ *  3 npidle > 0, and nmspinning == 0 or      4 work: take an idle P, spin again; no work: sleep;
+ *    all spinners are late? then wake one      given a P by a waker meanwhile: wake another M, as
+ *    M: nmspinning+1                           on the left
  * </pre>
  *
- * The fence between 1 and 3 on the left and the volatile add between 1 and 3 on the right make this Dekker's pattern: if
- * the submitter's read still sees the spinner, then its queueing precedes the spinner's last look, which finds the G; if
- * the last look misses the G, then the submitter sees nmspinning without that spinner and npidle with its P. Without the
- * fence the read of nmspinning may pass the store of the tail, both look away, and a G waits while a P sleeps.
+ * The fence between 1 and 3 on the left and the volatile add between 1 and 3 on the right make this Dekker's pattern. If
+ * the submitter's read still sees the spinner, then the G was queued before the spinner's last check, which finds it. If
+ * the last check misses the G, then the submitter sees nmspinning without that spinner and npidle with its P. Without the
+ * fence the read of nmspinning may pass the store of the tail; then each side misses the other, and a G waits while a P is idle.
  *
- * <p>An M that does not spin when it gives its P up (because others do: {@link #becomeSpinning}) also looks once more, though
- * in Go it does not. Its P becomes idle only now: the last spinner may have found work and woken nobody, as no P was idle, and
- * a submitter may have woken nobody for the same reason. In Go wakep takes sched.lock each time, to set needspinning.
+ * <p>An M that does not spin when it gives its P up, because enough others do ({@link #becomeSpinning}), also checks the queues once
+ * more. Its P becomes idle only now: the last spinner may have found work, and a submitter may have queued some, and neither has
+ * woken an M as no P was idle. Go needs no such check, because there wakep takes sched.lock each time, to set needspinning.
  *
- * <p>A spinner that finds work stops spinning as well. Submitters may have relied on it, so it does step 2 and then looks in
- * the same way, at timers too ({@link #resetspinning}). Only if there is something is another M woken. Go wakes one without
- * looking. In a service at low load, where a goroutine becomes ready now and then, that woke a second M for nothing each
- * time, which was a third of the time that a request took.
+ * <p>A spinner that finds work stops spinning as well. Submitters may have relied on it, so it does step 2 and then checks the queues,
+ * and the timers too ({@link #resetspinning}). It wakes another M only if there is more work. Go wakes one without a check. In a
+ * service at low load, where one goroutine becomes ready now and then, each request would wake a second M for nothing.
  *
- * <p>A spinner that was woken may wait for a CPU: the kernel puts it behind the thread that runs where it ran last, and no other CPU
- * takes it from there for hundreds of microseconds. In Go it stands for all that is submitted meanwhile, while a P and a CPU are idle.
- * A web server on two CPUs, which its clients share and whose dispatcher is a plain thread, left a tenth of them idle for that. So the
- * word of nmspinning also counts those that are on their way: that were woken and have not come to run. When all spinners are, and the
- * last was woken some time ago, they are late, and whoever queues work wakes one more; the next only after twice that time, and so
- * on, as each late M holds a P that others might want. {@code wokenat} is stored before the CAS that counts the M, and read after
- * the count, so a reader never sees the time of an earlier M; the clock is read first, so a reader that is delayed sees no age.
- * An M that is awake looks for work as if those on their way were not there: neither their number nor their Ps keep it from spinning,
- * and it leaves its last look to none of them.
+ * <p>A spinner that was woken may wait for a CPU: the kernel queues it behind the thread that runs on its last CPU, and for a while no
+ * other CPU takes it from there. In Go it stands for all work that is submitted meanwhile, though a P and a CPU are idle. So the word
+ * of nmspinning also counts the spinners on their way, which were woken and do not run yet. When all spinners are on their way and
+ * the last one was woken more than {@link #LATE_NANOS} ago, they are late, and a submitter wakes one more M. It wakes the next only
+ * after twice that time, and so on, as each late M holds a P that others might want. {@code wokenat} is stored before the CAS that
+ * counts the M and read after the count, so a reader never sees the time of an earlier M. The reader reads the clock before wokenat,
+ * so a delay between the two makes the M seem younger, not older. An M that is awake searches as if the Ms on their way did not
+ * exist: neither their number nor their Ps keep it from spinning, and it leaves its last check to none of them.
  *
- * <p>M7: the word grows only by CAS, from 0 or from what were all late when an M is woken, and below the bound in becomeSpinning. An M
- * that comes to run is counted among those that spin, by a CAS as well, only where not enough others do. So those that spin are never
- * more than half of the Ps.
+ * <p>M7: the word grows only by CAS. It grows when an M is woken, from 0 or from a value whose spinners are all late, and in
+ * becomeSpinning, below the bound there. An M that was woken and begins to run is counted as one that spins, also by CAS, only if not
+ * enough others spin. So at most half of the Ps spin, or one.
  *
- * <p>Rejected: waking an M for each G (as many futex calls as goroutines, and most of the woken Ms find nothing); handing the G to
+ * <p>Rejected: to wake an M for each G (as many futex calls as goroutines, and most of the woken Ms find nothing); to hand the G to
  * the sleeping M directly (often the submitter is about to block, and the G would have run on the submitter's P, caches warm).
  */
 final class Wakep {
-    /** After this long, ns, an M that was woken is late: an idle CPU of a virtual machine takes up to 30 µs to run it. */
+    /** After this long, ns, an M that was woken is late. An idle CPU of a virtual machine may need some 30 µs to run it. */
     private static final long LATE_NANOS = 50_000;
-    /** How much longer, ns, an M may take whose thread is new. */
+    /** The time, ns, that an M with a new thread gets in addition. */
     private static final long NEW_THREAD_NANOS = 150_000;
     private Wakep() {
     }
 
     /**
-     * After work was queued, with a full fence: sees to it that an M looks for it, if a P is idle; else that sysmon does, if it rests. Just
-     * after it has lain down it is left to rest: it has just had its share of the CPU, and would wait for the kernel's next tick, up to
-     * 4 ms, beside the goroutine that it is to watch, where the end of its rest wakes it in time. The clock is read only where all
-     * spinners are on their way and a P is idle, and where sysmon rests.
+     * Ensures that an M searches for work that was just queued, if a P is idle. The caller has made a full fence since.
+     *
+     * <p>If no P is idle, wakes sysmon from its light sleep: the work waits for a running G, whose slice must now be timed. Before {@link
+     * Scheduler#monitorPaidAt} sysmon is not woken, as it has just used its share of the CPU. The kernel would make it wait for the next
+     * tick while that goroutine runs, whereas its own timer wakes it sooner.
+     *
+     * <p>The clock is read only where all spinners are on their way and a P is idle, and where sysmon is in its light sleep.
      */
     static void wakep(Scheduler s) {
         long sched = s.sched;
@@ -89,18 +90,18 @@ final class Wakep {
         }
         if (Schedt.NPIDLE.getVolatile(sched) == 0) {
             if (Schedt.SYSMONWAIT.getAcquire(sched) == Schedt.SYSMON_RESTS && System.nanoTime() - s.monitorPaidAt >= 0) {
-                Note.ring(Schedt.sysmonnoteAddress(sched)); // The work waits for a running G, whose slice counts now.
+                Note.ring(Schedt.sysmonnoteAddress(sched));
             }
             return;
         }
         wakepSlow(s, 0);
     }
 
-    /** Wakes one more M; {@code spinners} are counted. */
+    /** Wakes one more M, if the word of nmspinning is still {@code spinners}. */
     private static void wakepSlow(Scheduler s, long spinners) {
         long sched = s.sched;
         if (!isOnItsWay(sched, spinners)) {
-            return; // Another M spins now or was woken, and will look; or one has ceased to, and looks once more.
+            return; // Another M began to spin or was woken, and will search; or one has stopped spinning, and checks the queues.
         }
         SchedLock.lock(sched);
         long pp = Schedt.CLOSING.getAcquire(sched) == Scheduler.STOPPED ? 0
@@ -119,28 +120,28 @@ final class Wakep {
     }
 
     /**
-     * Counts an M that the caller is to wake or to make, where {@code spinners} are counted; false when those have changed. The time is
-     * stored even then: others are taken for late a little later. The word may be the same again though it counts other Ms, which are not
-     * late: then one is woken too early.
+     * Counts an M that the caller will wake or make as a spinner on its way, if the word of nmspinning is still {@code spinners}.
+     * Returns false when it is not. The time is stored even then, so the spinners are taken for late a little later. The word may
+     * have returned to the same value though it counts other Ms, which are not late: then an M is woken too early.
      */
     static boolean isOnItsWay(long sched, long spinners) {
         Schedt.WOKENAT.setOpaque(sched, System.nanoTime());
         return Schedt.NMSPINNING.compareAndSet(sched, spinners, spinners + Schedt.IS_ON_ITS_WAY);
     }
 
-    /** The M that is on its way has a new thread, which takes longer to come. */
+    /** Extends the time after which the M that was counted last is late: its thread is new, and takes longer to run. */
     static void isNew(long sched) {
         Schedt.WOKENAT.setOpaque(sched, System.nanoTime() + NEW_THREAD_NANOS);
     }
 
-    /** There was no P or no M to wake: counts one less of those on their way. */
+    /** Counts one spinner on its way less, as there was no P or no M to wake. */
     static void neverComes(long sched) {
         subtract(sched, Schedt.IS_ON_ITS_WAY);
     }
 
     /**
-     * An M that was on its way has come to run. Where enough others spin by now it ceases to, and looks as a spinner does that found
-     * work, since submitters may have relied on it.
+     * Counts an M that was on its way as one that spins. Called by that M when it begins to run. If enough others spin by now it stops
+     * spinning and checks the queues, like a spinner that found work, since submitters may have relied on it.
      */
     static void begun(Machine m) {
         long sched = m.s.sched;
@@ -161,8 +162,10 @@ final class Wakep {
     }
 
     /**
-     * Whether enough others spin: half of the busy Ps (Go's rule), or half of all; those on their way count for neither. One may, as a
-     * lone M has to be able to look for work.
+     * Returns whether enough others spin: half as many as there are busy Ps (Go's rule), or half as many as there are Ps. Spinners on
+     * their way do not count, and their Ps do not count as busy. One M may always spin, as a lone M has to be able to search.
+     *
+     * @param others the word of nmspinning without the caller
      */
     private static boolean enough(long sched, long others) {
         int procs = Schedt.GOMAXPROCS.getOpaque(sched);
@@ -172,9 +175,9 @@ final class Wakep {
     }
 
     /**
-     * An M with a P and without work asks to spin.
+     * Makes an M that has a P and no work spin, if not enough others do.
      *
-     * @return false when enough others do
+     * @return whether the M spins
      */
     static boolean becomeSpinning(Machine m) {
         long sched = m.s.sched;
@@ -195,7 +198,7 @@ final class Wakep {
         }
     }
 
-    /** The M spins; it is counted already. */
+    /** Sets the M spinning, for a caller that has counted it. */
     static void startSpinning(Machine m) {
         M.SPINNING.setOpaque(m.mp, 1);
         Schedt.NEEDSPINNING.setVolatile(m.s.sched, 0);
@@ -204,8 +207,8 @@ final class Wakep {
     }
 
     /**
-     * A spinner found work: it no longer spins. Another M takes over if there is more to find, or if the policy wants a spinner
-     * ready for what comes.
+     * Stops the spinning of an M that has found work. Another M takes over if there is more work, or if the latency policy keeps a
+     * spinner ready for new work.
      */
     static void resetspinning(Machine m) {
         Scheduler s = m.s;
@@ -218,20 +221,21 @@ final class Wakep {
         }
     }
 
-    /** The look of an M that has ceased to spin and is about to do something else. */
+    /** Does the last check of an M that has stopped spinning because it has something else to do. */
     private static void lookAfterIt(Scheduler s) {
-        VarHandle.fullFence(); // Between steps 2 and 3: not all reads that follow are volatile.
+        VarHandle.fullFence(); // Between steps 2 and 3, because not all reads of step 3 are volatile.
         if (Schedt.NPIDLE.getVolatile(s.sched) != 0) {
             wakepForWork(s);
         }
     }
 
     /**
-     * Under a latency policy an M that has found work wakes another to spin in its place, ready for what comes. Where one goroutine waits
-     * again and again, for a short sleep or a socket, and all other Ps are idle, that is of no use: the one that is woken finds that
-     * goroutine next time, and wakes the first again, through the kernel each time. So an M that runs out of work and has woken another,
-     * since when no spinner has found anything beside it, says so ({@link Scheduler#spunInVain}): then an M that is alone at work wakes
-     * no other, and spins again itself when it has nothing to do. All of these are hints.
+     * Under a latency policy an M that has found work wakes another M to spin in its place, ready for new work.
+     *
+     * <p>That is of no use where a single goroutine waits again and again, for a short sleep or a socket, and all other Ps are idle: the
+     * M that was woken finds that goroutine the next time, and wakes the first M again, each time through the kernel. So an M that runs
+     * out of work notes in {@link Scheduler#spunInVain} whether no spinner has found work since it woke its stand-in. If so, an M that
+     * is alone at work wakes no other, and spins itself when it runs out of work. These fields are hints, and are not ordered.
      */
     private static void standIn(Machine m) {
         Scheduler s = m.s;
@@ -246,7 +250,7 @@ final class Wakep {
             }
             return;
         }
-        if (!s.spinnerFound || s.spunInVain) { // Else the line is left to other CPUs' caches.
+        if (!s.spinnerFound || s.spunInVain) { // A store without need would take the cache line from other CPUs.
             s.spinnerFound = true;
             s.spunInVain = false;
         }
@@ -256,8 +260,8 @@ final class Wakep {
     }
 
     /**
-     * Wakes an M if a queue has work, or if there is a timer, or a goroutine that waits for the network, and no M watches those.
-     * Called by an M that others relied on, as a spinner or because it held the last P, and that is about to do something else.
+     * Wakes an M if a queue has work, or if there is a timer or a goroutine that waits for the network and no M watches for it. Called by
+     * an M that others relied on, as a spinner or as the holder of the last P, and that will do something else now.
      */
     static void wakepForWork(Scheduler s) {
         if (anyWork(s)) {
@@ -276,10 +280,10 @@ final class Wakep {
     }
 
     /**
-     * Whether a run queue has work. The global one is read first, by an acquire that keeps the reads of the rings behind it (its partner
-     * is the release of the tail in runqpushlist): an M that does not spin may move Gs from there to its ring and wake nobody.
-     * While they are in neither, that M has taken the last Gs of the queue; then npidle is 0, or there was only the one G that it runs
-     * itself.
+     * Returns whether a run queue has work. The global queue is read first, by an acquire that keeps the reads of the rings behind it;
+     * its partner is the release of the tail in runqpushlist. The order matters because an M that does not spin may move Gs from the
+     * global queue to its ring and wake no M. While such Gs are in neither place, that M has taken the last Gs of the queue. Then npidle
+     * is 0, or there was only the one G that this M runs itself.
      */
     private static boolean anyWork(Scheduler s) {
         if (Schedt.RUNQSIZE.getAcquire(s.sched) != 0) {
@@ -293,7 +297,7 @@ final class Wakep {
         return false;
     }
 
-    /** Counts one spinner less. */
+    /** Counts one M less of those that spin. */
     static void stopSpinning(long sched) {
         subtract(sched, Schedt.SPINS);
     }

@@ -11,48 +11,51 @@ import org.gmp4j.struct.Schedt;
 import org.gmp4j.struct.Throw;
 
 /**
- * The global run queue: a list of runnable Gs by schedlink under {@code sched.lock} (R7), and where a scheduler is asked for that, one more
- * for each NUMA node: {@link NodeQueues}.
+ * The global run queue: a list of runnable Gs, linked by schedlink, under {@code sched.lock} (R7). A scheduler may be configured to have
+ * one more list for each NUMA node ({@link NodeQueues}).
  *
- * <p>At the head of {@code sched.runq} are the Gs that the network poller found, in the order in which it did ({@link
- * #globrunqputpolled}), and those that {@link #globrunqputhead} put there since. {@code runqpolled} is the G behind which the poller's
- * next Gs go; 0 for the head. If each batch went to the very head, the first to come would wait for all that come later.
+ * <p>The head of {@code sched.runq} holds the Gs that the network poller found, in the order in which it found them ({@link
+ * #globrunqputpolled}), and the Gs that {@link #globrunqputhead} has put in front of them. {@code runqpolled} is the last G of this
+ * part, behind which the poller's next Gs go, or 0 when the part is empty. If each batch went to the very head, the first G to arrive
+ * would wait for all that arrive later.
  *
- * <p>{@code runqsize}, of all lists together, is written under the lock and read without it as a hint: an M that reads 0 while
- * someone adds goes on to the next place, and looks again under the lock before it sleeps.
+ * <p>{@code runqsize} counts the Gs of all lists together. It is written under the lock, and read without the lock as a hint: an M
+ * that reads 0 while another thread adds a G goes on to the next place, and reads it again under the lock before it sleeps.
  */
 public final class GlobalRunq {
     private static final long RUNQ = Mem.offset(schedt.layout(), "runq");
     private static final long HEAD = Mem.offset(gqueue.layout(), "head");
     private static final long TAIL = Mem.offset(gqueue.layout(), "tail");
 
-    /** What {@code p.globaldue} says: no turn; the turn of one that the poller did not find; that of a share of those that it found. */
+    /** {@code p.globaldue}: the global queue is not due on this P. */
     public static final int NOT_DUE = 0;
+    /** {@code p.globaldue}: the P is to take one G that the poller did not find. */
     public static final int DUE = 1;
+    /** {@code p.globaldue}: the P is to take a share of the Gs that the poller found. */
     public static final int POLLED_DUE = 3;
 
-    /** So many Gs that were preempted are passed over at most: the lock is held meanwhile. */
+    /** The most preempted Gs that a search passes over. The search holds sched.lock, hence the limit. */
     static final int MOST_PASSED = 64;
 
     private GlobalRunq() {
     }
 
-    /** Whether it says that there is a turn: 1 or 0. */
+    /** Returns 1 if a value of {@code p.globaldue} says that the global queue is due, else 0. */
     public static int anyDue(int globaldue) {
         return globaldue & 1;
     }
 
-    /** {@code sched.runq}. */
+    /** Returns the address of {@code sched.runq}. */
     public static long common(long sched) {
         return sched + RUNQ;
     }
 
-    /** The first of a list, for checkers too: under the lock, then by schedlink. */
+    /** Returns the first G of a list; the others follow by schedlink. The caller, which may be a checker, holds the lock. */
     public static long head(long list) {
         return Mem.LONG.get(list + HEAD);
     }
 
-    /** The last of a list, for checkers too: under the lock. */
+    /** Returns the last G of a list. The caller, which may be a checker, holds the lock. */
     public static long tail(long list) {
         return Mem.LONG.get(list + TAIL);
     }
@@ -61,31 +64,31 @@ public final class GlobalRunq {
         return head(list) == 0;
     }
 
-    /** Puts a G at the tail, without a P; under the lock. */
+    /** Puts a G at the tail of {@code sched.runq}. The caller holds the lock, and need not have a P. */
     public static void globrunqput(long sched, long gp) {
         globrunqputbatch(sched, gp, gp, 1);
     }
 
-    /** Puts a G at the tail, for an M with the P {@code pp}; under the lock. */
+    /** Puts a G at the tail of the list of {@code pp}'s node. The caller is the P's owner and holds the lock. */
     public static void globrunqput(long sched, long pp, long gp) {
         globrunqputbatch(sched, pp, gp, gp, 1);
     }
 
-    /** Puts a G at the head; under the lock. */
+    /** Puts a G at the head of {@code sched.runq}. The caller holds the lock. */
     public static void globrunqputhead(long sched, long gp) {
         insert(sched, 0, gp, gp, 1);
     }
 
     /**
-     * Puts {@code n} Gs that the network poller found, linked from {@code first} to {@code last}, behind those that it found before and
-     * in front of all others; under the lock.
+     * Puts {@code n} Gs that the network poller found, linked from {@code first} to {@code last}, behind the Gs that it found earlier
+     * and in front of all others. The caller holds the lock.
      */
     public static void globrunqputpolled(long sched, long first, long last, int n) {
         insert(sched, Schedt.RUNQPOLLED.getOpaque(sched), first, last, n);
         Schedt.RUNQPOLLED.setOpaque(sched, last);
     }
 
-    /** Puts {@code n} Gs behind {@code before} in {@code sched.runq}, or at its head if that is 0. */
+    /** Puts {@code n} Gs behind {@code before} in {@code sched.runq}, or at its head if {@code before} is 0. */
     private static void insert(long sched, long before, long first, long last, int n) {
         long list = common(sched);
         long next = before == 0 ? head(list) : G.SCHEDLINK.get(before);
@@ -101,13 +104,19 @@ public final class GlobalRunq {
         Schedt.RUNQSIZE.setOpaque(sched, Schedt.RUNQSIZE.getOpaque(sched) + n);
     }
 
-    /** Puts {@code n} Gs, linked from {@code first} to {@code last}, at the tail, without a P; under the lock. */
+    /**
+     * Puts {@code n} Gs, linked from {@code first} to {@code last}, at the tail of {@code sched.runq}. The caller holds the lock, and
+     * need not have a P.
+     */
     public static void globrunqputbatch(long sched, long first, long last, int n) {
         addLast(common(sched), first, last);
         Schedt.RUNQSIZE.setOpaque(sched, Schedt.RUNQSIZE.getOpaque(sched) + n);
     }
 
-    /** The same, for an M with the P {@code pp}. */
+    /**
+     * Puts {@code n} Gs, linked from {@code first} to {@code last}, at the tail of the list of {@code pp}'s node. The caller is the P's
+     * owner and holds the lock.
+     */
     public static void globrunqputbatch(long sched, long pp, long first, long last, int n) {
         long list = NodeQueues.of(Schedt.NODEQ.get(sched), common(sched), pp);
         addLast(list, first, last);
@@ -128,7 +137,7 @@ public final class GlobalRunq {
         Mem.LONG.set(list + TAIL, last);
     }
 
-    /** Puts all of a list of a node at the tail of another one. */
+    /** Moves all Gs of the node's list {@code from} to the tail of {@code list}, which is {@code sched.runq}. */
     static void append(long list, long from) {
         if (!isEmpty(from)) {
             addLast(list, head(from), tail(from));
@@ -139,11 +148,12 @@ public final class GlobalRunq {
     }
 
     /**
-     * Takes a fair share for {@code pp}: one G to run now, the others into its ring; under the lock, by the P's owner. A G that was
-     * preempted at the end of its time slice is taken alone: with several such Gs in the ring, whatever becomes ready meanwhile would
-     * wait behind all of them. (In Go it does.) A share of those that the poller found has no others in it.
+     * Takes a fair share of Gs for {@code pp}: returns one G to run now, and puts the others into the P's ring. The caller is the P's
+     * owner and holds the lock. A G that was preempted at the end of its time slice is taken alone: with several such Gs in the ring, a G
+     * that becomes ready meanwhile would wait behind all of them. (In Go it does.) A share that begins with Gs that the poller found
+     * contains no others.
      *
-     * @param max at most so many; 0 for no limit but the share, half a ring, and what the P's ring has room for
+     * @param max the most Gs to take; 0 for no limit but the share, half a ring, and the room in the P's ring
      * @return 0 when the queue is empty
      */
     public static long globrunqget(long sched, long pp, int max) {
@@ -175,8 +185,8 @@ public final class GlobalRunq {
     }
 
     /**
-     * Takes up to {@code n} Gs behind {@code before}, or from the head if that is 0, into the P's ring, up to the first that was preempted;
-     * {@code polled}: of those that the poller found alone.
+     * Moves up to {@code n} Gs that follow {@code before}, or that begin at the head if it is 0, into the P's ring. It stops at the first
+     * G that was preempted, and if {@code polled} is set also at the first that the poller did not find.
      */
     private static void intoRing(long sched, long pp, long list, long before, int n, boolean polled) {
         long first = 0;
@@ -200,29 +210,32 @@ public final class GlobalRunq {
         }
     }
 
-    /** A P's part of what is in all lists. */
+    /** Returns a P's fair share of the Gs in all lists. */
     private static int share(long sched) {
         return Schedt.RUNQSIZE.getOpaque(sched) / Schedt.GOMAXPROCS.getOpaque(sched) + 1;
     }
 
-    /** How many of {@code n} Gs the P may take: one to run, and what its ring has room for, but no more than half of that. */
+    /** Returns how many of {@code n} Gs the P may take: one to run and as many as fit into its ring, but no more than half a ring. */
     private static int fits(long pp, int n) {
         return Math.min(Math.min(n, Runq.LEN / 2), Runq.LEN - Runq.size(pp) + 1);
     }
 
     /**
-     * Takes a share of the first Gs of {@code sched.runq} that were not preempted at the end of their time slices, as far as they stand
-     * together; ahead of those that were, whose turn does not come later for that: {@code p.globaldue} stays as it is, and the caller
-     * counts. Under the lock, by the P's owner.
+     * Takes a share of the first run of consecutive Gs of {@code sched.runq} that were not preempted at the end of their time slices,
+     * ahead of preempted Gs in front of them. The preempted ones are not delayed beyond that: {@code p.globaldue} stays as it is, and the
+     * caller counts such takes apart. The caller is the P's owner and holds the lock.
      *
-     * <p>What is in runnext must not stay there: it would inherit the slice that begins now, again and again, so that no slice ended, and
-     * the ring would wait for ever. If the slice has lasted for as long as others had to run, or the ring is full, it waits as one that
-     * was preempted: at the end of the ring goroutines that ready each other would come back before those that were, again and again.
-     * Otherwise it has perhaps not run yet, and goes to the end of the ring. (In a slice that has lasted it may be new as well: it would
-     * have had no more than the end of that.)
+     * <p>The G in runnext must not stay there. It would inherit the slice that begins now; its successors in runnext would do so again at
+     * each such take, so that no slice ended and the ring starved.
+     * <ul>
+     * <li>If the slice is old ({@code lasts}), or the ring is full, the G goes to the global queue as if it had been preempted. At the
+     * end of the ring, goroutines that ready each other would run again and again before preempted ones. A G that is new in runnext
+     * loses only the rest of an old slice.
+     * <li>Otherwise the G has perhaps not run yet, and goes to the end of the ring.
+     * </ul>
      *
-     * @param lasts whether the slice has lasted for so long
-     * @return 0 when there is none, or it stands behind more than {@value #MOST_PASSED} others
+     * @param lasts whether the current slice is at least as old as the time for which the P's other Gs had to run
+     * @return 0 when there is no such G, or more than {@value #MOST_PASSED} preempted Gs precede it
      */
     public static long globrunqgetahead(long sched, long pp, boolean lasts) {
         long list = common(sched);
@@ -250,18 +263,19 @@ public final class GlobalRunq {
     }
 
     /**
-     * Takes what has its turn by {@code p.globaldue}, which says NOT_DUE afterwards: a share of what the poller found, or one G of the
-     * others. Without others it is a share of what the poller found. In the slices that are the queue's by their number the two take
-     * turns: these are multiples of an odd number, so each second one is odd. Under the lock, by the P's owner.
+     * Takes from the part of the queue that {@code p.globaldue} names, and sets that to NOT_DUE. It takes either a share of the Gs that
+     * the poller found, or one G that the poller did not find; a share of the former if there are none of the latter. When globaldue
+     * names no part, the call is made because of the slice's number, and the two parts alternate: such numbers are multiples of an odd
+     * number, so every second one is odd. The caller is the P's owner and holds the lock.
      *
-     * @return 0 when there is none that is meant
+     * @return 0 when the part that is due is empty
      */
     public static long globrunqturn(long sched, long pp) {
         long polled = Schedt.RUNQPOLLED.getOpaque(sched);
         int due = P.GLOBALDUE.getOpaque(pp);
         P.GLOBALDUE.setOpaque(pp, NOT_DUE);
         if (polled == 0) {
-            return due == POLLED_DUE ? 0 : globrunqget(sched, pp, 1); // 0: another P has taken them.
+            return due == POLLED_DUE ? 0 : globrunqget(sched, pp, 1); // 0: another P has taken the Gs that the poller found.
         }
         boolean ofPolled = due == POLLED_DUE || due == NOT_DUE && (P.SCHEDTICK.get(pp) & 1) != 0;
         long gp = ofPolled ? 0 : popBehind(sched, pp, polled);
@@ -272,7 +286,7 @@ public final class GlobalRunq {
         return gp;
     }
 
-    /** Takes the first behind what the poller found, or that of the P's node. */
+    /** Takes the first G behind the last one that the poller found; if there is none, the first G of the list of the P's node. */
     private static long popBehind(long sched, long pp, long polled) {
         long common = common(sched);
         long gp = G.SCHEDLINK.get(polled);
@@ -289,7 +303,7 @@ public final class GlobalRunq {
         P.GLOBALDUE.setOpaque(pp, NOT_DUE);
     }
 
-    /** Takes the head, of {@code sched.runq} if that has one; 0 when all lists are empty; under the lock. */
+    /** Takes the head of {@code sched.runq}, or of a node's list if that is empty. 0 when all are. The caller holds the lock. */
     public static long pop(long sched) {
         return pop(sched, NodeQueues.any(Schedt.NODEQ.get(sched), common(sched)));
     }
@@ -302,7 +316,7 @@ public final class GlobalRunq {
         return gp;
     }
 
-    /** Takes the first G that is locked to a thread, 0 when none is; the others stay in their order. Under the lock. */
+    /** Takes the first G that is locked to a thread; 0 when none is. The others stay in their order. The caller holds the lock. */
     public static long popLocked(long sched) {
         long gp = popLocked(sched, common(sched));
         long nodeq = Schedt.NODEQ.get(sched);
@@ -325,7 +339,7 @@ public final class GlobalRunq {
         return gp;
     }
 
-    /** Takes {@code gp} out, which stands behind {@code before}, or at the head if that is 0. */
+    /** Unlinks {@code gp}, which follows {@code before}, or is the head if {@code before} is 0. */
     private static void remove(long sched, long list, long before, long gp) {
         long next = G.SCHEDLINK.get(gp);
         if (before == 0) {
@@ -339,7 +353,7 @@ public final class GlobalRunq {
         if (list != common(sched)) {
             NodeQueues.count(list, -1);
         } else if (gp == Schedt.RUNQPOLLED.getOpaque(sched)) {
-            Schedt.RUNQPOLLED.setOpaque(sched, before); // Whatever is in front of it comes before what is found next.
+            Schedt.RUNQPOLLED.setOpaque(sched, before); // All Gs in front of it belong to the polled part as well.
         }
         G.SCHEDLINK.set(gp, 0);
         Schedt.RUNQSIZE.setOpaque(sched, Schedt.RUNQSIZE.getOpaque(sched) - 1);
