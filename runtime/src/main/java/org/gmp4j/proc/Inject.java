@@ -9,17 +9,17 @@ import org.gmp4j.struct.G;
 import org.gmp4j.struct.GStatus;
 import org.gmp4j.struct.Schedt;
 
-/** {@code injectglist}: many Gs become runnable at once (the poller found them ready, a C thread readied them). */
+/** {@code injectglist}: makes many Gs runnable at once, which the poller has found ready or a C thread has readied. */
 final class Inject {
     private Inject() {
     }
 
     /**
-     * Readies a list of waiting Gs, linked by schedlink. On an M with a P, one for each idle P goes to the global queue, for those Ps
-     * to take, and the others go to this P's ring; without a P all go to the global queue.
+     * Readies a list of waiting Gs, linked by schedlink. On an M with a P, one G for each idle P goes to the global queue, for those Ps
+     * to take, and the others go to this P's ring. Without a P all go to the global queue.
      *
-     * @param first whether those that go to the global queue go to its head, behind what earlier polls have found
-     * @return how many Gs there were
+     * @param first whether the Gs for the global queue go to its head, behind the Gs that earlier polls found, instead of to its tail
+     * @return the number of Gs
      */
     static int injectglist(Scheduler s, long list, boolean first) {
         long sched = s.sched;
@@ -68,18 +68,21 @@ final class Inject {
     }
 
     /**
-     * The same for what the network poller found. It comes before goroutines whose time slice has ended, whichever thread polled. What an
-     * M finds goes to its ring; what sysmon finds goes to the global queue before all that no poll has found, as at its tail it would wait
-     * for a time slice of each goroutine there that needs the CPU for long. (In Go it does.) Those still have their turns: sysmon polls
-     * only when no M has for two quanta, and {@code GlobalTurn} sees to it.
+     * Readies and counts a list of Gs that the network poller found. They run before goroutines whose time slice has ended, whichever
+     * thread polled. An M's Gs go to its ring. Sysmon's go to the global queue, in front of all Gs that no poll has found, as at the tail
+     * they would wait for a time slice of each preempted goroutine there. (In Go they do.) The preempted ones do not starve: sysmon polls
+     * only when no M has polled for two quanta, and {@code GlobalTurn} makes them due.
      */
     static void injectPolled(Scheduler s, long list) {
         countPolled(s, injectglist(s, list, true));
     }
 
     /**
-     * Polls without blocking. After the last wait has ended by that, an M that sleeps in the poller sleeps for no goroutine, and counts as
-     * awake: it is woken. (It says that it sleeps before it looks whether any waits; here the count has been changed before.)
+     * Polls the network without blocking, and returns the list of Gs that it found, 0 for none.
+     *
+     * <p>For deadlock detection, wakes the M that sleeps in the poller if this poll has ended the last wait. That M would go on sleeping
+     * for no goroutine while it counts as awake. (The M sets lastpoll to 0 before it reads whether any goroutine waits. Here the count of
+     * waiters was changed before lastpoll is read. So one of the two sees the other.)
      */
     static long look(Scheduler s) {
         long list = s.netpoll.poll(s, 0);
@@ -90,8 +93,8 @@ final class Inject {
     }
 
     /**
-     * Counts that Gs which the JDK had parked are runnable. Not earlier: {@link Checkdead} takes a spinning M, and sysmon, which may have
-     * called the poller, for threads that can ready nothing, so in between it would find all asleep.
+     * Counts {@code n} Gs that the JDK had parked as no longer waiting. Called when they are runnable, not earlier: {@link Checkdead}
+     * assumes that a spinning M, and sysmon, can ready no G, though either may have polled. In between it would find all asleep.
      */
     static void countPolled(Scheduler s, int n) {
         if (s.config.deadlockDetection()) {
@@ -99,7 +102,7 @@ final class Inject {
         }
     }
 
-    /** Readies what C code left on sched.inject, in the order it came. From any thread; the first takes all. */
+    /** Readies the Gs that C code has pushed on sched.inject, in the order of their pushes. Called from any thread, which takes all. */
     static void drain(Scheduler s) {
         if (Schedt.INJECT.getAcquire(s.sched) == 0) {
             return;

@@ -16,35 +16,36 @@ import org.gmp4j.struct.Schedt;
 import org.gmp4j.struct.WaitReason;
 
 /**
- * {@code mcall}: how a goroutine hands control to its M's own stack (g0), and what the M does there.
+ * {@code mcall}: how a goroutine hands control to its M's own stack (g0), and the operations that the M performs there.
  *
  * <p>Protocol
  * <ol>
- * <li>On its stack the G writes what it wants: an op into its {@link Machine}, and for a park the unlock function into its {@link GStack}.
- * <li>It yields. Its frames leave the thread; the M returns from {@link JdkThreads#run} with the stack unmounted.
- * <li>The M performs the op: only now does the G's status change and the G become visible to others.
+ * <li>On its stack the G writes its request: an op into its {@link Machine}, and for a park the unlock function into its {@link GStack}.
+ * <li>It yields. Its frames leave the thread, and the M returns from {@link JdkThreads#run} with the stack unmounted.
+ * <li>The M performs the op. Only now does the G's status change and the G become visible to others.
  * </ol>
- * So a G is never on a queue while its frames are on a thread: whoever takes it may run it at once. When the JDK itself
- * yielded (a park, a monitor), op is {@link #JDK}, and the M lets the JDK finish what it began.
+ * So a G is never on a queue while its frames are on a thread, and an M that takes it may run it at once. When the JDK itself
+ * yielded (a park, a monitor), op is {@link #JDK}, and the M has the JDK complete the yield.
  *
  * <p>When the stack cannot be taken off the thread (a native frame, a class initialiser), the op is performed on the
- * G's own stack and the M parks with it, as if the G were locked to the thread: its P goes to another M, and whoever
- * schedules the G hands a P over ({@code stoplockedm}). Nothing else waits for it.
+ * G's own stack, and the M parks with the G as if the G were locked to the thread. Its P goes to another M, and the M that later
+ * schedules the G hands its own P over ({@code stoplockedm}). No other goroutine has to wait for the pinned one.
  *
- * <p>A pinned G that was told to yield does not park its M, as each such park would cost another thread. It runs on, with g.preempt
- * still set, to its next point, where the pin is usually gone ({@code Thread.start} pins for a microsecond). If it stays
- * pinned for long it loses its P to sysmon ({@code sysmon.Retake}), and parks its M when it next needs a P. When the world is being
- * stopped it parks at once, as that cannot wait. {@code goyield} only lets others go first, so it does nothing either. {@code gosched}
- * does park: a pinned loop that calls it until another goroutine has done something would otherwise never end on one P.
+ * <p>A pinned G that was asked to yield does not park its M, as each such park would cost another thread. It runs on, with g.preempt
+ * still set, to its next point, where it is usually no longer pinned ({@code Thread.start} pins only briefly). If it stays
+ * pinned for long, sysmon takes its P ({@code sysmon.Retake}), and it parks its M when it next needs a P. While the world is being
+ * stopped it parks at once, as the stop cannot wait. {@code goyield} of a pinned G does nothing, as it only lets others go first.
+ * {@code gosched} of a pinned G does park: on one P, a pinned loop that calls it until another goroutine has done something would
+ * otherwise never end.
  */
 final class Mcall {
-    /** The JDK yielded. */
+    /** The JDK yielded; the goroutine asks for nothing. */
     static final int JDK = 0;
     /** park_m. */
     static final int PARK = 1;
     /** gosched_m. */
     static final int GOSCHED = 2;
-    /** goexit0: the G is dead already, its stack is free. */
+    /** goexit0: the G is dead already, and its stack is free. */
     static final int GOEXIT = 3;
     /** gopreempt_m. */
     static final int PREEMPT = 4;
@@ -57,24 +58,24 @@ final class Mcall {
     }
 
     /**
-     * On a G's stack: performs {@code m.op} and returns when the G is run again, on whatever M that is; or at once, when it is
-     * pinned and the op can wait.
+     * Has {@code m.op} performed, and returns when the G runs again, perhaps on another M. Returns at once if the G is pinned and the op
+     * can wait. Called on the G's stack.
      */
     static void mcall(GStack st, Machine m) {
         if (LockRank.CHECK && m.op != PARK) {
-            LockRank.mayPark(0); // G5; for a park gopark has checked it.
+            LockRank.mayPark(0); // G5. For a park, gopark has checked it.
         }
         if (JdkThreads.yield(st)) {
             return;
         }
         if ((m.op == PREEMPT || m.op == GOYIELD) && Schedt.GCWAITING.getAcquire(m.s.sched) == 0) {
-            m.op = JDK; // No other thread has seen the op: the stack is as it was, and m is still its M.
+            m.op = JDK; // No other thread has seen the op. The stack is still mounted, on m.
         } else {
             pinned(st, m);
         }
     }
 
-    /** The yield failed; we still are on the G's stack, mounted on m. */
+    /** Performs the op of a G whose yield failed. Called on the G's stack, which is still mounted on {@code m}. */
     private static void pinned(GStack st, Machine m) {
         int op = m.op;
         m.op = JDK;
@@ -85,7 +86,7 @@ final class Mcall {
         if (next != gp) {
             if (next != 0) {
                 SchedLock.lock(m.s.sched);
-                GlobalRunq.globrunqputhead(m.s.sched, next); // It was picked for this M, which parks now.
+                GlobalRunq.globrunqputhead(m.s.sched, next); // This M had picked it, and parks now.
                 SchedLock.unlock(m.s.sched);
             }
             Threads.stoplockedm(m);
@@ -98,9 +99,9 @@ final class Mcall {
     }
 
     /**
-     * On g0, after the stack was unmounted (or pinned).
+     * Performs an op. Called on g0 after the stack was unmounted, or on the stack of a pinned G.
      *
-     * @return what to run next without asking the queues, with Runq.INHERIT; 0 for none
+     * @return the G to run next, with Runq.INHERIT; 0 to take one from the queues
      */
     static long perform(Machine m, GStack st, int op) {
         long gp = st.gp;
@@ -135,7 +136,10 @@ final class Mcall {
         }
     }
 
-    /** The time slice of a G that was told to yield is over: a G that runs next by runnext must not inherit it, or be told as well. */
+    /**
+     * Ends the time slice of a G that yields because it was asked to. Otherwise a G that runs next from runnext would inherit the slice,
+     * and be asked to yield as well.
+     */
     private static void leaveSlice(Machine m, long gp, int why) {
         if (m.trace != null) {
             m.trace.stop(Ev.YIELD, why, G.GOID.get(gp));
@@ -146,8 +150,9 @@ final class Mcall {
     }
 
     /**
-     * A G that waits has let its P go by itself. Were it still told to yield when it is woken, the global queue would let others pass it,
-     * as one that was preempted. Where sysmon has read curg before it was dropped, it tells the G even now: rarely, and no more than once.
+     * Clears g.preempt of a G that begins to wait, as it has given its P up by itself. If the flag were still set when the G is woken, the
+     * global queue would take the G for preempted and let others pass it. If sysmon has read curg before it was dropped, it may still set
+     * the flag after this. That is rare, and happens at most once for a park.
      */
     private static void notTold(long gp) {
         if (G.PREEMPT.getOpaque(gp) != 0) {
@@ -178,8 +183,8 @@ final class Mcall {
     }
 
     /**
-     * gosched_m, gopreempt_m: to the tail of the global queue. When this P has nothing of its own, the next G is taken from the head
-     * in the same hold of the lock, which is what findRunnable would find.
+     * gosched_m, gopreempt_m: puts the G at the tail of the global queue. When this P has no other work, also takes the next G from the
+     * queue in the same hold of the lock, as findRunnable would take it next.
      */
     private static long goschedm(Machine m, long gp) {
         long sched = m.s.sched;
@@ -196,11 +201,14 @@ final class Mcall {
         return next;
     }
 
-    /** The JDK yielded: see {@link JdkReady} for the ticket. Afterwards the G belongs to whoever wakes it. */
+    /**
+     * Completes a yield of the JDK, which makes the G {@code _Gwaiting}. Afterwards the G belongs to the thread that wakes it: see {@link
+     * JdkReady} for the ticket.
+     */
     static void jdkYield(Machine m, GStack st) {
         long gp = st.gp;
         G.WAITREASON.setOpaque(gp, WaitReason.JDK.ordinal());
-        G.WAITSINCE.setOpaque(gp, m.pp() != 0 ? 0 : System.nanoTime() | 1); // Without a P it may begin after sysmon's last pass.
+        G.WAITSINCE.setOpaque(gp, m.pp() != 0 ? 0 : System.nanoTime() | 1); // Without a P the wait may begin after sysmon's last pass.
         if (m.pp() == 0) {
             m.s.traceOutside(Ev.BLOCK, WaitReason.JDK.ordinal(), gp);
         } else if (m.trace != null) {
@@ -219,7 +227,7 @@ final class Mcall {
         }
     }
 
-    /** Whether a picked G inherits the time slice. */
+    /** Returns whether a picked G inherits the time slice. */
     static boolean inherits(long pick) {
         return (pick & Runq.INHERIT) != 0;
     }

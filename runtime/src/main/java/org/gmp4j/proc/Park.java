@@ -16,29 +16,31 @@ import org.jspecify.annotations.Nullable;
 /**
  * {@code gopark} and {@code goready}: how a goroutine waits and is woken.
  *
- * <p>Contract. Before gopark the G is queued where its waker will find it, under a lock. The unlock function gives that
- * lock back on g0, when the G is {@code _Gwaiting} and its frames are off the thread; a waker takes the lock first, so it
- * never sees a G that still runs. goready is called once for each park, by whoever took the G off the wait queue (G4).
+ * <p>Contract. Before gopark the G is queued, under a lock, where its waker will find it. The unlock function releases that
+ * lock on g0, when the G is {@code _Gwaiting} and its frames are off the thread. A waker takes the lock first, so it
+ * never sees a G that still runs. goready is called once for each park, by the thread that took the G off the wait queue (G4).
  */
 public final class Park {
-    /** Called on g0 with the G parked. */
+    /** The unlock function of a park. */
     @FunctionalInterface
     public interface Unlock {
         /**
-         * Gives the lock back.
+         * Releases the lock. Called on g0 with the G parked.
          *
          * @param gp the parked G; it may be running elsewhere as soon as the lock is free
-         * @param lock what gopark was given
+         * @param lock the lock that was passed to gopark
          * @return false to run the G on at once
          */
         boolean unlock(long gp, Object lock);
 
         /**
-         * The objects that the goroutine waits for, from the lock that gopark was given; a waker needs a reference to one of them. For
-         * {@code LeakSearch}, in a stopped world.
+         * Returns an object that the goroutine waits for; a waker needs a reference to one of these objects. Called by {@code LeakSearch}
+         * in a stopped world.
          *
+         * @param lock the lock that was passed to gopark
          * @param i the number of the object, from 0
-         * @return null when there are no more; for 0, when they are not known: then the goroutine is never reported as leaked
+         * @return null when there are no more objects; null for number 0 says that they are not known, and the goroutine is never
+         *     reported as leaked
          */
         default @Nullable Keeper waitsFor(@Nullable Object lock, int i) {
             return i == 0 && lock instanceof Keeper k ? k : null;
@@ -51,9 +53,9 @@ public final class Park {
     /**
      * Parks the calling goroutine, which is inside {@link GStack#enter}, until {@link #goready}.
      *
-     * @param st its stack
-     * @param unlock called once it is parked; null for none
-     * @param locks how many ranked locks {@code unlock} gives back, for the check of G5
+     * @param st the goroutine's stack
+     * @param unlock called once the goroutine is parked; null for none
+     * @param locks how many ranked locks {@code unlock} releases, for the check of G5
      */
     public static void gopark(GStack st, @Nullable Unlock unlock, @Nullable Object lock, WaitReason reason, int locks) {
         if (LockRank.CHECK) {
@@ -72,7 +74,7 @@ public final class Park {
         st.parkLock = null;
     }
 
-    /** The switch and the wait, for the block profile or a recorder. */
+    /** Parks the goroutine, and records the wait for the block profile or a recorder. */
     private static void watched(GStack st, Machine m, WaitReason reason) {
         long since = st.s.blockProfile.rate() != 0 && reason.profiled() ? System.nanoTime() : 0;
         Object event = Recorder.waiting();
@@ -84,8 +86,8 @@ public final class Park {
     }
 
     /**
-     * Makes a waiting G runnable: next on this P when called on one of its scheduler's Ms, else on the global queue. A
-     * goroutine that calls it is inside {@link GStack#enter}.
+     * Makes a waiting G runnable and enqueues it: into runnext of the caller's P on an M of the G's scheduler, else on the global queue.
+     * A goroutine that calls it is inside {@link GStack#enter}.
      */
     public static void goready(long gp) {
         Scheduler s = (Scheduler) GSlots.owner(gp);
@@ -94,13 +96,13 @@ public final class Park {
         enqueue(s, gp, true);
     }
 
-    /** Whether the caller is on one of the scheduler's Ms with a P. */
+    /** Returns whether the caller runs on an M of the scheduler that has a P. */
     static boolean onP(Scheduler s) {
         Machine m = Machine.of();
         return m != null && m.s == s && m.pp() != 0;
     }
 
-    /** Queues a G that was woken, is {@code _Grunnable} and in the caller's hands, and wakes a P if there is one to spare. */
+    /** Enqueues a woken G, which is {@code _Grunnable} and in no queue, and wakes an M if a P is idle. */
     static void enqueue(Scheduler s, long gp, boolean next) {
         Machine m = Machine.of();
         long pp;
@@ -134,12 +136,12 @@ public final class Park {
         GStack.exit(st);
     }
 
-    /** A preemption point of user code. */
+    /** Yields if the calling goroutine was asked to: a preemption point of user code. */
     public static void preemptPoint() {
         Preempt.point();
     }
 
-    /** {@code Gosched}: lets everyone else on the queues run first. */
+    /** {@code Gosched}: puts the calling goroutine at the tail of the global queue, behind all other runnable ones there. */
     public static void gosched(GStack st) {
         st.acquirem();
         Machine m = st.machine();
@@ -148,7 +150,9 @@ public final class Park {
         st.releasem();
     }
 
-    /** {@code goyield}: to the end of this P's queue; what stands in runnext runs now, on what is left of the time slice. */
+    /**
+     * {@code goyield}: puts the calling goroutine at the end of its P's ring. The G in runnext runs next, on the rest of the time slice.
+     */
     public static void goyield(GStack st) {
         st.acquirem();
         Machine m = st.machine();

@@ -20,17 +20,17 @@ import org.jspecify.annotations.Nullable;
 /**
  * {@code schedule} and {@code execute}: the loop of an M, on its own stack.
  *
- * <p>Go's schedule never returns; it jumps into a goroutine and is called anew by whatever gives the thread back. Here the
- * loop is a loop: pick a G, run its stack, do what it asked for ({@link Mcall}), pick the next.
+ * <p>Go's schedule never returns: it jumps into a goroutine, and is called anew when the goroutine yields the thread. Here it is a
+ * loop: pick a G, run its stack, perform the operation that it asked for ({@link Mcall}), pick the next.
  */
 final class Schedule {
-    /** How long an M sleeps, ns, when there is no memory for the stack of the only G it has to run: each try is a collection or two. */
+    /** How long, in ns, an M sleeps when there is no memory for the stack of its only G: each attempt costs a collection or two. */
     private static final long NO_STACK_NAP = 1_000_000;
 
     private Schedule() {
     }
 
-    /** The M's loop, with a P; ends only by {@link Threads.Exit}. */
+    /** Runs the M's loop. The M has a P at first. The loop ends only by {@link Threads.Exit}. */
     static void schedule(Machine m) {
         long pick = 0;
         for (;;) {
@@ -43,7 +43,7 @@ final class Schedule {
                     pick = FindRunnable.findRunnable(m);
                     m.inVain = 0;
                     if (M.SPINNING.get(m.mp) != 0) {
-                        Wakep.resetspinning(m); // Looks at the timers too.
+                        Wakep.resetspinning(m); // Checks the timers too.
                     } else if (m.untold != 0) {
                         Threads.wakeNetPoller(m.s, m.untold);
                     }
@@ -58,18 +58,18 @@ final class Schedule {
             } else {
                 pick = execute(m, gp, Mcall.inherits(pick));
                 if (pick == 0 && m.pp() == 0 && !Syscall.reacquire(m) && M.LOCKEDG.get(m.mp) == 0) {
-                    Threads.stopm(m); // Not in execute: an interpreted frame would keep the stack reachable while the M sleeps.
+                    Threads.stopm(m); // Not in execute, whose interpreted frame would keep the GStack reachable while the M sleeps.
                 }
             }
         }
     }
 
     /**
-     * Runs a G until it gives the thread back.
+     * Runs a G until it yields the thread.
      *
-     * @return what to run next without asking the queues, with {@link Runq#INHERIT}; 0 for none
+     * @return the G to run next, with {@link Runq#INHERIT}; 0 to take one from the queues
      */
-    @SuppressWarnings("NullAway") // What has a stack has it in its slot.
+    @SuppressWarnings("NullAway") // A G with HASSTACK set has its stack in its slot.
     private static long execute(Machine m, long gp, boolean inheritTime) {
         GStack st;
         if (G.HASSTACK.get(gp) != 0) {
@@ -92,12 +92,12 @@ final class Schedule {
         long pp = m.pp();
         P.NSWITCH.setOpaque(pp, P.NSWITCH.getOpaque(pp) + 1);
         VarHandle.releaseFence(); // As in GStack.releasem.
-        M.LOCKS.setOpaque(m.mp, st.locks); // From here on the P may be taken, unless the stack is inside the runtime.
+        M.LOCKS.setOpaque(m.mp, st.locks); // From now on the P may be taken, unless the stack is inside the runtime.
         boolean ended = JdkThreads.run(st);
         st.parked();
         st.locks = M.LOCKS.getOpaque(m.mp);
         M.LOCKS.setOpaque(m.mp, 1);
-        VarHandle.acquireFence(); // As in GStack.acquirem: raise locks, then look at the gate.
+        VarHandle.acquireFence(); // As in GStack.acquirem: raise locks, then read the gate.
         if (M.GATE.getOpaque(m.mp) != M.GATE_OPEN && !Gate.pass(m.mp)) {
             M.INCGO.setOpaque(m.mp, 0); // The JDK parked the goroutine inside a system call.
         }
@@ -112,17 +112,22 @@ final class Schedule {
         }
     }
 
-    /** There is no memory for the stack of a fresh G: it waits behind all others, and may get the stack of one that ends. */
+    /**
+     * Queues a fresh G behind all others, as there is no memory for its stack. It may later get the stack of a goroutine that has ended.
+     */
     private static void putOff(Machine m, long gp) {
         SchedLock.lock(m.s.sched);
         GlobalRunq.globrunqput(m.s.sched, gp);
         SchedLock.unlock(m.s.sched);
         if (Runq.runqempty(m.pp())) {
-            boolean _ = Note.sleep(M.parkAddress(m.mp), NO_STACK_NAP); // Nobody rings it: the M is on no list.
+            boolean _ = Note.sleep(M.parkAddress(m.mp), NO_STACK_NAP); // Ends by time only: the M is on no list, so no waker knows of it.
         }
     }
 
-    /** Does what the goroutine, or the JDK, asked for. After a yield of the JDK or an exitsyscall the M may be without a P. */
+    /**
+     * Performs the operation that the goroutine, or the JDK, asked for. After a yield of the JDK or an exitsyscall the M may be without
+     * a P.
+     */
     private static long after(Machine m, GStack st, boolean ended) {
         int op = m.op;
         if (ended) {
@@ -165,13 +170,13 @@ final class Schedule {
         }
     }
 
-    /** A time slice begins, or the last one ends, on a P of the caller's: schedtick changes, by which sysmon tells slices apart. */
+    /** Begins a time slice, or ends the last one, on the caller's P. Changes schedtick, by which sysmon distinguishes slices. */
     static void newSlice(Machine m, long pp) {
         P.SCHEDTICK.setOpaque(pp, P.SCHEDTICK.get(pp) + 1);
         m.slices.begins(pp);
     }
 
-    /** Unbinds the G from the M, after its status is no longer {@code _Grunning}. */
+    /** Unbinds the G from the M. Called when the G's status is no longer {@code _Grunning}. */
     static void dropg(Machine m, long gp) {
         M.CURG.setOpaque(m.mp, 0);
         G.M.set(gp, 0);

@@ -32,66 +32,67 @@ import org.gmp4j.struct.Throw;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One scheduler: {@code struct schedt} and what belongs to it on the heap. Life: {@link #schedinit}, work, {@link #close}.
+ * One scheduler: its {@code struct schedt} and its objects on the heap. It is made by {@link #schedinit} and ended by {@link #close}.
  */
 public final class Scheduler {
-    /** closing: goroutines run to their end. */
+    /** A value of {@code sched.closing}: goroutines run to their ends. */
     static final int DRAINING = 1;
-    /** closing: Ms end. */
+    /** A value of {@code sched.closing}: Ms end. */
     static final int STOPPED = 2;
 
     private static final AtomicInteger NAMES = new AtomicInteger();
-    /** Whether {@link Warm} was up in this process. */
+    /** Whether {@link Warm#up} was called in this process. */
     private static boolean warm;
 
-    /** Its struct schedt. */
+    /** The struct schedt. */
     public final long sched;
-    /** Its settings. */
+    /** The settings. */
     public final Config config;
-    /** Its Gs. */
+    /** The slots of its Gs. */
     public final GSlots slots = new GSlots(this);
     final Allp allp;
     final Allm allm = new Allm(this);
-    /** For thread names. */
+    /** The prefix of its threads' names. */
     final String name;
-    /** Written once, by {@link LiveSchedulers}, before others see the scheduler. */
+    /** Written once, by {@link LiveSchedulers}, before other threads see the scheduler. */
     @SuppressWarnings("NullAway.Init")
     String label;
     final Timers timers;
     final JdkContainer goroutines;
     Netpoll netpoll; // Not final: tests replace it.
 
-    /** Written by the first procresize. */
+    /** The order in which Ms search other Ps. Written by procresize, first before any M runs. */
     @SuppressWarnings("NullAway.Init")
     volatile VictimOrder victimOrder;
     /** The CPUs of its Ps. Replaced with the world stopped. */
     volatile Placement placement;
-    /** The object that users have for it; null in program mode. Written once. */
+    /** The object of the API that stands for this scheduler; null in program mode. Written once. */
     private volatile @Nullable Object owner;
     /** The tracer; null when it is off. Set with the world stopped, by {@link Tracing}. */
     volatile @Nullable Tracer tracer;
-    /** Where goroutines are started, by {@code createsites=1}; else null. */
+    /** The names of the places at which goroutines are started, for {@code createsites=1}; else null. */
     final @Nullable Names places;
-    /** Where goroutines waited; and where they held locks that others waited for. */
+    /** A profile of the places at which goroutines waited. */
     public final WaitProfile blockProfile = new WaitProfile();
+    /** A profile of the places at which goroutines held locks that others waited for. */
     public final WaitProfile mutexProfile = new WaitProfile();
-    /** While a search for leaks is under way, else null. Set and cleared with the world stopped. */
+    /** Not null while a search for leaks is under way. Set and cleared with the world stopped. */
     volatile @Nullable HiddenStacks hidden;
     private volatile @Nullable BooleanSupplier idleHook;
     private volatile boolean mainExited;
-    /** Whether an M found all goroutines asleep. Set by Ms before they ring sysmon, which clears it before it looks ({@link Checkdead}). */
+    /** Whether an M found all goroutines asleep. Set by Ms before they ring sysmon, which clears it and then checks ({@link Checkdead}). */
     volatile boolean mayBeDead;
-    /** Until when, by nanoTime, sysmon need not look for a deadlock: something held the last report off. Written by sysmon. */
+    /** Before this time, by nanoTime, sysmon checks for no deadlock, as something held its last report off. Written by sysmon. */
     volatile long heldUntil = System.nanoTime();
     private volatile boolean procsByHand;
     private volatile boolean mainReturned;
-    /** Whether it runs all virtual threads that name no scheduler: set before the first of them, by {@link DefaultPool}. */
+    /** Whether this scheduler runs all virtual threads that name none. Set before the first of them runs, by {@link DefaultPool}. */
     volatile boolean inPlaceOfJdk;
-    /** Program mode, {@link Ends}: goroutines whose deferred work runs after an exception. */
+    /** Program mode, {@link Ends}: the number of goroutines whose deferred work runs after an exception. */
     final AtomicInteger panicDefers = new AtomicInteger();
     /** Program mode: whether an exception that ends the program, or a fatal error, is being reported. */
     volatile boolean panicking;
-    /** For {@link StopTheWorld}: when the stop began, how long it took, its event. Written by whoever stops the world. */
+    /** For {@link StopTheWorld}: when the stop began, how long it took, its event. Written by the thread that stops the world. */
     long stopBegan;
     long stopTook;
     @Nullable Object stopEvent;
@@ -104,16 +105,17 @@ public final class Scheduler {
     final Reports reports;
     private final Closing closing = new Closing(this);
     /**
-     * From when on the kernel runs sysmon as soon as it is woken from its rest, by nanoTime. Sysmon writes it before the
-     * volatile store of sysmonwait that says that it rests; {@link Wakep#wakep} reads it after that, by acquire. A reader that is late may
-     * see the time of a later rest: then sysmon has looked since.
+     * The time, by nanoTime, from which sysmon has paid for its last use of the CPU, so that the kernel runs it as soon as it is woken
+     * from its light sleep. Sysmon writes it before the volatile store of sysmonwait that says that it sleeps lightly. {@link
+     * Wakep#wakep} reads it after an acquire of sysmonwait. A late reader may see the time of a later sleep: then sysmon has scanned the
+     * Ps since, and the wake-up is not needed.
      */
     public long monitorPaidAt;
-    /** Under a latency policy: whether a spinner has found work beside an M at work, since one was last woken to stand in. A hint. */
+    /** Under a latency policy: whether a spinner has found work since an M last woke a stand-in. A hint, written by all Ms. */
     boolean spinnerFound;
-    /** Under a latency policy: whether none had, when the last M that had a stand-in had nothing to do. A hint. */
+    /** Under a latency policy: whether the last M with a stand-in ran out of work before a spinner found any. A hint, written by all Ms. */
     boolean spunInVain;
-    /** Set while a thread takes a P by its {@link Gate}: one at a time. */
+    /** Set while a thread takes a P by its {@link Gate}, which at most one thread does at a time. */
     final AtomicBoolean taker = new AtomicBoolean();
 
     private Scheduler(String name, Config config, Timers timers, Netpoll netpoll, Function<Scheduler, Monitor> monitor, Reports reports) {
@@ -144,17 +146,17 @@ public final class Scheduler {
     }
 
     /**
-     * {@code schedinit}: a scheduler with its Ps idle and no M yet.
+     * {@code schedinit}: makes a scheduler whose Ps are idle and which has no M yet.
      *
-     * @param monitor makes its monitor; called with the scheduler before that is complete
-     * @throws OutOfMemoryError when there is no memory for it, or no thread for its sysmon; nothing is left of it then
+     * @param monitor makes the scheduler's monitor; called before the scheduler is complete
+     * @throws OutOfMemoryError when there is no memory for the scheduler, or no thread for its sysmon; then all of it has been undone
      */
     public static Scheduler schedinit(Config config, Timers timers, Netpoll netpoll, Function<Scheduler, Monitor> monitor,
             Reports reports) {
         return schedinit("gmp" + NAMES.getAndIncrement(), config, timers, netpoll, monitor, reports);
     }
 
-    /** A scheduler that runs none of the user's code, before one that does; one at a time. */
+    /** Makes a scheduler that runs none of the user's code, before one that does is made. Called by one thread at a time. */
     public static Scheduler rehearsal(Config config, Timers timers, Netpoll netpoll, Function<Scheduler, Monitor> monitor,
             Reports reports) {
         reports.prepare();
@@ -165,7 +167,7 @@ public final class Scheduler {
         return schedinit("gmp-rehearsal", config, timers, netpoll, monitor, reports);
     }
 
-    /** The same with a name of its own. */
+    /** {@link #schedinit(Config, Timers, Netpoll, Function, Reports) schedinit} with a name for the scheduler. */
     public static Scheduler schedinit(String name, Config config, Timers timers, Netpoll netpoll,
             Function<Scheduler, Monitor> monitor, Reports reports) {
         reports.prepare();
@@ -195,41 +197,41 @@ public final class Scheduler {
     }
 
     /**
-     * Undoes a failed construction, as far as there is memory for that: a struct or two may be lost when the heap is full to the last
-     * byte.
+     * Undoes a failed construction, as far as there is memory for the undoing: when the heap is full to the last byte, a struct or two
+     * may leak.
      */
     private void undo() {
         LiveSchedulers.remove(this);
         try {
             goroutines.deregister();
             allp.release();
-            RetiredSched.add(this, sched); // A thread that looked at all live schedulers may still have it.
+            RetiredSched.add(this, sched); // A thread that has read the list of live schedulers may still use it.
         } catch (OutOfMemoryError e) {
             return; // The caller throws its own error.
         }
     }
 
-    /** Sets the object that users have for it. */
+    /** Sets the object of the API that stands for this scheduler. */
     public void setOwner(Object o) {
         owner = o;
     }
 
-    /** The object that users have for it; null in program mode. */
+    /** Returns the object of the API that stands for this scheduler; null in program mode. */
     public @Nullable Object owner() {
         return owner;
     }
 
-    /** All schedulers that are not closed. */
+    /** Returns all schedulers that are not closed. */
     public static List<Scheduler> all() {
         return List.of(LiveSchedulers.all());
     }
 
-    /** The same without allocating: for callers that hold a lock. */
+    /** Returns all schedulers that are not closed, without an allocation, for callers that hold a lock. The array must not be changed. */
     public static Scheduler[] live() {
         return LiveSchedulers.all();
     }
 
-    /** An event of a goroutine, from a thread that has no P of this scheduler. */
+    /** Records an event of a goroutine. Called by a thread that has no P of this scheduler. */
     void traceOutside(int kind, int argument, long gp) {
         Tracer t = tracer;
         if (t != null) {
@@ -239,24 +241,24 @@ public final class Scheduler {
 
     // Ps
 
-    /** The Java sides of all Ps that ever were, by id. */
+    /** Returns the Java sides of all Ps that ever existed, by id. */
     public Processor[] procs() {
         return allp.procs();
     }
 
-    /** The Java side of a P. */
+    /** Returns the Java side of a P. */
     Processor proc(long pp) {
         return allp.procs()[P.ID.get(pp)];
     }
 
-    /** {@code GOMAXPROCS(0)}. */
+    /** {@code GOMAXPROCS(0)}: returns the number of Ps. */
     public int gomaxprocs() {
         return Schedt.GOMAXPROCS.getOpaque(sched);
     }
 
-    /** {@code GOMAXPROCS(n)}: stops the world and resizes; returns the old number. From here on it is set by hand. */
+    /** {@code GOMAXPROCS(n)}: stops the world, sets the number of Ps, which sysmon changes no more, and returns the old number. */
     public int setProcs(int n) {
-        procsByHand = true; // Before it waits for a turn, and also if it fails: sysmon then leaves the number alone.
+        procsByHand = true; // Before the wait for other stops, and even if resize fails: sysmon changes the number no more.
         return StopTheWorld.resize(this, n);
     }
 
@@ -264,12 +266,12 @@ public final class Scheduler {
         return procsByHand;
     }
 
-    /** The CPUs of its Ps, as they are now. */
+    /** Returns the present CPUs of its Ps. */
     public Placement placement() {
         return placement;
     }
 
-    /** From sysmon: follows the CPUs of the process, and its limits unless the number of Ps was set by hand. */
+    /** Follows the CPUs of the process, and its limits unless the number of Ps was set by hand. Called by sysmon. */
     void updateProcs() {
         // Without signals a goroutine that does not yield could hold sysmon up here.
         if (!Preempt.possible() || Schedt.CLOSING.getAcquire(sched) != 0) {
@@ -284,42 +286,42 @@ public final class Scheduler {
             byHand = procsByHand || auto == null;
             n = byHand || auto == null ? gomaxprocs() : Math.min(auto.getAsInt(), (changed == null ? placement : changed).mostProcs());
         } catch (NativeException refused) {
-            return; // The kernel does not tell: all stays as it is until it does.
+            return; // The kernel refuses the information. The next round asks again.
         }
         if (n != gomaxprocs() || changed != null) {
             try {
-                boolean _ = StopTheWorld.tryResize(this, n, changed, byHand); // If that fails, again at the next look.
+                boolean _ = StopTheWorld.tryResize(this, n, changed, byHand); // If it fails, the next round tries again.
             } catch (IllegalStateException closed) {
-                // Closed since the check: sysmon ends.
+                // The scheduler was closed after the check, and sysmon ends.
             }
         }
     }
 
-    /** Runs {@code body} while no goroutine runs; from any thread. Not for anything that needs one to run. */
+    /** Runs {@code body} while no goroutine runs. Called from any thread. The body must not wait for a goroutine. */
     public void withWorldStopped(Runnable body) {
         StopTheWorld.withWorldStopped(this, body);
     }
 
     // Ms
 
-    /** The Java side of an M. */
+    /** Returns the Java side of an M. */
     public Machine machine(long mp) {
         return allm.machine(mp);
     }
 
-    /** The Java sides of all Ms. */
+    /** Returns the Java sides of all Ms. */
     public Machine[] machines() {
         return allm.machines();
     }
 
     /**
-     * What became of preemption's signals, summed over all Ms since the beginning; each number lags a little.
+     * Counts of preemption's signals by their outcomes, summed over all Ms since the scheduler was made. Each number may lag a little.
      *
      * @param sent signals sent
      * @param marked the goroutine ran its own code and was marked to yield at its next point
-     * @param taken it lost its P on the spot, by a signal or without
-     * @param idle refused: no goroutine, or it had no P
-     * @param locks refused: inside the runtime, which yields by itself when it leaves
+     * @param taken the goroutine lost its P at once, by a signal or without one
+     * @param idle refused: the M ran no goroutine, or had no P
+     * @param locks refused: the goroutine was inside the runtime, and yields by itself when it leaves
      * @param late refused: another goroutine ran by then
      */
     public record Signals(long sent, long marked, long taken, long idle, long locks, long late) {
@@ -337,59 +339,59 @@ public final class Scheduler {
         }
     }
 
-    /** The counters of preemption by signal. From any thread. */
+    /** Returns the counts of preemption by signal. Called from any thread. */
     public Signals signals() {
         return Signals.of(allm.machines());
     }
 
-    /** How many Ms there are, asleep or not. */
+    /** Returns the number of Ms, asleep or not. */
     public int mcount() {
         return allm.mcount();
     }
 
-    /** An M's thread is about to end. */
+    /** Notes that the calling thread of an M is about to end. */
     void mexited(Machine m) {
         closing.mexited(m);
     }
 
     // Gs
 
-    /** {@code go fn()} from any thread. */
+    /** {@code go fn()}. Called from any thread. */
     public void go(Runnable fn) {
         Newproc.newproc(this, fn);
     }
 
-    /** {@code go fn()} for a timer that fired; false, and nothing started, when the scheduler is closing. */
+    /** {@code go fn()} for a timer that fired. Returns false, and starts nothing, when the scheduler is closing. */
     public boolean goFromTimer(Runnable fn) {
         return Newproc.newprocTimer(this, fn);
     }
 
-    /** Its monitor: sysmon. */
+    /** Returns its monitor, sysmon. */
     public Monitor monitor() {
         return monitor;
     }
 
-    /** For thread names. */
+    /** Returns the prefix of its threads' names. */
     public String name() {
         return name;
     }
 
-    /** The name; with a number after it if a scheduler that was live when this was made has that label already. */
+    /** Returns the name, followed by a number if a scheduler that was live when this one was made had that label already. */
     public String label() {
         return label;
     }
 
-    /** The network poller it was made with. */
+    /** Returns the network poller it was made with. */
     public Netpoll netpoll() {
         return netpoll;
     }
 
-    /** The timers it was made with. */
+    /** Returns the timers it was made with. */
     public Timers timers() {
         return timers;
     }
 
-    /** A virtual thread, not started, that will run on this scheduler's Ps. */
+    /** Returns a virtual thread, not started, that will run on this scheduler's Ps. */
     public Thread newThread(Runnable task) {
         return Stacks.ofTask(this, task).thread;
     }
@@ -401,38 +403,38 @@ public final class Scheduler {
         }
     }
 
-    /** {@code NumGoroutine}. */
+    /** {@code NumGoroutine}: returns the number of goroutines; 0 once the scheduler has ended. */
     public int gcount() {
         return isStopped() ? 0 : (int) Math.min(Integer.MAX_VALUE, Newproc.gcount(this));
     }
 
-    /** Program mode: main called goexit, so it will not return. */
+    /** Program mode: notes that main called goexit, so it will not return. */
     public void setMainExited() {
         mainExited = true;
     }
 
-    /** Program mode, on main's stack: main returned. The goroutines that are left count no more: neither a deadlock nor a panic. */
+    /** Program mode, on main's stack: notes that main returned. The goroutines that are left cause no report of a deadlock or panic. */
     public void setMainReturned() {
         Ends.letPanicsEnd(GStack.mine());
         mainReturned = true;
     }
 
-    /** Program mode: an exception that ends the program, or a fatal error, is being reported; main does not return any more. */
+    /** Program mode: notes that an exception that ends the program, or a fatal error, is being reported. Main returns no more. */
     public void setPanicking() {
         panicking = true;
     }
 
-    /** Whether it runs all virtual threads of the JVM that name no scheduler. */
+    /** Returns whether this scheduler runs all virtual threads of the JVM that name none. */
     public boolean isInPlaceOfJdk() {
         return inPlaceOfJdk;
     }
 
-    /** With the world stopped: a search for leaks begins, or with null ends. */
+    /** Begins a search for leaks, or ends it if {@code stacks} is null. Called with the world stopped. */
     public void hide(@Nullable HiddenStacks stacks) {
         hidden = stacks;
     }
 
-    /** Whether it did. */
+    /** Returns whether main has returned: see {@link #setMainReturned}. */
     public boolean mainReturned() {
         return mainReturned;
     }
@@ -441,19 +443,19 @@ public final class Scheduler {
         return mainExited;
     }
 
-    /** A timer due at {@code when} was added: the M that watches the timers must not sleep longer. */
+    /** Ensures that an M runs the timer that was added and is due at {@code when}: the M that watches the timers must not sleep longer. */
     public void wakeNetPoller(long when) {
         Threads.wakeNetPoller(this, when);
     }
 
     /**
-     * The same for a goroutine that has just parked on {@code m}, on g0, with the timer on its P: done only when the M has found
-     * something else to run ({@link Machine#untold}). Go wakes another M at once, which sleeps in the poller, while the first finds
-     * nothing to run and sleeps too.
+     * Does {@link #wakeNetPoller} for a timer of a goroutine that has just parked on {@code m}, but not before the M has found a G to run
+     * ({@link Machine#untold}). Called on g0, with the timer on the M's P. Go wakes another M at once. That M sleeps in the poller, and
+     * the first finds nothing to run and sleeps too.
      */
     public void wakeNetPollerLater(Machine m, long when) {
         if (M.LOCKEDG.get(m.mp) != 0) {
-            wakeNetPoller(when); // The M parks, and its P goes to an M that knows nothing of this timer.
+            wakeNetPoller(when); // The M parks, and its P goes to an M that does not know of this timer.
         } else {
             m.untold = FindRunnable.earlier(m.untold, when);
         }
@@ -462,32 +464,36 @@ public final class Scheduler {
     // Idle-time work
 
     /**
-     * Sets what an M without work calls before it sleeps; it returns whether it found something to run. Null for none. Deadlock
-     * detection does not wait for it: the M may be spinning. It must be short: this may be the M that watches the timers.
+     * Sets the hook that an M without work calls before it sleeps; null for none. The hook returns whether there may be a G to run now.
+     * Deadlock detection does not wait for it, as the M may be spinning. It must be short, as this may be the M that watches the timers.
      */
     public void setIdleHook(@Nullable BooleanSupplier hook) {
         idleHook = hook;
     }
 
-    /** The place where Go runs its GC mark workers: the M has a P and nothing to do. */
+    /**
+     * Calls the idle hook, if there is one, on an M that has a P and no work. Go runs its GC mark workers here.
+     *
+     * @return whether the hook says that there may be a G to run
+     */
     boolean idleWork(Machine m) {
         BooleanSupplier hook = idleHook;
         if (hook == null) {
             return false;
         }
-        boolean _ = Thread.interrupted(); // Meant for a goroutine that was here: see JdkThreads.
+        boolean _ = Thread.interrupted(); // The interrupt was for a goroutine that ran on this thread: see JdkThreads.
         try {
             return hook.getAsBoolean();
         } catch (Throw t) {
             throw t; // A call of the runtime found the scheduler corrupt.
         } catch (Throwable t) {
-            idleHook = null; // Once is enough: it would be called again at once.
+            idleHook = null; // Otherwise it would be called, and fail, again at once.
             idleHookThrew(t);
             return false;
         }
     }
 
-    /** The text itself may want memory that is not there, which must not end the M. */
+    /** Reports that the idle hook threw. Lack of memory for the text must not end the M. */
     private static void idleHookThrew(Throwable t) {
         try {
             Stderr.tryPrint("gmp4j: the idle hook threw ", ThrowableText.line(t), " and is off");
@@ -499,20 +505,20 @@ public final class Scheduler {
     // Watching
 
     /**
-     * Somebody begins to read the structs, from any thread: they are not recycled until {@link #endReading}.
+     * Begins to read the structs, which are not recycled until {@link #endReading}. Called from any thread.
      *
-     * @return false when the scheduler has ended, and there is nothing to end
+     * @return false when the scheduler has ended; then the caller must neither read nor call endReading
      */
     public boolean beginReading() {
         return closing.beginReading();
     }
 
-    /** Ends that. */
+    /** Ends {@link #beginReading}. */
     public void endReading() {
         closing.endReading();
     }
 
-    /** A thread that looks at the structs: it is interrupted, and waited for, before they are recycled. */
+    /** Registers a thread that reads the structs. It is interrupted, and waited for, before they are recycled. */
     public void endFirst(Thread t) {
         closing.endFirst(t);
     }
@@ -520,7 +526,7 @@ public final class Scheduler {
     private volatile @Nullable Runnable everySecond;
     private volatile @Nullable Runnable atStop;
 
-    /** Sets what sysmon calls once a second or so; to be quick, without a lock that user code may hold. Null for nothing. */
+    /** Sets the hook that sysmon calls about once a second; null for none. It must be quick, and take no lock that user code may hold. */
     public void setEverySecond(@Nullable Runnable hook) {
         everySecond = hook;
     }
@@ -529,7 +535,7 @@ public final class Scheduler {
         return everySecond;
     }
 
-    /** Sets what is called whenever the world has been stopped, by the thread that stopped it. Null for nothing. */
+    /** Sets the hook that is called whenever the world has been stopped, by the thread that stopped it; null for none. */
     public void setAtStop(@Nullable Runnable hook) {
         atStop = hook;
     }
@@ -538,47 +544,47 @@ public final class Scheduler {
         return atStop;
     }
 
-    /** Whether it is about to end, or has: {@link #close} was called. */
+    /** Returns whether {@link #close} was called, so that the scheduler is about to end or has ended. */
     public boolean isClosing() {
         return Schedt.CLOSING.getAcquire(sched) != 0;
     }
 
     // Closing
 
-    /** goexit0, while closing: may have been the last. */
+    /** Notes that a goroutine has ended while the scheduler is closing, as it may have been the last. Called by goexit0. */
     void exitedWhileClosing() {
         closing.exitedWhileClosing();
     }
 
-    /** Whether there may be no goroutine left, and {@link #signalDrained} is to be called by a thread that may block. */
+    /** Returns whether there may be no goroutine left, so that a thread that may block has to call {@link #signalDrained}. */
     boolean mayBeDrained() {
         return closing.mayBeDrained();
     }
 
-    /** From sysmon: wakes whoever waits in {@link #close}. */
+    /** Wakes the threads that wait in {@link #close}. Called by sysmon. */
     void signalDrained() {
         closing.signalDrained();
     }
 
     /**
-     * Refuses new goroutines from outside and waits for those that live; then ends the Ms.
+     * Refuses new goroutines from outside, waits until the living ones have ended, and then ends the Ms.
      *
-     * @param nanos how long to wait; negative without limit
-     * @return false when goroutines are left and the time is up, or the JVM shuts down and all of them called exit; the
-     *     scheduler then still drains
+     * @param nanos how long to wait; negative for no limit
+     * @return false when goroutines are left and the time is up, or the JVM shuts down and all goroutines that are left have called exit;
+     *     the scheduler then goes on draining
      * @throws IllegalStateException on sysmon
-     * @throws OutOfMemoryError when there is no memory for a step of the end: the next close goes on with that
+     * @throws OutOfMemoryError when there is no memory for a step of the end; the next close goes on with that step
      */
     public boolean close(long nanos) throws InterruptedException {
         return closing.close(nanos);
     }
 
-    /** When {@link #isStopped}: returns when no M of it runs any more. From any thread. */
+    /** Waits until none of its Ms runs any more. Called from any thread once {@link #isStopped} returns true. */
     public void awaitMs() {
         closing.awaitMs();
     }
 
-    /** Whether no goroutine is left and none can be started, as {@link #close} has ended or is about to. */
+    /** Returns whether no goroutine is left and none can be started, as {@link #close} has ended or is about to. */
     public boolean isStopped() {
         return Schedt.CLOSING.getAcquire(sched) == STOPPED;
     }

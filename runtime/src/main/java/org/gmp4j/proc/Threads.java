@@ -23,17 +23,18 @@ import org.gmp4j.struct.Schedt;
 import org.gmp4j.struct.Throw;
 
 /**
- * Ms that sleep, wake up, and end: {@code startm stopm handoffp stoplockedm startlockedm mexit}, and {@code acquirep releasep}.
+ * How Ms sleep, wake up, and end: {@code startm stopm handoffp stoplockedm startlockedm mexit}, and {@code acquirep releasep}.
  *
- * <p>An M is given its P before it is woken: the waker writes {@code nextp}, then wakes the note; the M reads nextp after
- * its sleep. The note orders the two, so nextp itself is plain.
+ * <p>An M is given its P before it is woken: the waker writes {@code nextp} and then wakes the note, and the M reads nextp after
+ * its sleep. The note orders the two accesses, so they are plain.
  */
 public final class Threads {
+    /** A sleep shorter than this, in ns, counts in {@link Machine#inVain}. */
     private static final long SOON_NANOS = 100_000;
-    /** How many bytes of its stack a sleeping thread keeps, if they were in use. */
+    /** How many bytes of its used stack a sleeping thread keeps. */
     private static final long KEPT_STACK = 256 << 10;
 
-    /** Ends an M's loop; one instance, no stack trace. */
+    /** The exception that ends an M's loop. There is one instance, without a stack trace. */
     static final class Exit extends RuntimeException {
         private static final long serialVersionUID = 1L;
         static final Exit INSTANCE = new Exit();
@@ -46,7 +47,7 @@ public final class Threads {
     private Threads() {
     }
 
-    /** Takes a P that is idle and in no list; from here on it is the caller's (P1). */
+    /** Attaches a P that is idle and in no list to the calling M (P1). */
     static void acquirep(Machine m, long pp) {
         if (M.P.get(m.mp) != 0 || M.NEXTP.get(m.mp) != 0 || M.INCGO.get(m.mp) != 0) {
             throw Throw.of("acquirep: already in go, or about to be, or in a native call");
@@ -60,15 +61,15 @@ public final class Threads {
         if (m.trace != null) {
             m.trace.event(Ev.P_START, 0, M.ID.get(m.mp), 0);
         }
-        Schedule.newSlice(m, pp); // A G that runs from runnext does not inherit the P's last time slice.
+        Schedule.newSlice(m, pp); // Or a G that runs from runnext would inherit the P's last time slice.
         PStatus.set(pp, PStatus.PRUNNING);
         if (Schedt.SYSMONWAIT.getAcquire(m.s.sched) == Schedt.SYSMON_SLEEPS) {
-            Note.ring(Schedt.sysmonnoteAddress(m.s.sched)); // Something runs again: watch it.
+            Note.ring(Schedt.sysmonnoteAddress(m.s.sched)); // A P runs again, and sysmon is to watch it.
         }
         pin(m, P.ID.get(pp));
     }
 
-    /** Gives the P up: idle, in no list yet. */
+    /** Detaches the calling M's P and returns it. The P is idle then, and in no list. */
     static long releasep(Machine m) {
         long pp = m.pp();
         if (pp == 0 || P.M.get(pp) != m.mp || PStatus.get(pp) != PStatus.PRUNNING) {
@@ -84,9 +85,9 @@ public final class Threads {
     }
 
     /**
-     * Moves the thread to the CPUs that the policy gives this P; that is a system call only when they differ from its last ones. When none
-     * of them can be had any more, because they went offline or the cpuset shrank, it goes to any CPUs that the policy names; when
-     * those cannot be had either it is not moved, and runs all the same.
+     * Pins the calling thread to the CPUs that the policy gives to its P. That takes a system call only when they differ from the last
+     * ones. When none of them is available any more, because they went offline or the cpuset shrank, the thread is pinned to all CPUs
+     * that the policy names. When none of those is available either, it is not moved, and runs all the same.
      */
     private static void pin(Machine m, int id) {
         Placement placement = m.s.placement;
@@ -97,7 +98,7 @@ public final class Threads {
         int slot = placement.slot(id);
         if (m.pinnedTo != slot || m.pinnedBy != placement) {
             m.pinnedBy = placement;
-            m.pinnedTo = slot; // Also when it is refused: no second try until the next move.
+            m.pinnedTo = slot; // Even if the kernel refuses: the next attempt comes when the M's slot changes.
             try {
                 if (runOn(place.get(slot))) {
                     M.CPU.set(m.mp, place.get(slot).nextSetBit(0));
@@ -105,12 +106,12 @@ public final class Threads {
                     M.CPU.set(m.mp, -1);
                     BitSet any = new BitSet();
                     for (BitSet one : place) {
-                        any.or(one); // Or it would stay where its last P, or its starter, was pinned.
+                        any.or(one); // Without this the thread would stay where its last P, or its starter, was pinned.
                     }
                     boolean _ = runOn(any);
                 }
             } catch (OutOfMemoryError e) {
-                m.pinnedTo = -1; // It is not where it should be: tried again with the next P.
+                m.pinnedTo = -1; // The thread may be on the wrong CPUs. The next acquirep tries again.
             }
         }
     }
@@ -125,9 +126,9 @@ public final class Threads {
     }
 
     /**
-     * Finds an M for a P and lets it run.
+     * Wakes an idle M, or makes a new one, to run a P.
      *
-     * @param pp idle and in no list, or 0 to take an idle one (nothing happens when there is none)
+     * @param pp a P that is idle and in no list, or 0 to take one from the idle list (nothing happens when there is none)
      * @param spinning the caller has counted this M as a spinner that is on its way
      */
     static void startm(Scheduler s, long pp, boolean spinning) {
@@ -148,7 +149,7 @@ public final class Threads {
         startm(s, mp, pp, spinning);
     }
 
-    /** The same with an M of the idle list; 0 for a new one. */
+    /** Wakes the M {@code mp}, which the caller has taken from the idle list, or makes a new M if it is 0, to run {@code pp}. */
     static void startm(Scheduler s, long mp, long pp, boolean spinning) {
         if (mp == 0) {
             Newm.newm(s, pp, spinning);
@@ -169,7 +170,7 @@ public final class Threads {
         Note.wakeup(M.parkAddress(mp));
     }
 
-    /** Takes the P that was given to this M when it was woken or made. */
+    /** Acquires the P that this M was given when it was woken or made. */
     static void takeNextp(Machine m) {
         long pp = M.NEXTP.get(m.mp);
         M.NEXTP.set(m.mp, 0);
@@ -184,7 +185,7 @@ public final class Threads {
         }
     }
 
-    /** Sleeps on the idle list until somebody has a P for this M. */
+    /** Sleeps on the idle list until a waker has a P for this M. Ends the M if the scheduler has ended. */
     static void stopm(Machine m) {
         Scheduler s = m.s;
         long sched = s.sched;
@@ -198,7 +199,7 @@ public final class Threads {
             if (!taken) {
                 throw Exit.INSTANCE;
             }
-            awaitP(m); // A waker uses the struct until it has rung the note; whoever ends the scheduler waits only for this thread.
+            awaitP(m); // A waker uses the struct until it has rung the note, and the end of the scheduler waits only for this thread.
             return;
         }
         if (!m.listed) {
@@ -214,29 +215,32 @@ public final class Threads {
     }
 
     /**
-     * Puts an M that has given its P up on the idle list before its last look at the queues; under the lock. A thread that needs an
-     * M meanwhile takes this one, which is awake. Otherwise it would wake another, and the kernel may put that one on the waker's
-     * CPU, where it waits for milliseconds while this one's CPU falls idle.
+     * Puts an M that has given its P up on the idle list, before its last check of the queues. Called under sched.lock. A thread that
+     * needs an M meanwhile takes this one, which is awake. Otherwise it would wake another M, which the kernel may put on the waker's
+     * CPU, where it waits while this M's CPU falls idle.
      */
     static void list(Machine m) {
         m.listed = true;
         Idle.mput(m.s.sched, m.mp);
     }
 
-    /** Takes it off again; under the lock. False when another M did, which has a P for it: then {@link #awaitP} comes next. */
+    /**
+     * Takes the calling M off the idle list. Called under sched.lock. Returns false when a waker has taken it already: the waker has a P
+     * for this M, which must call {@link #awaitP} next.
+     */
     static boolean unlist(Machine m) {
         m.listed = false;
         return Idle.mremove(m.s.sched, m.mp);
     }
 
-    /** Sleeps until whoever took this M from the idle list has given it a P. Ends the M when the scheduler has ended. */
+    /** Sleeps until the thread that took this M from the idle list has given it a P. Ends the M when the scheduler has ended. */
     static void awaitP(Machine m) {
         JdkThreads.idle(m);
         long start = System.nanoTime();
         mPark(m, m.s.config.idleNanos());
-        m.inVain = System.nanoTime() - start < SOON_NANOS ? m.inVain + 1 : 0; // Until it finds something.
+        m.inVain = System.nanoTime() - start < SOON_NANOS ? m.inVain + 1 : 0; // Counts as in vain until the M finds work.
         if (M.NEXTP.get(m.mp) == 0) {
-            throw Exit.INSTANCE; // Closing woke it.
+            throw Exit.INSTANCE; // The close of the scheduler woke it.
         }
         if (!m.begun) {
             Newm.begin(m);
@@ -245,18 +249,18 @@ public final class Threads {
     }
 
     /**
-     * Before the calling M sleeps: memory of its stack that a deep recursion used goes back to the kernel. When there is none that
-     * costs one system call, some 150 ns.
+     * Returns memory of the calling thread's stack that a deep recursion used to the kernel, before the M sleeps. If there is none, the
+     * call costs one system call.
      */
     static void trimStack() {
         long _ = StackSpace.trim(KEPT_STACK);
     }
 
     /**
-     * Sleeps until the note is rung, and clears it. An M of the idle list that was not needed for {@code nanos} (negative:
-     * for ever) ends, which Ms of Go never do: a burst of calls that block would leave its threads for good. As many Ms as there are Ps
-     * stay on the list; an M that is one of those when its time is up sleeps without a limit. So a service that is idle now and
-     * then does not make new threads, and the threads that stay do not wake up to look.
+     * Sleeps until the note is rung, and clears it. An idle M that was not needed for {@code nanos} (negative: no limit) ends. Ms of Go
+     * never do; here a burst of blocking calls would leave its threads for good. As many Ms as there are Ps stay on the idle list: an M
+     * whose time is up while no more are on it sleeps on without a limit. So a service that is idle now and then makes no new threads,
+     * and the threads that stay do not wake up periodically.
      */
     private static void mPark(Machine m, long nanos) {
         long park = M.parkAddress(m.mp);
@@ -273,13 +277,13 @@ public final class Threads {
                 m.s.allm.free(m);
                 throw Exit.INSTANCE;
             }
-            Note.sleep(park); // Either another M took it off the list, and wakes it; or it stays.
+            Note.sleep(park); // Either a waker has taken the M off the list, and will ring; or the M stays idle.
         }
         Note.clear(park);
         M.BLOCKED.setOpaque(m.mp, 0);
     }
 
-    /** Gives away the P of an M that is to block: to another M if there is, or may be, something to do. */
+    /** Hands the P of an M that blocks to another M if there is, or may be, work for it. Otherwise puts it on the idle list. */
     public static void handoffp(Scheduler s, long pp) {
         long sched = s.sched;
         if (!Runq.runqempty(pp) || Schedt.RUNQSIZE.getOpaque(sched) != 0) {
@@ -301,15 +305,18 @@ public final class Threads {
                 || Schedt.NPIDLE.getVolatile(sched) == Schedt.GOMAXPROCS.getOpaque(sched) - 1
                         && Schedt.LASTPOLL.getVolatile(sched) != 0) {
             SchedLock.unlock(sched);
-            startm(s, pp, false); // There is global work, or this is the last P at work: an M must watch timers and network.
+            startm(s, pp, false); // There is global work; or this is the last busy P, and an M must watch timers and network.
             return;
         }
         Idle.pidleput(sched, pp, System.nanoTime());
         SchedLock.unlock(sched);
-        Wakep.wakepForWork(s); // For what came while no P was idle, so that no M was woken for it.
+        Wakep.wakepForWork(s); // For work that was queued while no P was idle, for which therefore no M was woken.
     }
 
-    /** A timer due at {@code when} was added: the M that sleeps in the poller must not sleep longer. */
+    /**
+     * Ensures that an M runs the timer that was added and is due at {@code when}: wakes the M in the poller if it would sleep longer, or
+     * another M if none sleeps there.
+     */
     static void wakeNetPoller(Scheduler s, long when) {
         if (Schedt.LASTPOLL.getVolatile(s.sched) == 0) {
             long until = Schedt.POLLUNTIL.getVolatile(s.sched);
@@ -321,7 +328,7 @@ public final class Threads {
         }
     }
 
-    /** Parks an M that is locked to a G until that G may run; gives its P away. Returns with a P. */
+    /** Hands the P of an M that is locked to a G to another M, and sleeps until that G is to run. Returns with a P. */
     static void stoplockedm(Machine m) {
         Scheduler s = m.s;
         if (m.pp() != 0) {
@@ -335,7 +342,7 @@ public final class Threads {
         takeNextp(m);
     }
 
-    /** Hands this M's P to the M that is locked to {@code gp}, and sleeps. */
+    /** Hands this M's P to the M {@code lockedm}, which is locked to {@code gp}, and sleeps on the idle list. */
     static void startlockedm(Machine m, long gp, long lockedm) {
         if (lockedm == m.mp || M.NEXTP.get(lockedm) != 0) {
             throw Throw.of("startlockedm: locked to me, or m has p");
@@ -350,7 +357,7 @@ public final class Threads {
         stopm(m);
     }
 
-    /** {@code LockOSThread}: binds the calling goroutine, inside {@link GStack#enter}, and its M; counted. */
+    /** {@code LockOSThread}: locks the calling goroutine, inside {@link GStack#enter}, and its M to each other. Calls are counted. */
     static void lockOSThread(GStack st) {
         Machine m = st.machine();
         m.wasLocked = true;
@@ -359,7 +366,7 @@ public final class Threads {
         G.LOCKEDM.setOpaque(st.gp, m.mp);
     }
 
-    /** {@code UnlockOSThread}: undoes one lock; nothing when there is none. */
+    /** {@code UnlockOSThread}: undoes one {@link #lockOSThread}. Does nothing when there is none to undo. */
     static void unlockOSThread(GStack st) {
         Machine m = st.machine();
         int n = M.LOCKEDEXT.get(m.mp);
@@ -373,7 +380,7 @@ public final class Threads {
         }
     }
 
-    /** Ends the calling M, on g0, with a P, which another M gets. */
+    /** Ends the calling M, on g0. Its P, if it has one or can take it back, goes to another M. */
     static void mexit(Machine m) {
         M.LOCKEDEXT.set(m.mp, 0);
         M.LOCKEDINT.set(m.mp, 0);
