@@ -8,20 +8,20 @@ import org.gmp4j.stack.JdkThreads;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a goroutine ends. On its own stack, with its own identity, whatever its stack is (a pooled one, or a thread with an
- * identity), in this order:
+ * How a goroutine ends. All of it happens on its own stack and under its own identity, on a pooled stack as on a thread with an
+ * identity, in this order:
  * <ol>
- * <li>its function returned, threw, or called goexit;
- * <li>deferred work runs, last first; goexit in there replaces an exception, an exception replaces goexit;
+ * <li>its function returns, throws, or calls goexit;
+ * <li>its deferred work runs, last first; goexit in there replaces an exception, and an exception replaces goexit;
  * <li>structured scopes that it left open are closed;
- * <li>whoever awaits it ({@link Awaited}) is told; where nobody did, an exception is reported ({@code Uncaught});
- * <li>its bubble counts it out.
+ * <li>its {@link Awaited} is notified; if it has none, an exception is reported ({@code Uncaught});
+ * <li>its bubble no longer counts it.
  * </ol>
- * Then {@link Goexit0#goexit0} for a pooled stack; a thread with an identity returns to the JDK's code, and its M wakes the threads
- * that join it. No exception comes out of here, whatever user code threw on the way.
+ * Then a pooled stack calls {@link Goexit0#goexit0}. A thread with an identity returns to the JDK's code, and its M wakes the threads
+ * that join it. No exception leaves this class, whatever user code threw on the way.
  */
 final class Ends {
-    /** How many turns main gives others whose deferred work runs after a panic. */
+    /** How many times main yields to goroutines whose deferred work runs after a panic. */
     private static final int PATIENCE = 1000;
 
     private Ends() {
@@ -30,7 +30,7 @@ final class Ends {
     /** Runs {@code fn} as the goroutine on {@code st}, the caller's stack, from its first instruction to its end. */
     static void run(GStack st, Runnable fn) {
         Runnable body = fn;
-        // Whom to tell is decided before it runs: from its first instruction on anything may fail, for want of memory for example.
+        // The bubble and the Awaited are known before the function runs: it may fail at its first instruction, if memory is short.
         if (body instanceof Bubble.Member member) {
             st.bubble = member.bubble();
             body = member.fn();
@@ -52,7 +52,7 @@ final class Ends {
             st.bubble = null;
             b.ended();
         }
-        st.exiting = false; // A handler may have called goexit, or deferred work: that is not for the next goroutine here.
+        st.exiting = false; // A handler or deferred work may have called goexit, which must not affect the next goroutine on this stack.
         st.defers = null;
     }
 
@@ -64,15 +64,15 @@ final class Ends {
         }
         Throwable last = closeScopes(st, deferred(st, end));
         tell(st, last);
-        if (panics) { // Deferred work replaced it by goexit, or a handler of the Thread API was told.
+        if (panics) { // The program goes on: deferred work replaced the exception by goexit, or a handler of the Thread API got it.
             int _ = s.panicDefers.decrementAndGet();
         }
     }
 
     /**
-     * Program mode: main is about to return, on its stack. Main may have been woken by the deferred work of a goroutine that panics, for
-     * example by a {@code done()}; so the panic is given time to be reported, and a report under way ends the process.
-     * Go's main does the same, with the same bound.
+     * Program mode: gives panics time to be reported before main returns. Called on main's stack. Main may have been woken by the deferred
+     * work of a goroutine that panics, for example by a {@code done()}. So main yields while such work runs, at most {@link #PATIENCE}
+     * times, as Go's main does. If a report is under way, this does not return: the report ends the process.
      */
     static void letPanicsEnd(GStack st) {
         Scheduler s = st.s;
@@ -87,11 +87,11 @@ final class Ends {
     /**
      * Runs the deferred work of the goroutine on {@code st}.
      *
-     * @param end how it ended so far: null, {@link Goexit#INSTANCE} or an exception
-     * @return how it ends
+     * @param end the outcome of its function: null, {@link Goexit#INSTANCE} or an exception
+     * @return the outcome after the deferred work, of the same kinds
      */
     static @Nullable Throwable deferred(GStack st, @Nullable Throwable end) {
-        Throwable last = st.exiting && end == null ? Goexit.INSTANCE : end; // The user's code swallowed it.
+        Throwable last = st.exiting && end == null ? Goexit.INSTANCE : end; // User code may have swallowed the Goexit.
         while (st.defers != null) {
             st.exiting = false; // Deferred work may call the runtime.
             GStack.Defer d = st.defers;
@@ -106,7 +106,11 @@ final class Ends {
         return last;
     }
 
-    /** Closes what structured scopes the goroutine left open, as the JDK does for its threads; may wait for their threads. */
+    /**
+     * Closes structured scopes that the goroutine left open, as the JDK does for its threads. May wait for the threads in them.
+     *
+     * @return the outcome of the goroutine: {@code end}, or the exception of the close
+     */
     private static @Nullable Throwable closeScopes(GStack st, @Nullable Throwable end) {
         try {
             JdkThreads.closeScopes(st);
@@ -125,7 +129,7 @@ final class Ends {
             } else {
                 told.ended(end);
             }
-        } catch (Throwable t) { // Thrown by what was told.
+        } catch (Throwable t) { // The Awaited, or a handler that the report calls, has thrown.
             st.s.reports.uncaught(st, t);
         }
     }

@@ -14,8 +14,8 @@ import org.gmp4j.struct.P;
 import org.gmp4j.struct.Schedt;
 
 /**
- * {@code goexit0}: the end of a goroutine, when its function, its deferred work and its reports are done ({@link Ends}). Which
- * way it takes depends on its stack.
+ * {@code goexit0}: the end of a goroutine, after its function, its deferred work and its report ({@link Ends}). The steps depend on the
+ * kind of its stack and on the G that the P runs next.
  *
  * <pre>
  *  stack                       the next G   on that stack                       on g0
@@ -25,14 +25,14 @@ import org.gmp4j.struct.Schedt;
  *  a thread with an identity   -            the JDK ends the thread             {@link #ended}, which wakes its joiners
  * </pre>
  *
- * If a goroutine ends while it is locked to its thread, the thread ends too. A dead G goes to the free list of the P it died on.
+ * If a goroutine ends while it is locked to its thread, the thread ends too. A dead G goes to the free list of the P on which it ended.
  */
 final class Goexit0 {
     private Goexit0() {
     }
 
     /**
-     * Ends the goroutine on {@code st}, on that stack, and starts the next in place if it is fresh.
+     * Ends the goroutine on {@code st}, and starts the next one in place if it is fresh. Called on that stack.
      *
      * @return true when the stack has its next goroutine; false when it must yield with {@link Mcall#GOEXIT}
      */
@@ -54,7 +54,11 @@ final class Goexit0 {
         return true;
     }
 
-    /** On g0: the goroutine has ended and no other begins in place; the stack is kept for the next fresh G. */
+    /**
+     * Keeps the stack of a goroutine that has ended, when no other began in place, for the next fresh G. Called on g0.
+     *
+     * @return the G to run next, with Runq.INHERIT; 0 to take one from the queues
+     */
     static long exited(Machine m, GStack st) {
         long pick = m.pick;
         m.pick = 0;
@@ -63,11 +67,15 @@ final class Goexit0 {
             Threads.mexit(m); // The goroutine ended locked to its thread, so the thread ends too.
         }
         Processor pr = m.s.proc(m.pp());
-        boolean _ = pr.give(st); // If there are enough free stacks this one is dropped, and the collector takes it.
+        boolean _ = pr.give(st); // If there are enough free stacks, this one is left to the collector.
         return pick;
     }
 
-    /** The virtual thread is done: an adopted one, or a pooled one that could not yield. */
+    /**
+     * Ends a goroutine whose virtual thread has ended: an adopted one, or a pooled one that could not yield. Called on g0.
+     *
+     * @return the G to run next, with Runq.INHERIT; 0 to take one from the queues
+     */
     static long ended(Machine m, GStack st, int op) {
         long pick = 0;
         if (op == Mcall.GOEXIT) {
@@ -75,17 +83,20 @@ final class Goexit0 {
             m.pick = 0;
         } else {
             dead(m, st.gp);
-            if (!st.pooled && !JdkState.afterDone(st)) { // A pooled one was never started as a thread: nobody joins it.
+            if (!st.pooled && !JdkState.afterDone(st)) { // A pooled one was never started as a thread, so it has no joiners.
                 m.s.leftovers.add(m.s.sched, st);
             }
         }
         if (M.LOCKEDEXT.get(m.mp) != 0) {
-            Threads.mexit(m); // As exited does. No pick: an M that is locked takes none.
+            Threads.mexit(m); // As in exited. There is no pick, as a locked M takes none.
         }
         return pick;
     }
 
-    /** The G is dead; its slot goes to the P's free list. The order keeps G2: first not running, then off the M. */
+    /**
+     * Makes the G dead and puts its slot on the P's free list. The order keeps G2: the status says that the G does not run before G and M
+     * are unbound.
+     */
     private static void dead(Machine m, long gp) {
         long pp = m.pp();
         if (pp == 0) {

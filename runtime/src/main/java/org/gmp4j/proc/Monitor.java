@@ -2,29 +2,29 @@
 package org.gmp4j.proc;
 
 /**
- * What the loop needs of sysmon, the thread that watches it without a P, which is in a package above. What sysmon does for the loop is
- * in {@link Upkeep}.
+ * The loop's view of sysmon, the thread that watches the scheduler without a P, which is in a package above. {@link Upkeep} has the work
+ * that sysmon does for the loop.
  */
 public interface Monitor {
-    /** What sysmon keeps for an M or a P: made together with that, so that a look takes no memory. */
+    /** Sysmon's notes on an M or a P. They are made together with the M or P, so that a scan does not allocate. */
     interface Watched {
-        /** The struct of the M gets another thread. */
+        /** Resets the notes, as the struct of the M gets another thread. */
         default void renew() {
         }
     }
 
-    /** For a new M. Throws for want of memory. */
+    /** Makes the notes for a new M. Throws an OutOfMemoryError if there is no memory. */
     Watched ofM();
 
-    /** For a new P. Throws for want of memory. */
+    /** Makes the notes for a new P. Throws an OutOfMemoryError if there is no memory. */
     Watched ofP();
 
-    /** The scheduler is made: its thread begins. Throws for want of one. */
+    /** Starts sysmon's thread, when the scheduler is complete. Throws an OutOfMemoryError if there is none. */
     void start();
 
-    /** The scheduler has ended: tells the thread, which ends soon, and returns it. */
+    /** Asks sysmon's thread to end, when the scheduler has ended, and returns the thread, which ends soon. */
     Thread stop();
 
-    /** Whether this is its thread, which must not wait for its own end. */
+    /** Returns whether the caller is sysmon's thread, which must not wait for its own end. */
     boolean isCurrent();
 }

@@ -9,11 +9,11 @@ import org.gmp4j.stack.Host.HostThread;
 import org.gmp4j.struct.M;
 
 /**
- * New Ms: {@code newm newosproc mstart}. All objects that a new M needs are made before its thread starts: on the thread itself there
- * might be no memory for them, and the M's P would be lost.
+ * How new Ms are made and begin: {@code newm newosproc mstart}. All objects that a new M needs are made before its thread starts. On the
+ * thread itself there might be no memory for them, and the M's P would be lost.
  */
 final class Newm {
-    /** The result of {@link #tryNewm} when it succeeded. */
+    /** The result of {@link #tryNewm} when it has succeeded. */
     private static final String STARTED = "";
     private static final String NO_HEAP = "the heap is full";
     private static final String NO_THREAD = "the system gives no more threads, or memory for one";
@@ -22,7 +22,10 @@ final class Newm {
     private Newm() {
     }
 
-    /** Makes a new M that begins with {@code pp}; when that fails, see {@link Shortage}. Throws only when it ends the process. */
+    /**
+     * Makes a new M that begins with {@code pp}. If that fails, {@link Shortage} takes care of the P. Throws only when it ends the
+     * process.
+     */
     static void newm(Scheduler s, long pp, boolean spinning) {
         String why = s.shortage.lasts() ? null : tryNewm(s, pp, spinning);
         if (why != STARTED) {
@@ -34,19 +37,19 @@ final class Newm {
         return heap ? NO_HEAP : NO_THREAD;
     }
 
-    /** Runs what {@link #tryNewm} needs when there is no memory: a string constant takes some when it is first used. */
+    /** Runs the code that {@link #tryNewm} needs when there is no memory, as the first use of a string constant allocates. */
     static boolean rehearse() {
         return ThrowableText.isHeap(new OutOfMemoryError("GC overhead")) && !ThrowableText.isHeap(new OutOfMemoryError("none"))
                 && reason(true) != reason(false) && LIMIT != STARTED;
     }
 
-    /** Returns {@link #STARTED}, or why there is no M; then nothing has changed. */
+    /** Makes and starts a new M, and returns {@link #STARTED}. Otherwise returns the reason for its failure, and has changed nothing. */
     private static String tryNewm(Scheduler s, long pp, boolean spinning) {
         Machine m = null;
         try {
             m = s.allm.allocm();
             if (m == null) {
-                return STARTED; // The scheduler has ended; the caller readied a goroutine that is long gone.
+                return STARTED; // The scheduler has ended. The goroutine for which the caller wanted an M has ended too.
             }
             if (m == Allm.TOO_MANY) {
                 return LIMIT;
@@ -72,11 +75,11 @@ final class Newm {
         }
     }
 
-    /** The thread of a new M. */
+    /** Makes and starts the thread of a new M. */
     private static void newosproc(Machine m, long pp, boolean spinning) {
         Scheduler s = m.s;
         long stack = s.config.maxStack() + Headroom.OF_THREAD;
-        Mstart mstart = new Mstart(m, stack); // Made here: on the thread itself there might be no memory for it, and its P be lost.
+        Mstart mstart = new Mstart(m, stack);
         HostThread thread = new HostThread(m, mstart, s.name + "-M" + M.ID.get(m.mp), stack);
         M.NEXTP.set(m.mp, pp);
         if (spinning) {
@@ -86,7 +89,7 @@ final class Newm {
         CleanStart.start(thread);
     }
 
-    /** What a new M's thread runs: {@link #mstart}, with the right amount of stack. */
+    /** The task of a new M's thread: {@link #mstart}, with the right amount of stack. */
     private static final class Mstart implements Runnable {
         private final Machine m;
         private final long stack;
@@ -108,10 +111,10 @@ final class Newm {
         }
     }
 
-    /** The M's thread. */
+    /** Runs the M on its thread until the M ends. */
     private static void mstart(Machine m) {
         try {
-            M.LOCKS.setOpaque(m.mp, 1); // As always on g0: nobody may take its P, see Gate.
+            M.LOCKS.setOpaque(m.mp, 1); // As always on g0, so that no thread takes its P: see Gate.
             begin(m);
             M.PROCID.set(m.mp, OsThread.gettid());
             Threads.takeNextp(m);
@@ -125,7 +128,7 @@ final class Newm {
         }
     }
 
-    /** Has the thread of an M begin clean: see {@link CleanStart}. Without memory for that it is tried again when the M next wakes up. */
+    /** Brings the calling thread into a clean state: see {@link CleanStart}. If there is no memory for it, awaitP tries again. */
     static void begin(Machine m) {
         try {
             CleanStart.begin();

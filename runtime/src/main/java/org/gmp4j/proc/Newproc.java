@@ -21,16 +21,17 @@ import org.gmp4j.struct.Schedt;
 import org.jspecify.annotations.Nullable;
 
 /**
- * {@code newproc}: the birth of a goroutine. ({@link Goexit0}: its end.)
+ * {@code newproc}: the start of a goroutine. {@link Goexit0} has its end.
  *
- * <p>A fresh G is a struct and a function; it gets a stack when it first runs.
+ * <p>A fresh G is a struct and a function. It gets a stack when it first runs.
  *
- * <p>How many live. Each P counts its births and its deaths, each counter with one writer. Whoever wants the sum reads all
- * deaths first and then all births: a death that was read had its birth before it, so the difference is never too small,
- * and if it is 0 then at the moment between the two readings nobody lived. {@code close} relies on that.
+ * <p>The number of living goroutines. Each P counts the goroutines that begin on it and those that end on it; each counter has one
+ * writer. A reader of the sum reads all counts of ends first, and then all counts of beginnings. Each end that it has read was preceded
+ * by its beginning, so the difference is never too small, and if it is 0 then no goroutine lived at the moment between the two
+ * readings. {@code close} relies on that.
  */
 final class Newproc {
-    /** goids a P takes at a time. */
+    /** The number of goids that a P takes at a time. */
     private static final int GOID_BATCH = 16;
 
     private Newproc() {
@@ -64,7 +65,7 @@ final class Newproc {
         }
     }
 
-    /** Where the caller starts a goroutine; null for want of memory. */
+    /** Returns the name of the place at which the caller starts a goroutine; null if there is no memory for it. */
     private static @Nullable String place(Names places, Runnable fn) {
         try {
             return places.name(places.site(fn));
@@ -74,13 +75,14 @@ final class Newproc {
     }
 
     /**
-     * {@code go fn()} from a timer, which is no goroutine: no living goroutine keeps the scheduler open for it. It counts itself first
-     * and then looks at closing, with a fence between; close sets closing and then counts. One of them sees the other.
+     * {@code go fn()} from a timer. The timer is no goroutine, so there need be no living goroutine that keeps the scheduler open. So this
+     * counts the new goroutine first and then reads closing, with a fence between the two. close sets closing and then reads the counts.
+     * One of the two sees the other.
      *
-     * @return false, and nothing started, when the scheduler is closing
+     * @return false when the scheduler is closing; then nothing was started
      */
     static boolean newprocTimer(Scheduler s, Runnable fn) {
-        GStack st = GStack.enterChecked(); // Must not fail: a context that is cancelled tells all that derive from it, or none.
+        GStack st = GStack.enterChecked(); // Must not fail: a context that is cancelled cancels all that derive from it, or none.
         try {
             Machine m = Machine.of();
             long pp;
@@ -96,7 +98,7 @@ final class Newproc {
             long gp;
             try {
                 gp = fresh(s, pp, fn);
-            } catch (Throwable t) { // Out of memory: it was never born.
+            } catch (Throwable t) { // Out of memory. The goroutine was counted, but never began.
                 P.NEXIT.setRelease(pp, P.NEXIT.get(pp) + 1);
                 throw t;
             }
@@ -129,8 +131,8 @@ final class Newproc {
     }
 
     /**
-     * A virtual thread that inherited our scheduler was started: it becomes a G with the stack it has. Where a goroutine
-     * started it, which has {@link GStack#enter}ed, it runs next, as if by {@code go}.
+     * Makes a G of a virtual thread that was started and has {@code s} as its scheduler; the G keeps the thread's stack. If a
+     * goroutine of this scheduler started it, which is inside {@link GStack#enter}, the G goes to runnext, as one that {@code go} starts.
      */
     static void adopt(Scheduler s, GStack st) {
         if (insideOf(s)) {
@@ -139,12 +141,15 @@ final class Newproc {
             long gp = slot(s, pp);
             give(gp, st);
             newproc1(s, m, pp, gp, 1, 0);
-        } else if (!newprocExternal(s, null, st, 0)) { // On g0 too: no goroutine keeps the scheduler open there.
+        } else if (!newprocExternal(s, null, st, 0)) { // On g0 too, where no goroutine keeps the scheduler open.
             throw new RejectedExecutionException("start of a thread on a closed Gmp");
         }
     }
 
-    /** Not from a goroutine of this scheduler: through the global queue. False when it is closing. */
+    /**
+     * Starts a goroutine through the global queue, for a caller that has no P of this scheduler. Returns false when the scheduler is
+     * closing.
+     */
     private static boolean newprocExternal(Scheduler s, @Nullable Runnable fn, @Nullable GStack st, int site) {
         long sched = s.sched;
         SchedLock.lock(sched);
@@ -152,14 +157,14 @@ final class Newproc {
             SchedLock.unlock(sched);
             return false;
         }
-        long _ = Schedt.addNspawnextern(sched, 1); // Under the lock: close sees it, or we saw close.
+        long _ = Schedt.addNspawnextern(sched, 1); // Under the lock: either close sees this count, or we have seen closing.
         long gp = GFree.getGlobal(sched);
         if (gp == 0) {
-            s.waitsForOutside(1); // It is on no queue yet, and no M runs it: checkdead must not take it for a sleeping one.
+            s.waitsForOutside(1); // The goroutine is in no queue yet, and no M runs it, so checkdead would take it for asleep.
             SchedLock.unlock(sched);
             try {
                 gp = s.slots.malg();
-            } catch (Throwable t) { // Out of memory: it was never born.
+            } catch (Throwable t) { // Out of memory. The goroutine was counted, but never began.
                 var _ = Schedt.addNexitextern(sched, 1);
                 s.waitsForOutside(-1);
                 throw t;
@@ -183,14 +188,14 @@ final class Newproc {
         return true;
     }
 
-    /** Whether the caller is a goroutine of this scheduler, which then cannot end before it does. */
+    /** Returns whether the caller is a goroutine of this scheduler, which cannot end while that goroutine lives. */
     private static boolean insideOf(Scheduler s) {
         GStack st = GStack.current();
         return st != null && st.s == s;
     }
 
     private static void init(long gp, long goid, long parent) {
-        G.PREEMPT.setOpaque(gp, 0); // The last G in this slot may have ended after it was told to yield.
+        G.PREEMPT.setOpaque(gp, 0); // The last goroutine in this slot may have ended after it was asked to yield.
         G.GOID.set(gp, goid);
         G.PARENTGOID.set(gp, parent == 0 ? 0 : G.GOID.get(parent));
         G.ALLOCSEQ.set(gp, G.ALLOCSEQ.get(gp) + 1);
@@ -215,8 +220,8 @@ final class Newproc {
     }
 
     /**
-     * How many goroutines live: exact when nobody is born or dies, else a value between;
-     * 0 only if truly none.
+     * Returns the number of living goroutines. It is exact when none begins or ends meanwhile. Otherwise it is at least the number that
+     * lived between the two readings (see the class), so it is 0 only if none did.
      */
     static long gcount(Scheduler s) {
         long n = -Schedt.NEXITEXTERN.getAcquire(s.sched);

@@ -16,37 +16,38 @@ import org.gmp4j.struct.PStatus;
 import org.gmp4j.struct.Schedt;
 
 /**
- * {@code preemptone}, {@code gopreempt_m} and the request for a P: how sysmon gets a goroutine off its P.
+ * {@code preemptone}, {@code gopreempt_m} and the request for a P: how sysmon takes a goroutine off its P, in two steps.
  *
  * <ol>
- * <li>{@link #preemptone}: g.preempt is set. The goroutine yields at its next point: a call of
- * the runtime ({@link GStack#exit}) or a loop header that the agent armed.
- * <li>{@link #handoff}: if that does not help, or the thread sleeps in the kernel, the P is taken from it where it stands.
- * The goroutine runs on without one, as in a system call. {@link Gate} does that without the thread's help. Where the kernel
- * has no membarrier, SIGURG asks the thread to do it, and the first step notes by SIGURG where the goroutine is.
+ * <li>{@link #preemptone} sets g.preempt. The goroutine yields at its next point: at the end of a call of
+ * the runtime ({@link GStack#exit}), or at a loop header that the agent armed.
+ * <li>If that does not help, or the thread sleeps in the kernel, {@link #handoff} takes the P from the thread. The goroutine runs on
+ * without one, as in a system call. {@link Gate} does that without the thread's help. Where the kernel has no membarrier, SIGURG asks
+ * the thread to let the P go, and already the first step sends SIGURG, whose handler notes where the goroutine is.
  * </ol>
  *
- * A signal ends a {@code usleep} or {@code poll} early, which user code need not expect. So none is sent where membarrier works.
- * Rejected: signals only to threads that run. Between sysmon's look at that and the signal the thread may fall asleep, and on a
- * busy machine, where sysmon loses its CPU in between, it does.
+ * A signal ends a {@code usleep} or {@code poll} early, which user code need not expect. So no signal is sent where membarrier works.
+ * Rejected: to send signals only to threads that run. The thread may fall asleep between sysmon's check and the signal, and on a busy
+ * machine, where sysmon loses its CPU in between, it does.
  *
- * A request names the P's schedtick, so that a goroutine that runs there by then is left alone. m.sigtick is written before m.sigreq,
- * which is a release; the handler reads them in the other order.
+ * A request names the P's schedtick, so that another goroutine that runs there by then is left alone. m.sigtick is written before
+ * m.sigreq, whose store is a release. The handler reads sigreq first, by acquire.
  */
 public final class Preempt {
-    /** m.sigreq, as in gmp.h. */
+    // Values of m.sigreq, as in gmp.h.
     private static final int SIG_PREEMPT = 1;
     private static final int SIG_HANDOFF = 2;
 
-    /** The process's signal for preemption; 0 for none. Written by install and follow. */
+    /** The process's signal for preemption; 0 for none. Written by {@link #choose}, under the class's lock. */
     private static volatile int signo;
+    /** The address of our handler for {@link #signo}. Accessed under the class's lock. */
     private static long handler;
     private static boolean installed;
 
     private Preempt() {
     }
 
-    /** What points call. */
+    /** The hook that points call. */
     private static final class Hook implements Runnable, BooleanSupplier {
         @Override
         public void run() {
@@ -59,16 +60,17 @@ public final class Preempt {
         }
     }
 
-    /** From here on points stop goroutines. */
+    /** Makes points stop goroutines from now on. */
     static void setHook() {
         Hook hook = new Hook();
         Points.setHook(hook, hook);
     }
 
     /**
-     * Installs the handler, once a process: for SIGURG, or for a real-time signal if other code uses SIGURG. False when none is free.
-     * In both of the latter cases a line on stderr says so, unless no signal is sent anyway. Code that sets a real-time signal back to
-     * its default action while one of ours is on its way ends the process; the default for SIGURG is to ignore it, so it is tried first.
+     * Installs the signal handler, once in a process: for SIGURG, or for a real-time signal if other code uses SIGURG. Returns false when
+     * no signal is free. If it is not SIGURG, a line on stderr says so, unless no signal is sent anyway. SIGURG is tried first because
+     * its default action is to ignore it: other code that resets a real-time signal to its default action while one of ours is pending
+     * ends the process.
      */
     static boolean install() {
         synchronized (Preempt.class) {
@@ -86,7 +88,7 @@ public final class Preempt {
     }
 
     /**
-     * If other code has put its own handler in the place of ours since, leaves it that signal and takes another, as {@link #install} does.
+     * Takes another signal, as {@link #install} does, if other code has replaced our handler since. That code keeps the old signal.
      */
     static synchronized void follow() {
         if (signo != 0 && Signals.handlerOf(signo) != handler) {
@@ -97,7 +99,7 @@ public final class Preempt {
     private static void choose() {
         for (int candidate : new int[] {Signals.SIGURG, 60, 59, 58, 57}) {
             if (Signals.installPreempt(candidate)) {
-                if (candidate != Signals.SIGURG && !Gate.possible()) { // Where the gate works no signal is sent.
+                if (candidate != Signals.SIGURG && !Gate.possible()) { // If the gate works, no signal is sent.
                     Stderr.print("gmp4j: SIGURG belongs to other code in this process; preempting with signal " + candidate
                             + "\n");
                 }
@@ -113,25 +115,28 @@ public final class Preempt {
         Stderr.print("gmp4j: no signal is free for preemption; goroutines yield at calls of the runtime only\n");
     }
 
-    /** The signal to preempt with; 0 for none. */
+    /** Returns the signal for preemption; 0 for none. */
     static int signal() {
         return signo;
     }
 
-    /** Whether a goroutine that calls nothing can be made to let its P go. */
+    /** Returns whether the P can be taken from a goroutine that reaches no point. */
     static boolean possible() {
         return signo != 0 || Gate.possible();
     }
 
     /**
-     * Tells the goroutine on a running P to yield, without a signal if its P can be taken without one. From any thread;
-     * false when none runs there.
+     * Requests that the goroutine on a running P yields. Sends a signal only if the P cannot be taken without one. Called from any thread.
+     * Returns false when no goroutine runs there.
      */
     public static boolean preemptone(long pp) {
         return preemptone(pp, !Gate.possible());
     }
 
-    /** The same; {@code signal}: have the handler note where it is. */
+    /**
+     * Requests that the goroutine on a running P yields. If {@code signal} is set, also sends the signal whose handler notes where the
+     * goroutine is. Returns false when no goroutine runs there, or the signal could not be sent.
+     */
     static boolean preemptone(long pp, boolean signal) {
         long mp = P.M.getOpaque(pp);
         long gp = mp == 0 ? 0 : M.CURG.getOpaque(mp);
@@ -142,14 +147,14 @@ public final class Preempt {
         return !signal || request(mp, P.SCHEDTICK.getOpaque(pp), SIG_PREEMPT);
     }
 
-    /** Takes the P of {@code mp} by {@link Gate}, or where that does not work by {@link #handoff(long, int)}; false when it failed. */
+    /** Takes the P of {@code mp} by {@link Gate}, or if that is not possible by {@link #handoff(long, int)}. False when that failed. */
     static boolean handoff(Scheduler s, long mp, int tick) {
         return Gate.possible() ? Gate.take(s, mp, tick) : handoff(mp, tick);
     }
 
     /**
-     * Asks the thread of {@code mp} by a signal to let its running P go, if that is still in time slice {@code tick}. Whether it did
-     * shows in the P's state soon afterwards.
+     * Requests by a signal that the thread of {@code mp} lets its running P go, if that is still in time slice {@code tick}. Returns
+     * whether the signal was sent. The P's status shows soon afterwards whether the thread has let it go.
      */
     public static boolean handoff(long mp, int tick) {
         return mp != 0 && request(mp, tick, SIG_HANDOFF);
@@ -168,11 +173,11 @@ public final class Preempt {
             Signals.queue(tid, signal, mp);
             return true;
         } catch (NativeException | OutOfMemoryError e) { // The second when there is no memory for the first.
-            return false; // The thread has ended, or too many signals wait: the next look asks again.
+            return false; // The thread has ended, or too many signals are pending. Sysmon's next scan tries again.
         }
     }
 
-    /** {@code preemptall}: for stopTheWorld. */
+    /** {@code preemptall}: requests that the goroutines on all running Ps yield. Called to stop the world. */
     static void preemptall(Scheduler s) {
         for (Processor pr : s.procs()) {
             if (PStatus.get(pr.pp) == PStatus.PRUNNING) {
@@ -181,7 +186,7 @@ public final class Preempt {
         }
     }
 
-    /** On a goroutine's stack, inside the runtime: it was told to yield. */
+    /** Yields, as the calling goroutine was asked to. Called on its stack, inside the runtime. */
     static void gopreempt(GStack st) {
         Recorder.preempting(st, Schedt.GCWAITING.getAcquire(st.s.sched) != 0);
         Machine m = st.machine();
@@ -189,7 +194,7 @@ public final class Preempt {
         Mcall.mcall(st, m);
     }
 
-    /** Whether {@link #point} would make the calling goroutine yield. */
+    /** Returns whether {@link #point} would make the calling goroutine yield or get a P. */
     static boolean told() {
         GStack st = GStack.current();
         return st != null && stops(st);
@@ -200,12 +205,15 @@ public final class Preempt {
         return (G.PREEMPT.getOpaque(st.gp) != 0 || M.P.getOpaque(mp) == 0) && M.INCGO.getOpaque(mp) == 0;
     }
 
-    /** A point in user code: yields if the goroutine was told to, and gets a P if it lost its own. Not in a system call. */
+    /**
+     * Yields if the calling goroutine was asked to, and gets a P if it has lost its own. Called at a point in user code. Does nothing in a
+     * system call.
+     */
     static void point() {
         GStack st = GStack.current();
         if (st != null && stops(st) && Headroom.enough()) {
-            Points.setWanted(false); // At once, or each round of an armed loop would come here until sysmon looks again.
-            st.acquirechecked(); // Without room it runs on: code that calls nothing must not fail because of a point.
+            Points.setWanted(false); // At once: otherwise each iteration of an armed loop would come here until sysmon's next scan.
+            st.acquirechecked(); // Without room on the stack it runs on: code without calls must not fail because of a point.
             if (G.PREEMPT.getOpaque(st.gp) != 0) {
                 PStat.NPOINT.addOpaque(st.pp(), 1);
             }

@@ -8,40 +8,41 @@ import org.gmp4j.struct.FieldHandle;
 import org.gmp4j.struct.P;
 
 /**
- * When an M's time slices began, for sysmon, which can then sleep until the first slice ends. Otherwise sysmon would have to look five
- * times in a quantum to know the end of a slice to a fifth of it: that took a third of a CPU with a quantum of 200 µs, and 6 % beside a
- * service with one of 1 ms. But to read the clock takes 25 ns, and a switch only some hundred. So slices are timed only while they are
- * few, and while sysmon sees goroutines run on from one look to the next with others waiting.
+ * The times at which an M's slices begin, for sysmon, which can then sleep until the first slice ends. Without them sysmon would have to
+ * scan several times in a quantum to know the end of a slice well enough, which takes a notable part of a CPU where the quantum is short.
+ * But a read of the clock costs a notable part of a switch. So slices are timed only while they are few, and while sysmon sees goroutines
+ * run on from one scan to the next with others waiting.
  *
- * <p>{@code began} and {@code slice} are written by the M's thread, in this order, the second by release ({@link #begins});
- * sysmon reads them in the other order, {@code slice} by acquire ({@link #began}). So it never gets the time of an
- * earlier slice than it asked for. It may get that of a later one: then the slice it asked for has ended, as it sees at its
- * next look. {@code on} is written by sysmon and read by the M's thread, without order: at worst a slice more or less is timed.
+ * <p>{@code began} and {@code slice} are written by the M's thread, in this order, the second by release ({@link #begins}).
+ * Sysmon reads them in the other order, {@code slice} by acquire ({@link #began}). So it never gets the time of a slice that is
+ * earlier than the one it asked for. It may get the time of a later one; then the slice it asked for has ended, as its next scan
+ * shows. {@code on} is written by sysmon and read by the M's thread, without order: at worst a slice more or less is timed.
  */
 public final class SliceClock {
-    /** For this long after the last goroutine that ran on, slices are timed however many they are. */
+    /** For this long, in ns, after the last goroutine that ran on, all slices are timed. */
     private static final long LASTS_NANOS = 100_000_000;
-    /** Slices are few if they take at least this long on average. */
+    /** Slices are few if they take at least this long, in ns, on average. */
     private static final long FEW_NANOS = 10_000;
     private static final SliceClock NOBODYS = new SliceClock();
     private static final VarHandle ON = FieldHandle.of(MethodHandles.lookup(), SliceClock.class, "on", boolean.class);
     private static final VarHandle SLICE = FieldHandle.of(MethodHandles.lookup(), SliceClock.class, "slice", long.class);
     private static final VarHandle BEGAN = FieldHandle.of(MethodHandles.lookup(), SliceClock.class, "began", long.class);
 
-    @SuppressWarnings("unused") // Through ON; sysmon writes, the M reads.
+    @SuppressWarnings("unused") // Accessed through ON: sysmon writes it, the M reads it.
     private boolean on = true; // The first goroutine may be one that does not yield.
-    /** As {@link #slice(long, int)} names it. */
+    /** The time slice that was timed last, by its {@link #slice(long, int)}. */
     private long slice = -1;
+    /** The time, by nanoTime, at which {@link #slice} began. */
     private long began;
-    /** Sysmon's. */
+    /** When sysmon last saw a goroutine run on. Accessed by sysmon only. */
     private long seen = System.nanoTime() - 2 * LASTS_NANOS;
 
-    /** Names a time slice: two Ps may have the same schedtick. */
+    /** Returns the name of a time slice, which includes the P, as two Ps may have the same schedtick. */
     public static long slice(long pp, int tick) {
         return (long) P.ID.get(pp) << Integer.SIZE | Integer.toUnsignedLong(tick);
     }
 
-    /** On the M's thread: a slice begins on its P. */
+    /** Notes that a slice begins on the M's P. Called on the M's thread. */
     void begins(long pp) {
         begins((boolean) ON.getOpaque(this), pp);
     }
@@ -54,30 +55,30 @@ public final class SliceClock {
     }
 
     /**
-     * Called by sysmon now and then: takes both branches of {@link #begins(boolean, long)}. C2 does not compile a branch that was never
-     * taken; it would discard the code of the scheduler's loop when slices begin, or cease, to be timed, which then runs at less than
-     * full speed for a second or more.
+     * Takes both branches of {@link #begins(boolean, long)}. Called by sysmon now and then. C2 does not compile a branch that was never
+     * taken. It would discard the code of the scheduler's loop when slices begin, or cease, to be timed, and the loop would run slowly
+     * until it is compiled again.
      */
     public static void keepBothCompiled(long pp) {
         NOBODYS.begins(true, pp);
         NOBODYS.begins(false, pp);
     }
 
-    /** By sysmon: when {@code slice} began, or {@code estimate} where that is not known. */
+    /** Returns when {@code slice} began, or {@code estimate} if that is not known. Called by sysmon. */
     public long began(long slice, long estimate) {
         return (long) SLICE.getAcquire(this) == slice ? (long) BEGAN.getOpaque(this) : estimate;
     }
 
-    /** By sysmon: a goroutine has run since the last look while others wait. */
+    /** Notes that a goroutine has run on since the last scan while others wait. Called by sysmon. */
     public void ranOn(long now) {
         seen = now;
         ON.setOpaque(this, true);
     }
 
     /**
-     * By sysmon, at each look at a P that runs: whether its slices are timed from here on.
+     * Decides, and returns, whether the slices of a running P are timed from now on. Called by sysmon in each scan.
      *
-     * @param slices how many have begun since the look before, {@code nanos} ago
+     * @param slices the number of slices that have begun since the last scan, {@code nanos} ago
      */
     public boolean look(long now, int slices, long nanos) {
         boolean is = now - seen <= LASTS_NANOS | slices * FEW_NANOS <= nanos;

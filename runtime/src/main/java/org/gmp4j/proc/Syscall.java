@@ -16,32 +16,32 @@ import org.gmp4j.struct.PStatus;
 import org.gmp4j.struct.Schedt;
 
 /**
- * {@code entersyscall exitsyscall}: a goroutine runs on without a P, because what it does may block the thread.
+ * {@code entersyscall exitsyscall}: how a goroutine runs on without a P, because a call that it makes may block the thread.
  *
- * <p>On entry it leaves its P in {@code _Psyscall}, remembers it as {@code m.oldp}, and no longer touches it (M4). The P
- * then belongs to whoever moves it out of that state by CAS: this M when it comes back soon, sysmon when it does not
- * ({@code sysmon.Takeover}), stopTheWorld. {@link Gate} and the signal handler ({@code preempt.c}) do the same to a goroutine that does
- * not do it itself. All these ways lead to {@link #exitsyscall}, which the next {@link GStack#enter} calls.
+ * <p>On entry the goroutine leaves its P in {@code _Psyscall}, remembers it as {@code m.oldp}, and no longer touches it (M4). The P
+ * then belongs to the thread that moves it out of that state by CAS: this M if the call is short, sysmon if it is not ({@code
+ * sysmon.Takeover}), or the thread that stops the world. {@link Gate} and the signal handler ({@code preempt.c}) do the same to a
+ * goroutine that does not do it itself. In all cases the next {@link GStack#enter} calls {@link #exitsyscall}.
  *
- * <p>If the P was taken as a goroutine's last call lasted, and work waits, the next call gives the P to another M at once
- * ({@code entersyscallblock}): sysmon's look would come tens of microseconds later. When such a call turns out to be short, the
- * following ones keep their P again.
+ * <p>If sysmon took the P because a goroutine's last call lasted, and work waits, the next call hands the P to another M at once
+ * ({@code entersyscallblock}), as sysmon's next scan would come later. When such a call turns out to be short, the next ones keep
+ * their P again.
  *
- * <p>When we come back, the P may have gone to another M and be in another system call there. It may be taken from that M as from
- * any other, and that M will find another P.
+ * <p>When the call returns, oldp may have gone to another M, and be in another system call there. This M may take it from that M by the
+ * same CAS, and that M will find another P.
  */
 public final class Syscall {
-    /** A call that took less than this should have kept its P. */
+    /** A call that took less than this, in ns, should have kept its P. */
     private static final long SHORT_NANOS = 50_000;
 
     private Syscall() {
     }
 
-    /** The calling goroutine runs on without a P until {@link #exit}, or until it calls the runtime. */
+    /** Has the calling goroutine run on without a P until {@link #exit}, or until it calls the runtime. */
     public static void enter(GStack st) {
         st.acquirem();
         boolean lostP = st.lostP;
-        st.lostP = false; // It says something of the last call only.
+        st.lostP = false; // It describes the last call only.
         if (lostP && workWaits(st)) {
             st.gaveUpAt = System.nanoTime();
             entersyscallblock(st, false);
@@ -51,27 +51,27 @@ public final class Syscall {
         st.releasem();
     }
 
-    /** Ends {@link #enter}: the goroutine has a P again, perhaps on another M. */
+    /** Ends {@link #enter}. Returns when the goroutine has a P again, perhaps on another M. */
     public static void exit(GStack st) {
         long gaveUpAt = st.gaveUpAt;
         if (gaveUpAt != 0) {
             st.gaveUpAt = 0;
             st.lostP = System.nanoTime() - gaveUpAt >= SHORT_NANOS;
         }
-        // Not acquirem, as here there is no P, which is rare there: C2 profiles branches by place, and would take both as common.
+        // Not acquirem. Here the P is usually gone, there rarely: C2 profiles branches by place, and would take both cases as common.
         if (!st.raise() && !Gate.pass(st.machine().mp)) {
             exitsyscall(st);
         }
         st.releasem();
     }
 
-    /** Whether anything but the caller could run on its P. */
+    /** Returns whether there is a G, apart from the caller, that could run on the caller's P. */
     private static boolean workWaits(GStack st) {
         Machine m = st.machine();
         return !Runq.runqempty(m.pp()) || Schedt.RUNQSIZE.getOpaque(m.s.sched) > 0;
     }
 
-    /** On the goroutine's stack, inside {@link GStack#enter}: gives the P up. Ends with the next enter. */
+    /** Gives the P up until the next {@link GStack#enter}. Called on the goroutine's stack, inside an enter. */
     static void entersyscall(GStack st) {
         Machine m = st.machine();
         long mp = m.mp;
@@ -83,18 +83,18 @@ public final class Syscall {
         M.OLDP.set(mp, pp);
         P.M.setOpaque(pp, 0);
         M.detachP(mp);
-        M.INCGO.setOpaque(mp, 1); // No P any more (M5), until exitsyscall, or until the JDK parks the goroutine.
-        PStatus.setVolatile(pp, PStatus.PSYSCALL); // Before gcwaiting is read: stopTheWorld does the two in the other order.
+        M.INCGO.setOpaque(mp, 1); // The M has no P now (M5), until exitsyscall, or until the JDK parks the goroutine.
+        PStatus.setVolatile(pp, PStatus.PSYSCALL); // Before gcwaiting is read. stopTheWorld sets gcwaiting before it reads the status.
         long sched = m.s.sched;
         if (Schedt.GCWAITING.getVolatile(sched) != 0) {
             gcwait(sched, pp);
         }
         if (Schedt.SYSMONWAIT.getAcquire(sched) != 0) {
-            Note.ring(Schedt.sysmonnoteAddress(sched)); // Sysmon must take the P if this lasts.
+            Note.ring(Schedt.sysmonnoteAddress(sched)); // Sysmon must take the P if the call lasts.
         }
     }
 
-    /** The world is being stopped and may have looked at our P too early: stop it ourselves. */
+    /** Stops the P that this thread has just left in _Psyscall, as stopTheWorld may have read its status before that. */
     private static void gcwait(long sched, long pp) {
         SchedLock.lock(sched);
         if (Schedt.STOPWAIT.get(sched) > 0) {
@@ -104,9 +104,9 @@ public final class Syscall {
     }
 
     /**
-     * {@code entersyscallblock}: the call is known to last, so the P goes to another M at once.
+     * {@code entersyscallblock}: gives the P up to another M at once, as the call is expected to last.
      *
-     * @param polled whether the network ends the call: an M is to watch it, though other Ps are at work
+     * @param polled whether the network ends the call, so that an M has to watch the network even if other Ps are busy
      */
     static void entersyscallblock(GStack st, boolean polled) {
         Machine m = st.machine();
@@ -119,24 +119,24 @@ public final class Syscall {
         M.OLDP.set(m.mp, 0);
         M.INCGO.setOpaque(m.mp, 1);
         Threads.handoffp(m.s, pp);
-        // After the P was put on the idle list: an M that leaves the poller sets lastpoll before it looks for an idle P.
+        // Read after the P was put on the idle list: an M that leaves the poller sets lastpoll before it takes an idle P.
         if (polled && Schedt.LASTPOLL.getVolatile(m.s.sched) != 0) {
-            Wakep.wakep(m.s); // No M sleeps in the poller. This one does when it finds no work.
+            Wakep.wakep(m.s); // No M sleeps in the poller. The M that is woken will, if it finds no work.
         }
     }
 
-    /** From {@link GStack#enter}, m.locks raised and no P: gets one, or waits on the global queue for one. */
+    /** Gets a P, or waits on the global queue for one. Called by {@link GStack#enter} with m.locks raised and no P. */
     static void exitsyscall(GStack st) {
         Machine m = st.machine();
         long mp = m.mp;
         M.INCGO.setOpaque(mp, 0);
         long oldp = M.OLDP.get(mp);
-        if (reacquire(m)) { // In the same time slice, or short calls would keep the P for ever.
+        if (reacquire(m)) { // The time slice goes on: if it began anew, a goroutine could keep the P for ever by short calls.
             resumed(st);
             return;
         }
         if (oldp != 0) {
-            st.lostP = P.LONGCALL.getOpaque(oldp) != 0; // It was taken, not given away.
+            st.lostP = P.LONGCALL.getOpaque(oldp) != 0; // Another thread took the P; the goroutine did not hand it off.
         }
         long pp = idlep(m.s);
         if (pp != 0) {
@@ -167,7 +167,7 @@ public final class Syscall {
         return pp;
     }
 
-    /** On g0: takes the P back that this M's goroutine left in _Psyscall and no longer needs; false when it is gone. */
+    /** Takes m.oldp back, which this M's goroutine left in _Psyscall. Returns false when another thread has taken it. */
     static boolean reacquire(Machine m) {
         long mp = m.mp;
         long oldp = M.OLDP.get(mp);
@@ -177,12 +177,12 @@ public final class Syscall {
         }
         M.attachP(mp, oldp);
         P.M.setOpaque(oldp, mp);
-        m.lookForTrace(oldp); // The P may have been with other Ms meanwhile.
+        m.lookForTrace(oldp); // Other Ms may have had the P meanwhile.
         P.SYSCALLTICK.set(oldp, P.SYSCALLTICK.getOpaque(oldp) + 1);
         return true;
     }
 
-    /** On g0, without a P: queues the G unless there is a P for it. Returns the G if it may run on. */
+    /** Takes an idle P for the G and returns the G, or enqueues it and returns 0. Called on g0, without a P. */
     static long exitsyscall0(Machine m, long gp) {
         Scheduler s = m.s;
         GStatus.casgstatus(gp, GStatus.GSYSCALL, GStatus.GRUNNABLE);
