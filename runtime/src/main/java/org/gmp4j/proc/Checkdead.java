@@ -15,57 +15,60 @@ import org.gmp4j.struct.Schedt;
 import org.jspecify.annotations.Nullable;
 
 /**
- * {@code checkdead}: all goroutines are asleep when nothing inside the scheduler can ready one and nothing outside can. These are
- * outside, and hold the report off:
+ * {@code checkdead}: reports a deadlock when all goroutines wait and nothing inside or outside of the scheduler can ready one.
+ * Something outside that may ready one holds the report off:
  * <ul>
- * <li>goroutines that the JDK parked: one that waits for a socket too, as one in IO wait does in Go;
+ * <li>goroutines that the JDK parked, also one that waits for a socket, like a goroutine in IO wait in Go;
  * <li>threads that are not Ms and are inside a blocking call of ours, or left one less than a second ago;
  * <li>timers outside all schedulers, and their functions;
  * <li>work that is left to sysmon ({@link Deferred});
  * <li>other schedulers;
- * <li>{@link Bystanders}: threads, hooks and handlers that have nothing to do with us, unless the rule is STRICT.
+ * <li>{@link Bystanders}: threads, hooks and handlers that do not belong to gmp4j, unless the rule is STRICT.
  * </ul>
  *
  * <p>There are two checks. {@link #dead} runs under sched.lock whenever an M goes to sleep, so its counts are consistent, and the
- * last M to go to sleep finds the deadlock. With the rule STRICT it reports it. Otherwise it rings sysmon, because the look at bystanders
- * takes memory. An M that sleeps in the poller until a timer is due is on no list and counts as
- * running. {@link #look} is called by sysmon now and then, for deadlocks that arise while no M goes to sleep: beside an M that spins
- * for ever ({@code SpinPolicy.busy}), or when a thread leaves our blocking call after the last M slept.
+ * last M to go to sleep finds the deadlock. With the rule STRICT that M reports it. Otherwise the M rings sysmon, because a search for
+ * bystanders allocates. An M that sleeps in the poller until a timer is due is on no list and counts as running. {@link #look} is
+ * called by sysmon now and then, for deadlocks that arise while no M goes to sleep: while an M spins for ever ({@code
+ * SpinPolicy.busy}), or when a thread leaves our blocking call after the last M fell asleep.
  *
- * <p>Why {@code look} is right, though everything moves while it looks. It reads, in this order: how often goroutines were
- * run (c0); every G (pass 1); every M; what is outside, and the timers under their locks; every G (pass 2); the runs again
- * (c1); that no procresize moved timers meanwhile. (The Ms are looked at before all that too, because it is cheap, and most often
- * one is at work.) It says dead if both passes found every living G waiting, every M asleep or spinning, nothing outside, no timer
- * set, and c0 = c1. Suppose a G was runnable or running at a moment t between the look at the Ms and pass 2. Pass 2 saw it
- * waiting or dead, so its run ended after t. A run begins with a CAS on the status, then the count, and ends with a
- * CAS: c1 includes this run. As c0 = c1, c0 includes it too, so it began before pass 1. Then either pass 1 saw the G run; or it saw
- * the G wait while its M was still parking it, and at the look at the Ms that M was still doing so, which is neither sleep nor spin,
- * or had finished, so that the run was over before t. Each is a contradiction.
+ * <p>Why {@code look} is correct though everything moves meanwhile. It reads, in this order: the number of goroutine runs (c0); every
+ * G (pass 1); every M; everything outside, and the timers under their locks; every G (pass 2); the number of runs again (c1); whether
+ * a procresize moved timers meanwhile. (It also reads the Ms before all that, because that is cheap and usually one is at work.) It
+ * reports if both passes found every living G waiting, every M asleep or spinning, nothing outside, no timer set, and c0 = c1. Suppose
+ * a G was runnable or running at a moment t between the read of the Ms and pass 2. Pass 2 saw the G waiting or dead, so its run ended
+ * after t. A run begins with a CAS on the status, is then counted, and ends with a CAS. So c1 includes this run. As c0 = c1, c0
+ * includes it too, so the run began before pass 1. Then either pass 1 saw the G run; or it saw the G wait while its M was still
+ * parking it, and at the read of the Ms that M was still doing so, which is neither sleep nor spin, or had finished, so that the run
+ * was over before t. Each is a contradiction.
  *
- * <p>Bystanders are looked for before all this. One that was there before and is gone may have made a goroutine ready, and what
- * follows sees that; where none was, none comes later, as only a bystander or a goroutine can make one. While there is one the
- * report is held off, and the next look is after a quarter of the time that this has lasted, from {@link #LEAST_HOLD} to
- * {@link #MOST_HOLD}. A thread that ends tells nobody, and a wait for its end would be a thread more. The first look that finds none holds
- * the report off for {@link #LEAST_HOLD} as well, as it may have missed one that began while another ended.
+ * <p>So at t all Gs waited, their parks were complete and their timers were in the heaps. An M that spins readies a G only for a timer,
+ * which counts as set until the M has done so, or for C code, which counts as outside until that G has run. So nothing is left that
+ * could ready a G, at t or later.
  *
- * <p>So at t all Gs waited, their parks complete and their timers in the heaps. An M that spins readies a G only for a timer,
- * which counts as set until it has done so, or for C code, which counts as outside until that G has run.
- * Nothing is left that could ready a G, now or later.
+ * <p>Bystanders are searched for before all this. A bystander that has ended before the search may have readied a goroutine, which the
+ * later reads see. If there is none, none appears later, as only a bystander or a goroutine can create one. While there is one, the
+ * report is held off. The next search comes after a quarter of the time for which that has lasted, at least {@link #LEAST_HOLD} and
+ * at most {@link #MOST_HOLD}, because a thread that ends notifies no one, and a wait for its end would need another thread. The first
+ * search that finds none also holds the report off, for {@link #LEAST_HOLD}, as it may have missed a bystander that began while another
+ * ended.
  */
 final class Checkdead implements LongPredicate {
     private static final long LEAST_HOLD = 10_000_000;
     private static final long MOST_HOLD = 1_000_000_000;
-    /** A look comes after this part of the time for which the report has been held off. */
+    /** The next search for bystanders comes after this part of the time for which the report has been held off. */
     private static final int HOLD_PART = 4;
 
+    // The fields are sysmon's.
     private final Scheduler s;
     private final Bystanders bystanders = new Bystanders();
-    /** Since when, by nanoTime, the report has been held off, and by what; null while it is not. */
+    /** Since when, by nanoTime, the report has been held off; valid while {@link #holder} is not null. */
     private long heldSince;
+    /** The bystander that holds the report off; null for none. */
     private @Nullable String holder;
-    /** Whether the last look found no bystander; no goroutine has run since. */
+    /** Whether the last search found no bystander, and no goroutine has run since. */
     private boolean alone;
-    /** The number of runs at the last look: nothing else is read unless it has not changed since. */
+    /** The number of runs at the last check. If it has changed since, nothing else is read. */
     private long lastRuns = -1;
     private int living;
 
@@ -73,7 +76,7 @@ final class Checkdead implements LongPredicate {
         this.s = s;
     }
 
-    /** Whether nothing will ever run again; under sched.lock. Only when detection is on. */
+    /** Returns whether no goroutine can ever run again; false when detection is off. Called under sched.lock. */
     static boolean dead(Scheduler s) {
         long sched = s.sched;
         if (!wanted(s)) {
@@ -91,7 +94,7 @@ final class Checkdead implements LongPredicate {
         }
         for (Machine m : s.machines()) {
             if (m.listed) {
-                return false; // Idle, but still looking for work: it calls this when it has finished.
+                return false; // The M is on the idle list but still searches for work. It calls this when it has finished.
             }
         }
         return Newproc.gcount(s) > 0 || s.mainExited();
@@ -101,14 +104,14 @@ final class Checkdead implements LongPredicate {
         return s.config.deadlockDetection() && !s.mainReturned() && Schedt.CLOSING.getAcquire(s.sched) == 0;
     }
 
-    /** Whether something that is no goroutine of this scheduler may ready one. */
+    /** Returns whether something that is no goroutine of this scheduler may ready one. */
     private static boolean outside(Scheduler s) {
         return Schedt.NJDKWAIT.getVolatile(s.sched) > 0 || Outside.threads() || Outside.alarms()
                 || Schedt.INJECT.getAcquire(s.sched) != 0 || Deferred.pending()
                 || othersLive(s);
     }
 
-    /** Whether another scheduler's goroutines could wake ours. */
+    /** Returns whether another scheduler's goroutines could wake those of {@code s}. */
     private static boolean othersLive(Scheduler s) {
         for (Scheduler other : Scheduler.live()) {
             if (other != s && !other.mainReturned()) {
@@ -118,18 +121,18 @@ final class Checkdead implements LongPredicate {
         return false;
     }
 
-    /** An M found that nothing will ever run again; not under the lock. */
+    /** Reports, or has sysmon check, a deadlock that {@link #dead} has found. Called by the M without sched.lock. */
     static void suspect(Scheduler s) {
         if (s.config.strictDeadlocks()) {
             report(s);
         }
-        if (System.nanoTime() - s.heldUntil >= 0) { // Or each M that falls asleep would wake sysmon.
+        if (System.nanoTime() - s.heldUntil >= 0) { // While the report is held off, an M that falls asleep need not wake sysmon.
             s.mayBeDead = true;
             Note.ring(Schedt.sysmonnoteAddress(s.sched));
         }
     }
 
-    /** From sysmon: reports if nothing will ever run again. Cheap while goroutines run, or something is outside. */
+    /** Reports if no goroutine can ever run again. Called by sysmon. It is cheap while goroutines run, or something is outside. */
     void look(long now) {
         if (!wanted(s)) {
             return;
@@ -143,7 +146,7 @@ final class Checkdead implements LongPredicate {
         alone &= runs == lastRuns;
         lastRuns = runs;
         if (still && !outside(s) && pollerSleepsForNothing()) {
-            s.netpoll.wake(s); // That M looks at the timers again, and goes to rest.
+            s.netpoll.wake(s); // The M in the poller reads the timers again, and goes to sleep on the idle list.
         }
         long resized = Schedt.PROCRESIZETIME.getVolatile(s.sched);
         if (still && !outside(s) && machinesRest() && !isHeld(now)
@@ -153,7 +156,10 @@ final class Checkdead implements LongPredicate {
         }
     }
 
-    /** Whether a bystander holds the report off, or did at the last look and it is not time for the next. */
+    /**
+     * Returns whether the report is held off: by a bystander, or because it is not time for the next search, or because that search has
+     * to confirm the last.
+     */
     private boolean isHeld(long now) {
         if (s.config.strictDeadlocks()) {
             return false;
@@ -182,8 +188,8 @@ final class Checkdead implements LongPredicate {
     }
 
     /**
-     * From sysmon, while nothing runs: whether no goroutine can run again unless something outside readies it. A goroutine that the JDK
-     * parked, or that a timer readies, runs before there can be a deadlock, and that wakes sysmon.
+     * Returns whether no goroutine can run again unless a bystander readies it. Called by sysmon while no P runs. A goroutine that the JDK
+     * parked, or that a timer readies, runs before there can be a deadlock, and its run wakes sysmon.
      */
     boolean isHeldBack() {
         if (!wanted(s) || Schedt.NJDKWAIT.getVolatile(s.sched) > 0) {
@@ -198,8 +204,8 @@ final class Checkdead implements LongPredicate {
     }
 
     /**
-     * Whether all Ps are idle, and the M in the poller, which counts as running, sleeps for timers that were stopped since. A goroutine's M
-     * wakes that one when it goes to sleep itself; a thread that stops a timer wakes none.
+     * Returns whether all Ps are idle, and the M in the poller, which counts as running, sleeps for timers that were stopped since. If a
+     * goroutine stopped them, its M wakes the M in the poller when it goes to sleep itself. A thread that stops a timer wakes no M.
      */
     private boolean pollerSleepsForNothing() {
         long sched = s.sched;
@@ -207,23 +213,23 @@ final class Checkdead implements LongPredicate {
                 && Schedt.NPIDLE.getVolatile(sched) == Schedt.GOMAXPROCS.getOpaque(sched) && !timers();
     }
 
-    /** How often a goroutine was run; monotone. The acquiring reads of the statuses come after, in pass 1. */
+    /** Returns how many times goroutines were run, which only grows. The acquiring reads of the statuses come later, in pass 1. */
     private static long runs(Scheduler s) {
         long n = 0;
         for (Processor pr : s.procs()) {
-            n += P.NSWITCH.getOpaque(pr.pp) + P.NINPLACE.getOpaque(pr.pp) + P.SCHEDTICK.getOpaque(pr.pp); // The last: pinned ones.
+            n += P.NSWITCH.getOpaque(pr.pp) + P.NINPLACE.getOpaque(pr.pp) + P.SCHEDTICK.getOpaque(pr.pp); // schedtick: pinned ones.
         }
         VarHandle.acquireFence();
         return n;
     }
 
-    /** Whether every living goroutine waits, and there is at least one or main has ended. */
+    /** Returns whether every living goroutine waits, and there is at least one or main has ended. */
     private boolean allWait() {
         living = 0;
         return s.slots.all(this) && (living > 0 || s.mainExited() && Newproc.gcount(s) == 0);
     }
 
-    /** Whether a goroutine waits or is dead; counts it if it lives. */
+    /** Returns whether a goroutine waits or is dead. Counts it if it lives. */
     @Override
     public boolean test(long gp) {
         int status = GStatus.readgstatus(gp);
@@ -234,20 +240,20 @@ final class Checkdead implements LongPredicate {
         return (status & ~GStatus.GSCAN) == GStatus.GWAITING;
     }
 
-    /** Whether each M sleeps until it gets a P, or searches for work. */
+    /** Returns whether each M sleeps until it gets a P, or searches for work. */
     private boolean machinesRest() {
         for (Machine m : s.machines()) {
             if (M.EXITED.get(m.mp) == 0 && M.BLOCKED.getOpaque(m.mp) == 0 && M.SPINNING.getOpaque(m.mp) == 0) {
                 return false;
             }
         }
-        VarHandle.acquireFence(); // What an M did before it came to rest is seen below.
+        VarHandle.acquireFence(); // The reads below see all that an M did before it fell asleep or began to spin.
         return true;
     }
 
     /**
-     * Whether a timer is set. Looks twice: timers may move meanwhile, but only to the first P; if the first pass looked there too early
-     * and at their old place too late, the second finds them.
+     * Returns whether a timer is set. Reads all Ps twice. Timers may move meanwhile, but only to the first P: if the first pass reads
+     * that P too early and their old P too late, the second pass finds them.
      */
     @SuppressWarnings("IdentityBinaryExpression")
     private boolean timers() {
@@ -263,7 +269,7 @@ final class Checkdead implements LongPredicate {
         return false;
     }
 
-    /** Reports; not under the lock. Nothing runs that could change how many goroutines live. */
+    /** Reports the deadlock. Called without sched.lock. Nothing runs that could change the number of living goroutines. */
     static void report(Scheduler s) {
         throw s.reports.fatal(s, "", Newproc.gcount(s) == 0 ? "no goroutines (main called runtime.Goexit) - deadlock!"
                 : "all goroutines are asleep - deadlock!");

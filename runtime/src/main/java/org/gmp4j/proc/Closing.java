@@ -22,33 +22,33 @@ import org.jspecify.annotations.Nullable;
  * The end of a scheduler, in steps:
  *
  * <ol>
- * <li>{@code closing} becomes {@link Scheduler#DRAINING}. No goroutine may be started from outside; those that live may start others.
- * <li>The last goroutine has ended: {@code closing} becomes {@link Scheduler#STOPPED}, and Ms leave instead of sleeping.
- * <li>Sysmon ends; threads that still read the structs are waited for; the threads of the Ms are joined.
+ * <li>{@code closing} becomes {@link Scheduler#DRAINING}. No goroutine may be started from outside; living ones may start others.
+ * <li>When the last goroutine has ended, {@code closing} becomes {@link Scheduler#STOPPED}, and Ms end instead of sleeping.
+ * <li>Sysmon ends. The closing thread waits for threads that still read the structs, and joins the threads of the Ms.
  * <li>The structs of Ms, Ps and Gs are recycled; {@code schedt} itself later ({@link RetiredSched}).
  * </ol>
  *
- * <p>One thread at a time does the steps from the second on. One that finds no memory for a step has changed nothing, and the next
+ * <p>One thread at a time does the steps from the second on. If it finds no memory for a step it has changed nothing, and the next
  * call of {@link #close} goes on with that step.
  */
 final class Closing {
-    /** How often {@link #close} checks whether any goroutine is left, nanoseconds. */
+    /** The time between two checks of {@link #close} whether any goroutine is left, in ns. */
     private static final long DRAIN_LOOK = 10_000_000;
 
     private final Scheduler s;
     /** A permit for each M whose thread is about to end. */
     private final Semaphore exited = new Semaphore(0);
-    /** How many threads read the structs: see {@link #beginReading}. */
+    /** The number of threads that read the structs: see {@link #beginReading}. */
     private final AtomicInteger readers = new AtomicInteger();
-    /** Ends before the structs are recycled; null for none. */
+    /** A thread that has to end before the structs are recycled; null for none. */
     private volatile @Nullable Thread before;
-    /** What {@link #close} waits at until no goroutine is left. */
+    /** The monitor at which {@link #close} waits until no goroutine is left. */
     private final Object drained = new Object();
     private volatile boolean mayBeDrained;
-    /** Of whoever does the last steps. The fields below belong to it, and tell which are done. */
+    /** Held by the thread that does the last steps. It guards the fields below, which say which steps are done. */
     private final ReentrantLock ending = new ReentrantLock();
     private boolean ended;
-    private volatile boolean exits; // Read without it.
+    private volatile boolean exits; // Also read without the lock.
     private int machinesLeft;
     private int procsLeft;
     private boolean given;
@@ -57,21 +57,21 @@ final class Closing {
         this.s = s;
     }
 
-    /** goexit0, while closing: may have been the last. */
+    /** Notes that a goroutine has ended while the scheduler is closing, as it may have been the last. Called by goexit0. */
     void exitedWhileClosing() {
         VarHandle.fullFence(); // If two goroutines end at once on two Ps, at least one of them must see the other's count.
         if (Newproc.gcount(s) == 0) {
             mayBeDrained = true;
-            Note.ring(Schedt.sysmonnoteAddress(s.sched)); // Not on the goroutine's stack: waking a Java thread may want to park.
+            Note.ring(Schedt.sysmonnoteAddress(s.sched)); // Sysmon wakes the closing thread, as the notify may park its caller.
         }
     }
 
-    /** Whether there may be no goroutine left, and {@link #signalDrained} is to be called by a thread that may block. */
+    /** Returns whether there may be no goroutine left, so that a thread that may block has to call {@link #signalDrained}. */
     boolean mayBeDrained() {
         return mayBeDrained;
     }
 
-    /** From sysmon: wakes whoever waits in {@link #close}. */
+    /** Wakes the threads that wait in {@link #close}. Called by sysmon. */
     void signalDrained() {
         if (!mayBeDrained) {
             return;
@@ -83,20 +83,20 @@ final class Closing {
     }
 
     /**
-     * Refuses new goroutines from outside and waits for those that live; then ends the Ms.
+     * Refuses new goroutines from outside, waits until the living ones have ended, and then ends the Ms.
      *
-     * @param nanos how long to wait; negative without limit
-     * @return false when goroutines are left and the time is up, or the JVM shuts down and all of them called exit; the
-     *     scheduler then still drains
-     * @throws IllegalStateException on sysmon, as what it calls may be the user's
-     * @throws OutOfMemoryError when there is no memory for a step of the end: the next close goes on with that
+     * @param nanos how long to wait; negative for no limit
+     * @return false when goroutines are left and the time is up, or the JVM shuts down and all goroutines that are left have called exit;
+     *     the scheduler then goes on draining
+     * @throws IllegalStateException on sysmon, which may run a hook of the user's
+     * @throws OutOfMemoryError when there is no memory for a step of the end; the next close goes on with that step
      */
     boolean close(long nanos) throws InterruptedException {
         if (s.monitor().isCurrent()) {
             throw new IllegalStateException("close was called on the thread that watches the scheduler, which it would wait for");
         }
         long end = System.nanoTime() + nanos;
-        GStack caller = GStack.enter(); // It may be a goroutine of another scheduler, which must keep its P while it holds our lock.
+        GStack caller = GStack.enter(); // The caller may be another scheduler's goroutine, which must keep its P while it holds the lock.
         SchedLock.lock(s.sched);
         if (Schedt.CLOSING.getAcquire(s.sched) == 0) {
             Schedt.CLOSING.setVolatile(s.sched, Scheduler.DRAINING);
@@ -105,16 +105,16 @@ final class Closing {
         SchedLock.unlock(s.sched);
         GStack.exit(caller);
         if (stopped) {
-            return stop(nanos, end); // Another close may be at it, or have ended for want of memory.
+            return stop(nanos, end); // Another close may be under way, or may have failed for want of memory.
         }
         Exiters exiters = Exiters.ofShutdown(s.slots);
         for (;;) {
             synchronized (drained) {
-                if (s.isStopped() || Newproc.gcount(s) == 0) { // Once another close has ended, the Ps may be another scheduler's.
+                if (s.isStopped() || Newproc.gcount(s) == 0) { // After another close the Ps may be another scheduler's, so isStopped first.
                     break;
                 }
-                // Looks again now and then: the last goroutine counts itself out and then reads closing without a fence
-                // in between, so it may miss us as we missed it.
+                // The wait is limited, because the last goroutine counts its end and then reads closing without a fence between the
+                // two. So it may miss this close, as this close has missed its end.
                 long left = nanos < 0 ? DRAIN_LOOK : Math.min(DRAIN_LOOK, end - System.nanoTime());
                 if (left <= 0) {
                     return false;
@@ -129,12 +129,12 @@ final class Closing {
     }
 
     /**
-     * No goroutine lives and none can be started: ends the scheduler, one thread at a time.
+     * Ends the scheduler, of which no goroutine lives and none can be started. One thread at a time does that.
      *
-     * @return whether it has ended: false when another thread is at it and the time is up
+     * @return whether the scheduler has ended; false when another thread is ending it and the time is up
      */
     private boolean stop(long nanos, long end) throws InterruptedException {
-        if (!ending.tryLock()) { // Which no interrupt ends.
+        if (!ending.tryLock()) { // An interrupt does not end tryLock.
             if (nanos < 0) {
                 ending.lockInterruptibly();
             } else if (!ending.tryLock(end - System.nanoTime(), TimeUnit.NANOSECONDS)) {
@@ -146,8 +146,8 @@ final class Closing {
     }
 
     /**
-     * When {@link Scheduler#isStopped}: returns when no M of it runs any more. It does not wait for sysmon, which may be the caller, or
-     * wait for the caller.
+     * Waits until none of the scheduler's Ms runs any more. Called once {@link Scheduler#isStopped} returns true. It does not wait for
+     * sysmon, which may be the caller, or may wait for the caller.
      */
     void awaitMs() {
         while (!exits) {
@@ -158,12 +158,12 @@ final class Closing {
                     ending.unlock();
                 }
             } else {
-                Thread.yield(); // Another thread is at it: some microseconds.
+                Thread.yield(); // Another thread ends the Ms, which does not take long.
             }
         }
     }
 
-    /** With the lock, which it gives back. */
+    /** Ends the scheduler if that is not done. Called with the lock {@link #ending}, which it releases. */
     private void endOnce() {
         try {
             if (!ended) {
@@ -176,15 +176,15 @@ final class Closing {
     }
 
     /**
-     * Ends all Ms and sysmon, and recycles the structs; schedt only later. A step that fails for want of memory has changed
-     * nothing, and one that was done is not done again.
+     * Ends all Ms and sysmon, and recycles the structs, except schedt, which is recycled later. A step that fails for want of memory has
+     * changed nothing, and a step that is done is not done again.
      */
     private void end() {
         endMs();
         s.spare.letGo();
         joinUninterruptibly(s.monitor().stop());
         while (readers.get() != 0) {
-            Thread.yield(); // Some microseconds; they are no goroutines of this one.
+            Thread.yield(); // Reads are short, and the readers are no goroutines of this scheduler.
         }
         Thread looker = before;
         if (looker != null) {
@@ -196,16 +196,16 @@ final class Closing {
         Machine[] machines = s.machines();
         for (; machinesLeft < machines.length; machinesLeft++) {
             Machine mach = machines[machinesLeft];
-            if (mach.thread != null) { // Else there was no memory for a thread.
+            if (mach.thread != null) { // Null if there was no memory for a thread.
                 joinUninterruptibly(mach.thread);
             }
             Mem.recycle(m.layout(), mach.mp);
         }
-        while (s.leftovers.any()) { // Of an M that ended after sysmon.
+        while (s.leftovers.any()) { // An M that ended after sysmon may have left some.
             s.leftovers.look();
             Thread.yield();
         }
-        GStack caller = GStack.enterChecked(); // It may be another scheduler's goroutine: the heaps' locks are not to be preempted.
+        GStack caller = GStack.enterChecked(); // Another scheduler's goroutine must not be preempted while it holds a heap's lock.
         try {
             for (Processor[] all = s.procs(); procsLeft < all.length; procsLeft++) {
                 s.timers.move(all[procsLeft].pp, 0);
@@ -218,17 +218,17 @@ final class Closing {
         s.slots.release();
         s.allp.release();
         if (!given) {
-            given = true; // Set before: a block that is lost is better than one that two schedulers have.
+            given = true; // Set first: if add fails, a leaked block is better than one that two schedulers use.
             RetiredSched.add(s, s.sched);
         }
     }
 
-    /** Has all Ms end, once; then nobody writes to what only Ms write to. */
+    /** Ends all Ms, once. Afterwards no thread writes the words that only Ms write. */
     private void endMs() {
         if (!exits) {
             int count = stopMs();
             for (long mp = idle(); mp != 0; mp = idle()) {
-                Note.wakeup(M.parkAddress(mp)); // With nextp 0: the M leaves.
+                Note.wakeup(M.parkAddress(mp)); // nextp is 0, so the M ends.
             }
             s.netpoll.wake(s);
             exited.acquireUninterruptibly(count);
@@ -236,12 +236,12 @@ final class Closing {
         }
     }
 
-    /** Has Ms leave from here on; returns how many are to. */
+    /** Makes Ms end from now on. Returns how many threads have ended or will end. */
     private int stopMs() {
-        StopTheWorld.acquire(); // So nobody has the world stopped, and nobody will stop it again.
+        StopTheWorld.acquire(); // Ensures that the world is not stopped, and will not be stopped again.
         SchedLock.lock(s.sched);
         Schedt.CLOSING.setVolatile(s.sched, Scheduler.STOPPED);
-        int count = s.allm.starts(); // Final: allocm looks at closing under the same lock.
+        int count = s.allm.starts(); // It does not change any more, as allocm reads closing under the same lock.
         SchedLock.unlock(s.sched);
         StopTheWorld.WORLDSEMA.release();
         return count;
@@ -269,10 +269,11 @@ final class Closing {
     }
 
     /**
-     * Somebody begins to read the structs, from any thread: they are not recycled until {@link #endReading}. The reader counts itself
-     * and then looks whether the scheduler has stopped; whoever closes stops it and then looks at the count. So one sees the other.
+     * Begins to read the structs, which are not recycled until {@link #endReading}. Called from any thread. The reader counts itself and
+     * then reads whether the scheduler has stopped. The closing thread stops the scheduler and then reads the count. So one of the two
+     * sees the other.
      *
-     * @return false when the scheduler has ended, and there is nothing to end
+     * @return false when the scheduler has ended; then the caller must neither read nor call endReading
      */
     boolean beginReading() {
         readers.incrementAndGet();
@@ -283,17 +284,17 @@ final class Closing {
         return true;
     }
 
-    /** Ends what {@link #beginReading} began. */
+    /** Ends {@link #beginReading}. */
     void endReading() {
         readers.decrementAndGet();
     }
 
-    /** A thread that looks at the structs: it is interrupted, and waited for, before they are recycled. */
+    /** Registers a thread that reads the structs. It is interrupted, and waited for, before they are recycled. */
     void endFirst(Thread t) {
         before = t;
     }
 
-    /** An M's thread is about to end. */
+    /** Notes that the calling thread of an M is about to end. */
     void mexited(Machine m) {
         M.EXITED.set(m.mp, 1);
         exited.release();

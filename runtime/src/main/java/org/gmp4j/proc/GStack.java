@@ -19,81 +19,89 @@ import org.gmp4j.struct.P;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The stack of a goroutine, and the loop that runs on a pooled one: run a goroutine, end it, and run the next in place
- * when that is a fresh one (no switch at all); otherwise give the thread back to the M. Wake-ups by the JDK go through {@link JdkReady}.
- * {@link Stacks} makes them: all are of one hidden class ({@link HiddenExecutor}).
+ * The stack of a goroutine, and the loop that runs on a pooled stack: run a goroutine, end it, and run the next in place
+ * if it is fresh (without a switch); otherwise yield the thread to the M. Wake-ups by the JDK go through {@link JdkReady}.
+ * {@link Stacks} makes the instances, which are all of one hidden class ({@link HiddenExecutor}).
  */
 public abstract class GStack extends Stack {
-    /** Makes the others; the initialiser of their class puts it here. */
+    /** The instance that makes the others. Written by the initialiser of their class. */
     @SuppressWarnings("NullAway.Init")
     static GStack made;
 
+    /** The least and the most switches between two counts of the frames on the heap. */
     private static final int FIRST_LOOK = 16;
     private static final int MOST_LOOK = 1024;
-    /** After a look that counted n chunks of frames, at least n divided by this switches pass before the next: looks cost little. */
+    /** A count that found n chunks of frames is followed by at least n divided by this switches, so that counts cost little. */
     private static final int CHUNK_SHARE = 2;
     /** Bytes of a stack, with its guard zones, that any collector moves to the heap. */
     private static final long MOVABLE = 448 << 10;
 
     /** The scheduler. */
     final Scheduler s;
-    /** The goroutine on this stack: set by the M that gives it the stack, or in place by the stack itself. */
+    /** The goroutine on this stack. Written by the M that gives it the stack, or in place by the stack itself. */
     long gp;
     /**
-     * Labels of the goroutine, for profiles; null for none. Written by the goroutine; a profiler may read a map that was replaced a
-     * moment ago, which is safe as no map ever changes.
+     * The goroutine's labels for profiles; null for none. Written by the goroutine. A profiler may read a map that was replaced a moment
+     * ago, which is safe as no map ever changes.
      */
     @Nullable Map<String, String> labels;
     /** Deferred work of the goroutine, last first; null when there is none. */
     @Nullable Defer defers;
-    /** What the M sets {@code m.locks} to when it runs this stack again; a new stack begins inside the runtime. */
+    /** The value of {@code m.locks} when the M runs this stack again. A new stack begins inside the runtime. */
     int locks = 1;
     /** Whether goexit was called and has not unwound the stack yet. */
     boolean exiting;
 
-    /** For {@link Syscall}: whether the P was taken during the last system call; below it, when the present call gave it away, or 0. */
+    /** For {@link Syscall}: whether the P was taken during the last system call. Written by the goroutine. */
     boolean lostP;
+    /** For {@link Syscall}: when the present call handed its P off, by nanoTime; else 0. Written by the goroutine. */
     long gaveUpAt;
 
     /** For {@link JdkReady}: odd while the JDK may wake the thread. */
     volatile int ticket;
 
-    /** For {@link SocketWait}: the ticket before the present wait, written by the goroutine. */
+    /** For {@link SocketWait}: the ticket before the present wait. Written by the goroutine. */
     int waitTicket;
-    /** Whether it is taken for one that waits pinned. Written by the goroutine and by pollers; a late write costs a switch of its P. */
+    /** Whether the goroutine is assumed to wait pinned. Written by the goroutine and by pollers; a late write costs a switch of its P. */
     boolean waitsPinned;
 
-    /** The limit of its waits in the JDK; null until one has a limit. Written by the M that parks it. */
+    /** The timer of its waits in the JDK; null until a wait has a limit of time. Written by the M that parks it. */
     private @Nullable Timeout timeout;
 
     /** The next in {@link Leftovers}. */
     @Nullable GStack nextLeft;
-    /** How much room a section must have; more than any stack when there are too many frames on the heap. By the goroutine and its M. */
+    /**
+     * How much room on the stack a section of the runtime must have; more than any stack has when there are too many frames on the heap.
+     * Written by the goroutine and its M.
+     */
     private long room = Headroom.toTake();
-    /** Switches until the M counts the frames on the heap again, and what this is set to then. Written by the M. */
+    /** The number of switches until the M next counts the frames on the heap. Written by the M, as the next two. */
     private int untilLook = FIRST_LOOK;
+    /** The number of switches between two counts, if there are not many frames. */
     private int looks = FIRST_LOOK;
+    /** The bytes of frames on the heap at the last count. */
     private long frozen;
 
-    /** The bubble of the goroutine, set by itself; null for none. Whether it counts as waiting: by it and by its waker in turn. */
+    /** The bubble of the goroutine; null for none. Written by the goroutine. */
     @Nullable Bubble bubble;
+    /** Whether the bubble counts the goroutine as waiting. Written by the goroutine and by its waker in turn. */
     boolean durable;
-    /** What gives the lock back when it parks as one of the bubble; set by itself, cleared by its M. */
+    /** The unlock function of its park as a member of the bubble. Set by the goroutine, cleared by its M. */
     Park.@Nullable Unlock unlock;
 
-    /** The unlock function of its present {@link Park#gopark}. Written by the goroutine; its M reads it. */
+    /** The unlock function of its present {@link Park#gopark}. Written by the goroutine, read by its M. */
     Park.@Nullable Unlock parkUnlock;
-    /** The argument of that, null while the goroutine does not park; likewise. */
+    /** The argument of the unlock function; null while the goroutine does not park. Written by the goroutine, read by its M. */
     @Nullable Object parkLock;
     /** Whether its present wait may be ended by an interrupt, a limit of time or a context. Written by the goroutine. */
     boolean endable;
-    /** Where the goroutine was started; null when that was not noted. Written by the goroutine. */
+    /** The place where the goroutine was started; null when that was not recorded. Written by the goroutine. */
     @Nullable String site;
 
-    /** Told how the goroutine ended, instead of {@link #report}; null for nobody. */
+    /** The object that is notified of the goroutine's end, in place of {@link #report}; null for none. */
     @Nullable Awaited awaited;
 
-    /** Tells its waits of interrupts; null until a wait needs it. Written by the goroutine, and kept for the next ones on this stack. */
+    /** Notifies its waits of interrupts; null until a wait needs it. Written by the goroutine, and kept for the next ones on this stack. */
     @Nullable InterruptHook interruptHook;
 
     /** See {@link #isPooled}. */
@@ -103,7 +111,7 @@ public abstract class GStack extends Stack {
     record Defer(Runnable fn, @Nullable Defer next) {
     }
 
-    /** What the one below would run. */
+    /** The task of the instance that makes the others. It never runs. */
     private static final class Nothing implements Runnable {
         @Override
         public void run() {
@@ -111,8 +119,8 @@ public abstract class GStack extends Stack {
         }
     }
 
-    /** One that makes others and never runs. */
-    @SuppressWarnings("NullAway") // Nobody asks it for its scheduler.
+    /** Makes the instance that makes the others and never runs. */
+    @SuppressWarnings("NullAway") // Its scheduler is never used.
     GStack() {
         super(new Nothing());
         s = null;
@@ -125,7 +133,7 @@ public abstract class GStack extends Stack {
         pooled = true;
     }
 
-    /** A new virtual thread that this scheduler runs: see {@code Gmp.threadFactory}. */
+    /** Makes a new virtual thread that this scheduler runs: see {@code Gmp.threadFactory}. */
     GStack(Scheduler s, Runnable task) {
         super(new ThreadTask(task));
         this.s = s;
@@ -133,50 +141,50 @@ public abstract class GStack extends Stack {
         locks = 0; // It begins in the JDK's code.
     }
 
-    /** The stack of a virtual thread that the JDK started with one of our stacks as its scheduler. */
+    /** Makes the stack of a virtual thread that the JDK started with one of our stacks as its scheduler. */
     GStack(Scheduler s, Thread virtualThread) {
         super(virtualThread, s.inPlaceOfJdk ? s.collected.queue : null);
         this.s = s;
         pooled = false;
         locks = 0; // It begins in the JDK's code.
-        if (!(JdkThreads.task(this) instanceof ThreadTask)) { // It is one already when a start that failed is tried again.
+        if (!(JdkThreads.task(this) instanceof ThreadTask)) { // It is one already if an earlier start has failed.
             JdkThreads.setTask(this, new ThreadTask(JdkThreads.task(this)));
         }
     }
 
-    /** The stack this code runs on; null outside goroutines. */
+    /** Returns the stack on which the caller runs; null outside goroutines. */
     public static @Nullable GStack current() {
         return (GStack) Stack.current();
     }
 
-    /** The same for callers that are goroutines. */
+    /** Returns the stack on which the caller runs, which is a goroutine. */
     @SuppressWarnings("NullAway")
     public static GStack mine() {
         return current();
     }
 
-    /** The goroutine on this stack. */
+    /** Returns the goroutine on this stack. */
     public long gp() {
         return gp;
     }
 
     /**
-     * {@code acquirem}: from here to {@link #exit} the calling goroutine keeps the P it runs with. Every call of the
-     * runtime that touches the P, or holds a runtime lock, is inside; they nest.
+     * {@code acquirem}: begins a section of the runtime, in which the calling goroutine keeps its P until {@link #exit}. Every call of
+     * the runtime that touches the P, or holds a runtime lock, is inside a section. Sections nest.
      *
      * <p>First m.locks is raised, then m.gate is read. The P is taken only while locks is 0, by the signal handler on this same
      * thread, or by another thread that has a fence run here first ({@link Gate}). So either the taker sees the raised locks, or
-     * the read sees that the P is gone or being taken, and the goroutine gets one as after a system call. The fence between is for
-     * the compiler alone.
+     * the read sees that the P is gone or being taken, and the goroutine gets a P as after a system call. The fence between the two
+     * accesses is for the compiler alone.
      *
-     * <p>The outermost call makes sure that the section has room on the stack: see {@link Headroom}. On a thread that is no
-     * goroutine the nesting is not counted: code that may be inside another section calls {@link #enterChecked} there.
+     * <p>The outermost call ensures that the section has room on the stack: see {@link Headroom}. On a thread that is no
+     * goroutine the nesting is not counted, so code that may be inside another section calls {@link #enterChecked} there.
      *
-     * @return its stack; null on a thread that is no goroutine
-     * @throws StackOverflowError when there is too little room; nothing has happened
+     * @return the caller's stack; null on a thread that is no goroutine
+     * @throws StackOverflowError when there is too little room; nothing has changed
      */
     public static @Nullable GStack enter() {
-        long left = Headroom.left(); // Before all else: after a call in the middle the compiled code would have to load everything again.
+        long left = Headroom.left(); // First of all: after a call in the middle the compiled code would have to reload all its values.
         GStack st = current();
         if (st != null) {
             st.acquirem(left);
@@ -187,10 +195,10 @@ public abstract class GStack extends Stack {
     }
 
     /**
-     * Before an operation of several sections that belong together, which then enter by {@link #enterChecked} or
-     * {@link #enterToGive}: as {@link #enter}, without entering.
+     * Checks that there is room on the stack, as {@link #enter} does, but enters no section. Called before an operation of several
+     * sections that belong together, which then enter by {@link #enterChecked} or {@link #enterToGive}.
      *
-     * @throws StackOverflowError when there is too little room, or too many frames are on the heap; nothing has happened
+     * @throws StackOverflowError when there is too little room, or too many frames are on the heap; nothing has changed
      */
     public static void checkAll() {
         Headroom.checkAll();
@@ -201,19 +209,21 @@ public abstract class GStack extends Stack {
     }
 
     /**
-     * The same before an operation that gives back, such as a close, what was made after a {@link #checkAll} at about the same depth:
-     * it asks for a little less room.
+     * Checks that there is room on the stack for an operation that releases something, such as a close. It demands a little less room
+     * than {@link #checkAll}, so that an object that was made at about the same depth can also be released there.
      *
-     * @throws StackOverflowError when there is too little; nothing has happened
+     * @throws StackOverflowError when there is too little room; nothing has changed
      */
     public static void checkAllToGive() {
         Headroom.checkAllToGive();
     }
 
     /**
-     * Like {@link #enter}, to give back what was taken after an {@link #enter} at about the same depth: it asks for a little less room.
+     * Begins a section like {@link #enter}, for an operation that releases something. It demands a little less room, so that a lock that
+     * was taken in a section at about the same depth can also be released there.
      *
-     * @throws StackOverflowError when there is too little room; nothing has happened
+     * @return the caller's stack; null on a thread that is no goroutine
+     * @throws StackOverflowError when there is too little room; nothing has changed
      */
     public static @Nullable GStack enterToGive() {
         GStack st = current();
@@ -226,7 +236,7 @@ public abstract class GStack extends Stack {
         return st;
     }
 
-    /** The same where the caller has made sure that there is room, or must not fail. */
+    /** Begins a section like {@link #enter}, without a check of the room, for callers that have checked it or must not fail. */
     public static @Nullable GStack enterChecked() {
         GStack st = current();
         if (st != null) {
@@ -235,7 +245,7 @@ public abstract class GStack extends Stack {
         return st;
     }
 
-    /** {@code releasem}: undoes {@link #enter}; a point where the goroutine yields if it was told to. */
+    /** {@code releasem}: ends the section that {@link #enter} began. The goroutine yields at the end of the outermost if asked to. */
     public static void exit(@Nullable GStack st) {
         if (st != null) {
             st.releasem();
@@ -253,7 +263,7 @@ public abstract class GStack extends Stack {
         acquirechecked();
     }
 
-    /** The same where there is room, or it must not fail. */
+    /** Does acquirem without a check of the room, for callers that have checked it or must not fail. */
     void acquirechecked() {
         if (!raise() && !Gate.pass(machine().mp)) {
             Syscall.exitsyscall(this);
@@ -261,12 +271,12 @@ public abstract class GStack extends Stack {
     }
 
     /**
-     * Before a wait in the JDK for something of the runtime's. HotSpot takes interpreted frames off a thread by a recursion, and throws
-     * a StackOverflowError where that has no room, from a third of the stack's depth on; or where G1 would need more than half a
-     * region for them, which is 512 KiB at the least. It would come out of the middle of the JDK's lock, which is then left with a waiter
-     * that never comes. So the wait is pinned there.
+     * Pins the calling goroutine if its stack is deep. Called before a wait in the JDK for an object of the runtime's. HotSpot takes
+     * interpreted frames off a thread by a recursion, and throws a StackOverflowError where the recursion has no room, which may be from
+     * a third of the stack's depth on, or where G1 would need more than half a region for the frames (512 KiB at the least). The error
+     * would come out of the middle of the JDK's lock, which would keep a waiter that is gone. So a wait at such a depth is pinned.
      *
-     * @return whether {@code JdkThreads.unpin} is to follow
+     * @return whether the goroutine was pinned, so that the caller must call {@code JdkThreads.unpin}
      */
     public static boolean pinIfDeep() {
         GStack st = current();
@@ -282,8 +292,8 @@ public abstract class GStack extends Stack {
     }
 
     /**
-     * There is too little room, or a look of the M found too many frames on the heap. If they are still too many that is refused once, and
-     * again when a look still finds so; the recursion may be over by now.
+     * Throws if there is too little room on the stack, or if there still are too many frames on the heap, as the M's last count found. The
+     * recursion may be over by now. So one section is refused, and later ones only when the M's next count finds too many again.
      */
     private void checkRoom(long left) {
         if (left < Headroom.toTake()) {
@@ -296,9 +306,10 @@ public abstract class GStack extends Stack {
     }
 
     /**
-     * Called by the M, with the stack unmounted. Frames that were parked come back to the thread two at a time, as calls return. So a
-     * recursion that parks on its way down never fills the thread's stack, but the heap. The M counts the frames there every so many
-     * switches, more often while they grow. When they are too many the next section of the runtime fails as if the stack were full.
+     * Counts the stack's frames on the heap every {@link #untilLook} switches. Called by the M, with the stack unmounted. Parked frames
+     * return to the thread two at a time, as calls return. So a recursion that parks on its way down never fills the thread's stack, but
+     * the heap. Counts are more frequent while the frames increase. If there are too many, the next section of the runtime fails as if
+     * the stack were full.
      */
     void parked() {
         if (--untilLook == 0) {
@@ -312,12 +323,13 @@ public abstract class GStack extends Stack {
         }
     }
 
-    /** The first half of acquirem: raises m.locks. True when the P is there and stays; otherwise {@link Gate#pass} decides. */
+    /** Raises m.locks, the first half of acquirem. Returns true if the M keeps its P. If not, {@link Gate#pass} decides. */
     boolean raise() {
         long mp = machine().mp;
         M.LOCKS.setOpaque(mp, M.LOCKS.getOpaque(mp) + 1);
-        // For the compilers: no load below may move above the store. (Loads only, by the specification; HotSpot's fence keeps all that
-        // come before.) The machine may: then Gate's membarrier orders the two. Costs no instruction on x86.
+        // Keeps the compilers from moving a load below above the store. (By the specification the fence orders earlier loads only;
+        // HotSpot's orders all earlier accesses.) The CPU may still reorder the two, and Gate's membarrier prevents that. The fence is
+        // no instruction on x86.
         VarHandle.acquireFence();
         return M.GATE.getOpaque(mp) == M.GATE_OPEN;
     }
@@ -326,76 +338,78 @@ public abstract class GStack extends Stack {
         long mp = machine().mp;
         int depth = M.LOCKS.getOpaque(mp) - 1;
         if (depth == 0 && G.PREEMPT.getOpaque(gp) != 0 && M.P.getOpaque(mp) != 0) { // Not at the start of a system call.
-            Preempt.gopreempt(this); // Still inside: it switches with the P held.
+            Preempt.gopreempt(this); // Before locks is lowered, so that it switches with its P.
             mp = machine().mp;
         }
-        VarHandle.releaseFence(); // Everything that was done to the P comes before.
+        VarHandle.releaseFence(); // All accesses to the P come before the store. Partner: the acquire of m.locks in Gate.take.
         M.LOCKS.setOpaque(mp, depth);
     }
 
-    /** The M this stack is mounted on. Never keep it across anything that may yield. */
+    /** Returns the M on which this stack is mounted. It must not be used after a call that may yield. */
     Machine machine() {
         return (Machine) host;
     }
 
-    /** The P that this goroutine has, inside {@link #enter}. Never keep it across anything that may yield. */
+    /** Returns the goroutine's P, inside {@link #enter}. It must not be used after a call that may yield. */
     public long pp() {
         return machine().pp();
     }
 
-    /** The Java side of that, likewise. */
+    /** Returns the Java side of the goroutine's P, inside {@link #enter}. It must not be used after a call that may yield. */
     public Processor processor() {
         return s.proc(pp());
     }
 
     /**
-     * Whether an interrupt ends its waits: true for a virtual thread with an identity, which other code may have a reference to, and for
-     * a task that can be cancelled; false for a goroutine of {@code go}.
+     * Returns whether an interrupt ends the goroutine's waits. That is so for a virtual thread with an identity, to which other code may
+     * have a reference, and for a task that can be cancelled, but not for a goroutine of {@code go}.
      */
     public boolean endsByInterrupt() {
         return !pooled || awaited != null && awaited.cancelable();
     }
 
-    /** Whether {@code a} is told how the goroutine on this stack ends. */
+    /** Returns whether {@code a} will be notified of the end of the goroutine on this stack. */
     public boolean tells(Awaited a) {
         return awaited == a;
     }
 
-    /** Labels of this goroutine for profiles, which those that it starts begin with; null for none. */
+    /** Returns the goroutine's labels for profiles, which the goroutines that it starts inherit; null for none. */
     public @Nullable Map<String, String> labels() {
         return labels;
     }
 
-    /** Sets them; on this stack. */
+    /** Sets the goroutine's labels. Called on this stack. */
     public void setLabels(@Nullable Map<String, String> labels) {
         this.labels = labels;
     }
 
-    /** Whether to record which code held a lock for which this goroutine waits. */
+    /** Returns whether to record which code held a lock for which this goroutine waits. */
     public boolean profilesLocks() {
         return s.mutexProfile.isOn();
     }
 
-    /** This goroutine, which is inside {@link #enter}, has given back a lock for which another waited {@code nanos} ns. */
+    /**
+     * Records that this goroutine, which is inside {@link #enter}, has released a lock for which another goroutine waited {@code nanos} ns.
+     */
     public void held(long nanos) {
         s.mutexProfile.held(labels, s.config.debug().system(), nanos);
     }
 
-    /** Where this goroutine was started; null when that was not noted. */
+    /** Returns the place where this goroutine was started; null when that was not recorded. */
     public @Nullable String site() {
         return site;
     }
 
-    /** Whether goroutines take turns on this stack; false for a thread with an identity, which was started as threads are. */
+    /** Returns whether one goroutine after the other runs on this stack. False for a thread with an identity, started by the JDK. */
     public boolean isPooled() {
         return pooled;
     }
 
     /**
-     * One of the objects that whoever is to end the present wait of this goroutine has a reference to; with the world stopped.
+     * Returns one of the objects of which the waker of this goroutine's present wait needs one. Called with the world stopped.
      *
-     * @param i which of them, from 0 on
-     * @return null behind the last one; for 0 also when they are not known, or the wait may be ended early
+     * @param i the number of the object, from 0
+     * @return null when there are no more objects; null for number 0 also when they are not known, or the wait may be ended early
      */
     public @Nullable Keeper waitsFor(int i) {
         Park.Unlock by = parkUnlock;
@@ -403,40 +417,40 @@ public abstract class GStack extends Stack {
         return endable || by == null || what == null ? null : by.waitsFor(what, i);
     }
 
-    /** Says whether the present wait of this goroutine may be ended early; on this stack. */
+    /** Sets whether the present wait of this goroutine may be ended early. Called on this stack. */
     public void setEndable(boolean endable) {
         this.endable = endable;
     }
 
-    /** The bubble of this goroutine; null for none. */
+    /** Returns the bubble of this goroutine; null for none. */
     public @Nullable Bubble bubble() {
         return bubble;
     }
 
-    /** The scheduler this stack belongs to. */
+    /** Returns the scheduler to which this stack belongs. */
     public Scheduler scheduler() {
         return s;
     }
 
-    /** Which P the calling goroutine has, or had a moment ago: for choosing among caches, no more. */
+    /** Returns the id of the P that the calling goroutine has, or had a moment ago; 0 for none. Only a hint, to choose a cache. */
     public int pHint() {
         long pp = M.P.getOpaque(machine().mp);
         return pp == 0 ? 0 : P.ID.get(pp);
     }
 
-    /** goexit begins: it is thrown again at every call of {@code Go} until deferred work runs. */
+    /** Notes that goexit has begun. Until deferred work runs, every call of {@code Go} throws it again. */
     public void goexit() {
         exiting = true;
     }
 
-    /** Whether goexit was called and swallowed. */
+    /** Returns whether goexit was called and has not ended the goroutine's function yet, perhaps because user code swallowed it. */
     public boolean exiting() {
         return exiting;
     }
 
     /**
-     * Reports how this goroutine ended, if by an exception: to its bubble, or by the policy in {@code Uncaught}. What follows
-     * the call comes after the report. Never throws.
+     * Reports the end of this goroutine, if it was an exception, to its bubble, or by the policy in {@code Uncaught}. The report is
+     * complete when this returns. Never throws.
      *
      * @param end null, {@link Goexit#INSTANCE} or an exception
      */
@@ -451,16 +465,16 @@ public abstract class GStack extends Stack {
         }
     }
 
-    /** Runs {@code fn} on this stack, the caller's, as the rest of its goroutine: with deferred work and a report. */
+    /** Runs {@code fn} on this stack, the caller's, as the rest of its goroutine, followed by deferred work and a report. */
     public void runToEnd(Runnable fn) {
         Ends.run(this, fn);
     }
 
     /**
-     * Runs the deferred work of this goroutine, the caller's, now.
+     * Runs the deferred work of the calling goroutine now. This is its stack.
      *
-     * @param end how what it did has ended: null, {@link Goexit#INSTANCE} or an exception
-     * @return the same, or what deferred work made of it
+     * @param end the outcome so far: null, {@link Goexit#INSTANCE} or an exception
+     * @return the outcome after the deferred work, of the same kinds
      */
     public @Nullable Throwable runDeferred(@Nullable Throwable end) {
         return Ends.deferred(this, end);
@@ -474,7 +488,7 @@ public abstract class GStack extends Stack {
     @Override
     public void run() {
         do {
-            runGoroutine(); // A method of its own: a local variable of this frame, interpreted, would keep the function reachable.
+            runGoroutine(); // A method of its own, as a local variable of this frame, when interpreted, would keep the function reachable.
             room = Headroom.toTake();
             JdkThreads.forget(this);
         } while (Goexit0.goexit0(this) || JdkThreads.yield(this));
@@ -497,7 +511,7 @@ public abstract class GStack extends Stack {
         if (site != null) {
             site = null;
         }
-        acquirechecked(); // At the bottom of the stack.
+        acquirechecked(); // There is room, as this is the bottom of the stack.
     }
 
     abstract GStack pooled(Scheduler s);
@@ -506,7 +520,7 @@ public abstract class GStack extends Stack {
 
     abstract GStack ofThread(Scheduler s, Thread virtualThread);
 
-    /** What {@code execute} does. */
+    /** Does the work of {@code execute}. */
     final void submitted(Runnable task) {
         JdkReady.execute(this, task);
     }
@@ -538,7 +552,7 @@ public abstract class GStack extends Stack {
         }
     }
 
-    /** As {@link JdkReady#netReady}, for a goroutine that this stack belongs to. */
+    /** Calls {@link JdkReady#netReady} for the goroutine on this stack. */
     public long netReady() {
         return JdkReady.netReady(this);
     }

@@ -24,28 +24,30 @@ import org.gmp4j.struct.Throw;
 import org.jspecify.annotations.Nullable;
 
 /**
- * {@code stopTheWorld startTheWorld procresize gcstopm}.
+ * {@code stopTheWorld startTheWorld procresize gcstopm}: how all Ps of a scheduler are stopped and started again.
  *
  * <ol>
- * <li>Under sched.lock: {@code stopwait} = number of Ps, {@code gcwaiting} = 1. From here on a P leaves the idle list only to be
- * stopped.
- * <li>The caller's own P stops; all idle Ps and all Ps in system calls are stopped where they are (the latter by CAS: the
- * returning M loses).
- * <li>Each running M sees gcwaiting when it next schedules, stops its P and counts stopwait down; the last rings stopnote.
+ * <li>Under sched.lock the caller sets {@code stopwait} to the number of Ps and {@code gcwaiting} to 1. From then on a P leaves the
+ * idle list only to be stopped.
+ * <li>The caller stops its own P, all idle Ps, and all Ps in system calls. The latter it takes by CAS, and the M that returns from the
+ * call loses the race.
+ * <li>Each running M sees gcwaiting when it next schedules, stops its P and decrements stopwait. The last one rings stopnote.
  * <li>The caller works, alone.
- * <li>{@link #startTheWorld}: procresize, which needs no memory, hands the Ps out, gcwaiting = 0, Ms are started for the Ps with work.
+ * <li>{@link #startTheWorld}: procresize, which allocates nothing, hands the Ps out; gcwaiting becomes 0; Ms are started for the Ps
+ * with work.
  * </ol>
  */
 final class StopTheWorld {
     private static final long STOP_ROUND_NANOS = 100_000;
     /** After this many rounds a P is taken from a goroutine that does not yield. */
     private static final int HANDOFF_ROUND = 10;
-    /** How many rounds pass between checks that the signal is still ours: sysmon, which does that otherwise, sleeps meanwhile. */
+    /** Rounds between two checks that the signal is still ours. Otherwise sysmon checks that, but it sleeps while the world stops. */
     private static final int SIGNAL_ROUNDS = 1_000;
 
     /**
-     * Held by whoever stops a world; not a lock with an owner, because a goroutine may migrate while it holds it. One for
-     * all schedulers: two goroutines that stop each other's would wait for each other with their Ps in hand.
+     * Held by the thread or goroutine that stops a world. It is not a lock with an owner, because a goroutine may migrate while it holds
+     * it. There is one for all schedulers: otherwise two goroutines that stop each other's worlds would wait for each other while they
+     * hold their Ps.
      */
     static final Semaphore WORLDSEMA = new Semaphore(1);
 
@@ -53,8 +55,8 @@ final class StopTheWorld {
     }
 
     /**
-     * Stops all Ps of a scheduler; the caller may be one of its goroutines or any thread. Only one at a time.
-     * A goroutine that does not schedule holds it up.
+     * Stops all Ps of a scheduler. The caller may be one of its goroutines or any thread. It waits for other stops, and for goroutines
+     * that do not yield.
      *
      * @throws IllegalStateException when the scheduler is closed
      */
@@ -86,7 +88,7 @@ final class StopTheWorld {
             WORLDSEMA.release();
             throw closed();
         }
-        GStack _ = GStack.enterChecked(); // Until startTheWorld: the caller keeps its P.
+        GStack _ = GStack.enterChecked(); // The section lasts until startTheWorld, so that the caller keeps its P.
         Tracing.world(s, Ev.STW_BEGIN);
         long sched = s.sched;
         s.stopEvent = Recorder.stopping();
@@ -110,7 +112,7 @@ final class StopTheWorld {
             PStatus.set(pp, PStatus.PGCSTOP);
             Schedt.STOPWAIT.set(sched, Schedt.STOPWAIT.get(sched) - 1);
         }
-        boolean wait = Schedt.STOPWAIT.get(sched) > 0; // Else all Ps are stopped, and nobody rings the note.
+        boolean wait = Schedt.STOPWAIT.get(sched) > 0; // If it is 0, all Ps are stopped, and no M will ring the note.
         SchedLock.unlock(sched);
         if (wait) {
             awaitStopped(s, procs);
@@ -128,7 +130,7 @@ final class StopTheWorld {
         }
     }
 
-    /** Waits for the running Ps; tells their goroutines to yield, and takes the P from those that do not. */
+    /** Waits until the running Ps have stopped. Requests that their goroutines yield, and takes the P from a goroutine that does not. */
     private static void awaitStopped(Scheduler s, int procs) {
         Preempt.preemptall(s);
         for (int round = 1; !Note.sleep(Schedt.stopnoteAddress(s.sched), STOP_ROUND_NANOS); round++) {
@@ -145,11 +147,11 @@ final class StopTheWorld {
             }
             SchedLock.unlock(s.sched);
             if (round % SIGNAL_ROUNDS == 0) {
-                JdkThreads.pin(); // The P is stopped: a contended monitor must not take the goroutine off its thread.
+                JdkThreads.pin(); // The caller's P is stopped, so a contended monitor must not unmount the goroutine.
                 try {
                     Preempt.follow();
-                } catch (OutOfMemoryError | LinkageError e) { // The second when a class of the JDK's found no memory.
-                    continue; // After SIGNAL_ROUNDS it is tried again. An error out of here would leave the world stopped for ever.
+                } catch (OutOfMemoryError | LinkageError e) { // A LinkageError if a class of the JDK's found no memory.
+                    continue; // The next check tries again. An error that left this method would leave the world stopped for ever.
                 } finally {
                     JdkThreads.unpin();
                 }
@@ -157,7 +159,7 @@ final class StopTheWorld {
         }
     }
 
-    /** Stops a P whose M is in a system call; under sched.lock. */
+    /** Stops a P whose M is in a system call. Called under sched.lock. */
     static void stopInSyscall(long sched, long pp) {
         if (PStatus.get(pp) == PStatus.PSYSCALL && PStatus.cas(pp, PStatus.PSYSCALL, PStatus.PGCSTOP)) {
             P.SYSCALLTICK.set(pp, P.SYSCALLTICK.getOpaque(pp) + 1);
@@ -165,13 +167,13 @@ final class StopTheWorld {
         }
     }
 
-    /** The calling M if it belongs to {@code s} and holds a P. */
+    /** Returns the calling M if it belongs to {@code s} and holds a P, else null. */
     private static @Nullable Machine self(Scheduler s) {
         Machine m = Machine.of();
         return m != null && m.s == s && m.pp() != 0 ? m : null;
     }
 
-    /** A new number of Ps, and all the memory that changing to it takes. */
+    /** A new number of Ps, and all memory that the change to it needs. */
     static final class Procs {
         private final int count;
         private final @Nullable Object room;
@@ -179,7 +181,7 @@ final class StopTheWorld {
         private final long nodeQueues;
         private final Placement placement;
 
-        /** By whoever holds WORLDSEMA, before the world is stopped. */
+        /** Allocates the memory. The caller holds WORLDSEMA, and has not stopped the world yet. */
         Procs(Scheduler s, int count, Placement placement) {
             this.count = count;
             this.placement = placement;
@@ -201,8 +203,8 @@ final class StopTheWorld {
     }
 
     /**
-     * {@code GOMAXPROCS(n)}: stops the world and resizes. When there is no memory for that, or the scheduler is closed, it throws and
-     * nothing has changed.
+     * {@code GOMAXPROCS(n)}: stops the world and changes the number of Ps. If there is no memory for that, or the scheduler is closed, it
+     * throws and nothing has changed.
      *
      * @return the old number
      */
@@ -213,16 +215,17 @@ final class StopTheWorld {
     }
 
     /**
-     * The same, but false when another thread has stopped a world. For sysmon, which must not wait for goroutines.
+     * Changes the number of Ps, unless another thread has stopped a world; returns false then. Called by sysmon, which must not wait for
+     * goroutines. Also returns false when the number was set by hand since sysmon read it.
      *
-     * @param placement a new one, or null
-     * @param byHand whether {@code n} is what there was because others set it; else it gives way to those
+     * @param placement a new placement, or null to keep the present one
+     * @param byHand whether {@code n} is the present number, which was set by hand, so that only the placement is to change
      */
     static boolean tryResize(Scheduler s, int n, @Nullable Placement placement, boolean byHand) {
         if (!WORLDSEMA.tryAcquire()) {
             return false;
         }
-        if (byHand ? n != s.gomaxprocs() : s.procsByHand()) { // Set since sysmon looked; it is set before WORLDSEMA is waited for.
+        if (byHand ? n != s.gomaxprocs() : s.procsByHand()) { // setProcs sets procsByHand before it waits for WORLDSEMA.
             WORLDSEMA.release();
             return false;
         }
@@ -234,7 +237,7 @@ final class StopTheWorld {
         Procs procs;
         try {
             if (s.isStopped()) {
-                throw closed(); // What it would take could not be given back.
+                throw closed(); // The memory that Procs allocates could not be released any more.
             }
             procs = new Procs(s, n, placement);
         } catch (Throwable t) {
@@ -254,7 +257,7 @@ final class StopTheWorld {
         return old;
     }
 
-    /** Takes the last memory that is needed: how many timers are to be moved is known only when none can be added. */
+    /** Allocates memory for the timers to be moved. Their number is known only in a stopped world, where none can be added. */
     private static void prepareMoves(Scheduler s, int n, int old) {
         int timers = 0;
         for (int i = n; i < old; i++) {
@@ -264,7 +267,7 @@ final class StopTheWorld {
         }
     }
 
-    /** Starts the world again, with the Ps of {@code procs}, or as many as before if that is null. Needs no memory. */
+    /** Starts the world again with the Ps of {@code procs}, or with as many Ps as before if it is null. Allocates nothing. */
     static void startTheWorld(Scheduler s, @Nullable Procs procs) {
         Tracing.world(s, Ev.STW_END);
         long sched = s.sched;
@@ -293,11 +296,11 @@ final class StopTheWorld {
     }
 
     /**
-     * Makes the first Ps live and all others dead; world stopped, under sched.lock. Needs no memory.
+     * Makes the first Ps alive and all others dead. Called in a stopped world under sched.lock. Allocates nothing.
      *
-     * @param to null for as many as there were
+     * @param to the new number of Ps; null to keep the present one
      * @param m the M that goes on with a P, or null
-     * @return Ps with local work, by link, idle and in no list
+     * @return the Ps with local work, linked by p.link; they are idle and in no list
      */
     static long procresize(Scheduler s, @Nullable Procs to, @Nullable Machine m) {
         long sched = s.sched;
@@ -312,7 +315,7 @@ final class StopTheWorld {
             s.allp.grow(to.room);
         }
         if (m != null && P.ID.get(m.pp()) >= procs) {
-            // The caller's P is one that dies: the caller goes on with the first P.
+            // The caller's P dies, and the caller goes on with the first P.
             long pp = m.pp();
             P.M.setOpaque(pp, 0);
             M.detachP(m.mp);
@@ -352,7 +355,7 @@ final class StopTheWorld {
         return runnable;
     }
 
-    /** P5: drains all that the P holds. */
+    /** Empties the P's queue and caches, moves its timers to the first P, and makes the P dead (P5). */
     private static void destroy(Scheduler s, long pp) {
         long sched = s.sched;
         for (long gp = Runq.runqget(pp); gp != 0; gp = Runq.runqget(pp)) {
@@ -367,7 +370,7 @@ final class StopTheWorld {
         PStatus.set(pp, PStatus.PDEAD);
     }
 
-    /** A running M saw gcwaiting: stops its P and sleeps until the world starts. */
+    /** Stops the P of a running M that saw gcwaiting. The M sleeps until it is needed again. */
     static void gcstopm(Machine m) {
         Scheduler s = m.s;
         if (M.SPINNING.get(m.mp) != 0) {
@@ -380,14 +383,14 @@ final class StopTheWorld {
             stopped(s, pp);
             SchedLock.unlock(s.sched);
         } else {
-            // The world was started before we had the lock, which is impossible as our P had not stopped.
+            // The world was started before this M had the lock. That is impossible, as its P had not stopped.
             SchedLock.unlock(s.sched);
             throw Throw.of("gcstopm: not waiting for gc");
         }
         Threads.stopm(m);
     }
 
-    /** Counts a P as stopped; under sched.lock. */
+    /** Stops and counts a P that its M has released. Called under sched.lock. */
     static void stopped(Scheduler s, long pp) {
         PStatus.set(pp, PStatus.PGCSTOP);
         countStopped(s.sched);
@@ -404,7 +407,7 @@ final class StopTheWorld {
     /** Stops the world, runs {@code body}, and starts it again with as many Ps as it had. */
     static void withWorldStopped(Scheduler s, Runnable body) {
         stopTheWorld(s);
-        JdkThreads.pin(); // A lock that body waits for blocks the thread: nothing may switch now.
+        JdkThreads.pin(); // No goroutine may switch now: a lock for which body waits must block the thread.
         try {
             body.run();
         } finally {
