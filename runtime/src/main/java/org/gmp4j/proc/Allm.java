@@ -11,19 +11,22 @@ import org.gmp4j.struct.Schedt;
 import org.jspecify.annotations.Nullable;
 
 /**
- * All Ms of a scheduler ({@code allm}): {@code struct m} and its Java side, found by index. They are never taken out. An M whose thread
- * has ended is kept in a list of free ones, the first to end first, and is used again for a new thread.
+ * All Ms of a scheduler ({@code allm}): {@code struct m} and its Java side, found by index. An M is never removed. If its thread
+ * has ended, it is in a list of free Ms, in the order of their ends, and is used again for a new thread.
  */
 final class Allm {
-    /** {@link #allocm} returns this instead of an M when there are as many Ms as are allowed. */
+    /** The result of {@link #allocm} when there are as many Ms as are allowed. */
     static final Machine TOO_MANY = new Machine(null, 0);
+    /** Says that allocm has to allocate, without the lock, and to try again. */
     private static final Machine UNDECIDED = new Machine(null, 0);
 
     private final Scheduler s;
+    /** By index. Written under sched.lock. */
     private volatile Machine[] machines = new Machine[0];
-    /** Ms that ended, the first to end first, under sched.lock; below it, how many threads were asked to start. */
+    /** The Ms that have ended, in the order of their ends. Accessed under sched.lock, as the next two. */
     private @Nullable Machine freem;
     private @Nullable Machine lastFreem;
+    /** How many Ms have been handed to callers that start their threads. */
     private int starts;
 
     Allm(Scheduler s) {
@@ -31,10 +34,10 @@ final class Allm {
     }
 
     /**
-     * A struct m with its Java side, in allm; {@code allocm} and {@code mcommoninit}. The caller starts its thread, or reports it
-     * {@link #unstarted}. When it throws for want of memory, which it takes without sched.lock, nothing has changed.
+     * Returns a struct m with its Java side, in allm: {@code allocm} and {@code mcommoninit}. The caller starts its thread, or calls
+     * {@link #unstarted}. It allocates without sched.lock. If it throws for want of memory, nothing has changed.
      *
-     * @return null when the scheduler has ended; {@link #TOO_MANY}, in embedded mode, when there are as many as are allowed
+     * @return null when the scheduler has ended; {@link #TOO_MANY}, in embedded mode, when there are as many Ms as are allowed
      */
     @Nullable Machine allocm() {
         Machine fresh = null;
@@ -55,7 +58,7 @@ final class Allm {
                 if (fresh == null) {
                     fresh = newMachine();
                 }
-                grown = longer(old, id + 1, fresh); // Only newm replaces the list, and each makes it longer.
+                grown = longer(old, id + 1, fresh); // Only allocm replaces the array, each time by a longer one.
                 grown[id] = fresh;
                 continue;
             }
@@ -84,24 +87,24 @@ final class Allm {
         try {
             return Arrays.copyOf(old, n);
         } catch (OutOfMemoryError e) {
-            Mem.recycle(m.layout(), fresh.mp); // It is in no list yet.
+            Mem.recycle(m.layout(), fresh.mp); // No other thread knows of it yet.
             throw e;
         }
     }
 
-    /** Takes the M that ended first; under the lock. */
+    /** Takes the M that ended first. Called under sched.lock. */
     private Machine takeFree(Machine m) {
         freem = m.nextFree;
         m.nextFree = null;
         Schedt.NMFREED.set(s.sched, Schedt.NMFREED.get(s.sched) - 1);
-        m.renew(); // All else of the struct is as mexit and stopm left it.
+        m.renew(); // mexit and stopm have left the other fields of the struct as a new M needs them.
         M.EXITED.set(m.mp, 0);
         M.PROCID.set(m.mp, 0);
         M.CPU.set(m.mp, -1);
         return m;
     }
 
-    /** Puts a new M into allm; under the lock. */
+    /** Adds a new M to allm. Called under sched.lock. */
     private Machine publish(Machine m, Machine[] grown) {
         long id = Schedt.MNEXT.get(s.sched);
         Schedt.MNEXT.set(s.sched, id + 1);
@@ -115,13 +118,13 @@ final class Allm {
         return m;
     }
 
-    /** No thread could be had for this M. */
+    /** Puts an M for which no thread could be started on the list of free Ms. */
     void unstarted(Machine m) {
-        s.mexited(m); // Closing need not wait for this thread.
-        free(m); // Somebody may take it at once.
+        s.mexited(m); // The end of the scheduler need not wait for this thread.
+        free(m); // Last, as another thread may take the M at once.
     }
 
-    /** An M leaves while the scheduler lives: the next new M reuses its struct. */
+    /** Puts an M that ends while the scheduler lives on the list of free Ms, for the next new M. */
     void free(Machine m) {
         SchedLock.lock(s.sched);
         Schedt.NMFREED.set(s.sched, Schedt.NMFREED.get(s.sched) + 1);
@@ -138,22 +141,22 @@ final class Allm {
         }
     }
 
-    /** The Java side of an M. */
+    /** Returns the Java side of an M. */
     Machine machine(long mp) {
         return machines[M.INDEX.get(mp)];
     }
 
-    /** The Java sides of all Ms. */
+    /** Returns the Java sides of all Ms. */
     Machine[] machines() {
         return machines;
     }
 
-    /** How many threads were asked to start since the beginning; under sched.lock. */
+    /** Returns the number of threads that were to be started since the scheduler was made. Called under sched.lock. */
     int starts() {
         return starts;
     }
 
-    /** How many Ms there are, asleep or not. */
+    /** Returns the number of Ms, asleep or not. */
     int mcount() {
         SchedLock.lock(s.sched);
         int n = Schedt.mcount(s.sched);

@@ -15,18 +15,18 @@ import org.gmp4j.struct.Schedt;
 import org.gmp4j.struct.StealCounts;
 import org.jspecify.annotations.Nullable;
 
-/** {@code allp}: the Ps that ever were, by id, with {@code idlepMask} and {@code timerpMask}. It never gets shorter. */
+/** {@code allp}: all Ps that ever existed, by id, with {@code idlepMask} and {@code timerpMask}. It never becomes shorter. */
 final class Allp {
     private final long sched;
     private final Timers timers;
     private final Monitor monitor;
-    /** Written by {@link #grow}, in a stopped world; read by all. */
+    /** Written by {@link #grow}, in a stopped world; read by any thread. */
     private volatile Processor[] procs = new Processor[0];
-    /** Arrays that were replaced: addresses and lengths in turn. Written like procs. */
+    /** The off-heap arrays that were replaced: pairs of address and length. Written like procs. */
     private long[] replaced = new long[0];
     /** The block of {@link StealCounts}. Written like procs. */
     private long steals;
-    /** By whoever ends the scheduler. */
+    /** Accessed by the thread that ends the scheduler. */
     private boolean released;
 
     Allp(long sched, Timers timers, Monitor monitor) {
@@ -35,12 +35,12 @@ final class Allp {
         this.monitor = monitor;
     }
 
-    /** Their Java sides. */
+    /** Returns the Java sides of the Ps. */
     Processor[] procs() {
         return procs;
     }
 
-    /** More Ps than there were ever, and arrays for them: all the memory that {@link #grow} needs. */
+    /** New Ps, and longer arrays: all memory that {@link #grow} needs. */
     @SuppressWarnings("NullAway.Init") // See room.
     private static final class Room {
         private Processor[] procs;
@@ -52,9 +52,9 @@ final class Allp {
     }
 
     /**
-     * Takes the memory for {@code n} Ps, each on the node of its CPUs; by whoever holds WORLDSEMA, the world running.
+     * Allocates the memory for {@code n} Ps, each on the node of its CPUs. The caller holds WORLDSEMA; the world runs.
      *
-     * @return for {@link #grow}; null when there is room for that many already
+     * @return the argument for {@link #grow}; null when there is room for that many Ps already
      */
     @Nullable Object room(int n, Placement placement) {
         Processor[] old = procs;
@@ -82,7 +82,7 @@ final class Allp {
             r.allp = Memory.map((long) n * Long.BYTES);
             r.idle = Memory.map(maskBytes(n));
             r.steals = Memory.map(StealCounts.bytes(n));
-            r.timer = Memory.map(maskBytes(n)); // The last: maps are not given back, which would want memory too.
+            r.timer = Memory.map(maskBytes(n)); // The last allocation: on failure the maps are not unmapped, which may need memory too.
             return r;
         } catch (Throwable t) {
             for (long pp : fresh) {
@@ -94,7 +94,7 @@ final class Allp {
         }
     }
 
-    /** Makes allp and the masks longer with what {@link #room} returned, unless that is null; world stopped. Needs no memory. */
+    /** Makes allp and the masks longer by a result of {@link #room}, unless it is null. Called in a stopped world. Allocates nothing. */
     void grow(@Nullable Object room) {
         if (room == null) {
             return;
@@ -107,8 +107,8 @@ final class Allp {
         for (int i = 0; i < r.procs.length; i++) {
             Mem.LONG.set(r.allp + (long) i * Long.BYTES, r.procs[i].pp);
         }
-        // The old arrays stay mapped until release: an M that is about to sleep may still read them. Doubling would bound
-        // the waste; a few kilobytes a resize do not need it.
+        // The old arrays stay mapped until release, as an M that is about to sleep may still read them. Growth by doubling would bound
+        // the waste, but a resize leaves only a few kilobytes.
         Schedt.IDLEPMASK.setRelease(sched, r.idle);
         Schedt.TIMERPMASK.setRelease(sched, r.timer);
         Schedt.ALLP.setRelease(sched, r.allp);
@@ -126,13 +126,15 @@ final class Allp {
         }
     }
 
-    /** The present arrays, for {@code procs} Ps: addresses and lengths in turn. */
+    /** Returns the present arrays, for {@code procs} Ps, as pairs of address and length. */
     private long[] arrays(int procs) {
         return new long[] {Schedt.ALLP.getAcquire(sched), (long) procs * Long.BYTES, Schedt.IDLEPMASK.getAcquire(sched),
                 maskBytes(procs), Schedt.TIMERPMASK.getAcquire(sched), maskBytes(procs), steals, StealCounts.bytes(procs)};
     }
 
-    /** Recycles everything, once: no M of the scheduler lives. Throws for want of memory before anything has changed. */
+    /**
+     * Recycles all structs and arrays, once. Called when no M of the scheduler lives. If it throws for want of memory, nothing has changed.
+     */
     void release() {
         if (released) {
             return;
@@ -155,7 +157,7 @@ final class Allp {
             try {
                 Memory.unmap(arrays[i], arrays[i + 1]);
             } catch (OutOfMemoryError e) {
-                continue; // There is no memory for the call's objects: a page or two stay mapped.
+                continue; // If there is no memory for the call's objects, a page or two stay mapped.
             }
         }
     }

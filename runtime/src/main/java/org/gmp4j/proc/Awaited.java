@@ -4,18 +4,19 @@ package org.gmp4j.proc;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A goroutine's function whose starter is told how it ended. It is a type, so that this is known before the function runs: from its
- * first instruction on anything may fail, for want of memory for example.
+ * A goroutine's function whose starter is notified of its outcome. The function has this type, so that the starter is known before the
+ * function runs, whose first instruction may already fail, for want of memory for example.
  */
 public abstract class Awaited implements Runnable {
     /**
-     * Told on the goroutine's stack after its deferred work, instead of the uncaught-exception policy.
+     * Notifies the starter of the goroutine's end, in place of the uncaught-exception policy. Called on the goroutine's stack after its
+     * deferred work.
      *
-     * @param end null, Goexit.INSTANCE or what it threw
+     * @param end null, Goexit.INSTANCE or the exception that it threw
      */
     protected abstract void ended(@Nullable Throwable end);
 
-    /** Whether an interrupt of its thread is meant for it, and ends what it waits for. */
+    /** Returns whether an interrupt of the goroutine's thread is meant for the goroutine, and ends its waits. */
     protected boolean cancelable() {
         return false;
     }

@@ -9,26 +9,28 @@ import org.gmp4j.struct.WaitReason;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Goroutines with a clock of their own, which moves on when all of them wait for each other ({@code syncGroup}): see
- * {@code org.gmp4j.synctest}. This counts those that do not wait; the clock is a floor above.
+ * Goroutines with a clock of their own, which advances when all of them wait for each other ({@code syncGroup}): see
+ * {@code org.gmp4j.synctest}. This class counts the goroutines that do not wait. The clock is on a higher floor.
  *
- * <p>A goroutine counts from its birth until its deferred work is done, but not while it waits {@link WaitReason#durable durably}.
- * It is counted out on g0, after the unlock, so that its park is complete when the count falls to 0; its waker counts it in
- * before it is runnable. In between the count is too high by one, never too low.
+ * <p>A goroutine counts from its start until its deferred work is done, except while it waits {@link WaitReason#durable durably}.
+ * Its M takes it out of the count on g0, after the unlock, so that its park is complete when the count falls to 0. Its waker counts it
+ * again before it is runnable. In between the count is too high by one, never too low.
  */
 public abstract class Bubble {
-    /** Whether there ever was a bubble. Not volatile: a thread that meets a goroutine of a bubble has seen this written. */
+    /** Whether there ever was a bubble. Not volatile: a thread that reaches a goroutine of a bubble also sees this store. */
     private static boolean any;
 
+    /** The number of goroutines that do not wait. */
     private final AtomicInteger running = new AtomicInteger();
+    /** The number of goroutines. */
     private final AtomicInteger living = new AtomicInteger();
 
-    /** An empty bubble. */
+    /** Makes an empty bubble. */
     protected Bubble() {
         any = true;
     }
 
-    /** The bubble of the calling goroutine; null for none, and outside goroutines. */
+    /** Returns the bubble of the calling goroutine; null for none, and outside goroutines. */
     public static @Nullable Bubble current() {
         if (!any) {
             return null;
@@ -37,7 +39,7 @@ public abstract class Bubble {
         return st == null ? null : st.bubble;
     }
 
-    /** Runs {@code f} as if the calling goroutine were in no bubble: to make something shared, which the first user happens to make. */
+    /** Runs {@code f} as if the calling goroutine were in no bubble, to make a shared object that its first user happens to make. */
     public static <T> T outside(Supplier<T> f) {
         Bubble b = current();
         if (b == null) {
@@ -53,9 +55,9 @@ public abstract class Bubble {
     }
 
     /**
-     * Refuses everybody but this bubble's goroutines.
+     * Checks that the caller is one of this bubble's goroutines.
      *
-     * @throws IllegalStateException with {@code misuse}
+     * @throws IllegalStateException with the message {@code misuse} if it is not
      */
     public final void check(String misuse) {
         if (current() != this) {
@@ -63,32 +65,32 @@ public abstract class Bubble {
         }
     }
 
-    /** Called when all goroutines wait, or none is left; on any thread, without locks, and possibly late. */
+    /** Notes that all goroutines wait, or none is left. Called on any thread, without locks, and possibly late. */
     protected abstract void idle();
 
-    /** A goroutine ends with an exception; it still counts. */
+    /** Notes that a goroutine ends with an exception. The goroutine still counts. */
     protected abstract void failed(Throwable t);
 
-    /** Whether all goroutines wait. */
+    /** Returns whether all goroutines wait. */
     protected final boolean isIdle() {
         return running.get() == 0;
     }
 
-    /** How many goroutines live. */
+    /** Returns the number of living goroutines. */
     protected final int living() {
         return living.get();
     }
 
-    /** {@code fn} as a goroutine of this bubble, which counts from now on. */
+    /** Returns {@code fn} as the function of a goroutine of this bubble, which counts from now on. The caller must start it. */
     public final Runnable wrap(Runnable fn) {
-        GStack.checkAll(); // Once counted it must be started.
+        GStack.checkAll(); // Checked now, because a goroutine that was counted must be started.
         Runnable member = new Member(this, fn);
         int _ = living.incrementAndGet();
         var _ = running.incrementAndGet();
         return member;
     }
 
-    /** What a goroutine of a bubble runs; {@link Ends} counts it out. */
+    /** The function of a goroutine of a bubble. {@link Ends} calls {@link #ended} for it. */
     record Member(Bubble bubble, Runnable fn) implements Runnable {
         @Override
         public void run() {
@@ -96,12 +98,12 @@ public abstract class Bubble {
         }
     }
 
-    /** Undoes {@link #wrap}: it could not be started. */
+    /** Undoes {@link #wrap}, if the goroutine could not be started. */
     public final void unwrap() {
         ended();
     }
 
-    /** Counts out a goroutine that has ended, after its end was reported. */
+    /** Removes a goroutine that has ended from the counts. Called after its end was reported. */
     final void ended() {
         int left = living.decrementAndGet();
         stops();
@@ -113,13 +115,13 @@ public abstract class Bubble {
         }
     }
 
-    /** Gives the lock back as the goroutine wanted, and counts it out. */
+    /** The unlock function of members: calls the goroutine's own one, and takes the goroutine out of the count. */
     private static final Park.Unlock PARKED = new Park.Unlock() {
         @Override
-        @SuppressWarnings("NullAway") // It has a stack, and is in the bubble.
+        @SuppressWarnings("NullAway") // The goroutine has a stack and a bubble.
         public boolean unlock(long gp, @Nullable Object lock) {
             GStack st = (GStack) GSlots.stack(gp);
-            Bubble b = st.bubble; // Once the lock is free the goroutine may run, and end.
+            Bubble b = st.bubble; // Read now: once the lock is free the goroutine may run, and end.
             Park.Unlock unlock = st.unlock;
             st.unlock = null;
             if (unlock != null && !unlock.unlock(gp, lock)) {
@@ -131,15 +133,18 @@ public abstract class Bubble {
         }
     };
 
-    /** The unlock function of a goroutine that is about to park, which also counts it out. Makes no object: the caller holds locks. */
+    /**
+     * Returns the unlock function for a goroutine that is about to park, which also takes the goroutine out of the count. Allocates
+     * nothing, as the caller holds locks.
+     */
     static Park.Unlock parking(GStack st, Park.@Nullable Unlock unlock) {
-        st.durable = true; // Before the lock is free: its waker looks.
+        st.durable = true; // Before the lock is free, as the waker reads it.
         st.unlock = unlock;
         return PARKED;
     }
 
-    /** Counts in a goroutine that is about to be readied. */
-    @SuppressWarnings("NullAway") // Durable are waits in a bubble.
+    /** Counts a goroutine that is about to be readied as running, if its bubble counts it as waiting. */
+    @SuppressWarnings("NullAway") // Only a wait in a bubble is durable.
     static void readied(long gp) {
         if (any) {
             GStack st = (GStack) GSlots.stack(gp);

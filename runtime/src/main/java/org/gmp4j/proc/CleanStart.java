@@ -14,21 +14,20 @@ import org.gmp4j.struct.Mem;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Ms begin with the process's CPUs, policy and signal mask, whichever thread starts them ({@code startTemplateThread},
- * {@code newmHandoff}); and threads and processes that goroutines start do not inherit what is set on Ms: CPUs, timer slack, an
- * unblocked signal.
+ * The state in which threads begin. Ms begin with the process's CPUs, policy and signal mask, whichever thread starts them ({@code
+ * startTemplateThread}, {@code newmHandoff}). Threads and processes that goroutines start do not inherit the settings of Ms: CPUs,
+ * timer slack, an unblocked signal.
  *
- * <p>An M sets the process's state itself, before anything else: that takes some microseconds, where a start by another thread takes
- * two more thread switches. It cannot undo everything, though: not a nice value without the right to raise it, nor
- * namespaces, credentials or a seccomp filter. So where the starting thread may have set such things, a template thread starts
- * the M instead. That is so on Ms that a goroutine was ever locked to, and on foreign threads that do not have the
- * process's CPUs and policy. The template thread is made when a goroutine first locks a thread, before it has the lock.
- * Until then a foreign thread starts Ms itself.
+ * <p>An M sets the process's state itself, before anything else, which is cheaper than the two thread switches of a start by another
+ * thread. But it cannot undo everything: not a nice value, without the right to lower it, nor namespaces, credentials or a seccomp
+ * filter. So if the starting thread may have such settings, a template thread starts the M instead. That is so for an M to which a
+ * goroutine was ever locked, and for a foreign thread that does not have the process's CPUs and policy. The template thread is made
+ * when a goroutine first locks a thread, before it has the lock. Until then a foreign thread starts Ms itself.
  *
- * <p>Differs from Go in that Go's template thread starts all Ms that cgo calls ask for; here foreign threads are inspected.
+ * <p>Go's template thread starts all Ms for which cgo calls ask; here foreign threads are inspected.
  */
 final class CleanStart {
-    private static final int TIMER_SLACK_NANOS = 1; // The usual 50 µs would be added to every timed sleep of an M.
+    private static final int TIMER_SLACK_NANOS = 1; // The default of 50 µs would be added to every timed sleep of an M.
 
     /** The template thread ends at most this long after the last scheduler. */
     private static final long UNUSED_NANOS = 1_000_000_000;
@@ -40,27 +39,30 @@ final class CleanStart {
     private static final long LOCK = Memory.map(3 * Mem.LINE);
     private static final long REQUEST = LOCK + Mem.LINE;
     private static final long DONE = REQUEST + Mem.LINE;
-    /** What to start: by the requester, before REQUEST. Why it did not start, or null: by the template, before DONE. */
+    /** The thread to start. Written by the requester before it wakes REQUEST. */
     private static @Nullable HostThread wanted;
+    /** The reason why the thread did not start, or null. Written by the template thread before it wakes DONE. */
     private static @Nullable Throwable failure;
-    /** Whether there is a template thread; written under the class's monitor. */
+    /** Whether there is a template thread. Written under the class's monitor. */
     private static volatile boolean template;
-    /** Whether that was tried, and failed; and whether that was said. */
+    /** Whether {@link #hook} has tried to install the hook; guarded by the class's monitor, as the next two. */
     private static boolean hooked;
+    /** Whether that failed. */
     private static boolean unhooked;
+    /** Whether the failure was printed. */
     private static boolean told;
 
     private CleanStart() {
     }
 
-    /** On a new thread of the runtime, first thing. */
+    /** Sets the process's state on a new thread of the runtime, which calls it before anything else. */
     static void begin() {
-        boolean _ = Inheritance.begin(Preempt.signal(), TIMER_SLACK_NANOS); // If that fails the thread runs all the same.
+        boolean _ = Inheritance.begin(Preempt.signal(), TIMER_SLACK_NANOS); // If it fails, the thread runs all the same.
     }
 
     /**
-     * Before there are Ms: sees to it that what they start does not inherit what is set on them. Done once in a process. When it
-     * fails and Ms are to be placed on CPUs, a line on stderr says so; the timer slack alone is not worth one.
+     * Ensures that threads and processes which Ms start do not inherit the settings of Ms. Called before there are Ms; done once in a
+     * process. If it fails and Ms are to be placed on CPUs, prints a line on stderr; the timer slack alone is not worth a line.
      */
     static synchronized void hook(boolean placed) {
         if (!hooked && !BY_JDK) {
@@ -75,9 +77,9 @@ final class CleanStart {
     }
 
     /**
-     * Before the calling goroutine is locked to its thread.
+     * Starts the template thread if there is none. Called before the calling goroutine is locked to its thread.
      *
-     * @throws OutOfMemoryError when there is no template thread and none can be had
+     * @throws OutOfMemoryError when there is no template thread and none can be started
      */
     static void prepareForLock() {
         if (!template) {
@@ -97,7 +99,7 @@ final class CleanStart {
         try {
             begin();
         } catch (OutOfMemoryError e) {
-            Thread.onSpinWait(); // If that fails it serves all the same: the Ms that it starts call begin themselves.
+            Thread.onSpinWait(); // The thread serves all the same: the Ms that it starts call begin themselves.
         }
         for (;;) {
             if (!Note.sleep(REQUEST, UNUSED_NANOS)) {
@@ -121,18 +123,19 @@ final class CleanStart {
     }
 
     /**
-     * Whether no scheduler is left, so that the template ends: it would keep our class loader reachable. Whoever saw the template
-     * thread has a scheduler, which the second look finds. (An M that asks between the two looks starts the new M itself.)
+     * Returns whether no scheduler is left. Then the template thread ends, as it would keep our class loader reachable. A thread that has
+     * seen {@code template} set has a scheduler, which the second check finds. (An M that reads {@code template} between the two checks
+     * starts the new M itself.)
      */
     private static synchronized boolean isUnused() {
-        if (Scheduler.live().length == 0) { // Without an object: this thread must not fail.
+        if (Scheduler.live().length == 0) { // Allocates nothing, as this thread must not fail.
             template = false;
             template = Scheduler.live().length != 0;
         }
         return !template;
     }
 
-    /** Starts an M's thread; throws what {@link Thread#start} throws. */
+    /** Starts an M's thread, or has the template thread start it. Throws the errors of {@link Thread#start}. */
     static void start(HostThread thread) {
         if (!template || isClean()) {
             thread.start();
@@ -141,7 +144,7 @@ final class CleanStart {
         RuntimeMutex.lock(LOCK, LockRank.START);
         wanted = thread;
         Note.wakeup(REQUEST);
-        Note.sleep(DONE); // Blocks this thread, which is safe: the template waits for nothing that we hold.
+        Note.sleep(DONE); // Blocking this thread is safe: the template thread waits for no lock that it holds.
         Note.clear(DONE);
         Throwable failed = failure;
         failure = null;
@@ -153,7 +156,7 @@ final class CleanStart {
         }
     }
 
-    /** Wakes the template thread as if by itself. */
+    /** Wakes the template thread without a request. */
     static void wakeTemplate() {
         if (template) {
             Futex.wake(REQUEST, 1);

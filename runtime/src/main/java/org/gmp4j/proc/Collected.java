@@ -15,12 +15,11 @@ import org.gmp4j.struct.Schedt;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Virtual threads that the JVM's collector takes while they wait. On the JDK's scheduler a virtual thread that waits for something
- * unreachable is garbage, unless the JDK refers to the thread ({@code jdk.trackAllThreads}). The same holds for the threads of a scheduler
- * that stands in the JDK's place. Goroutines of our own API, threads of {@code Gmp.threadFactory} among them, are never collected, as in
- * Go.
+ * Virtual threads that the JVM's collector takes while they wait. On the JDK's scheduler a virtual thread that waits for an unreachable
+ * object is garbage, unless the JDK refers to the thread ({@code jdk.trackAllThreads}). So it is on a scheduler that stands in the JDK's
+ * place. Goroutines of our own API, including threads of {@code Gmp.threadFactory}, are never collected, as in Go.
  *
- * <p>The table {@link GSlots} leads from a G to its stack. The threads that the JDK starts in that mode have a {@link StackRef} there,
+ * <p>The table {@link GSlots} leads from a G to its stack. For a thread that the JDK starts in that mode the table has a {@link StackRef},
  * which does not hold the stack while the thread waits in the JDK:
  * <pre>
  *  the M that parks it              the thread that wakes it                   the collector, then sysmon
@@ -30,49 +29,53 @@ import org.jspecify.annotations.Nullable;
  *                                   4 _Gwaiting -> _Grunnable, queues the G
  * </pre>
  *
- * <p>No thread is lost that can go on. The code that wakes it has a reference to the thread, and the thread to its stack, so the stack is
- * reachable until step 3 of the wake-up. From there on the table holds the stack, as a queue holds the G's address alone. The CAS of
+ * <p>No thread is lost that can go on. The code that wakes it refers to the thread, and the thread refers to its stack, so the stack is
+ * reachable until step 3 of the wake-up. From then on the table holds the stack, as a queue holds only the G's address. The CAS of
  * step 4 releases the store of step 3, and the CAS by which an M makes the G running acquires it. The store of step 1 on the left comes
- * before the volatile store of step 3, which the CAS of step 1 of the wake-up reads: so the two plain stores to the reference are ordered,
- * and a thread that was woken is held. Were it dropped after step 3, it might run by then, and its next wait could lose it.
+ * before the volatile store of step 3 on the left, which the CAS of step 1 of the wake-up reads. So the two plain stores to the reference
+ * are ordered, and a thread that was woken is held. If the M dropped the stack after its step 3, the thread might run by then, and its
+ * next wait could lose the stack.
  *
- * <p>Some wakers have no such reference. The network poller has the G's address alone; but in a wait for a socket the JDK's {@code
+ * <p>Some wakers have no such reference. The network poller has only the G's address. But in a wait for a socket the JDK's {@code
  * Poller.map} refers to the thread until the thread itself has noticed the end of the wait. (The poller's event may be stale, for a wait
- * that is over. Then it finds the stack in the table, or another's.) The limit of a timed wait refers to the stack ({@code
- * timer.ParkTimer}). While a G is locked to an M, which sleeps for it, its stack is not dropped. Waits of our own, whose wakers have the
- * G's address alone, drop nothing.
+ * that is over. Then it finds the stack in the table, or another goroutine's.) The timer of a timed wait refers to the stack ({@code
+ * timer.ParkTimer}). While a G is locked to an M, which sleeps for it, its stack is not dropped. Waits of our own, whose wakers have only
+ * the G's address, do not drop the stack.
  *
- * <p>No slot is freed too early. The reference is queued when no code can reach the stack any more, finalizers included. Sysmon frees
- * the slot if the reference still stands there; if the thread has ended, the slot is empty or serves another goroutine. {@code Goexit0}
+ * <p>No slot is freed too early. The reference is queued when no code, including finalizers, can reach the stack any more. Sysmon frees
+ * the slot if the slot still has this reference. If the thread has ended, the slot is empty or serves another goroutine. {@code Goexit0}
  * empties the slot while it refers to the stack itself, hence before the collector can find the stack unreachable.
  *
- * <p>Readers without a lock, such as dumps and searches, find a dropped stack by a weak reference. After the collection, until sysmon's
- * next look, they find none and leave the goroutine out ({@link GSlots#isCollected}). Nothing rings sysmon for that. If sysmon does not
- * keep up, the threads that start others help ({@link #help}), so that the slots that wait to be freed do not become more and more.
+ * <p>Readers without a lock, such as dumps and searches, find a dropped stack by a weak reference. Between the collection and sysmon's
+ * next scan they find none, and omit the goroutine ({@link GSlots#isCollected}). A collection does not wake sysmon. If sysmon does not
+ * keep up, threads that start others help ({@link #help}), so that the number of slots to be freed does not grow without limit.
  *
- * <p>Rejected: a weak reference alone, which is cleared before finalizers run, so that each wake-up would have to find out whether its
- * slot was freed meanwhile; and a table whose element is exchanged at each park and wake-up, since a store to that old array costs a
- * barrier of the collector's, where the reference is mostly as young as its stack.
+ * <p>Rejected: a weak reference alone. It is cleared before finalizers run, so each wake-up would have to find out whether its slot was
+ * freed meanwhile. Rejected too: a table whose element is exchanged at each park and wake-up. A store to that old array costs a barrier
+ * of the collector's, while the reference is mostly as young as its stack.
  */
 final class Collected {
-    /** So many slots are freed at a look at most: sysmon has other duties. */
+    /** The most slots that sysmon frees in one scan, as it has other duties. */
     static final int AT_ONCE = 1_000;
-    /** So many are freed by the start of a thread while sysmon is behind. More than one, so that the queue gets shorter. */
+    /** The slots that the start of a thread frees while sysmon is behind. More than one, so that the queue becomes shorter. */
     private static final int AT_START = 2;
 
-    /** The references of collected threads. The JDK's thread that handles references fills it; sysmon and {@link #help} empty it. */
+    /** The references of collected threads. Filled by the JDK's reference handler, emptied by sysmon and {@link #help}. */
     final ReferenceQueue<Stack> queue = new ReferenceQueue<>();
     private final Scheduler s;
-    /** Taken from the queue and not freed yet, because of an error; sysmon's, as the next. */
+    /** A reference that was taken from the queue and not freed yet, because of an error. Accessed by sysmon only. */
     private @Nullable StackRef next;
-    /** Whether sysmon's last look left any. Written by sysmon, and by tests; to read an old value costs a start that helps in vain. */
+    /** Whether sysmon's last scan left any. Written by sysmon, and by tests. A stale value costs a start that helps in vain. */
     volatile boolean more;
 
     Collected(Scheduler s) {
         this.s = s;
     }
 
-    /** The JDK is about to publish that the thread waits: the collector may take it from here on. By the M that has unmounted it. */
+    /**
+     * Lets the collector take the thread from now on. Called by the M that has unmounted it, before the JDK publishes that the thread
+     * waits.
+     */
     static void parking(GStack st) {
         StackRef ref = st.ref;
         if (ref != null && G.LOCKEDM.get(st.gp) == 0) {
@@ -80,7 +83,7 @@ final class Collected {
         }
     }
 
-    /** The ticket is closed, and the caller is about to queue the goroutine. */
+    /** Holds the stack again. Called when the ticket is closed, before the caller enqueues the goroutine. */
     static void woken(GStack st) {
         StackRef ref = st.ref;
         if (ref != null) {
@@ -88,7 +91,7 @@ final class Collected {
         }
     }
 
-    /** Does what is done for each thread once, while there is memory: see {@link Warm}. */
+    /** Runs the code that each thread runs once, while there is memory: see {@link Warm}. */
     void rehearse(GStack st) {
         StackRef ref = new StackRef(st, queue);
         ref.drop(st);
@@ -96,7 +99,7 @@ final class Collected {
         ref.clear();
     }
 
-    /** Frees what collected threads had. From sysmon. */
+    /** Frees the slots of collected threads. Called by sysmon. */
     void look() {
         int left = AT_ONCE;
         for (StackRef ref = next(); ref != null && left > 0; ref = next()) {
@@ -108,13 +111,12 @@ final class Collected {
     }
 
     /**
-     * The caller, which is in no section of the runtime, starts a thread. While sysmon is behind, that start frees some slots first: sysmon
-     * frees up to {@link #AT_ONCE} in some milliseconds, and a program may drop more threads than that. Their references would fill a
-     * small heap.
+     * Frees some slots while sysmon is behind. Called before a thread is started, by a caller in no section of the runtime. Sysmon frees up
+     * to {@link #AT_ONCE} slots in a scan, and a program may drop more threads than that, whose references would fill a small heap.
      */
     void help() {
         for (int i = 0; more && i < AT_START; i++) {
-            StackRef ref = (StackRef) queue.poll(); // Takes a lock of the JDK's, hence outside of the section.
+            StackRef ref = (StackRef) queue.poll(); // Outside of the section, as it takes a lock of the JDK's.
             if (ref == null) {
                 return;
             }
@@ -134,12 +136,12 @@ final class Collected {
         return next;
     }
 
-    /** Whether the last look left any. */
+    /** Returns whether sysmon's last scan left any. */
     boolean any() {
         return more;
     }
 
-    /** The end of the goroutine, in the order of {@code Goexit0.dead}. On sysmon, or inside {@link GStack#enter}. */
+    /** Ends the goroutine, in the order of {@code Goexit0.dead}. Called on sysmon, or inside {@link GStack#enter}. */
     private void free(StackRef ref) {
         long gp = ref.gp();
         if (gp == 0 || !GSlots.has(gp, ref)) {
@@ -154,7 +156,7 @@ final class Collected {
         SchedLock.lock(sched);
         GFree.putGlobal(sched, gp);
         long _ = Schedt.addNexitextern(sched, 1);
-        s.waitsForOutside(-1); // In one hold of the lock with the count of ends, or checkdead could find a goroutine that nothing wakes.
+        s.waitsForOutside(-1); // In one hold of the lock with the count of ends, or checkdead could take the goroutine for asleep.
         SchedLock.unlock(sched);
         if (Schedt.CLOSING.getAcquire(sched) != 0) {
             s.exitedWhileClosing();

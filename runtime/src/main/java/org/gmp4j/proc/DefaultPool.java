@@ -17,22 +17,22 @@ import org.gmp4j.struct.M;
 import org.gmp4j.struct.Schedt;
 
 /**
- * A scheduler in the JDK's place: the scheduler of virtual threads that name none of their own. Such a thread becomes a goroutine when
- * it is started, as a thread that a goroutine starts does ({@link GStack#execute}), and from then on its scheduler is its own
- * {@link GStack}. So the pool is called once for each thread. It is a {@link ForkJoinPool} because the JDK declares the field so; the
- * pool itself has no thread, and what the JDK's tools ask it ({@code VirtualThreadSchedulerMXBean}, {@code jcmd PID
- * Thread.vthread_scheduler}) is answered by the scheduler.
+ * A scheduler in the JDK's place: the scheduler of virtual threads that name none. Such a thread becomes a goroutine when
+ * it is started, like a thread that a goroutine starts ({@link GStack#execute}), and from then on its scheduler is its own
+ * {@link GStack}. So the pool is called once for each thread. It is a {@link ForkJoinPool} because the JDK declares the field so. The
+ * pool itself has no thread, and the queries of the JDK's tools ({@code VirtualThreadSchedulerMXBean}, {@code jcmd PID
+ * Thread.vthread_scheduler}) are answered by the scheduler.
  *
  * <p>A thread may belong to this scheduler and yet begin on the JDK's. When a virtual thread that is older than the change, and so
- * runs on the JDK's pool, starts one that a platform thread made after the change, the JDK puts the new thread into the queues of its
- * pool ({@code VirtualThread.externalSubmitRunContinuationOrThrow}). We are called when it is to run the next time, and leave it where
- * it began.
+ * runs on the JDK's pool, starts a thread that a platform thread has made after the change, the JDK puts the new thread into the queues
+ * of its pool ({@code VirtualThread.externalSubmitRunContinuationOrThrow}). The JDK calls this pool when that thread is to run the next
+ * time, and the pool leaves it to the JDK.
  */
 public abstract class DefaultPool extends ForkJoinPool {
     /** The scheduler of the pool that is being made. */
     @SuppressWarnings("NullAway.Init")
     private static Scheduler scheduler;
-    /** The pool; the initialiser of its class puts it here. */
+    /** The pool. Written by the initialiser of its class. */
     @SuppressWarnings("NullAway.Init")
     static DefaultPool made;
 
@@ -40,7 +40,7 @@ public abstract class DefaultPool extends ForkJoinPool {
     /** Stands in for the stack of a goroutine that starts the thread; its own thread is never started. */
     private final GStack starter;
 
-    /** For the hidden subclass, of which {@link #become} makes one. */
+    /** Makes the pool, as an instance of the hidden subclass: see {@link #become}. */
     DefaultPool() {
         super(1);
         s = scheduler;
@@ -49,9 +49,9 @@ public abstract class DefaultPool extends ForkJoinPool {
     }
 
     /**
-     * From here on {@code s}, which must never close, runs the virtual threads that name no scheduler.
+     * Makes {@code s}, which must never close, run the virtual threads that name no scheduler.
      *
-     * @throws IllegalStateException with one sentence, when that cannot be
+     * @throws IllegalStateException when that is not possible; its message is one sentence
      */
     public static void become(Scheduler s) {
         s.inPlaceOfJdk = true;
@@ -60,7 +60,7 @@ public abstract class DefaultPool extends ForkJoinPool {
         JdkScheduler.replace(made);
     }
 
-    /** What {@code execute} does. */
+    /** Does the work of {@code execute}. */
     final void submitted(Runnable given) {
         Runnable task = JdkThreads.unwrapped(given);
         Thread vt = JdkThreads.threadOf(task);
@@ -71,7 +71,7 @@ public abstract class DefaultPool extends ForkJoinPool {
         }
     }
 
-    /** The timer of a wait of a thread that began on the JDK's scheduler. */
+    /** Schedules the timer of a wait, for a thread that began on the JDK's scheduler. */
     @Override
     public ScheduledFuture<?> schedule(Runnable task, long delay, TimeUnit unit) {
         return jdk().schedule(task, delay, unit);
@@ -79,16 +79,16 @@ public abstract class DefaultPool extends ForkJoinPool {
 
     private static ForkJoinPool jdk() {
         Executor jdk = JdkThreads.jdkScheduler();
-        return (ForkJoinPool) jdk; // JdkScheduler.replace has looked.
+        return (ForkJoinPool) jdk; // JdkScheduler.replace has checked the type.
     }
 
-    /** The number of Ps. */
+    /** Returns the number of Ps. */
     @Override
     public int getParallelism() {
         return s.gomaxprocs();
     }
 
-    /** {@code GOMAXPROCS(n)}. */
+    /** Sets the number of Ps, and returns the old one: {@code GOMAXPROCS(n)}. */
     @Override
     public int setParallelism(int n) {
         if (n < 1 || n > Config.MOST_PROCS) {
@@ -97,13 +97,13 @@ public abstract class DefaultPool extends ForkJoinPool {
         return s.setProcs(n);
     }
 
-    /** The number of Ms. */
+    /** Returns the number of Ms. */
     @Override
     public int getPoolSize() {
         return s.mcount();
     }
 
-    /** How many Ms run a goroutine. */
+    /** Returns the number of Ms that run a goroutine. */
     @Override
     public int getActiveThreadCount() {
         int n = 0;
@@ -113,7 +113,7 @@ public abstract class DefaultPool extends ForkJoinPool {
         return n;
     }
 
-    /** How many goroutines are in the queues of Ps. */
+    /** Returns the number of goroutines in the queues of Ps. */
     @Override
     public long getQueuedTaskCount() {
         long n = 0;
@@ -123,7 +123,7 @@ public abstract class DefaultPool extends ForkJoinPool {
         return n;
     }
 
-    /** How many are in the global queue. */
+    /** Returns the number of goroutines in the global queue. */
     @Override
     public int getQueuedSubmissionCount() {
         return Schedt.RUNQSIZE.getOpaque(s.sched);

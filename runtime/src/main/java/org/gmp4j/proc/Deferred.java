@@ -12,12 +12,11 @@ import org.gmp4j.struct.Schedt;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Work that must be done, left by threads that do not have the stack for it: the sysmon of any scheduler does it. It is a list that
- * many push to by CAS and one drains by exchanging it for null, so there is no ABA.
+ * Work that must be done, left to sysmon by threads that do not have enough stack for it. The sysmon of any scheduler does it. It is a
+ * list to which many threads push by CAS, and which one drains by exchanging it for null, so there is no ABA.
  *
- * <p>To add needs a few hundred bytes of stack, a thousand or so in the interpreter. Where not even those are left, the JDK's own
- * frames overflow before they call us, as they would with the JDK's own scheduler. They have changed the thread's state by then, so we
- * can promise no more than they do.
+ * <p>{@link #add} itself needs little stack. If not even that is left, the JDK's own frames overflow before they call us, as they would
+ * with the JDK's own scheduler. They have changed the thread's state by then, so we can promise no more than they do.
  */
 public abstract class Deferred {
     private static final VarHandle HEAD;
@@ -30,7 +29,7 @@ public abstract class Deferred {
         }
     }
 
-    /** The list while no sysmon looks at it: nothing can be added then. */
+    /** The value of the list while no sysmon drains it, so that nothing can be added. */
     private static final Deferred CLOSED = new Deferred() {
         @Override
         protected void run() {
@@ -38,31 +37,31 @@ public abstract class Deferred {
         }
     };
 
-    /** By anyone, through HEAD; to and from CLOSED under the class's lock. */
+    /** The newest work in the list. Written by any thread, through HEAD; changed to and from CLOSED under the class's lock. */
     private static volatile @Nullable Deferred head = CLOSED;
-    /** How many threads are doing such work. */
+    /** The number of threads that are doing such work. */
     private static final AtomicInteger DRAINING = new AtomicInteger();
-    /** The sysmons that look at the list, of which the first is rung. Written under the class's lock, read without it. */
+    /** The sysmons that drain the list; the first is rung. Written under the class's lock, read without it. */
     private static volatile @Nullable Drainer drainers;
 
     private @Nullable Deferred next;
 
-    /** Work that is in no list yet. */
+    /** Makes work that is in no list yet. */
     protected Deferred() {
     }
 
-    /** Does the work, on sysmon: must not wait for anything that user code may hold, nor throw. */
+    /** Does the work. Called on sysmon. It must not wait for a lock that user code may hold, and must not throw. */
     protected abstract void run();
 
-    /** A scheduler whose sysmon looks at the list. */
+    /** A scheduler whose sysmon drains the list. */
     static final class Drainer {
         private final Scheduler s;
-        /** What is tried out once, so that all of this code has run: later there would be no room to load and link it. */
+        /** Work that is done once as a trial, so that all of this code has run. Later there would be no room to load and link it. */
         private final Deferred trial = new Wakeup(null, null);
-        /** Under the class's lock. */
+        /** The next in {@link #drainers}. Accessed under the class's lock. */
         private @Nullable Drainer next;
 
-        /** For a scheduler whose struct may not have been made yet. */
+        /** Makes one for a scheduler whose struct may not have been made yet. */
         Drainer(Scheduler s) {
             this.s = s;
         }
@@ -91,7 +90,7 @@ public abstract class Deferred {
         }
     }
 
-    /** Adds {@code d}, and wakes a sysmon, which does it. False, and nothing is added, when no scheduler lives. */
+    /** Adds {@code d}, and wakes a sysmon to do it. Returns false, and adds nothing, when no scheduler lives. */
     public static boolean add(Deferred d) {
         do {
             d.next = head;
@@ -102,14 +101,14 @@ public abstract class Deferred {
         try {
             ring();
         } catch (StackOverflowError e) {
-            return true; // There is no room even for that: a sysmon looks when its sleep ends, 10 s later at most.
+            return true; // There is no room for the wake-up. A sysmon drains the list when its sleep ends, 10 s later at most.
         }
         return true;
     }
 
     /**
-     * After the push. A sysmon that ends leaves the list of sysmons and then drains this one: so either the push comes before
-     * that, or another sysmon is first here. One that sleeps clears its note before it looks.
+     * Wakes a sysmon after a push. A sysmon that ends leaves the list of drainers first and then drains the work. So either the push comes
+     * before that drain, or this finds another sysmon first in the list. A sysmon that sleeps clears its note before it drains.
      */
     private static void ring() {
         Drainer d = drainers;
@@ -118,7 +117,7 @@ public abstract class Deferred {
         }
     }
 
-    /** Does the work in the list; called by sysmon. */
+    /** Does the work in the list. Called by sysmon. */
     static void drain() {
         if (head == null) {
             return;
@@ -128,7 +127,7 @@ public abstract class Deferred {
 
     /** Takes the list, leaves {@code end} in its place, and does the work. */
     private static void runAll(@Nullable Deferred end) {
-        int _ = DRAINING.incrementAndGet(); // Before it is taken: see pending.
+        int _ = DRAINING.incrementAndGet(); // Before the list is taken: see pending.
         try {
             run((Deferred) HEAD.getAndSet(end));
         } finally {
@@ -136,13 +135,13 @@ public abstract class Deferred {
         }
     }
 
-    /** Whether there is work in the list or being done, which may ready a goroutine. Reads the list first, as runAll takes it second. */
+    /** Returns whether work is in the list or being done, which may ready a goroutine. Reads the list first, as runAll takes it second. */
     static boolean pending() {
         Deferred d = head;
         return d != null && d != CLOSED || DRAINING.get() != 0;
     }
 
-    /** Without memory the work is put back for the next look; when the last sysmon ends, it is tried until there is memory. */
+    /** Does the work, or puts it back if there is no memory. When the last sysmon ends, it tries until there is memory. */
     private void runOrLeave() {
         for (;;) {
             try {
@@ -159,7 +158,7 @@ public abstract class Deferred {
 
     private static void run(Deferred newest) {
         Deferred list = null;
-        for (Deferred d = newest; d != null;) { // In the order they came.
+        for (Deferred d = newest; d != null;) { // Reverses the list into the order of the pushes.
             Deferred after = d.next;
             d.next = list;
             list = d;
@@ -172,7 +171,7 @@ public abstract class Deferred {
         }
     }
 
-    /** A sysmon begins to look. Runs all of this code once, as there would be no room to load and link it later. */
+    /** Registers a sysmon that drains the list from now on. Runs all of this code once, as later there would be no room to link it. */
     static synchronized void begin(Drainer d) {
         d.next = drainers;
         drainers = d;
@@ -183,7 +182,7 @@ public abstract class Deferred {
         drain();
     }
 
-    /** A sysmon stops looking; the last one does what is in the list. */
+    /** Removes a sysmon that drains the list no more. The last one does the work that is left, and closes the list. */
     static synchronized void end(Drainer d) {
         Drainer first = drainers;
         if (first == d) {
@@ -196,7 +195,7 @@ public abstract class Deferred {
             }
         }
         if (drainers == null) {
-            runAll(CLOSED); // What comes later is refused.
+            runAll(CLOSED); // Work that comes later is refused.
         } else {
             drain();
         }

@@ -7,11 +7,11 @@ import org.gmp4j.struct.GStatus;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Goroutines in {@code System.exit}. The call never returns: the first caller waits for the shutdown hooks, and others for the
- * first. So a hook that closes the scheduler must not wait for them. They are known by the frame of {@code Runtime.exit}.
+ * Goroutines in {@code System.exit}. The call never returns: the first caller waits for the shutdown hooks, and the others wait for the
+ * first. So a hook that closes the scheduler must not wait for them. They are recognised by the frame of {@code Runtime.exit}.
  */
 final class Exiters {
-    /** The least and the most time between two looks, nanoseconds. */
+    /** The least and the most time between two checks, in ns. */
     private static final long LEAST_PAUSE = 10_000_000;
     private static final long MOST_PAUSE = 1_000_000_000;
 
@@ -24,8 +24,8 @@ final class Exiters {
     }
 
     /**
-     * Those among the goroutines of {@code slots}, for a close that begins while the JVM shuts down; else null, as a close that began
-     * before is not a shutdown hook's.
+     * Returns the exiters among the goroutines of {@code slots}, for a close that begins while the JVM shuts down. Otherwise returns null,
+     * as the close is not made by a shutdown hook.
      */
     static @Nullable Exiters ofShutdown(GSlots slots) {
         try {
@@ -36,7 +36,10 @@ final class Exiters {
         }
     }
 
-    /** Whether goroutines are left and all are in exit. It reads a stack or so, and is skipped if the last look was just now. */
+    /**
+     * Returns whether all goroutines that are left are in exit. It reads stacks, as far as it finds such goroutines, and returns false
+     * without a check if the last check was just now.
+     */
     boolean onlyTheyAreLeft() {
         long now = System.nanoTime();
         if (now < next) {

@@ -137,8 +137,9 @@ final class FindRunnable {
      * </ol>
      *
      * <p>The third rule is for Gs that threads without a P start or wake. (Go has no such threads.) Two goroutines that ready each other
-     * share one slice. Goroutines that timers ready each begin a new one. Where both occur, no slice lasts long enough for the second
-     * rule, the ring is never empty, and slices are so few that the 61st is far away.
+     * share one slice. Goroutines that timers ready each begin a new one. Where both occur, no slice lasts a quantum, so the pair is never
+     * preempted and the ring is never empty. Slices are too few for the first rule, and the second takes one G in several quanta, while
+     * more of them may arrive. Without the third rule such Gs would wait for seconds, or for ever.
      *
      * <p>The common path has a single branch for all rules: C2 omits a branch that was never taken, and discards the compiled code when
      * the branch is first taken.

@@ -37,7 +37,7 @@ import org.gmp4j.struct.PStatus;
  * lowered m.locks since, and the taker sees all that the thread did to the P (release, acquire);
  * <li>or the raise comes after the fence. Then the thread sees ASKED or TAKING, and refuses, or waits until the taker is done.
  * </ul>
- * From TAKING on the taker alone accesses the M's words. It does what the handler would do on the thread
+ * From TAKING on the taker alone accesses the M's words. It takes the steps that the handler would take on the thread
  * ({@code preempt.c}), and the goroutine later finds its gate shut, as after a system call.
  *
  * <p>With m.locks raised the thread writes the gate by plain stores, which may overwrite ASKED; the taker's next CAS
@@ -133,7 +133,7 @@ public final class Gate {
         P.M.setOpaque(pp, 0);
         M.P.setOpaque(mp, 0);
         M.TAKEN.setOpaque(mp, M.TAKEN.getOpaque(mp) + 1);
-        PStatus.setVolatile(pp, PStatus.PSYSCALL); // Last, because from here on any thread may take the P.
+        PStatus.setVolatile(pp, PStatus.PSYSCALL); // Last, because from now on any thread may take the P.
         return true;
     }
 }

@@ -11,23 +11,24 @@ import org.jspecify.annotations.Nullable;
  */
 public abstract class HiddenStacks {
     /**
-     * A goroutine that waits for known things, apart from its thread. The JVM, an agent or a library may refer to the thread, and through
-     * that to the stack, for reasons of their own (a JVMTI agent that sees a class loaded there does for the thread's life); none of them
-     * can end the wait. While the world is stopped the frames, and what the goroutine waits for, are reachable from here only.
+     * A goroutine that waits for known objects, separated from its thread. The JVM, an agent or a library may refer to the thread, and
+     * through it to the stack, for reasons of their own, and none of them can end the wait. (A JVMTI agent that sees a class loaded on
+     * the thread refers to it as long as it lives.) While the world is stopped, the frames, and the objects for which the goroutine
+     * waits, are reachable from here only.
      */
     protected static final class Apart {
-        /** Its stack. */
+        /** The goroutine's stack. */
         public final GStack st;
         private @Nullable Object frames;
         private Park.@Nullable Unlock unlock;
         private @Nullable Object lock;
 
-        /** Of a goroutine that waits; nothing is taken yet. */
+        /** Makes one for a goroutine that waits, and takes nothing off its stack yet. */
         public Apart(GStack st) {
             this.st = st;
         }
 
-        /** Takes frames and all off the stack. Takes no memory. */
+        /** Takes the frames and the fields of the park off the stack. Allocates nothing. */
         public void take() {
             unlock = st.parkUnlock;
             lock = st.parkLock;
@@ -36,7 +37,7 @@ public abstract class HiddenStacks {
             frames = JdkThreads.takeFrames(st);
         }
 
-        /** Puts them back; before the world goes on. */
+        /** Puts them back. Called before the world is started again. */
         public void putBack() {
             st.parkUnlock = unlock;
             st.parkLock = lock;
@@ -47,14 +48,14 @@ public abstract class HiddenStacks {
         }
     }
 
-    /** For subclasses. */
+    /** Called by subclasses. */
     protected HiddenStacks() {
     }
 
-    /** The stack of a goroutine; null when it was not taken, or is reachable no more. */
+    /** Returns the stack of a goroutine; null when it was not taken, or is no longer reachable. */
     protected abstract @Nullable GStack stack(long gp);
 
-    /** A goroutine was woken, and is runnable, by a thread that is not on a P of its scheduler: its stack is put back. */
+    /** Puts the stack of a goroutine back that was woken and is runnable. Called by a waker that has no P of its scheduler. */
     static void woken(Scheduler s, long gp) {
         HiddenStacks hidden = s.hidden;
         if (hidden != null) {
@@ -65,18 +66,18 @@ public abstract class HiddenStacks {
         }
     }
 
-    /** Whether a search is under way, so that stacks may lack their frames. */
+    /** Returns whether a search is under way, so that stacks may lack their frames. */
     public static boolean areHidden(Scheduler s) {
         return s.hidden != null;
     }
 
-    /** The stack of a goroutine, for readers while a search may be under way; null when it has none. */
+    /** Returns the stack of a goroutine, for readers while a search may be under way; null when it has none. */
     public static @Nullable GStack of(Scheduler s, long gp) {
         GStack st = (GStack) GSlots.stack(gp);
         HiddenStacks hidden = s.hidden;
         if (st != null) {
             return st;
         }
-        return hidden != null ? hidden.stack(gp) : (GStack) GSlots.stack(gp); // Else it was put back since the first look.
+        return hidden != null ? hidden.stack(gp) : (GStack) GSlots.stack(gp); // Read again: it may have been put back since.
     }
 }

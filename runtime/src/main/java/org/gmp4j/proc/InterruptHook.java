@@ -12,27 +12,29 @@ import org.gmp4j.stack.JdkThreads;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tells a wait that its thread was interrupted. The JDK reports interrupts to a thread that blocks in an interruptible channel or a
- * selector: this is a selector that is used for nothing else ({@code AbstractSelector.begin} and {@code end}). It is called for
- * threads of all kinds, on the thread that interrupts, after the JDK has given its lock back.
+ * Notifies a wait of an interrupt of its thread. The JDK reports interrupts to a thread that blocks in an interruptible channel or a
+ * selector, and this is a selector that serves only that purpose ({@code AbstractSelector.begin} and {@code end}). The JDK calls it for
+ * threads of all kinds, on the thread that interrupts, after it has released its lock.
  *
- * <p>A goroutine's stack keeps its one hook, about 200 bytes with what the JDK puts into a selector; any other thread makes one for
- * each wait.
+ * <p>A goroutine's stack keeps its one hook. Any other thread makes one for each wait, as it is small.
  *
  * <p>The JDK may call late, when the thread has left that wait, has cleared its interrupt status, and waits again. Such a call ends
- * nothing: it reads first which wait is under way, then the status. If the status is set then, it was set during that wait or before
- * it, as nothing clears it during a wait.
+ * no wait wrongly: it first reads which wait is under way, and then the status. If the status is set then, it was set during that wait
+ * or before it, as nothing clears it during a wait.
  */
 public final class InterruptHook extends AbstractSelector {
-    /** A wait. */
+    /** A wait that is notified. */
     @FunctionalInterface
     public interface Told {
-        /** Its thread is interrupted. Called by the interrupting thread, by sysmon for it, or by {@link #on} if that was before. */
+        /**
+         * Notes that the waiting thread is interrupted. Called by the interrupting thread, by sysmon for it, or within {@link #on} if the
+         * interrupt was earlier.
+         */
         void interrupted();
     }
 
     private final Thread thread = Thread.currentThread();
-    /** The wait that is under way; null for none. Written by its thread. */
+    /** The wait that is under way; null for none. Written by the waiting thread. */
     private volatile @Nullable Told told;
 
     private InterruptHook() {
@@ -40,7 +42,7 @@ public final class InterruptHook extends AbstractSelector {
     }
 
     /**
-     * The hook of the calling thread.
+     * Returns the hook of the calling thread, which it makes if there is none.
      *
      * @throws OutOfMemoryError when there is no memory for it
      */
@@ -56,10 +58,10 @@ public final class InterruptHook extends AbstractSelector {
         return h;
     }
 
-    /** From here on {@code wait}, of this thread, is told, until {@link #off}; one at a time. */
+    /** Notifies {@code wait}, of the calling thread, of interrupts until {@link #off}. A thread has one such wait at a time. */
     public void on(Told wait) {
         told = wait;
-        JdkThreads.pin(); // The JDK takes a lock that an interrupting thread holds for a moment: if need be this waits with its P.
+        JdkThreads.pin(); // The JDK takes a lock that an interrupting thread holds briefly. The caller waits for it with its P.
         try {
             begin();
         } finally {
@@ -67,7 +69,7 @@ public final class InterruptHook extends AbstractSelector {
         }
     }
 
-    /** The wait is over; a call that is under way may still come. Harmless when repeated. */
+    /** Ends the notification of a wait. A notification that is under way may still arrive. More calls have no effect. */
     public void off() {
         told = null;
         JdkThreads.pin();
@@ -78,10 +80,10 @@ public final class InterruptHook extends AbstractSelector {
         }
     }
 
-    /** The JDK's word that the thread was interrupted. */
+    /** Notifies the wait. Called by the JDK when the thread was interrupted. */
     @Override
     public Selector wakeup() {
-        Told wait = told; // Before the status: see the class comment.
+        Told wait = told; // Read before the status: see the class comment.
         if (wait != null && thread.isInterrupted()
                 && (Headroom.enough() || !Deferred.add(new Late(wait)))) { // An interrupt must neither fail nor be lost.
             wait.interrupted();
@@ -89,7 +91,7 @@ public final class InterruptHook extends AbstractSelector {
         return this;
     }
 
-    /** An interrupt by a thread that has too little stack left to wake the waiter: sysmon does it. */
+    /** The notification by a thread that has too little stack left to wake the waiter. Sysmon does it. */
     private static final class Late extends Deferred {
         private final Told wait;
 

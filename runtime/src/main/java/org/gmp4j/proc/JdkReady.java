@@ -17,16 +17,17 @@ import org.gmp4j.struct.M;
 import org.gmp4j.struct.Schedt;
 
 /**
- * The JDK's wake-ups of a virtual thread that is a goroutine. When the JDK parks the thread (a lock, a monitor, a socket), the M
- * makes the G {@code _Gwaiting}, opens the {@link GStack#ticket ticket} (odd), and only then calls the JDK's afterYield, which
- * publishes PARKED (or BLOCKED, WAIT, …). From then on {@link #execute} may come from any thread: on time, late, or twice (a stack
- * dump resubmits what it held up; an unparker may be descheduled between its CAS and its call). A call that finds the ticket
- * even, or the thread not runnable, is stale and does nothing; of those that find ticket n odd and the thread runnable,
- * the one that moves the ticket to n+1 has the wake-up and readies the G. ({@link Collected}: threads that nothing can wake any more.)
+ * The JDK's wake-ups of a virtual thread that is a goroutine. When the JDK parks the thread (at a lock, a monitor, a socket), the M
+ * makes the G {@code _Gwaiting}, opens the {@link GStack#ticket ticket} (makes it odd), and only then calls the JDK's afterYield, which
+ * publishes PARKED (or BLOCKED, WAIT, …). From then on any thread may call {@link #execute}: on time, late, or twice (a stack
+ * dump resubmits a thread that it has held up; an unparker may lose its CPU between its CAS and its call). A call that finds the
+ * ticket even, or the thread not runnable, is stale and does nothing. Of the calls that find ticket n odd and the thread runnable,
+ * the one that moves the ticket to n+1 owns the wake-up and readies the G. {@link Collected} treats threads that no code can wake any
+ * more.
  *
- * <p>Nothing is lost: the thread becomes runnable only by the JDK's CAS from a state that afterYield set, hence after the
- * ticket was opened, and each such CAS is followed by a call. Nothing is doubled: a ticket is closed once. A plain CAS on
- * the G's status instead would not do: a stale call could hit the next wait of the same G, on a channel, say.
+ * <p>No wake-up is lost: the thread becomes runnable only by the JDK's CAS from a state that afterYield set, hence after the
+ * ticket was opened, and each such CAS is followed by a call. No wake-up is doubled, as a ticket is closed once. Rejected: a plain
+ * CAS on the G's status instead. A stale call could end the next wait of the same G, for example on a channel.
  */
 final class JdkReady {
     private static final VarHandle TICKET = FieldHandle.of(MethodHandles.lookup(), GStack.class, "ticket", int.class);
@@ -34,13 +35,14 @@ final class JdkReady {
     private JdkReady() {
     }
 
-    /** Opens the ticket: the JDK is about to publish that the thread waits. */
+    /** Opens the ticket. Called by the M before the JDK publishes that the thread waits. */
     static void jdkParking(GStack st) {
-        st.ticket++; // Written here only while even, by the M in whose hands the G is.
+        st.ticket++; // Not atomic: while the ticket is even, only the M that parks the G writes it.
     }
 
     /**
-     * The JDK has made the thread runnable, so this must not fail: without room on the caller's stack it is left to sysmon.
+     * Readies the goroutine of a thread that the JDK has made runnable or starts. It must not fail then, so the work is left to sysmon if
+     * there is too little room on the caller's stack.
      */
     static void execute(GStack st, Runnable task) {
         boolean starts = false;
@@ -61,7 +63,7 @@ final class JdkReady {
         }
     }
 
-    /** The same, with room on the caller's stack or on a thread that must not fail. */
+    /** Does the work of {@link #execute}, with enough room on the caller's stack, or on a thread that must not fail. */
     static void executeNow(GStack st, Runnable task) {
         GStack caller = GStack.enterChecked();
         try {
@@ -69,8 +71,8 @@ final class JdkReady {
                 if (st.gp != 0) {
                     jdkReady(st);
                 } else if (JdkState.isNew(st)) {
-                    Newproc.adopt(st.s, st); // Thread.start: the first call, and the only one before the thread runs.
-                } // Else the stack was dropped, and this is a late interrupt of a goroutine that ran on it.
+                    Newproc.adopt(st.s, st); // This is Thread.start: the first call, and the only one before the thread runs.
+                } // Otherwise the stack was dropped, and this is a late interrupt of a goroutine that ran on it.
                 return;
             }
             Thread vt = JdkThreads.threadOf(task);
@@ -85,8 +87,9 @@ final class JdkReady {
     }
 
     /**
-     * A poller of the JDK serves the whole process, and outlives this scheduler: it goes to the JDK's. The goroutine that starts it is
-     * in a class initialiser that others wait for, and may have lost its P to one of those: so this does not take a P.
+     * Leaves a poller thread of the JDK to the JDK's scheduler, as it serves the whole process and outlives this scheduler. Returns
+     * whether the task is one. The goroutine that starts it is in a class initialiser for which others wait, and may have lost its P to
+     * one of them; so this takes no P.
      */
     private static boolean leftToJdk(Runnable task) {
         Thread vt = JdkThreads.threadOf(task);
@@ -97,7 +100,7 @@ final class JdkReady {
         return true;
     }
 
-    /** The limit of a park has passed, on an M or sysmon; takes no lock of the JDK's. */
+    /** Wakes a thread whose timed park has reached its limit. Called on an M or sysmon; takes no lock of the JDK's. */
     static void parkTimedOut(GStack st) {
         if (JdkState.unpark(st)) {
             jdkReady(st);
@@ -115,29 +118,28 @@ final class JdkReady {
             return;
         }
         Collected.woken(st);
-        long g = st.gp; // Ours: the ticket is closed and the G is on no queue.
+        long g = st.gp; // The caller owns the G now: the ticket is closed, and the G is in no queue.
         GStatus.casgstatus(g, GStatus.GWAITING, GStatus.GRUNNABLE);
         if (yielded || !Park.onP(s)) {
             HiddenStacks.woken(s, g);
             Reference.reachabilityFence(st);
             Tracing.unblocked(s, g);
             SchedLock.lock(s.sched);
-            countReady(s); // In one hold of the lock with the queueing, or checkdead could look when the G is neither counted nor queued.
+            countReady(s); // In one hold of the lock with the enqueueing, or checkdead could see the G neither counted nor queued.
             GlobalRunq.globrunqput(s.sched, g);
             SchedLock.unlock(s.sched);
             Wakep.wakep(s);
         } else {
-            countReady(s); // This M runs: no deadlock.
+            countReady(s); // Not under the lock: while this M runs, checkdead finds no deadlock.
             Park.enqueue(s, g, true);
         }
     }
 
     /**
-     * The network poller found ready what this stack's goroutine waits for, parked by the JDK or about to be. On g0 or sysmon;
-     * takes no lock.
+     * Unparks the goroutine on this stack, as the network poller has found its descriptor ready. The JDK has parked the goroutine, or is
+     * about to. Called on g0 or sysmon; takes no lock.
      *
-     * @return the goroutine, waiting and now the caller's, which is to ready it; 0 when it will go on by itself, or another wake-up
-     *     has it
+     * @return the waiting goroutine, which the caller now owns and has to ready; 0 when it goes on by itself, or another wake-up owns it
      */
     static long netReady(GStack st) {
         if (JdkState.isPinned(st)) {
@@ -146,11 +148,11 @@ final class JdkReady {
         if (!JdkState.unpark(st)) {
             return 0;
         }
-        int n = (int) TICKET.getVolatile(st); // Opened before the JDK published that it is parked.
+        int n = (int) TICKET.getVolatile(st); // The ticket was opened before the JDK published that the thread is parked.
         if ((n & 1) == 0 || !TICKET.compareAndSet(st, n, n + 1)) {
             return 0;
         }
-        Collected.woken(st); // An event that is stale finds the goroutine in a later wait, for which its stack may be dropped.
+        Collected.woken(st); // A stale event may find the goroutine in a later wait, for which its stack was dropped.
         return st.gp;
     }
 

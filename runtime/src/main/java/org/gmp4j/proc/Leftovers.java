@@ -11,23 +11,24 @@ import org.gmp4j.struct.Schedt;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Stacks for which the JDK could not finish a park, or the end of a thread, for want of memory: a timed park, for example, sets an
- * alarm when the stack is off the M already. Sysmon is rung, and tries again at each look. Meanwhile the thread's state in the JDK is
- * that of one about to park, which does no harm: an unpark leaves a permit, a notify a mark, and both are seen when it has parked.
+ * Stacks for which the JDK could not complete a park, or the end of a thread, for want of memory. A timed park, for example, allocates a
+ * timer when the stack is already off the M. Sysmon is rung, and tries again in each scan. Meanwhile the thread's state in the JDK is
+ * that of a thread about to park, which is harmless: an unpark leaves a permit, a notify leaves a mark, and the park sees both when it
+ * completes.
  */
 final class Leftovers {
     private static final VarHandle FIRST = FieldHandle.of(MethodHandles.lookup(), Leftovers.class, "first", GStack.class);
 
-    /** A list by {@link GStack#nextLeft}; Ms push, sysmon takes all. */
+    /** The list, linked by {@link GStack#nextLeft}. Ms push to it, and sysmon takes all of it. */
     private volatile @Nullable GStack first;
 
-    /** From an M that has unmounted the stack, and may have no P: so the scheduler's sysmon may sleep for long. */
+    /** Adds a stack, and rings sysmon, which may sleep for long. Called by the M that has unmounted the stack, and may have no P. */
     void add(long sched, GStack st) {
         push(st);
-        Note.ring(Schedt.sysmonnoteAddress(sched)); // After the CAS. Sysmon clears the note and then looks at the list.
+        Note.ring(Schedt.sysmonnoteAddress(sched)); // After the CAS. Sysmon clears the note and then reads the list.
     }
 
-    /** The CAS hands the stack to sysmon. */
+    /** Pushes a stack; the CAS hands it to sysmon. */
     private void push(GStack st) {
         GStack old;
         do {
@@ -36,7 +37,7 @@ final class Leftovers {
         } while (!FIRST.compareAndSet(this, old, st));
     }
 
-    /** See {@link Warm}. */
+    /** Runs the accesses to the list once: see {@link Warm}. */
     static void rehearse() {
         Leftovers none = new Leftovers();
         boolean _ = FIRST.compareAndSet(none, (GStack) null, (GStack) null);
@@ -47,7 +48,7 @@ final class Leftovers {
         return first != null;
     }
 
-    /** Tries again; called by sysmon. */
+    /** Tries again for all stacks in the list. Called by sysmon. */
     void look() {
         if (first == null) {
             return;
@@ -55,10 +56,10 @@ final class Leftovers {
         GStack all = (GStack) FIRST.getAndSet(this, (GStack) null);
         while (all != null) {
             GStack st = all;
-            all = st.nextLeft; // Before the thread can be run again, and come back here.
+            all = st.nextLeft; // Read before the thread can run again, and be added again.
             st.nextLeft = null;
             if (!(st.ended() ? JdkState.afterDone(st) : JdkState.afterYield(st))) {
-                push(st); // Sysmon looks again by itself.
+                push(st); // Needs no ring, as sysmon comes back while the list is not empty.
             }
         }
     }

@@ -5,25 +5,25 @@ import org.gmp4j.lock.Note;
 import org.gmp4j.struct.Schedt;
 
 /**
- * What the loop needs of the network poller, which is in a package above. {@link #NONE} knows no network; it only sleeps until
- * the next timer.
+ * The loop's view of the network poller, which is in a package above. {@link #NONE} knows no network, and only sleeps until the next
+ * timer.
  */
 public interface Netpoll {
     /**
-     * Finds Gs whose I/O is ready. One caller at a time may wait: the one that has taken {@code sched.lastpoll}.
+     * Finds Gs whose I/O is ready. Only the caller that has taken {@code sched.lastpoll} may wait.
      *
-     * @param delay nanoseconds to wait for some: 0 not at all, negative without limit
-     * @return waiting Gs, which are the caller's to ready, linked by schedlink in the order found; 0 for none
+     * @param delay how long to wait, in ns, if none is ready: 0 for no wait, negative for no limit
+     * @return the Gs, still waiting, which the caller has to ready, linked by schedlink in the order found; 0 for none
      */
     long poll(Scheduler s, long delay);
 
-    /** Ends a {@link #poll} that waits, or the next one that would. */
+    /** Ends a {@link #poll} that waits, or the next one that would wait. */
     void wake(Scheduler s);
 
-    /** Whether any goroutine waits for I/O. */
+    /** Returns whether any goroutine waits for I/O. */
     boolean anyWaiters(Scheduler s);
 
-    /** The scheduler has ended, its threads are gone: gives everything back. */
+    /** Releases all resources. Called when the scheduler has ended and its threads are gone. */
     void close(Scheduler s);
 
     /** A poller without files: one M sleeps on a note with a time limit. */

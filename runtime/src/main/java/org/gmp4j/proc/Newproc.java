@@ -25,8 +25,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A fresh G is a struct and a function. It gets a stack when it first runs.
  *
- * <p>The number of living goroutines. Each P counts the goroutines that begin on it and those that end on it; each counter has one
- * writer. A reader of the sum reads all counts of ends first, and then all counts of beginnings. Each end that it has read was preceded
+ * <p>The number of living goroutines. Each P counts the beginnings and the ends of goroutines on it, in two counters that only its owner
+ * writes. A reader of the sum reads all counts of ends first, and then all counts of beginnings. Each end that it has read was preceded
  * by its beginning, so the difference is never too small, and if it is 0 then no goroutine lived at the moment between the two
  * readings. {@code close} relies on that.
  */

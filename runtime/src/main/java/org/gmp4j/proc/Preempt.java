@@ -172,7 +172,7 @@ public final class Preempt {
         try {
             Signals.queue(tid, signal, mp);
             return true;
-        } catch (NativeException | OutOfMemoryError e) { // The second when there is no memory for the first.
+        } catch (NativeException | OutOfMemoryError e) { // An OutOfMemoryError if there is no memory for a NativeException.
             return false; // The thread has ended, or too many signals are pending. Sysmon's next scan tries again.
         }
     }

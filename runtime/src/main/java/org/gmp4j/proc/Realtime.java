@@ -7,13 +7,16 @@ import org.gmp4j.ffi.NativeException;
 import org.gmp4j.ffi.OsThread;
 import org.gmp4j.print.Stderr;
 
-/** Threads of a scheduler under {@code SCHED_FIFO}, where that is permitted. What they start does not inherit it: a flag prevents that. */
+/**
+ * Puts threads of a scheduler under {@code SCHED_FIFO}, where that is permitted. A flag keeps threads and processes that they start from
+ * inheriting the policy.
+ */
 final class Realtime {
-    /** That of Ms; 0 for the usual policy. */
+    /** The priority of Ms; 0 for the usual policy. */
     private final int priority;
-    /** Of the scheduler. */
+    /** The name of the scheduler. */
     private final String name;
-    /** Whether it was said that it is not permitted. */
+    /** Whether the system has refused the policy, and a line was printed. */
     private final AtomicBoolean refused = new AtomicBoolean();
 
     Realtime(int priority, String name) {
@@ -22,9 +25,9 @@ final class Realtime {
     }
 
     /**
-     * On a thread of the runtime, after {@link CleanStart#begin}.
+     * Sets the policy of the calling thread of the runtime. Called after {@link CleanStart#begin}.
      *
-     * @param more how much above the priority of Ms
+     * @param more how much the thread's priority exceeds that of Ms
      */
     void begin(int more) {
         if (priority == 0) {
@@ -40,7 +43,7 @@ final class Realtime {
         }
     }
 
-    /** Whether the system has refused it. */
+    /** Returns whether the system has refused the policy. */
     boolean isRefused() {
         return refused.get();
     }

@@ -9,23 +9,23 @@ import org.gmp4j.struct.WaitReason;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Is told of things that happen seldom or last long, and records them as JFR's events. There is none until somebody records. The loop
- * knows only this class, as the module {@code jdk.jfr} may not be there.
+ * Records things that happen seldom or last long, as JFR's events. There is no recorder until a recording begins. The loop knows only
+ * this class, as the module {@code jdk.jfr} may be missing.
  *
- * <p>While there is none, a wait costs nothing more: one flag says whether waits are looked at, be it for the block profile or for a
- * recorder ({@link WaitProfile#isOn}). All other code asks for {@link #now} where it spends thousands of instructions anyway.
+ * <p>While there is no recorder, a wait costs nothing more: one flag says whether waits are observed, for the block profile or for a
+ * recorder ({@link WaitProfile#isOn}). All other code reads {@link #now} only where it executes thousands of instructions anyway.
  *
  * <p>It is called on goroutines' stacks inside {@link GStack#enter}, on Ms and on sysmon, where nothing may fail and no goroutine may
- * switch: so it is pinned there, has room on the stack, and what it throws for want of memory costs one event. What begins and ends
- * (a wait, a stopped world) is an object of the recorder's own, null for none.
+ * switch. So the goroutine is pinned, there is room on the stack, and an error for want of memory costs one event. An event that begins
+ * and ends (a wait, a stopped world) is an object of the recorder's own, null for none.
  */
 public abstract class Recorder {
-    /** The room on the stack, in bytes, that an event takes, beside a section of the runtime. */
+    /** The room on the stack, in bytes, that an event needs in addition to a section of the runtime. */
     private static final long ROOM = 64 << 10;
 
     private static volatile @Nullable Recorder now;
 
-    /** What happened to a P. */
+    /** Why a P was taken. */
     public enum Taken {
         /** Its goroutine was in a call that it had announced. */
         SYSCALL,
@@ -35,38 +35,38 @@ public abstract class Recorder {
         RAN
     }
 
-    /** Sets the recorder of the process; once. */
+    /** Sets the recorder of the process. Called once. */
     public static void set(Recorder r) {
         now = r;
     }
 
-    /** The recorder; null for none. */
+    /** Returns the recorder; null for none. */
     public static @Nullable Recorder now() {
         return now;
     }
 
-    /** A goroutine is about to wait. */
+    /** Begins the event of a wait. Called when a goroutine is about to wait. */
     protected abstract @Nullable Object waits();
 
-    /** It goes on, on its own stack. */
+    /** Ends the event of a wait. Called by the goroutine that waited, on its stack. */
     protected abstract void waited(Object event, GStack st, String reason);
 
-    /** A goroutine, on its own stack, is about to yield because it was told to; or for a stop of the world. */
+    /** Records that a goroutine is about to yield because it was asked to, perhaps for a stop of the world. Called on its stack. */
     protected abstract void preempted(GStack st, boolean forStop);
 
-    /** The caller begins to stop the world. */
+    /** Begins the event of a stopped world. Called by the thread that begins to stop it. */
     protected abstract @Nullable Object worldStops();
 
-    /** The world goes on; it took {@code stopping} ns until all Ps had stopped. */
+    /** Ends the event of a stopped world. All Ps had stopped after {@code stopping} ns. */
     protected abstract void worldStarts(Object event, Scheduler s, long stopping);
 
-    /** On sysmon: a P was taken from a goroutine, which is 0 for {@link Taken#SYSCALL}. */
+    /** Records that a P was taken from a goroutine; {@code gp} is 0 for {@link Taken#SYSCALL}. Called on sysmon. */
     protected abstract void took(Scheduler s, int p, Taken how, long gp, long goid);
 
-    /** On its thread: an M begins, or is about to end. */
+    /** Records that an M begins, or is about to end. Called on its thread. */
     protected abstract void thread(Machine m, boolean begins);
 
-    /** Whether there is room on the stack for an event. */
+    /** Returns whether there is room on the stack for an event. */
     private static boolean room() {
         return Headroom.left() >= Headroom.toTake() + ROOM;
     }
@@ -92,7 +92,7 @@ public abstract class Recorder {
         try {
             r.waited(event, st, reason.text());
         } catch (OutOfMemoryError | StackOverflowError | LinkageError e) {
-            return; // One event less; likewise below.
+            return; // The event is lost, here as in the methods below.
         } finally {
             JdkThreads.unpin();
         }
@@ -140,7 +140,7 @@ public abstract class Recorder {
         }
     }
 
-    /** On sysmon: see {@link #took(Scheduler, int, Taken, long, long)}. */
+    /** Calls {@link #took(Scheduler, int, Taken, long, long) took} of the recorder, if there is one. Called on sysmon. */
     public static void taken(Scheduler s, long pp, Taken how, long gp, long goid) {
         Recorder r = now;
         if (r != null) {

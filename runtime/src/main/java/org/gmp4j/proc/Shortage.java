@@ -14,44 +14,52 @@ import org.gmp4j.struct.Schedt;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What happens when an M is needed and none can be made: the heap is full, the system gives no thread, or there are {@code maxThreads}
- * Ms. Then the P goes idle and its work waits for an M. Any M that runs finds it when it next looks for work, and sysmon
- * tries again to make one after 10 ms, after 20 ms more, and so on up to every second. Until it does nobody else tries: with a full heap
- * each try is a collection or two, and without threads HotSpot prints two lines on stdout each time.
+ * The treatment of a P for which an M is needed and none can be made, because the heap is full, the system gives no thread, or there
+ * are {@code maxThreads} Ms. The P goes idle, and its work waits for an M. Any M that runs finds the work when it next searches. Sysmon
+ * tries again to make an M after {@link #FIRST_WAIT}, and each time doubles the interval, up to {@link #LONGEST_WAIT}. Until sysmon
+ * tries, no other thread does: with a full heap each attempt costs a collection or two, and without threads HotSpot prints two lines on
+ * stdout each time.
  *
- * <p>No work is forgotten. {@link #without} works under sched.lock: an M that has put itself on the idle list by then is
- * taken; an M that comes later sees that the P is idle, that no spinner is counted for it, and that the work of its ring is in the
- * global queue, and takes that ({@link Wakep}, steps 3 and 4). An M that sleeps in the poller is woken. Work that was left to the
- * spinner which could not be made waits for sysmon's next try.
+ * <p>No work is forgotten. {@link #without} runs under sched.lock, and takes an M that has put itself on the idle list before. An M
+ * that does so later sees that the P is idle, that no spinner is counted for it, and that the work of its ring is in the global queue,
+ * and takes that work ({@link Wakep}, steps 3 and 4). An M that sleeps in the poller is woken. Work that a submitter left to the spinner
+ * which could not be made waits for sysmon's next attempt.
  *
- * <p>All Ms may be asleep for goroutines that are locked to them. Such an M needs no thread, only a P and somebody who readies its
- * goroutine. So sysmon runs the timers that no M has run, and gives those Ms their Ps.
+ * <p>All Ms may be asleep for goroutines that are locked to them. Such an M needs no thread, only a P and a waker of its goroutine. So
+ * sysmon runs the timers that no M has run, and hands Ps to those Ms.
  */
 final class Shortage {
     private static final long FIRST_WAIT = 10_000_000;
     private static final long LONGEST_WAIT = 1_000_000_000;
     private static final long TELL_NANOS = 60_000_000_000L;
-    /** A timer that is due for so long, ns, has no M that would run it. */
+    /** A timer that has been due for this long, in ns, has no M that would run it. */
     private static final long LATE_TIMER = 10_000_000;
 
     private final Scheduler s;
-    /** Why the last try failed; null when it did not. Set by whoever tried, cleared by sysmon alone. */
+    /** The reason why the last attempt failed; null when it succeeded. Set by the thread that tried, cleared by sysmon only. */
     private volatile @Nullable String why;
-    /** Of sysmon alone: when it last tried, when it last printed a line, and how long it waits before it tries again. */
+    /** When sysmon last tried, by nanoTime. This and the next two are accessed by sysmon only. */
     private long tried;
+    /** How long sysmon waits before it tries again. */
     private long wait = FIRST_WAIT;
+    /** When sysmon last printed a line. */
     private long told = System.nanoTime() - TELL_NANOS;
 
     Shortage(Scheduler s) {
         this.s = s;
     }
 
-    /** Whether the last try to make an M failed. */
+    /** Returns whether the last attempt to make an M failed. */
     boolean lasts() {
         return why != null;
     }
 
-    /** There is no M for the P, which is idle, in no list, and the caller's; {@code reason} says why, null to leave it as it was. */
+    /**
+     * Finds an M for a P for which none could be made, or makes the P idle and puts its work into the global queue.
+     *
+     * @param pp a P of the caller's, idle and in no list
+     * @param reason why no M could be made; null to keep the last reason
+     */
     void without(long pp, boolean spinning, @Nullable String reason) {
         long sched = s.sched;
         SchedLock.lock(sched);
@@ -69,7 +77,7 @@ final class Shortage {
             Wakep.neverComes(sched);
         }
         if (Schedt.GCWAITING.getAcquire(sched) != 0) {
-            StopTheWorld.stopped(s, pp); // Its work stays in its ring: startTheWorld finds an M for it, or comes here again.
+            StopTheWorld.stopped(s, pp); // Its work stays in its ring. startTheWorld finds an M for it, or calls this again.
         } else {
             for (long gp = Runq.runqget(pp); gp != 0; gp = Runq.runqget(pp)) {
                 GlobalRunq.globrunqput(sched, gp & ~Runq.INHERIT);
@@ -88,7 +96,7 @@ final class Shortage {
         }
     }
 
-    /** From sysmon: another try. */
+    /** Tries again to make an M, if one is needed and it is time. Called by sysmon. */
     void look(long now) {
         String reason = why;
         if (reason == null) {
@@ -106,7 +114,7 @@ final class Shortage {
             told = now;
             Stderr.tryPrint("gmp4j: ", s.name, " has no thread for what is ready to run, which waits: ", reason);
         }
-        why = null; // From here on others may try as well.
+        why = null; // From now on other threads may try as well.
         startLocked();
         Wakep.wakepForWork(s);
         wait = why == null ? FIRST_WAIT : Math.min(2 * wait, LONGEST_WAIT);
@@ -122,7 +130,7 @@ final class Shortage {
         return false;
     }
 
-    /** Runs all that are due, if there is an idle P for it. What they ready is put into the global queue, as sysmon is no M. */
+    /** Runs all due timers, if there is an idle P for it. Goroutines that they ready go to the global queue, as sysmon is no M. */
     private void runTimers(long now) {
         long sched = s.sched;
         SchedLock.lock(sched);
@@ -131,12 +139,12 @@ final class Shortage {
         if (pp == 0) {
             return;
         }
-        s.waitsForOutside(1); // A goroutine is for a moment with neither its timer nor a queue: checkdead must not think that it sleeps.
+        s.waitsForOutside(1); // Between its timer and a queue a goroutine is in neither, and checkdead would take it for asleep.
         try {
             for (Processor pr : s.procs()) {
                 boolean _ = s.timers.check(pp, pr.pp);
                 long when = P.TIMER0WHEN.getAcquire(pr.pp);
-                if (when != 0) { // One may have been put back for want of memory, after the P had become idle without any.
+                if (when != 0) { // A timer may have been put back for want of memory, after the P had become idle without timers.
                     Idle.timerPutBack(sched, pr.pp);
                     s.wakeNetPoller(when);
                 }
@@ -153,7 +161,7 @@ final class Shortage {
         }
     }
 
-    /** Hands a P to an M that sleeps for its locked goroutine, which needs no new M: all other Ms may be blocked. */
+    /** Hands a P to an M whose locked goroutine is in the global queue, as all other Ms may be blocked. It needs no new thread. */
     private void startLocked() {
         long sched = s.sched;
         long found = 0;

@@ -10,33 +10,34 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A few sleeping threads that a scheduler with many Ms keeps, so that its Ms never use up the last threads that the system gives. When the
- * system has no thread for another M, these end, so that HotSpot can start the threads it needs: for the handler of a SIGTERM, which it
- * would ignore otherwise, for the program's shutdown hooks, for an answer to {@code jcmd}. Each goroutine that blocks in the kernel
- * keeps an M, so a service whose disk does not answer reaches the limit of its container, and that is when it has to be restarted.
+ * system has no thread for another M, the spare threads end, and HotSpot can start the threads that it needs: for the handler of a
+ * SIGTERM, which it would ignore otherwise, for the program's shutdown hooks, and for an answer to {@code jcmd}. Each goroutine that
+ * blocks in the kernel keeps an M. So a service whose disk does not answer reaches the limit of its container, just when it has to be
+ * restarted.
  *
- * <p>They are made again before the next M is; {@link Shortage} sees to it that this is not tried often.
+ * <p>The spare threads are made again before the next M is. {@link Shortage} ensures that this is not tried often.
  */
 final class SpareThreads implements Runnable {
-    /** With fewer Ms it holds none. */
+    /** Up to this many Ms there are no spare threads. */
     private static final int FROM = 8;
-    /** The handler of a signal and two hooks. */
+    /** Enough for the handler of a signal and two hooks. */
     private static final int COUNT = 3;
 
     private final long sched;
     private final String name;
-    /** What the threads wait for; null while there are none. Written under sched.lock. */
+    /** The latch at which the threads wait; null while there are none. Written under sched.lock. */
     private volatile @Nullable CountDownLatch held;
 
-    /** None yet, for the scheduler of that name. */
+    /** Makes an instance without threads, for the scheduler of that name. */
     SpareThreads(long sched, String name) {
         this.sched = sched;
         this.name = name;
     }
 
     /**
-     * Before an M is started: makes the threads unless they are there.
+     * Makes the threads unless they exist. Called before an M is started.
      *
-     * @throws OutOfMemoryError when one cannot be had; none is kept then
+     * @throws OutOfMemoryError when one of the threads cannot be started; then none is kept
      */
     void hold() {
         if (held != null || fewMs()) {
@@ -48,7 +49,7 @@ final class SpareThreads implements Runnable {
         held = theirs ? held : fresh;
         SchedLock.unlock(sched);
         if (theirs) {
-            return; // Another M starts them.
+            return; // Another thread starts them.
         }
         boolean all = false;
         try {
@@ -71,7 +72,7 @@ final class SpareThreads implements Runnable {
         return n <= FROM;
     }
 
-    /** Has them end soon. Takes no memory. */
+    /** Makes the threads end soon. Allocates nothing. */
     void letGo() {
         SchedLock.lock(sched);
         CountDownLatch over = held;
@@ -82,7 +83,7 @@ final class SpareThreads implements Runnable {
         }
     }
 
-    /** What they run. A thread that begins late may find the latch of later ones, and ends with those. */
+    /** Waits at the latch, on a spare thread. A thread that begins late may find the latch of later threads, and ends with them. */
     @Override
     public void run() {
         CountDownLatch over = held;
@@ -91,7 +92,7 @@ final class SpareThreads implements Runnable {
                 over.await();
             }
         } catch (InterruptedException e) {
-            Thread.currentThread().interrupt(); // Only tools interrupt it: one spare thread less.
+            Thread.currentThread().interrupt(); // Only tools interrupt the thread. There is one spare thread less then.
         }
     }
 }

@@ -5,7 +5,7 @@ import java.lang.invoke.MethodHandles;
 
 import org.gmp4j.stack.HiddenExecutor;
 
-/** Makes stacks. Apart from {@link GStack}, which is also asked where this JVM cannot run goroutines. */
+/** Makes stacks. It is a class of its own because {@link GStack} is also used where this JVM cannot run goroutines. */
 final class Stacks {
     private static final GStack MAKER;
 
@@ -18,17 +18,17 @@ final class Stacks {
     private Stacks() {
     }
 
-    /** One for goroutines without an identity of their own, one after the other. */
+    /** Returns a new pooled stack, which runs goroutines without an identity one after the other. */
     static GStack pooled(Scheduler s) {
         return MAKER.pooled(s);
     }
 
-    /** A new virtual thread that this scheduler runs: see {@code Gmp.threadFactory}. */
+    /** Returns the stack of a new virtual thread that this scheduler runs: see {@code Gmp.threadFactory}. */
     static GStack ofTask(Scheduler s, Runnable task) {
         return MAKER.ofTask(s, task);
     }
 
-    /** The stack of a virtual thread that the JDK started with one of our stacks as its scheduler. */
+    /** Returns the stack of a virtual thread that the JDK started with one of our stacks as its scheduler. */
     static GStack ofThread(Scheduler s, Thread virtualThread) {
         return MAKER.ofThread(s, virtualThread);
     }

@@ -258,9 +258,9 @@ public final class Threads {
 
     /**
      * Sleeps until the note is rung, and clears it. An idle M that was not needed for {@code nanos} (negative: no limit) ends. Ms of Go
-     * never do; here a burst of blocking calls would leave its threads for good. As many Ms as there are Ps stay on the idle list: an M
-     * whose time is up while no more are on it sleeps on without a limit. So a service that is idle now and then makes no new threads,
-     * and the threads that stay do not wake up periodically.
+     * never do; here a burst of blocking calls would leave its threads for good. As many Ms as there are Ps stay on the idle list: if it
+     * has no more than that when an M's time is up, the M sleeps on without a limit. So a service that is idle now and then makes no new
+     * threads, and the threads that stay do not wake up periodically.
      */
     private static void mPark(Machine m, long nanos) {
         long park = M.parkAddress(m.mp);

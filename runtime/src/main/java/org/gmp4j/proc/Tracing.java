@@ -15,7 +15,7 @@ import org.gmp4j.struct.Schedt;
 import org.gmp4j.struct.WaitReason;
 import org.jspecify.annotations.Nullable;
 
-/** Turns the {@link Tracer} of a scheduler on and off, and writes the events that are rare or come from several places. */
+/** Turns the {@link Tracer} of a scheduler on and off, and records the events that are rare or come from several places. */
 public final class Tracing {
     /** Bits of a goroutine's state in {@link State}. */
     private static final int STATUS_BITS = 4;
@@ -38,22 +38,22 @@ public final class Tracing {
             all[n++] = (G.GOID.get(gp) << REASON_BITS | reason) << STATUS_BITS | status;
         }
 
-        /** How many live. */
+        /** Returns the number of living goroutines. */
         public int count() {
             return n;
         }
 
-        /** The goid of one. */
+        /** Returns the goid of the goroutine number {@code i}. */
         public long goid(int i) {
             return all[i] >>> STATUS_BITS + REASON_BITS;
         }
 
-        /** Its {@link GStatus}. */
+        /** Returns the {@link GStatus} of the goroutine number {@code i}. */
         public int status(int i) {
             return (int) all[i] & (1 << STATUS_BITS) - 1;
         }
 
-        /** Its {@link WaitReason} while it waits. */
+        /** Returns the {@link WaitReason}, by its ordinal, of the goroutine number {@code i}; 0 unless it waits. */
         public int reason(int i) {
             return (int) (all[i] >>> STATUS_BITS) & (1 << REASON_BITS) - 1;
         }
@@ -63,23 +63,24 @@ public final class Tracing {
     }
 
     /**
-     * Turns it on or off, with the world stopped. Threads without a P go on meanwhile, such as pollers and plain threads that wake
-     * goroutines: each changes the state of a goroutine, and then looks for a tracer. So the tracer is set before the states are read, and
-     * events of such threads wait until they have been. {@code tracing.Lanes} leaves out an event whose effect the states show already.
+     * Turns the tracer on or off in a stopped world. Threads without a P, such as pollers and plain threads that wake goroutines, go on
+     * meanwhile. Each changes the state of a goroutine, and then reads whether there is a tracer. So the tracer is set before the states
+     * are read, and events of such threads wait until the states have been read. {@code tracing.Lanes} omits an event whose effect the
+     * states show already.
      *
-     * @param before what the scheduler has now; null for off
-     * @param tracer what it is to have
-     * @param seen told of all goroutines, between the last event of the one and the first of the other
-     * @throws IllegalStateException when the scheduler is closed, or has another than {@code before}
+     * @param before the present tracer of the scheduler; null for none
+     * @param tracer the new tracer; null to turn it off
+     * @param seen gets the states of all goroutines, between the last event of the old tracer and the first of the new one
+     * @throws IllegalStateException when the scheduler is closed, or its tracer is not {@code before}
      */
-    @SuppressWarnings("NullAway") // It is never from off to off.
+    @SuppressWarnings("NullAway") // One of the two tracers is not null.
     public static void set(Scheduler s, @Nullable Tracer before, @Nullable Tracer tracer, Consumer<State> seen) {
         s.withWorldStopped(() -> {
             if (before != s.tracer) {
                 throw new IllegalStateException("this Gmp is being traced already");
             }
             if (tracer != null) {
-                tracer.prepare(s.procs().length); // They may have become more.
+                tracer.prepare(s.procs().length); // There may be more Ps than when the tracer was made.
                 for (Processor pr : s.procs()) {
                     place(tracer, P.ID.get(pr.pp), pr.node());
                 }
@@ -103,7 +104,7 @@ public final class Tracing {
         });
     }
 
-    /** The P is on that node, or on none: so is its trace buffer from here on. World stopped. */
+    /** Places the trace buffer of a P on the P's NUMA node, or on none. Called in a stopped world. */
     static void place(@Nullable Tracer t, int p, int node) {
         EventRing ring = t == null ? null : t.ring(p);
         if (ring != null) {
@@ -111,7 +112,7 @@ public final class Tracing {
         }
     }
 
-    /** The name of the place where the caller starts a goroutine; 0 for want of memory. */
+    /** Returns the number of the name of the place where the caller starts a goroutine; 0 for want of memory. */
     static int site(Scheduler s, Runnable fn) {
         Tracer t = s.tracer;
         try {
@@ -121,7 +122,7 @@ public final class Tracing {
         }
     }
 
-    /** Writes that a goroutine was woken; it is the caller's still. */
+    /** Records that a goroutine was woken. The caller still owns the goroutine. */
     static void unblocked(Scheduler s, long gp) {
         if (s.tracer == null) {
             return;
@@ -136,7 +137,7 @@ public final class Tracing {
         }
     }
 
-    /** An event of the scheduler's own. */
+    /** Records an event of the scheduler itself. */
     static void world(Scheduler s, int kind) {
         Tracer t = s.tracer;
         if (t != null) {
@@ -144,7 +145,7 @@ public final class Tracing {
         }
     }
 
-    /** From sysmon: how long the queues are. */
+    /** Records the lengths of the queues. Called by sysmon. */
     static void queues(Scheduler s) {
         Tracer t = s.tracer;
         if (t == null) {
@@ -157,7 +158,7 @@ public final class Tracing {
         }
     }
 
-    /** A user's event: with two numbers. On a goroutine of a traced scheduler; elsewhere nothing happens. */
+    /** Records a user's event, with two numbers, if the caller is a goroutine of a traced scheduler. */
     public static void user(int kind, @Nullable String name, long task, long parent) {
         GStack st = GStack.current();
         if (st == null) {
@@ -171,7 +172,7 @@ public final class Tracing {
         GStack in = GStack.enter();
         try {
             if (st.s.tracer != t) {
-                return; // Traced no more.
+                return; // The tracer was turned off, or replaced, meanwhile.
             }
             t.user(ring(st), kind, G.GOID.get(st.gp), number, task, parent);
         } finally {
@@ -179,13 +180,13 @@ public final class Tracing {
         }
     }
 
-    /** Whether the caller is a goroutine of a traced scheduler. */
+    /** Returns whether the caller is a goroutine of a traced scheduler. */
     public static boolean on() {
         GStack st = GStack.current();
         return st != null && st.s.tracer != null;
     }
 
-    /** A user's message; as {@link #user}. */
+    /** Records a user's message, if the caller is a goroutine of a traced scheduler. */
     public static void log(String message) {
         GStack st = GStack.current();
         if (st == null) {

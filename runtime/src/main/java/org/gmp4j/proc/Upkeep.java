@@ -8,71 +8,71 @@ import org.gmp4j.struct.GStatus;
 import org.gmp4j.struct.Schedt;
 
 /**
- * What the loop leaves to sysmon, because goroutines and Ms cannot do it themselves or do not have the time. Only sysmon's thread calls
- * this; {@code sysmon.Sysmon} decides when. If an {@link OutOfMemoryError} comes out of a method, its next call does what is left.
+ * The loop's work that is left to sysmon, because goroutines and Ms cannot do it themselves or do not have the time. Only sysmon's thread
+ * calls these methods; {@code sysmon.Sysmon} decides when. If a method throws an {@link OutOfMemoryError}, its next call does the rest.
  */
 public final class Upkeep {
     private final Scheduler s;
     private final Checkdead checkdead;
-    /** Made here, where the caller that builds the scheduler can still be told that there is no memory. */
+    /** Made with the scheduler, because an OutOfMemoryError still reaches the caller that makes the scheduler then. */
     private final Deferred.Drainer drainer;
 
-    /** For one scheduler, which may not be complete yet. */
+    /** Makes the upkeep of one scheduler, which may not be complete yet. */
     public Upkeep(Scheduler s) {
         this.s = s;
         checkdead = new Checkdead(s);
         drainer = new Deferred.Drainer(s);
     }
 
-    /** The thread begins as one of the runtime's. */
+    /** Brings sysmon's thread into the state of a thread of the runtime. */
     public void beginThread() {
         CleanStart.begin();
-        s.realtime.begin(1); // Or it could stop no goroutine.
+        s.realtime.begin(1); // Above the Ms, or it could preempt no goroutine.
     }
 
-    /** From here until {@link #close} the thread does the work of {@link Deferred}. */
+    /** Makes sysmon's thread do the work of {@link Deferred} until {@link #close}. */
     public void open() {
         Deferred.begin(drainer);
     }
 
-    /** Does the work that is left; what comes later is done by another scheduler's sysmon, or refused if there is none. */
+    /** Does the work that is left. Later work is done by another scheduler's sysmon, or refused if there is none. */
     public void close() {
         Deferred.end(drainer);
     }
 
-    /** Whether the scheduler has ended, with nothing left to do. */
+    /** Returns whether the scheduler has ended and no work is left. */
     public boolean isOver() {
         return s.isStopped() && !s.leftovers.any();
     }
 
-    /** Whether {@link #drain} is wanted now. */
+    /** Returns whether {@link #drain} or {@link #checkdead} has work now. */
     public boolean pending() {
         return s.mayBeDrained() || Schedt.INJECT.getAcquire(s.sched) != 0 || Deferred.pending() || s.mayBeDead;
     }
 
-    /** Readies goroutines for C code, does the work of {@link Deferred}, and tells a closing thread that no goroutine may be left. */
+    /** Readies goroutines for C code, does the work of {@link Deferred}, and wakes a closing thread if no goroutine may be left. */
     public void drain() {
         Inject.drain(s);
         Deferred.drain();
         s.signalDrained();
     }
 
-    /** Tries again what is in {@link Leftovers}. */
+    /** Completes the parks and ends in {@link Leftovers} for which there is memory now. */
     public void leftovers() {
         s.leftovers.look();
     }
 
-    /** Whether {@link #leftovers} left any. */
+    /** Returns whether any {@link #leftovers} are left. */
     public boolean anyLeftovers() {
         return s.leftovers.any();
     }
 
-    /** Frees what virtual threads had that the collector has taken: {@link Collected}. */
+    /** Frees the slots of virtual threads that the collector has taken: {@link Collected}. */
     public void collected() {
         s.collected.look();
     }
 
-    /** Whether {@link #collected} left any. */
+    /** Returns whether the last {@link #collected} left any. */
     public boolean anyCollected() {
         return s.collected.any();
     }
@@ -82,12 +82,12 @@ public final class Upkeep {
         s.shortage.look(now);
     }
 
-    /** For the tracer, if it is on: how long the queues are. */
+    /** Records the lengths of the queues, if the tracer is on. */
     public void traceQueues() {
         Tracing.queues(s);
     }
 
-    /** Whether an M is needed and could not be made. */
+    /** Returns whether an M is needed and could not be made. */
     public boolean shortageLasts() {
         return s.shortage.lasts();
     }
@@ -97,30 +97,30 @@ public final class Upkeep {
         checkdead.look(now);
     }
 
-    /** Whether {@link #checkdead} has to look again though nothing runs: a thread that holds the report back may end, without a ring. */
+    /** Returns whether {@link #checkdead} must be called again though nothing runs: a bystander may end without waking sysmon. */
     public boolean deadlockIsHeldBack() {
         return checkdead.isHeldBack();
     }
 
-    /** Nanoseconds until it looks again whether a bystander still holds a deadlock back; 0 or less when none did at the last look. */
+    /** Returns the time in ns until the next search for bystanders; 0 or less when it is due, or no report is held back. */
     public long bystanderLookIn(long now) {
         return s.heldUntil - now;
     }
 
     /**
-     * Writes the present time to goroutines that wait and were not seen waiting before; for the minutes in the header of a traceback.
-     * Now and then, because to read the clock in each park would cost more than the park's stores. A goroutine that
-     * parks clears the time of its last wait. A time that is written late, when the goroutine waits again, is wrong by no more than
-     * this look took.
+     * Writes the present time to goroutines that wait and have no such time yet, for the minutes in the header of a traceback. It is
+     * called now and then, because a read of the clock in each park would cost more than the park's stores. A goroutine that parks clears
+     * the time of its last wait. A time that is written late, when the goroutine waits again, is wrong by no more than the duration of
+     * this call.
      *
-     * @param part which goroutines: 0, then what this returned, until that is 0
+     * @param part the part of the goroutines: 0 at first, then the last result, until that is 0
      * @return the next part; 0 when this was the last
      */
     public int timeWaits(int part, long now) {
-        return s.slots.forEachIn(part, new Since(now | 1)); // Not 0, which is for none.
+        return s.slots.forEachIn(part, new Since(now | 1)); // Never 0, which means that there is no time.
     }
 
-    /** Writes the time to one goroutine, if it waits and has none. (Not a lambda: sysmon would link that, maybe without memory.) */
+    /** Writes the time to one goroutine, if it waits and has none. (A lambda would have to be linked on sysmon, maybe without memory.) */
     private record Since(long now) implements LongConsumer {
         @Override
         public void accept(long gp) {
@@ -130,13 +130,13 @@ public final class Upkeep {
         }
     }
 
-    /** Follows what others do to the process: its signal handlers and its limits of CPUs. */
+    /** Adapts to changes of the process's signal handlers and of its limits of CPUs. */
     public void follow() {
         Preempt.follow();
         s.updateProcs();
     }
 
-    /** Calls what {@link Scheduler#setEverySecond} has set. */
+    /** Calls the hook of {@link Scheduler#setEverySecond}, if there is one. */
     public void everySecond() {
         Runnable hook = s.everySecond();
         if (hook != null) {
@@ -144,7 +144,7 @@ public final class Upkeep {
         }
     }
 
-    /** Wakes an M that goes to the poller, if a goroutine waits for the network or a timer, and no M is there. */
+    /** Wakes an M, which goes to the poller, if a goroutine waits for the network or a timer and no M is in the poller. */
     public void watchPoller() {
         Wakep.wakepForWork(s);
     }

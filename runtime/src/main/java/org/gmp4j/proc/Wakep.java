@@ -45,7 +45,7 @@ import org.gmp4j.struct.Throw;
  * service at low load, where one goroutine becomes ready now and then, each request would wake a second M for nothing.
  *
  * <p>A spinner that was woken may wait for a CPU: the kernel queues it behind the thread that runs on its last CPU, and for a while no
- * other CPU takes it from there. In Go it stands for all work that is submitted meanwhile, though a P and a CPU are idle. So the word
+ * other CPU takes it from there. In Go no other M is woken for work that is submitted meanwhile, though a P and a CPU are idle. So the word
  * of nmspinning also counts the spinners on their way, which were woken and do not run yet. When all spinners are on their way and
  * the last one was woken more than {@link #LATE_NANOS} ago, they are late, and a submitter wakes one more M. It wakes the next only
  * after twice that time, and so on, as each late M holds a P that others might want. {@code wokenat} is stored before the CAS that
@@ -230,7 +230,8 @@ final class Wakep {
     }
 
     /**
-     * Under a latency policy an M that has found work wakes another M to spin in its place, ready for new work.
+     * Wakes another M to spin in place of the caller, which has found work, so that a spinner is ready for new work. Called under a
+     * latency policy only.
      *
      * <p>That is of no use where a single goroutine waits again and again, for a short sleep or a socket, and all other Ps are idle: the
      * M that was woken finds that goroutine the next time, and wakes the first M again, each time through the kernel. So an M that runs
@@ -297,7 +298,7 @@ final class Wakep {
         return false;
     }
 
-    /** Counts one M less of those that spin. */
+    /** Counts one spinning M less. */
     static void stopSpinning(long sched) {
         subtract(sched, Schedt.SPINS);
     }

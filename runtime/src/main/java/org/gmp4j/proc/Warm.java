@@ -30,11 +30,11 @@ import org.gmp4j.struct.PStatus;
 import org.gmp4j.struct.Schedt;
 
 /**
- * Runs, before the first goroutine, code that the scheduler needs seldom, so that the JVM links it. The first use of a
- * {@code VarHandle} at a place, of a class, of a string, takes memory, and so does the 128th call of a method handle by
- * code that is not fully compiled. If the heap is full just then, that may fail between any two steps of a protocol.
+ * Runs, before the first goroutine, code that the scheduler needs seldom, so that the JVM links it. The first use of a class, of a
+ * string, or of a {@code VarHandle} at a place allocates, and so does the 128th call of a method handle by code that is not fully
+ * compiled. With a full heap it could fail between any two steps of a protocol.
  *
- * <p>What goroutines and Ms do all the time is run by {@code Rehearsal}, in a package above, on a scheduler of its own.
+ * <p>{@code Rehearsal}, in a package above, runs the code that goroutines and Ms need all the time, on a scheduler of its own.
  * Both run once in a process.
  */
 final class Warm {
@@ -56,7 +56,7 @@ final class Warm {
         words(line);
         segment(line);
         calls(line);
-        for (int i = 0; i <= JdkThreads.CUSTOMIZED_AFTER; i++) { // The two handles that all calls go through.
+        for (int i = 0; i <= JdkThreads.CUSTOMIZED_AFTER; i++) { // All calls of C code go through these two handles.
             long _ = Futex.wake(line, 1) + StackSpace.left();
         }
         Mem.recycle(p.layout(), line);
@@ -78,7 +78,7 @@ final class Warm {
         }
     }
 
-    /** Everything that reads and writes fields of structs. */
+    /** Runs all kinds of access to fields of structs. */
     private static void fields(long pp) {
         INT.set(pp, INT.get(pp));
         INT.setOpaque(pp, INT.getOpaque(pp));
@@ -95,7 +95,7 @@ final class Warm {
         long l = LONG.getAndAdd(pp, 0) + LONG.getAndSet(pp, 0);
     }
 
-    /** The same of words that are not in structs. */
+    /** Runs all kinds of access to words that are not in structs. */
     private static void words(long addr) {
         Mem.INT.set(addr, Mem.INT.get(addr));
         int i = Mem.INT.getAndBitwiseOr(addr, 0) + Mem.INT.getAndBitwiseAnd(addr, 0);
@@ -106,13 +106,13 @@ final class Warm {
         Mem.LONG.set(addr, Mem.LONG.get(addr));
     }
 
-    /** The JDK's classes for an access to a segment: the bindings read and write so what calls of C code take and give. */
+    /** Loads the JDK's classes for an access to a segment, by which the bindings access arguments and results of C code. */
     private static void segment(long addr) {
         long _ = Memory.ALL.get(ValueLayout.JAVA_LONG_UNALIGNED, addr);
         int _ = Memory.ALL.get(ValueLayout.JAVA_INT_UNALIGNED, addr);
     }
 
-    /** Calls of C code. */
+    /** Runs the calls of C code. */
     private static void calls(long addr) {
         int _ = Futex.await(addr, 1) + Futex.await(addr, 1, 0) + Futex.wake(addr, 1);
         if (Membarrier.isAvailable()) {
@@ -127,7 +127,7 @@ final class Warm {
         long gp = Mem.alloc(g.layout(), 1);
         GStatus.casgstatus(gp, GStatus.GIDLE, GStatus.GDEAD);
         GStatus.casgstatus(gp, GStatus.GDEAD, GStatus.GRUNNABLE);
-        boolean _ = GStatus.trycasgstatus(gp, GStatus.GWAITING, GStatus.GRUNNABLE); // Fails, and looks why.
+        boolean _ = GStatus.trycasgstatus(gp, GStatus.GWAITING, GStatus.GRUNNABLE); // Fails, to run the code that finds out why.
         int status = GStatus.readgstatus(gp);
         Mem.recycle(g.layout(), gp);
         long pp = Mem.alloc(p.layout(), 1);
@@ -138,13 +138,13 @@ final class Warm {
         Mem.recycle(p.layout(), pp);
     }
 
-    /** Everything that the queues and idle lists do, on structs that belong to no scheduler. */
+    /** Runs all operations of the queues and idle lists, on structs that belong to no scheduler. */
     private static void queues() {
         long sched = Mem.alloc(schedt.layout(), 1);
         long mine = Mem.alloc(p.layout(), 1);
         long other = Mem.alloc(p.layout(), 1);
         long mp = Mem.alloc(m.layout(), 1);
-        long words = P.timersLockAddress(other); // A word of each mask.
+        long words = P.timersLockAddress(other); // A word that serves as both masks.
         long[] gs = new long[GS];
         for (int i = 0; i < GS; i++) {
             gs[i] = Mem.alloc(g.layout(), 1);
@@ -172,7 +172,7 @@ final class Warm {
         G.SCHEDLINK.set(gs[0], gs[1]);
         G.SCHEDLINK.set(gs[1], 0);
         Runq.runqputbatch(sched, mine, gs[0], 2);
-        for (int i = 0; i < GS; i++) { // Where rings are short this runs over, to the global queue.
+        for (int i = 0; i < GS; i++) { // If rings are short, this overflows into the global queue.
             Runq.runqput(sched, other, gs[i], i % 2 == 0);
         }
         drain(sched, mine);
