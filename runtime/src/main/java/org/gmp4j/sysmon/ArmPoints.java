@@ -11,97 +11,105 @@ import org.gmp4j.struct.GSlots;
 import org.gmp4j.struct.M;
 
 /**
- * How sysmon brings a goroutine that overran its quantum, or runs on without a P ({@link Strays}), to a preemption point of
- * the agent. One for each scheduler, used by its sysmon alone.
+ * Brings a goroutine that overran its quantum, or runs on without a P ({@link Strays}), to a preemption point of the agent. Each
+ * scheduler has one, and only its sysmon uses it.
  *
- * <p>What is done about an overrun, one step after the other, until the goroutine stops:
+ * <p>Sysmon takes these steps, one after the other, until the goroutine stops:
  * <ol>
- * <li>The switch is set that makes points check whether they are wanted ({@link Points#want}).
- * <li>The threads are nudged through their points, {@value #NUDGES} times at most.
- * <li>A millisecond later the outermost loops of what the goroutine runs are armed; then a level deeper each millisecond, or at
- * sysmon's next look.
- * <li>When there is nothing left to arm, or no point of the JVM was ever reached, the P is taken, if the goroutine has one, and points
- * are asked for where they are given on demand ({@link Demand}).
+ * <li>It sets the switch that makes points check whether a goroutine has to stop ({@link Points#want}).
+ * <li>It nudges the threads through their points, {@value #NUDGES} times at most. A nudge stops all threads. Interpreted code and armed
+ * points need none.
+ * <li>A millisecond later it arms the points of the outermost loops that the goroutine runs, and then those a level deeper each
+ * millisecond, or at its next scan if that comes later.
+ * <li>When there is no point left to arm, or no point of the JVM was ever reached, {@link Retake} takes the P, if the goroutine has one.
+ * Where points are given on demand, sysmon asks for points ({@link Demand}).
  * </ol>
- * The point at which a nudge stopped a goroutine is armed at the next look, for all that come there later ({@link
- * Points#armLearnt}). A point that is armed and stops nobody for a second is disarmed; each time that it has to be armed again it
- * stays armed for longer. Where loops have no safepoint polls, all points are armed for good, from the first overrun on: at each
+ * The point at which a nudge stopped a goroutine is armed at the next scan, for all goroutines that reach it later ({@link
+ * Points#armLearnt}). A point that is armed and stops no goroutine for a second is disarmed. Each time that it has to be armed again it
+ * stays armed for longer. Where loops have no safepoint polls, all points are armed for good, beginning with the first overrun: at each
  * overrun as many as a millisecond allows.
  *
- * <p>The switch is set at each look at a goroutine that should yield, and at no other moment. A goroutine that stops at a point
- * clears it, often within a microsecond; set again at once, it would make the next goroutine pass a thousand points in vain until the
- * next look. It is also cleared when too many calls of the hook have stopped nobody ({@link #PATIENCE}): beside a goroutine in the
- * JDK's code or in native code, which comes to no point, loops whose points are armed would run at a third of their speed.
- * A nudge stops all threads; interpreted code, and armed points, need none.
+ * <p>The switch is set at each scan of a goroutine that should yield, and at no other moment. A goroutine that stops at a point clears it,
+ * often within a microsecond. If it were set again at once, the next goroutine would pass its points slowly and in vain until the next
+ * scan. The switch is also cleared when too many calls of the hook have stopped no goroutine ({@link #PATIENCE}). A goroutine in the JDK's
+ * code or in native code comes to no point, and meanwhile loops whose points are armed would run at a fraction of their speed.
  *
- * <p>Arming is expensive: code is compiled again, and a loop that was vectorised no longer is. All these times are CPU time of the
+ * <p>Arming is expensive: code is compiled again, and a loop that was vectorised no longer is. The times are CPU time of the goroutine's
  * thread, since a thread that waits for a CPU has no chance to reach a point.
  */
 final class ArmPoints {
     private static final long LEVEL_NANOS = 1_000_000;
     private static final int NUDGES = 3;
-    /** The CPU time that a goroutine that was told to yield runs on before the first nudge, and then the next. */
+    /** The CPU time, in ns, from a preemption request to the first nudge, and from one nudge to the next. */
     private static final long FIRST_NUDGE_NANOS = 20_000;
     private static final long NUDGE_NANOS = 100_000;
-    /** No time slice. */
+    /** The name of no time slice. */
     private static final long NONE = Long.MIN_VALUE;
     private static final long DISARM_EVERY = 1_000_000_000;
 
-    /** Schedulers that want points: the agent has one switch for all. */
+    /** The number of schedulers that want points. The agent has one switch for all. */
     private static final AtomicInteger WANTING = new AtomicInteger();
 
-    /** How many nanoseconds are spent at each overrun on arming all points, where nudges are late. */
+    /** How many nanoseconds each overrun spends on arming all points, where nudges are late. */
     private static final long ARM_ALL = 1_000_000;
 
     /**
-     * How many calls of the hook may stop nobody: once a goroutine is first told to yield, and then after each later look. The first
-     * is about half a millisecond of a loop, time enough for a goroutine that comes to a point each 100 µs. (With 4,000 instead of
-     * it that goroutine was nudged ten times as often, and a sleeper beside it late by p90 1.1 instead of 0.1 ms.)
+     * How many calls of the hook may stop no goroutine before the switch is cleared: after the first request to a goroutine, and after each
+     * later scan. A loop makes the first number of calls in about half a millisecond. That is enough for a goroutine that reaches a point
+     * every 100 µs. With a smaller number such a goroutine would need nudges, which stop all threads.
      */
     static final int PATIENCE = 16_000;
     static final int LATER_PATIENCE = 1_000;
 
-    /** Under the class's lock: whether loops have polls, or all points are armed that were linked before that was known. */
+    /**
+     * Whether loops have safepoint polls, or all points are armed that were linked before it was known that loops have none. The lock of
+     * the class guards it.
+     */
     private static boolean settled;
-    /** Whether all points are armed: a nudge, which stops the VM, is no use then, as every thread sees the points anyway. */
+    /** Whether all points are armed. Then a nudge, which stops all threads, is of no use, as every thread calls the hook anyway. */
     private static volatile boolean allArmed;
 
+    /** Whether this scheduler counts in {@link #WANTING}. */
     private boolean wanting;
+    /** The nanoTime at which points were last disarmed. */
     private long disarmed;
 
-    /** What sysmon knows of the overrun on an M. */
+    /** Sysmon's record of the overrun on an M. */
     static final class Overrun {
         private long slice = NONE;
         private int nudges = 1;
-        /** Whether the last one took no nudge. */
+        /** Whether the overrun before this one ended without a nudge. */
         private boolean prompt;
+        /** How deep in the nest of loops points are armed; -1 before any is. */
         private int level;
-        /** The thread's CPU time when the level was reached, and the CPU time at which it is nudged again. */
+        /** The thread's CPU time when the level was reached, and the CPU time of the next nudge, in ns. */
         private long cpu;
         private long nextNudge;
+        /** Whether no point can stop the goroutine. */
         private boolean helpless;
 
+        /** Returns whether neither this overrun nor the one before it took a nudge. */
         boolean prompt() {
             return prompt && nudges == 0;
         }
 
-        /** What follows is about another goroutine, though perhaps in the same time slice. */
+        /** Ends the record of this overrun: the next one is another goroutine's, perhaps in the same time slice. */
         void forget() {
             slice = NONE;
         }
     }
 
     /**
-     * The goroutine on {@code m} should have yielded by now.
+     * Takes the next step towards stopping the goroutine on {@code m}, which should have yielded by now.
      *
-     * @param slice names the time slice, or the call of a stray, to tell one overrun from the next
-     * @return false when no point can stop it
+     * @param slice the name of the time slice, or of the call of a stray, which distinguishes one overrun from the next
+     * @return false when no point can stop the goroutine
      */
     boolean overran(Machine m, long slice) {
         Overrun o = WatchedM.of(m).overrun;
         try {
             return reaches(o, m, slice);
-        } catch (LinkageError e) { // There was no memory when a class of the JDK was initialised: it can never be used.
+        } catch (LinkageError e) { // Memory ran out when a class of the JDK was initialised, so the class can never be used.
             o.helpless = true;
             return false;
         }
@@ -130,7 +138,7 @@ final class ArmPoints {
         }
         want(LATER_PATIENCE);
         long cpu = ThreadState.cpuNanos(m);
-        if (cpu == 0 && o.cpu == 0) { // CPU time cannot be read here, so it is not known whether it could have come to a point.
+        if (cpu == 0 && o.cpu == 0) { // CPU time cannot be read here, so it is not known whether the thread had a chance to reach a point.
             o.helpless = true;
             return false;
         }
@@ -160,19 +168,20 @@ final class ArmPoints {
     }
 
     /**
-     * A nudge comes at a safepoint poll. C2 leaves them out of counted loops with the serial and the parallel collector, unless told
-     * otherwise; the JVM chooses the serial one where it sees one CPU. Sysmon then waited in the nudge until the loop had ended, and
-     * the point that was learnt was the one behind it: in four servers of five, every request of 5 ms ran to its end.
+     * Arms all points where counted loops have no safepoint polls. A nudge takes effect at a safepoint poll. With the serial and the
+     * parallel collector C2 leaves the polls out of counted loops, unless a flag says otherwise, and the JVM chooses the serial collector
+     * where it sees one CPU. There a nudge would keep sysmon until the loop has ended, and the point that is learnt would be the one behind
+     * the loop.
      */
     private static synchronized void armWhereNudgesAreLate() {
         if (!settled) {
             boolean poll = VmFlags.countedLoopsPoll();
-            settled = poll || Points.armAll(ARM_ALL); // Or the next overrun goes on with it.
+            settled = poll || Points.armAll(ARM_ALL); // If the time was too short, the next overrun continues.
             allArmed = settled && !poll;
         }
     }
 
-    /** Loads what the first overrun needs: if the heap were full then, some of those classes could never be used. */
+    /** Loads the classes that the first overrun needs. If the heap were full by then, some of them could never be used. */
     static void rehearse() {
         boolean _ = VmThread.setSlice(0);
         var _ = VmFlags.countedLoopsPoll();
@@ -180,16 +189,20 @@ final class ArmPoints {
             StackTraceElement[] stack = Thread.currentThread().getStackTrace();
             Points.rehearse();
         } catch (LinkageError e) {
-            return; // It is too late: overran goes without.
+            return; // One of the classes cannot be used any more, and overran reports that no point helps.
         }
     }
 
-    /** The goroutine had yielded already when the switch was set for it. For others the switch is set again at the next look. */
+    /** Clears the switch, if the goroutine had yielded before it was set. The next scan sets it again for other goroutines. */
     static void gone() {
         Points.setWanted(false);
     }
 
-    /** After each look: whether any goroutine should come to a point. */
+    /**
+     * Does the work that follows a scan: arms the points that were learnt, and disarms those that stop no goroutine.
+     *
+     * @param anyAwaited whether a goroutine is to come to a point; if not, this scheduler no longer wants points
+     */
     void looked(boolean anyAwaited, long now) {
         if (!anyAwaited) {
             wantNone();
@@ -201,7 +214,7 @@ final class ArmPoints {
         }
     }
 
-    /** Sysmon ends: no goroutine is waited for any more. */
+    /** Ends this scheduler's requests for points, as sysmon ends. */
     void close() {
         wantNone();
     }
@@ -211,13 +224,15 @@ final class ArmPoints {
             wanting = true;
             int _ = WANTING.incrementAndGet();
         }
-        Points.want(patience); // Each time: one that stopped may have cleared it, though another, or another scheduler, wants it as well.
+        // Set each time: a goroutine that stopped may have cleared the switch while another one, or another scheduler, still needs it.
+        Points.want(patience);
     }
 
     private void wantNone() {
         if (wanting) {
-            if (WANTING.get() == 1) { // Where two see each other's, points want nobody when these have lost their patience.
-                Points.setWanted(false); // Before the rest, as there may be no memory for it.
+            // Two schedulers that do this at once may both see 2. Then the switch stays set until enough calls have stopped no goroutine.
+            if (WANTING.get() == 1) {
+                Points.setWanted(false); // It may throw for want of memory, and so comes before the fields change.
             }
             wanting = false;
             int _ = WANTING.decrementAndGet();

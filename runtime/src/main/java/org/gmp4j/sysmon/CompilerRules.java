@@ -2,33 +2,35 @@
 package org.gmp4j.sysmon;
 
 /**
- * Who gets the CPU while a program is young, its goroutines or the JVM's optimizing compiler: values in, a decision out. {@link
- * CompilerShare} asks.
+ * Decides whether a young program's goroutines or the JVM's optimizing compiler get the CPU. The methods compute a decision from values;
+ * {@link CompilerShare} reads the values and carries the decision out. To give way means to have a higher nice value.
  *
  * <table>
  * <caption>Rules</caption>
- * <tr><td>The process may use several CPUs, and the setting does not ask for it.</td><td>Nothing: a full load needs C2's code soon, and
- * leaves it a part of a CPU.</td></tr>
- * <tr><td>There is no C1 ({@code -XX:-TieredCompilation}), or no C2.</td><td>Nothing: without C1 all that waits for C2 is
+ * <tr><td>The process may use several CPUs, and the setting does not ask C2 to give way.</td><td>Nothing changes. A full load needs C2's
+ * code soon, and leaves C2 a part of a CPU.</td></tr>
+ * <tr><td>There is no C1 ({@code -XX:-TieredCompilation}), or no C2.</td><td>Nothing changes. Without C1, code that waits for C2 is
  * interpreted.</td></tr>
- * <tr><td>This process may lower nice values again (CAP_SYS_NICE, RLIMIT_NICE).</td><td>C2 gives way: its nice value is {@value #MORE}
- * more. It gets its old one back.</td></tr>
- * <tr><td>It may not, but is alone in a cgroup whose share of the CPU is its own, and the setting allows it.</td><td>C2 gives way. Later
- * all other threads get its value: only differences count inside a cgroup.</td></tr>
- * <tr><td>Neither.</td><td>Nothing: it could not be undone.</td></tr>
+ * <tr><td>This process may lower nice values again (CAP_SYS_NICE, RLIMIT_NICE).</td><td>C2 gives way: its nice value grows by
+ * {@value #MORE}. Later it gets its old nice value back.</td></tr>
+ * <tr><td>It may not, but is alone in a cgroup that has its own share of the CPU, and the setting allows it.</td><td>C2 gives way. Later
+ * all other threads get C2's nice value, since only differences count inside a cgroup.</td></tr>
+ * <tr><td>Neither of these two.</td><td>Nothing changes, since C2's share could not be given back.</td></tr>
  * <tr><td>For {@value #STARVED} ns C2 has waited for a CPU for more than {@value #WAITED} tenths of the time, while all Ps were busy: the
- * Ms had CPUs, or waited for them, for more than {@value #BUSY} tenths of it.</td><td>C2 gets its share back: the load is more than code
- * that is not optimized can do. A load that leaves Ps idle leaves C2 the rest of the CPUs.</td></tr>
- * <tr><td>For {@value #CROWDED} ns C2 has waited as much, and the whole process had less than half of its CPUs.</td><td>The same. Other
- * processes take the CPUs: a compiler that gives way then gets next to nothing.</td></tr>
- * <tr><td>C2 has waited for a CPU for {@value #IN_ALL} ns in all, whichever threads had the CPUs.</td><td>The same. A program that starts
- * for longer does not differ from one that computes: threads of it that are no Ms need optimized code too.</td></tr>
- * <tr><td>{@value #LONGEST} ns have passed.</td><td>The same. What is compiled now is what the program needs.</td></tr>
+ * Ms had CPUs, or waited for them, for more than {@value #BUSY} tenths of it.</td><td>C2 gets its share back. The load is too high for code
+ * that is not optimized. (A load that leaves Ps idle leaves C2 the rest of the CPUs.)</td></tr>
+ * <tr><td>For {@value #CROWDED} ns C2 has waited for more than {@value #WAITED} tenths of the time, and the whole process had less than
+ * half of its CPUs.</td><td>C2 gets its share back. Other processes take the CPUs, and a compiler that gives way then gets next to
+ * nothing.</td></tr>
+ * <tr><td>C2 has waited for a CPU for {@value #IN_ALL} ns in all, whichever threads had the CPUs.</td><td>C2 gets its share back. A program
+ * that starts for longer does not differ from one that computes: its threads that are no Ms need optimized code, too.</td></tr>
+ * <tr><td>{@value #LONGEST} ns have passed.</td><td>C2 gets its share back. The code that is compiled from now on is the code that the
+ * program needs.</td></tr>
  * </table>
  *
- * <p>C1 keeps its share: its code is soon ready, and several times as fast as the interpreter. C2 keeps a tenth of a CPU beside one busy
- * thread: a program whose main thread computes on the only CPU needs nearly twice the time for its first seconds. With a quarter (a nice
- * value of 5 more) that program needs little more than before, but a service gains half as much.
+ * <p>C1 keeps its share, since its code is soon ready, and several times as fast as interpreted code. While C2 gives way, it keeps a tenth
+ * of a CPU that it shares with one busy thread. The price is paid by a program whose main thread computes on the only CPU, as its code is
+ * optimized later. A smaller difference of nice values costs such a program less, and gains a service less.
  */
 final class CompilerRules {
     static final int MORE = 10;
@@ -40,47 +42,47 @@ final class CompilerRules {
     static final long CROWDED = 500_000_000;
     static final long IN_ALL = 10_000_000_000L;
     static final long LONGEST = 60_000_000_000L;
-    /** The looks take one part in so many of a CPU at most. */
+    /** The scans of the threads take one part in so many of a CPU at most. */
     static final int LOOKING = 50;
-    /** How long the thread that looks sleeps after the process was idle, ns. */
+    /** How long the scanning thread sleeps after the process was idle, ns. */
     static final long SELDOM = 2_000_000_000;
-    /** Idle is a process that has had less than one part in so many of a CPU. */
+    /** A process is idle if it has had less than one part in so many of a CPU. */
     static final int IDLE = 50;
-    /** What an idle process has had: nothing, for which nothing can have waited. */
+    /** The values of an idle process, in which C2 has not waited. */
     static final Look NOTHING = new Look(0, 0, 0, 0, 0, 0);
     private static final int TENTHS = 10;
 
-    /** For how long C2 has starved, and others have crowded this process out, ns. */
+    /** For how long C2 has starved, and for how long other processes have taken the CPUs, ns. */
     private long starved;
     private long crowded;
     /** For how long C2 has waited since it gave way, ns. */
     private long inAll;
 
     /**
-     * What threads have had since the last look.
+     * The CPU time and the waiting time of threads since the last scan.
      *
-     * @param elapsed how long ago that was, ns
-     * @param waited for how long the thread of C2 that waited longest has waited for a CPU, ns; not more than that
+     * @param elapsed the time since the last scan, ns
+     * @param waited for how long the thread of C2 that waited longest has waited for a CPU, ns; at most {@code elapsed}
      * @param wanted for how long all Ms together had CPUs or waited for them, ns
      * @param process the CPU time of the process, ns
-     * @param cpus the CPUs that it may use
+     * @param cpus the number of CPUs that the process may use
      * @param procs GOMAXPROCS
      */
     record Look(long elapsed, long waited, long wanted, long process, int cpus, int procs) {
     }
 
-    /** How C2's share can be given back. */
+    /** The ways to give C2 its share back. */
     enum Way {
-        /** By their old nice value. */
+        /** C2's threads get their old nice value back. */
         BACK,
-        /** By giving all other threads theirs. */
+        /** All other threads get the nice value of C2's threads. */
         RELATIVE,
-        /** Not at all. */
+        /** There is no way. */
         NONE
     }
 
     /**
-     * Whether there is a compiler that gives way, and another whose code runs meanwhile.
+     * Returns whether there are both C2, which gives way, and C1, whose code runs meanwhile.
      *
      * @param compilers the number of compiler threads
      * @param optimizing the number of those of C2
@@ -90,16 +92,17 @@ final class CompilerRules {
     }
 
     /**
-     * Whether C2 gives way if that can be undone.
+     * Returns whether C2 is to give way if its share can be given back.
      *
-     * @param asked whether the setting says so, and not the default
+     * @param asked whether the setting asks for it, rather than leaving it to the default
+     * @param cpus the number of CPUs that the process may use
      */
     static boolean isWanted(boolean asked, int cpus) {
         return asked || cpus == 1;
     }
 
     /**
-     * How it can be given back.
+     * Returns how C2's share can be given back.
      *
      * @param relative whether all other threads may be given C2's value for good
      */
@@ -107,33 +110,34 @@ final class CompilerRules {
         return mayLowerNice ? Way.BACK : relative && aloneInCgroup ? Way.RELATIVE : Way.NONE;
     }
 
-    /** C2's nice value while it gives way. */
+    /** Returns C2's nice value while it gives way. */
     static int giveWay(int nice) {
         return Math.min(nice + MORE, MOST_NICE);
     }
 
     /**
-     * Whether the process was idle: then C2 has not waited, and there is no need to look at threads.
+     * Returns whether the process was idle. If so, C2 has not waited, and there is no need to scan the threads.
      *
-     * @param process its CPU time, ns, since {@code elapsed} ns ago
+     * @param process the CPU time of the process in the last {@code elapsed} ns, ns
      */
     static boolean isIdle(long process, long elapsed) {
         return process * IDLE < elapsed;
     }
 
     /**
-     * For how long the thread that looks sleeps now: a look reads the name of each of the process's threads, and there may be thousands.
+     * Returns how long the scanning thread sleeps now, ns. A scan reads the name of each thread of the process, and there may be thousands.
      *
-     * @param cpu the CPU time that the last look took, ns
+     * @param cpu the CPU time that the last scan took, ns
+     * @param idle whether the process was idle
      */
     static long sleep(long cpu, boolean idle) {
         return idle ? SELDOM : Math.max(EVERY, cpu * LOOKING);
     }
 
     /**
-     * Whether C2 gets its share back now.
+     * Adds a scan, and returns whether C2 gets its share back now.
      *
-     * @param age for how long it has given way, ns
+     * @param age for how long C2 has given way, ns
      */
     boolean givesBack(Look l, long age) {
         boolean waits = l.waited * TENTHS > l.elapsed * WAITED;

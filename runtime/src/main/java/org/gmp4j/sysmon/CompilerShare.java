@@ -16,16 +16,19 @@ import org.gmp4j.struct.M;
 import org.gmp4j.sysmon.CompilerRules.Way;
 
 /**
- * Lets C2 give way to all other threads while a program starts, and gives it its share back when {@link CompilerRules} say so. Where CPUs
- * are few, a compiler of equal weight takes half of them while requests wait, and much of what it compiles then is code of the start that
- * does not come again.
+ * Lets C2 give way to all other threads while a program starts, and gives C2 its share back when {@link CompilerRules} decide so. Where
+ * CPUs are few, a compiler of equal weight takes half of them while requests wait. Much of the code that it compiles by then belongs to the
+ * start and does not run again.
  *
- * <p>A thread of its own does it, which ends with that. A compiler thread that the JVM starts meanwhile is started by another one, be it of
- * C1 or of C2, and inherits its nice value; so each look sets the values of all. The threads and processes that the program starts after
- * all its threads were given C2's value inherit that.
+ * <p>A thread of its own does this, and ends when C2 has its share back. The JVM starts a compiler thread from another compiler thread, of
+ * C1 or of C2, whose nice value the new one inherits. So each scan sets the nice values of all compiler threads. If C2's nice value is
+ * given to all threads, the threads and processes that the program starts later inherit it.
  */
 public final class CompilerShare implements Runnable {
-    /** How often all threads are looked through: one that another starts meanwhile may be in no list yet, and has the value of that one. */
+    /**
+     * How often the list of threads is read at most. A thread that another one starts meanwhile may be in no list yet, and has inherited
+     * the nice value of that one.
+     */
     private static final int PASSES = 10;
 
     private final Scheduler s;
@@ -33,9 +36,9 @@ public final class CompilerShare implements Runnable {
     private final CompilerRules rules = new CompilerRules();
 
     /**
-     * What a thread of C2 has had since it began.
+     * The times of a thread of C2 since it began.
      *
-     * @param waited for how long it has waited for a CPU, ns; the kernel counts a wait when that ends
+     * @param waited for how long the thread has waited for a CPU, ns; the kernel counts a wait when the wait ends
      * @param ran its CPU time, ns
      * @param ready whether it has a CPU or waits for one at the moment
      */
@@ -53,7 +56,7 @@ public final class CompilerShare implements Runnable {
     }
 
     /**
-     * What threads have had since they began.
+     * The times of threads since they began.
      *
      * @param compilers the threads of C2, by their ids
      * @param wanted for how long each M's thread had a CPU or waited for one, ns, by its id
@@ -82,7 +85,7 @@ public final class CompilerShare implements Runnable {
             }
             long all = 0;
             for (Map.Entry<Integer, Long> e : wanted.entrySet()) {
-                all += Math.max(0, e.getValue() - before.wanted.getOrDefault(e.getKey(), 0L)); // 0 of a thread that has ended.
+                all += Math.max(0, e.getValue() - before.wanted.getOrDefault(e.getKey(), 0L)); // The value of an ended thread is 0.
             }
             int cpus = Runtime.getRuntime().availableProcessors();
             return new CompilerRules.Look(elapsed, longest, all, process - before.process, cpus, procs);
@@ -95,10 +98,10 @@ public final class CompilerShare implements Runnable {
     }
 
     /**
-     * From here on, if that can be undone. Once a process.
+     * Starts the thread that lets C2 give way, if C2's share can be given back. It is called once in a process.
      *
-     * @param asked whether the setting asks for it: then also where the process may use several CPUs, and where it can only be undone by
-     *        giving all other threads C2's nice value
+     * @param asked whether the setting asks for it. Then C2 gives way also where the process may use several CPUs, and where its share can
+     *        be given back only by giving all other threads C2's nice value
      */
     public static void begin(Scheduler s, boolean asked) {
         if (!CompilerRules.isWanted(asked, Runtime.getRuntime().availableProcessors())) {
@@ -107,7 +110,7 @@ public final class CompilerShare implements Runnable {
         try {
             new OwnThread(new CompilerShare(s, asked), "gmp-compilers").start();
         } catch (OutOfMemoryError e) {
-            return; // There is no memory, or no thread, for it: C2 keeps its share.
+            return; // There is no memory for the thread, or no thread, and C2 keeps its share.
         }
     }
 
@@ -115,16 +118,16 @@ public final class CompilerShare implements Runnable {
     public void run() {
         try {
             share();
-        } catch (OutOfMemoryError | LinkageError e) { // The second when a class found no memory.
-            return; // C2 keeps its share: it was not changed yet, or is given back.
+        } catch (OutOfMemoryError | LinkageError e) { // A LinkageError comes when a class was initialised without memory.
+            return; // C2's share was not changed yet, or was given back.
         }
     }
 
     private void share() {
-        Inheritance.beginPlain(); // The thread that made the scheduler may be pinned, or have a low priority.
+        Inheritance.beginPlain(); // The thread that made the scheduler may be pinned, or have a low priority, and this one inherits that.
         int[] ids = CompilerThreads.optimizing();
         if (!CompilerRules.canGiveWay(CompilerThreads.ids().length, ids.length) || CompilerThreads.wantedNanos(ids[0]) <= 0) {
-            return; // In the second case the kernel does not count waits, and it would not be seen that C2 gets too little.
+            return; // In the second case the kernel does not count waits, and the rules could not see that C2 gets too little.
         }
         int usual = CompilerThreads.nice(ids[0]);
         int less = CompilerRules.giveWay(usual);
@@ -142,12 +145,12 @@ public final class CompilerShare implements Runnable {
         }
     }
 
-    /** Whether a thread may go back to a nice value. Tried on this one: what the kernel will allow is known to the kernel alone. */
+    /** Returns whether a thread may go back to a nice value. It tries that on the calling thread, since only the kernel knows. */
     private static boolean mayLowerNice(int usual) {
         return CompilerThreads.setNice(0, usual + 1) && CompilerThreads.setNice(0, usual);
     }
 
-    /** Again and again while there is no memory for it. */
+    /** Gives C2 its share back. It tries again while there is no memory for it. */
     private static void giveBack(Way way, int usual, int less) {
         for (;;) {
             try {
@@ -158,7 +161,7 @@ public final class CompilerShare implements Runnable {
                 }
                 return;
             } catch (OutOfMemoryError | LinkageError e) {
-                boolean _ = Thread.interrupted(); // It would end the sleep.
+                boolean _ = Thread.interrupted(); // An interrupt would end the sleep.
                 LockSupport.parkNanos(CompilerRules.EVERY);
             }
         }
@@ -167,13 +170,14 @@ public final class CompilerShare implements Runnable {
     /** Gives threads of C2 the value {@code less}, and threads of C1 that have inherited it from them the value {@code usual}. */
     static void giveWay(int usual, int less) {
         int[] all = CompilerThreads.ids();
-        int[] c2 = CompilerThreads.optimizing(); // Read later: a thread that is in no list of C2's is C1's.
+        int[] c2 = CompilerThreads.optimizing(); // Read after all ids, so a thread that is not in this list is C1's.
         for (int id : all) {
             boolean optimizes = contains(c2, id);
             boolean _ = change(id, optimizes ? usual : less, optimizes ? less : usual);
         }
     }
 
+    /** Gives all compiler threads that have the nice value {@code less} the value {@code usual}. */
     static void stopGivingWay(int usual, int less) {
         boolean changed = true;
         for (int i = 0; i < PASSES && changed; i++) {
@@ -184,6 +188,7 @@ public final class CompilerShare implements Runnable {
         }
     }
 
+    /** Gives all threads of the process with a smaller nice value the value {@code nice}. */
     static void setOthers(int nice) {
         boolean changed = true;
         for (int i = 0; i < PASSES && changed; i++) {
@@ -195,7 +200,7 @@ public final class CompilerShare implements Runnable {
         }
     }
 
-    /** A nice value other than {@code from} was set by somebody else, and stays. */
+    /** Changes a thread's nice value, and returns whether it did. A value other than {@code from} was set by other code, and stays. */
     private static boolean change(int id, int from, int to) {
         return CompilerThreads.nice(id) == from && CompilerThreads.setNice(id, to);
     }
@@ -220,7 +225,7 @@ public final class CompilerShare implements Runnable {
             long asleep = System.nanoTime();
             long process = CompilerThreads.processNanos();
             LockSupport.parkNanos(CompilerRules.sleep(OsThread.cpuNanos(0) - woken, idle));
-            boolean _ = Thread.interrupted(); // It would end each of these.
+            boolean _ = Thread.interrupted(); // An interrupt would end each of these sleeps.
             woken = OsThread.cpuNanos(0);
             long now = System.nanoTime();
             idle = CompilerRules.isIdle(CompilerThreads.processNanos() - process, now - asleep);

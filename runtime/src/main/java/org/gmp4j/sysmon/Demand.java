@@ -20,63 +20,68 @@ import org.gmp4j.stack.OwnThread;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Gives points to the classes that need them, while the program runs. Sysmon hands over each thread that overran its quantum where no
- * point can stop it ({@link #ask}); a thread of its own looks which method that is, and has the class transformed again when {@link
- * DemandRules} say so. The next call of the method comes to points; this one ends as it would without them.
+ * Gives points to the classes that need them, while the program runs. Sysmon passes each thread that overran its quantum where no point can
+ * stop it ({@link #ask}). The thread {@code gmp-points} finds out which method that is, and has the class transformed again when {@link
+ * DemandRules} decide so. The next call of the method reaches points. The present call ends as it would without them.
  *
- * <p>One for the process. What it does may fail in any way, as it loads class files by loaders of the program's and takes memory: then
- * the class goes without points.
+ * <p>The process has one. Its work may fail in any way, as it reads class files through class loaders of the program and allocates memory.
+ * Then the class gets no points.
  */
 final class Demand implements Runnable {
-    /** How many frames that may have points are looked at: the innermost that would have some counts. */
+    /** How many frames that may have points are searched for the innermost method that would have some. */
     private static final int FRAMES = 8;
-    /** How long a thread is watched for more CPU time before the next sample, and how often that is looked at, ns. */
+    /** How long the search waits for more CPU time of a thread before the next sample, and how often it reads that time, ns. */
     private static final long PATIENCE = 20_000_000;
     private static final long LOOK = 500_000;
-    /** Sysmon asks no sooner than this after a sample that was of no use, doubled from one to the other, ns. */
+    /**
+     * The pause, in ns, after a sample that was of no use, before sysmon may pass another thread; it doubles from the first to the last.
+     */
     private static final long FIRST_PAUSE = 2_000_000;
     private static final long LAST_PAUSE = 128_000_000;
 
-    /** Whether it has begun, or is about to. */
+    /** Whether the thread has started, or is about to. */
     private static final AtomicBoolean BEGUN = new AtomicBoolean();
     private static volatile @Nullable Demand demand;
-    /** How often a stack held a class that was to get points; written by the thread of this. */
+    /** How often a class got no points since a stack held it. Only the thread gmp-points writes it. */
     private static volatile long refusals;
 
     private final OnDemand points;
     private final Thread thread;
-    /** The thread to be looked at; set by a sysmon when it is empty, cleared by the thread of this. */
+    /** The thread to be sampled. A sysmon sets it while it is null, and the thread gmp-points sets it to null. */
     private final AtomicReference<@Nullable Overrun> asked = new AtomicReference<>();
-    /** Before this nobody asks, by nanoTime; written by the thread of this, a benign race for sysmon. */
+    /**
+     * The nanoTime before which no sysmon passes a thread. Only the thread gmp-points writes it. A sysmon that reads an older value passes
+     * a thread too early, which is harmless.
+     */
     private volatile long notBefore = System.nanoTime();
 
-    // Of the thread of this alone.
+    // Only the thread gmp-points uses these.
     private final DemandRules rules = new DemandRules();
     private final Map<Class<?>, Methods> known = new WeakHashMap<>();
     private final List<Wish> wishes = new ArrayList<>();
     private long pause = FIRST_PAUSE;
 
-    /** A thread that overran, and the kernel's number of the M's thread that it ran on. */
+    /** A thread that overran, and the kernel's id of the M's thread that it ran on. */
     private record Overrun(Thread thread, int tid) {
     }
 
-    /** The methods of a class that would have points; null for all, where its class file could not be read. */
+    /** The names of the methods of a class that would have points; null stands for all, where the class file could not be read. */
     private record Methods(@Nullable Set<String> names, DemandRules.Samples samples) {
         boolean has(String method) {
             return names == null || names.contains(method);
         }
     }
 
-    /** Those of a class that may have none. */
+    /** Stands for a class that may have no points. */
     private static final Methods NONE = new Methods(Set.of(), new DemandRules.Samples());
 
-    /** A class that is to have points. It is held meanwhile, with its loader: for minutes at most. */
+    /** A class that is to have points. This keeps the class and its loader alive, for minutes at most. */
     private static final class Wish {
         private final Class<?> type;
         private final Methods methods;
-        /** When it is looked at next. */
+        /** The nanoTime of the next search. */
         private long next;
-        /** The goroutines and threads that had it on their stacks at the last search; null before the first. */
+        /** The ids of the goroutines and threads that had it on their stacks at the last search; null before the first search. */
         private @Nullable Set<Long> holders;
         private int retries;
 
@@ -94,8 +99,8 @@ final class Demand implements Runnable {
     }
 
     /**
-     * Starts it for the process, once points are given on demand: as a scheduler is made, and each second by sysmons, since an agent
-     * that is attached may come later. Takes no lock that a goroutine may hold.
+     * Starts the thread gmp-points, if points are given on demand and it has not started yet. It is called when a scheduler is made, and by
+     * each sysmon every second, since an agent may be attached later. It takes no lock that a goroutine may hold.
      */
     static void begin() {
         OnDemand points = OnDemand.get();
@@ -109,13 +114,17 @@ final class Demand implements Runnable {
             demand = d;
             started = true;
         } catch (OutOfMemoryError e) {
-            return; // No thread is to be had: the next call tries again.
+            return; // There is no thread or no memory, and the next call tries again.
         } finally {
             BEGUN.set(started);
         }
     }
 
-    /** By sysmon: this thread has overrun, on an M's thread of that number, and no point can stop it. */
+    /**
+     * Passes a thread that has overrun and that no point can stop. Sysmon calls it.
+     *
+     * @param tid the kernel's id of the M's thread that it runs on
+     */
     static void ask(Thread overran, int tid) {
         Demand d = demand;
         if (d != null && d.asked.getOpaque() == null && System.nanoTime() - d.notBefore >= 0) {
@@ -124,18 +133,18 @@ final class Demand implements Runnable {
         }
     }
 
-    /** How often a class did not get its points since a stack held it. */
+    /** Returns how often a class did not get its points since a stack held it. */
     static long refusals() {
         return refusals;
     }
 
     @Override
     public void run() {
-        Inheritance.beginPlain(); // The thread that makes the first scheduler may be pinned, or have a low priority.
+        Inheritance.beginPlain(); // The thread that makes the first scheduler may be pinned, or have a low priority; this inherits that.
         for (;;) {
             try {
                 work();
-            } catch (Throwable t) { // Of a class loader of the program's, or for want of memory: those classes go without.
+            } catch (Throwable t) { // A class loader of the program failed, or memory ran out. The classes get no points.
                 wishes.clear();
                 asked.setRelease(null);
                 notBefore = System.nanoTime() + LAST_PAUSE;
@@ -144,7 +153,7 @@ final class Demand implements Runnable {
         }
     }
 
-    /** Apart from {@link #run}, whose frame would hold the last thread that overran while this sleeps. */
+    /** Does the work that is due. Were it part of {@link #run}, that frame would keep the last thread that overran alive in each sleep. */
     private void work() {
         Overrun o = asked.getAcquire();
         if (o != null) {
@@ -154,13 +163,16 @@ final class Demand implements Runnable {
         grant();
     }
 
-    /** Takes no memory, an iterator included: after a failure for want of it, this must not fail too. */
+    /**
+     * Sleeps until a search is due or sysmon passes a thread. It allocates nothing, not even an iterator: {@link #run} catches no error
+     * here.
+     */
     private void sleep() {
         long next = Long.MAX_VALUE;
         for (int i = 0; i < wishes.size(); i++) {
             next = Math.min(next, wishes.get(i).next - System.nanoTime());
         }
-        boolean _ = Thread.interrupted(); // An interrupt means nothing here, and would end each sleep.
+        boolean _ = Thread.interrupted(); // An interrupt has no meaning here, and would end each sleep.
         if (asked.getAcquire() != null || next <= 0) {
             return;
         }
@@ -171,7 +183,7 @@ final class Demand implements Runnable {
         }
     }
 
-    /** Takes samples of a thread until its class is to have points, or it does something else. */
+    /** Takes samples of a thread until the class of a method is to have points, or the thread runs no such method any more. */
     private void lookAt(Overrun o) {
         long now = System.nanoTime();
         if (rules.readsCompilers(now)) {
@@ -182,6 +194,7 @@ final class Demand implements Runnable {
         notBefore = System.nanoTime() + (useful ? 0 : pause);
     }
 
+    /** Takes the samples, and returns whether any was of use. */
     private boolean sampled(Overrun o) {
         boolean any = false;
         for (int i = 0; i < DemandRules.SAMPLES; i++) {
@@ -204,7 +217,7 @@ final class Demand implements Runnable {
         return any;
     }
 
-    /** Waits until the M's thread has had so much more of the CPU; false when it does not get it. */
+    /** Waits until the M's thread has had {@link DemandRules#SPACING} ns more CPU time. Returns false if it does not get that in time. */
     static boolean ranOn(int tid) {
         long from = OsThread.cpuNanos(tid);
         for (long end = System.nanoTime() + PATIENCE; from >= 0 && System.nanoTime() < end;) {
@@ -216,7 +229,10 @@ final class Demand implements Runnable {
         return false;
     }
 
-    /** The class of the innermost method that would have points; null when there is none, when it has them or is wished for already. */
+    /**
+     * Returns the class of the innermost method that would have points, or null when there is none, or when the class has its points or is
+     * to get them already.
+     */
     private @Nullable Class<?> innermost(StackTraceElement[] frames) {
         int without = 0;
         for (StackTraceElement frame : frames) {
@@ -250,7 +266,7 @@ final class Demand implements Runnable {
         return false;
     }
 
-    /** Gives points to the classes that are wished for and in no call that lasts, all in one pause. */
+    /** Gives points to the classes that are to have them and that no long call is executing, all in one pause. */
     private void grant() {
         long now = System.nanoTime();
         List<Wish> due = new ArrayList<>();
@@ -264,7 +280,7 @@ final class Demand implements Runnable {
         }
         if (!rules.mayPause(now)) {
             for (Wish w : due) {
-                w.next = rules.nextPause(); // All at the same time, so that one pause is enough for them.
+                w.next = rules.nextPause(); // The same time for all, so that one pause is enough for them.
             }
             return;
         }
@@ -293,6 +309,7 @@ final class Demand implements Runnable {
         }
     }
 
+    /** Puts the next search for the class off, or gives the class up after the last one. */
     private void later(Wish w, long now) {
         refusals++;
         long after = DemandRules.retryAfter(w.retries++);

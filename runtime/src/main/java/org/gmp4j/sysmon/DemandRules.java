@@ -7,26 +7,26 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * When a class gets points on demand: values in, a decision out. {@link Demand} asks, and does what these say.
+ * Decides when a class gets points on demand. The methods compute a decision from values; {@link Demand} reads the values and carries the
+ * decision out.
  *
- * <p>A <em>sample</em> is a look at a goroutine that has overrun its quantum and that no point can stop: the innermost method on its stack
- * that would have points.
+ * <p>A <em>sample</em> is the innermost method that would have points on the stack of a goroutine that has overrun its quantum and that no
+ * point can stop. A <em>pause</em> is a transformation of classes, which stops all threads.
  *
  * <table>
  * <caption>Rules</caption>
- * <tr><td>The compilers had more than one part in {@value #COMPILING} of a CPU since they were last looked at, which is at least
+ * <tr><td>The compilers used more than one part in {@value #COMPILING} of a CPU since their CPU time was last read, at least
  * {@value #SETTLING} ns ago: the program is not settled.</td><td>Samples do not count. Code that is not compiled yet overruns everywhere,
  * once.</td></tr>
- * <tr><td>{@value #SAMPLES} samples of a class within {@value #WINDOW} ns, each after {@value #SPACING} ns more of the thread's CPU
- * time.</td><td>The class is to have points. A thread whose CPU was taken from it shows the same method again and again, but uses no CPU
+ * <tr><td>There were {@value #SAMPLES} samples of a class within {@value #WINDOW} ns, each after {@value #SPACING} ns more of the thread's
+ * CPU time.</td><td>The class is to have points. A thread that has lost its CPU shows the same method again and again, but it uses no CPU
  * time meanwhile.</td></tr>
- * <tr><td>A goroutine or thread has a method of the class on its stack, and no search was made before, or it had one then too.</td>
- * <td>Later: after
- * {@value #FIRST_RETRY} ns, doubled up to {@value #LAST_RETRY} ns, {@value #RETRIES} times in all. A call that began before its class
- * was transformed goes on in the old method, which HotSpot interprets and never compiles again; so calls that last must not be under
- * way.</td></tr>
- * <tr><td>{@value #BURST} pauses were made, less one for each {@value #EVERY} ns that have passed.</td><td>No more now: each stops all
- * threads for some milliseconds.</td></tr>
+ * <tr><td>A goroutine or thread has a method of the class on its stack, and no search was made before, or it had one at the last search,
+ * too.</td><td>The class is searched for again after {@value #FIRST_RETRY} ns, doubled up to {@value #LAST_RETRY} ns, {@value #RETRIES}
+ * times in all. A call that began before its class was transformed goes on in the old method, which HotSpot interprets and never compiles
+ * again. So there must be no long call at that moment.</td></tr>
+ * <tr><td>There were {@value #BURST} pauses, less one for each {@value #EVERY} ns that have passed.</td><td>There is no pause now, since
+ * each stops all threads for some milliseconds.</td></tr>
  * </table>
  */
 final class DemandRules {
@@ -41,21 +41,25 @@ final class DemandRules {
     static final int BURST = 4;
     static final long EVERY = 10_000_000_000L;
 
-    // All fields belong to the thread of Demand.
+    // Only Demand's thread uses the fields.
+    /** The nanoTime at which the compilers' CPU time was last read, that time in ns, and whether it ever was read. */
     private long compilersAt;
     private long compilers;
     private boolean looked;
     private boolean settled;
-    /** Before this there is no pause; in the past by as much as pauses are saved up. Set by the first one. */
+    /**
+     * The nanoTime before which there is no pause. It is in the past by the time of the pauses that are saved up. The first pause sets it.
+     */
     private long nextPause;
     private boolean everPaused;
 
-    /** The samples of one method. */
+    /** The samples of one class. */
     static final class Samples {
         private int count;
+        /** The nanoTime of the first of them. */
         private long first;
 
-        /** Counts a sample; true when the class is to have points. */
+        /** Counts a sample, and returns whether the class is to have points. */
         boolean add(long now) {
             if (count == 0 || now - first > WINDOW) {
                 count = 0;
@@ -69,12 +73,17 @@ final class DemandRules {
         }
     }
 
-    /** Whether it is time to read what CPU time the compilers have had. */
+    /** Returns whether it is time to read the compilers' CPU time. */
     boolean readsCompilers(long now) {
         return !looked || now - compilersAt >= SETTLING;
     }
 
-    /** What CPU time they have had since they began, ns; 0 where there are none: interpreted code with points takes five times as long. */
+    /**
+     * Decides from the compilers' CPU time whether the program is settled.
+     *
+     * @param cpuNanos the CPU time of the compilers since they began, ns; 0 where there are none. Then the program never counts as settled,
+     *     since points slow interpreted code down considerably
+     */
     void compilersHad(long cpuNanos, long now) {
         settled = looked && cpuNanos > 0 && (cpuNanos - compilers) * COMPILING <= now - compilersAt;
         looked = true;
@@ -86,17 +95,17 @@ final class DemandRules {
         return settled;
     }
 
-    /** Whether another pause may be made now. */
+    /** Returns whether another pause may be made now. */
     boolean mayPause(long now) {
         return !everPaused || now - nextPause >= 0;
     }
 
-    /** When the next one may be made, by nanoTime, where {@link #mayPause} has said no. */
+    /** Returns the nanoTime from which the next pause may be made, where {@link #mayPause} has returned false. */
     long nextPause() {
         return nextPause;
     }
 
-    /** A pause was made. */
+    /** Counts a pause. */
     void paused(long now) {
         long mostSaved = now - (BURST - 1) * EVERY;
         nextPause = (everPaused ? Math.max(nextPause, mostSaved) : mostSaved) + EVERY;
@@ -104,16 +113,16 @@ final class DemandRules {
     }
 
     /**
-     * Whether no call of a class's methods lasts.
+     * Returns whether no long call executes a method of a class.
      *
-     * @param holders the goroutines and threads that have one on their stacks
-     * @param before those that had one at the search before; null when there was none
+     * @param holders the ids of the goroutines and threads that have a method of the class on their stacks
+     * @param before the holders at the search before; null if there was none
      */
     static boolean isFree(Set<Long> holders, @Nullable Set<Long> before) {
         return holders.isEmpty() || before != null && Collections.disjoint(holders, before);
     }
 
-    /** How long after a stack was found to hold the class it is looked for again, ns; -1 for never. */
+    /** Returns how long after a search that found a holder the class is searched for again, ns; -1 for never. */
     static long retryAfter(int retries) {
         return retries >= RETRIES ? -1 : Math.min(FIRST_RETRY << Math.min(retries, 10), LAST_RETRY);
     }

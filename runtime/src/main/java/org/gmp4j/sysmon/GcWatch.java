@@ -5,16 +5,19 @@ import java.lang.ref.WeakReference;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * Notices that the collector ran, so that caches can be emptied then: an object that only a weak reference held is gone. Sysmon
- * looks for that, and so does a thread that misses in such a cache. Young collections count, and there may be many a second, so the
- * caches are emptied at most once a second.
+ * Detects that the collector ran, so that caches can be emptied then. The sign is that an object is gone to which only a weak reference
+ * referred. Sysmon checks for it, and so does each thread that misses in such a cache. Young collections count, and there may be many in a
+ * second, so the caches are emptied at most once a second. All methods are safe to call from any thread.
  */
 public final class GcWatch {
     private static final long LEAST_NANOS = 1_000_000_000;
 
-    /** The object to be collected, and since when. */
+    /** The weak reference to the object that the collector is to take. */
     private static final class Sentinel extends WeakReference<Object> {
-        /** Changed only when there is no memory for another sentinel; by sysmon and by threads that miss in a cache, even at once. */
+        /**
+         * The nanoTime at which the caches were last emptied. It changes only when there is no memory for another sentinel. Sysmon and
+         * threads that miss in a cache may then write it at the same time, which is harmless.
+         */
         private volatile long since = System.nanoTime();
 
         Sentinel() {
@@ -34,12 +37,12 @@ public final class GcWatch {
     private GcWatch() {
     }
 
-    /** Sets what is done then: it must be short, and take no lock of the JDK's, for sysmon may run it. */
+    /** Sets the task that empties the caches. It must be short, and take no lock of the JDK's, since sysmon may run it. */
     public static void onGc(Runnable r) {
         task = r;
     }
 
-    /** Runs the task if the collector ran since the last time. Cheap otherwise. */
+    /** Runs the task if the collector has run since the last time, at most once a second. Otherwise the call is cheap. */
     public static void look() {
         Sentinel s = SENTINEL.get();
         if (!s.refersTo(null) || System.nanoTime() - s.since < LEAST_NANOS) {
@@ -50,7 +53,7 @@ public final class GcWatch {
                 task.run();
             }
         } catch (OutOfMemoryError e) {
-            s.since = System.nanoTime(); // Memory is scarce, so the caches are emptied all the same.
+            s.since = System.nanoTime(); // There is no memory for a sentinel. The task empties the caches all the more.
             task.run();
         }
     }

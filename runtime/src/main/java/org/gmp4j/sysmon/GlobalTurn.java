@@ -11,25 +11,26 @@ import org.gmp4j.struct.PStat;
 import org.gmp4j.struct.Schedt;
 
 /**
- * When the global queue is to have the next turn on a P. What is in the P's ring comes before that queue, and so does what the network
- * poller finds before the others in the queue; there may be enough of either to keep the P for good. Go takes from the queue in each 61st
- * slice ({@code FindRunnable.globalFirst}). That takes long where slices are long, and longer where goroutines go on with the slices of
- * those that woke them.
+ * Decides when a P takes the next G from the global queue. Gs in the P's ring come before that queue, and Gs that the network poller finds
+ * come before the other Gs in it. Either kind may be numerous enough to occupy the P for good. Go takes from the global queue in each 61st
+ * slice ({@code FindRunnable.globalFirst}). That is too rare where slices are long, and rarer still where a goroutine inherits the slice of
+ * the one that readied it.
  */
 final class GlobalTurn {
     /**
-     * After so many time slices of others the global queue has the next: goroutines that need the CPU for long have a ninth of it then, if
-     * others want all the rest. With one slice for one a service with short requests falls behind with these once there are long ones.
+     * After so many time slices of other Gs the next one is the global queue's. Goroutines that need the CPU for long then have a ninth of
+     * it, if others want the rest. With one slice for one, short requests starve as soon as there are long ones.
      */
     static final int PASSED_OVER = 8;
     /**
-     * What sysmon's poll found waits in the queue only since the ring is never empty; an M's poll would have put it there. After one slice
-     * it would overtake what has waited in the ring for longer: with slices of 0.2 ms p99 of
-     * {@code gmp service --mix rare} was 2.9 times as long.
+     * After so many time slices of other Gs a G comes from the global queue that sysmon's network poll has put there. It is in that queue
+     * only because the ring is never empty: an M's poll would have put it into the ring. After only one slice it would overtake Gs that
+     * have waited in the ring for longer.
      */
     static final int POLLED_PASSED_OVER = 4;
 
-    // Sysmon's own.
+    // Only sysmon reads and writes these fields: p.nglobal and the number of other Gs run, when the queue last had its turn or was empty,
+    // and the nanoTime of the last scan before another G ran.
     private static final LongField GLOBALTICK = Mem.longField(p.layout(), "sysmontick", "globaltick");
     private static final LongField OTHERTICK = Mem.longField(p.layout(), "sysmontick", "othertick");
     private static final LongField GLOBALWHEN = Mem.longField(p.layout(), "sysmontick", "globalwhen");
@@ -38,9 +39,11 @@ final class GlobalTurn {
     }
 
     /**
-     * At each look at a P that runs, or is in a system call: says in {@code p.globaldue} whether it is the queue's turn.
-     * {@code GlobalRunq} takes that back when the P has taken from there. It may do so between the look at the counters and the write
-     * here: then the queue has one turn more.
+     * Writes to {@code p.globaldue} whether the P's next G is to come from the global queue. Sysmon calls it at each scan of a P that runs
+     * or is in a system call. {@code GlobalRunq} resets the field when the P has taken a G from there. If that happens between the read of
+     * the counters and the write here, the queue has one turn more.
+     *
+     * @param slice the length of a time slice on this P, ns
      */
     static void look(long sched, Processor pr, long slice, long now) {
         long pp = pr.pp;
@@ -59,8 +62,8 @@ final class GlobalTurn {
     }
 
     /**
-     * For how long, in ns, the P has run others, and begun with none of the global queue, although there is something in it. Among the
-     * others are those that the poller found, and those that it took from the queue ahead of their turn.
+     * Returns for how long, in ns, the P has taken no G from the global queue in its turn, while there were Gs in it and the P ran others.
+     * Gs that the P's poll found, and Gs that it took from the queue ahead of their turn, count as others.
      */
     private static long passesOver(long sched, Processor pr, long now) {
         long pp = pr.pp;
@@ -71,7 +74,7 @@ final class GlobalTurn {
             GLOBALTICK.set(pp, taken);
             OTHERTICK.set(pp, others);
         }
-        if (others == OTHERTICK.get(pp)) { // One that was taken from there may still run.
+        if (others == OTHERTICK.get(pp)) { // The G that was taken from the queue may still run.
             GLOBALWHEN.set(pp, now);
             return 0;
         }

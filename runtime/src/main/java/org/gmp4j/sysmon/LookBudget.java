@@ -2,26 +2,30 @@
 package org.gmp4j.sysmon;
 
 /**
- * How much CPU time sysmon may take while other threads want the CPUs: {@link #PART} of each quantum, and a fiftieth where the quantum is
- * 10 ms or longer. In a young program a look is interpreted, and takes twenty times as long as later.
+ * Limits the CPU time that sysmon takes while other threads want the CPUs: to {@link #PART} in each quantum, and to a fiftieth of a CPU
+ * where the quantum is 10 ms or longer. The limit matters in a young program, where a scan is interpreted and takes much longer than later.
  *
- * <p>What it does not take it may take later, as much as a quantum's part: so the looks that bring a goroutine to a point follow each other
- * closely.
+ * <p>Sysmon may use CPU time that it has not taken later, up to {@link #PART}. So the scans that bring a goroutine to a point can follow
+ * each other closely. Only sysmon uses this class.
  */
 final class LookBudget {
-    /** So much CPU time it takes in each quantum, ns: a fiftieth of 10 ms. */
+    /** The CPU time that sysmon may take in each quantum, ns: a fiftieth of 10 ms. */
     static final long PART = 200_000;
     static final long LONGEST_QUANTUM = 50 * PART;
-    /** The longest sleep that it asks for, ns: a thread asleep, which loses its P at the second look at it, keeps it for 5 ms at most. */
+    /**
+     * The longest sleep that the budget demands, ns. A thread that sleeps in the kernel loses its P at the second scan, and so keeps it for
+     * 5 ms at most.
+     */
     static final long LONGEST = 4_500_000;
 
     private final long quantum;
-    /** How much longer sysmon had to sleep at {@link #at}, ns; negative where it had slept for longer. Sysmon's, as the next. */
+    /** How much longer sysmon had to sleep at {@link #at}, ns; negative if it had slept for longer than it had to. */
     private long owed;
+    /** The nanoTime of the last scan's end. */
     private long at;
 
     /**
-     * A budget that has all of a quantum's part left.
+     * Makes a budget of which nothing is used.
      *
      * @param quantum the shortest time slice, ns
      */
@@ -32,10 +36,10 @@ final class LookBudget {
     }
 
     /**
-     * After a look.
+     * Charges a scan to the budget.
      *
-     * @param cpu the CPU time that it took, ns
-     * @return how long it has to sleep now, ns
+     * @param cpu the CPU time that the scan took, ns
+     * @return how long sysmon has to sleep now, ns
      */
     long owes(long cpu, long now) {
         long left = Math.max(owed - (now - at), -quantum);

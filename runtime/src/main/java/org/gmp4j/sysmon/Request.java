@@ -6,24 +6,24 @@ import org.gmp4j.proc.Processor;
 import org.gmp4j.queue.Runq;
 
 /**
- * What sysmon knows of a P: its latest request to hand it off, until it is answered (what was asked, and what shows the answer), and what
- * waited for the P at the last look.
+ * Sysmon's record of a P. It has the latest request to hand the P off, with the state by which the answer is recognised, and the first G of
+ * the P's queue at the last scan. Only sysmon uses it.
  */
 final class Request implements Monitor.Watched {
-    /** The M that was asked; 0 for none. */
+    /** The M that was asked; 0 if no request is pending. */
     long mp;
-    /** The time slice, how many calls there had been, and the goroutine. */
+    /** The P's schedtick and syscalltick, and the M's goroutine with its id, at the time of the request. */
     int tick;
     int calls;
     long gp;
     long goid;
-    /** When, by nanoTime. */
+    /** The nanoTime of the request. */
     long asked;
-    /** Whether it ran; else it slept in the kernel. */
+    /** Whether the thread ran at the time of the request; otherwise it slept in the kernel. */
     boolean running;
-    /** How often the M's handler had given a P up before. */
+    /** How often the M's signal handler had released a P before the request. */
     long handoffs;
-    /** What was first in its queue at the last look: minus the place in the ring, less 1, or else runnext. */
+    /** Names the first G of the P's queue at the last scan: -1 minus the head of the ring, or runnext if the ring is empty. */
     private long first;
 
     static Request of(Processor pr) {
@@ -31,8 +31,9 @@ final class Request implements Monitor.Watched {
     }
 
     /**
-     * At each look: whether another is first in its queue than at the last. Not whether its runnext is another, while the ring has
-     * Gs: who makes goroutines all the time puts each there, and those before it into the ring.
+     * Returns whether the P's queue begins with another G than at the last scan. Sysmon calls it at each scan. While the ring has Gs,
+     * changes of runnext do not count: a goroutine that keeps starting goroutines puts each new one there, and moves the one before it into
+     * the ring.
      */
     boolean changed(long pp) {
         int head = Runq.head(pp);

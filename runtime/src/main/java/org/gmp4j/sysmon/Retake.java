@@ -19,62 +19,69 @@ import org.gmp4j.struct.SchedStat;
 import org.gmp4j.struct.Schedt;
 
 /**
- * {@code retake}: sysmon's look at each P, to take it from a system call, from a goroutine that sleeps in the kernel, and
- * from one that has had its time slice.
+ * {@code retake}: sysmon scans each P and takes it from a system call, from a goroutine that sleeps in the kernel, or from a goroutine
+ * that has used up its time slice.
  *
  * <pre>
- *  P                                   work waits for it    after                  what
- *  _Psyscall                           yes, or nobody idle  one tick               CAS to _Pidle, handoffp
- *  _Psyscall, its slice is over        yes                  at once                the same
- *  _Psyscall                           no                   10 ms                  the same
- *  _Prunning, thread asleep            yes                  two looks              handoff, then the same
- *  _Prunning                           yes (but see below)  the quantum            g.preempt, points (ArmPoints)
- *  _Prunning, no point stops it        yes                  the quantum in CPU     handoff, then the same
- *                                                             time of its thread
+ *  P                                work waits for the P       after                   action
+ *  _Psyscall                        yes, or no P is idle and   the second scan of      CAS to _Pidle, handoffp
+ *                                     no M spins                 the call
+ *  _Psyscall, its slice is over     yes                        the first scan          CAS to _Pidle, handoffp
+ *  _Psyscall                        no                         10 ms                   CAS to _Pidle, handoffp
+ *  _Prunning, its thread sleeps     yes                        two scans               Gate or signal, then as _Psyscall
+ *  _Prunning                        yes, but see below         the slice               g.preempt, points (ArmPoints)
+ *  _Prunning, no point stops it     yes                        the slice, counted in   Gate or signal, then as _Psyscall
+ *                                                                CPU time of its thread
  * </pre>
  *
- * How a P is taken is {@link Takeover}'s part.
+ * {@link Takeover} takes the P.
  *
- * <p>What a goroutine that has had its quantum queues is no reason to stop it as long as an M searches or a P is idle: it will run there,
- * some 30 µs later. So then what is first in the queue counts from the second look at it on, unless a timer is due or a G is in the global
- * queue. Without this a goroutine that computed, and
- * started one of a few instructions each 0.2 ms, lost its P some 30 times a second, and those that it had started ran late: p99 of 156
- * to 208 µs, afterwards 83 to 152.
+ * <p>While an M spins or a P is idle, another M soon steals a G that is queued on a busy P. So in that case the first G of the queue is a
+ * reason to preempt only from the second scan on that finds it there, unless a timer is due or a G is in the global queue. Without this
+ * rule a goroutine that computes, and starts a short goroutine now and then, would lose its P each time, and the goroutines that it starts
+ * would run later.
  *
- * <p>A goroutine that runs on without its P is a stray ({@link Strays}). Its thread competes for a CPU as any other does, and the
- * goroutine waits for a P as any other when it next calls the runtime. To keep strays few, a goroutine that no point stops keeps its P
- * the longer, the more strays run: twice as long for each stray a CPU, doubled at most {@value #MAX_DOUBLINGS} times. Of n goroutines
- * that never end, on one CPU, all would be strays after n quanta otherwise; with this rule about log n are. A fixed bound on strays
- * would keep the others waiting for ever once it is reached.
+ * <p>A goroutine that runs on after its P was taken is a stray ({@link Strays}). Its thread competes for a CPU as any other thread does,
+ * and at its next call of the runtime the goroutine waits for a P as any other goroutine does. To keep strays few, a goroutine that no
+ * point stops keeps its P the longer, the more strays run: the time doubles each time that the number of strays grows by the number of
+ * CPUs, at most {@value #MAX_DOUBLINGS} times. Without this rule n goroutines that never end, on one CPU, would all be strays after n
+ * quanta; with it about log n are. A fixed bound on strays would keep the remaining goroutines waiting for ever once it is reached.
  *
- * <p>Rejected: strays at {@code SCHED_IDLE}, weight 3 where others have 1,024. A stray that holds a lock keeps all that want it
- * waiting for as long as the others have work: a sort of 0.33 s under a monitor was not done after 40 s. A stray in the JDK's code
- * keeps a safepoint waiting when other processes want the CPUs: 1.3 s.
+ * <p>Rejected: to run strays at {@code SCHED_IDLE}, with weight 3 where other threads have 1,024. A stray that holds a lock would keep all
+ * waiters of that lock waiting for as long as other threads have work. A stray in the JDK's code would delay a safepoint for as long as
+ * other processes want the CPUs.
  */
 final class Retake {
     private static final long SYSCALL_NANOS = 10_000_000;
-    /** A slice is taken to have begun before the look that first saw it, but by no more than this and a quarter of a quantum. */
+    /**
+     * Nanoseconds. Where the begin of a slice is not known, sysmon assumes that it was before the scan that first sees the slice, by at
+     * most this and at most a quarter of the least quantum.
+     */
     private static final long MAX_EARLIER = 250_000;
     /**
-     * Where sysmon shares a CPU with a goroutine that has had its quantum, a look costs that CPU 30 to 40 µs, though sysmon itself needs 3:
-     * two switches, and cold caches after them.
+     * The shortest interval, in ns, between two scans of a goroutine that has used up its quantum. Where sysmon shares the CPU with that
+     * goroutine, a scan costs two context switches and the cache misses after them, many times sysmon's own CPU time.
      */
     private static final long MIN_LOOK_AGAIN = 250_000;
-    /** The most between two looks at such a one while a P is idle. */
+    /** The longest such interval, in ns, while a P is idle. */
     private static final long CALM = 1_000_000;
 
-    /** How often the time for which a goroutine that no point stops keeps its P is doubled at most: once for each stray a CPU. */
+    /** How often {@link #patience} doubles at most the time for which a goroutine that no point stops keeps its P. */
     private static final int MAX_DOUBLINGS = 6;
-    /** For this long a goroutine that was told to yield is looked at as often as sysmon can. After that it may well wait for a CPU. */
+    /**
+     * For so many ns after a preemption request sysmon scans the goroutine as often as its limits allow. A goroutine that has not yielded
+     * by then probably waits for a CPU.
+     */
     private static final long LOOK_CLOSELY = 500_000;
     /**
-     * After this long sysmon checks a goroutine on an M whose last one came to a point by itself. Sooner would be a look for nothing after
-     * each slice that ends. With a quantum of 200 µs the next slice may be over by then: it lasts some 50 µs longer.
+     * Nanoseconds from a preemption request to the next scan, where the M's previous goroutine reached a point without a nudge. An earlier
+     * scan would usually find nothing to do. With a quantum of 200 µs the next slice may end before this scan, and then lasts some 50 µs
+     * too long.
      */
     private static final long TRUSTED = 250_000;
-    /** After this long, or as soon as fairSleep allows, it looks again at one that is inside the runtime, which ends by itself. */
+    /** Nanoseconds to the next scan of a goroutine inside the runtime, which it leaves by itself; more if Sysmon.fairSleep demands it. */
     private static final long PROMPT = 50_000;
-    /** For this long after a P was taken from a system call, or from a thread asleep, another such is expected. */
+    /** For so many ns after a P was taken from a system call, or from a thread that slept, sysmon expects another such case. */
     private static final long TOOK_FROM_SYSCALL = 20_000_000;
     private static final long TOOK_FROM_SLEEPER = 1_000_000_000;
 
@@ -86,9 +93,9 @@ final class Retake {
     private final Scheduler s;
     private final long quantum;
     private final long leastQuantum;
-    /** How soon it looks again at a goroutine that has had its slice and does not yield. */
+    /** The interval, in ns, between two scans of a goroutine that has used up its slice and does not yield while work waits. */
     private final long lookAgain;
-    /** Whether a goroutine that runs is left to yield by itself: asyncpreemptoff. */
+    /** Whether goroutines yield only where they call the runtime ({@code asyncpreemptoff}). */
     private final boolean cooperative;
     private final ThreadState threads = new ThreadState();
     private final ArmPoints points = new ArmPoints();
@@ -97,22 +104,22 @@ final class Retake {
     private boolean workWaits;
     private boolean busy;
     private boolean anyOver;
-    /** How soon one of the goroutines that were told to yield should have come to a point. */
+    /** Nanoseconds to the next scan that a goroutine with a preemption request needs; Long.MAX_VALUE if there is no such goroutine. */
     private long awaited;
-    /** Whether it is known of all that run when their slices began. */
+    /** Whether the begin of the slice is known for each P that runs a goroutine. */
     private boolean exact;
-    /** Whether a thread was seen asleep that was not at the look before. */
+    /** Whether a thread was asleep at the last scan, and not at the one before. */
     private boolean suspected;
-    /** Whether a P was in a system call; when one was last taken from there, and from a thread asleep. */
+    /** Whether a P was in a system call at the last scan. */
     private boolean inSyscall;
+    /** The nanoTime of the scan that last took a P from a system call, and of the one that last took a P from a thread that slept. */
     private long tookFromSyscall = System.nanoTime() - TOOK_FROM_SYSCALL;
     private long tookFromSleeper = System.nanoTime() - TOOK_FROM_SLEEPER;
-    /**
-     * When the last look was, and how long after the one before; and when the first of the goroutines whose Ps have work waiting will
-     * have had its quantum.
-     */
-    private long lastLook = System.nanoTime(); // Nothing was taken lately.
+    /** The nanoTime of the last scan. It begins with the present, so that no P counts as taken recently. */
+    private long lastLook = System.nanoTime();
+    /** Nanoseconds from the scan before to the last one. */
     private long sinceLook;
+    /** The nanoTime at which the first slice ends, or at which a goroutine whose slice is over needs the next scan. */
     private long firstOver;
     private long shortestSlice;
 
@@ -127,47 +134,48 @@ final class Retake {
         cooperative = s.config.debug().asyncpreemptoff();
     }
 
-    /** Whether at the last look a P had work waiting: sysmon must look again soon. */
+    /** Returns whether work waited for a busy P at the last scan. If so, sysmon must scan again soon. */
     boolean workWaits() {
         return workWaits;
     }
 
-    /** Whether at the last look a P ran a goroutine. */
+    /** Returns whether a P ran a goroutine or was in a system call at the last scan. */
     boolean busy() {
         return busy;
     }
 
     /**
-     * Nanoseconds from {@code now} until a goroutine will have had its quantum, or a part of one if it has had it and nobody waits.
-     * 0 for {@value #LOOK_CLOSELY} ns after one was told to yield, or a little more if it came to a point by itself the last time: what
-     * makes it yield slows others down until sysmon sees that it did.
+     * Returns the nanoseconds from {@code now} to the next scan that a slice needs: to the first end of a slice, or to the next scan of a
+     * goroutine whose slice is over. For {@value #LOOK_CLOSELY} ns after a preemption request it is 0, or {@value #TRUSTED} at most if the
+     * M's previous goroutine reached a point without a nudge: until sysmon sees that the goroutine has yielded, the check at each point
+     * slows other goroutines down.
      */
     long untilOver(long now) {
         long until = firstOver == Long.MAX_VALUE ? firstOver : Math.max(0, firstOver - now);
         return Math.min(until, awaited);
     }
 
-    /** Whether {@link #untilOver} can be relied on: where it is not known when a slice began, sysmon looks several times in each. */
+    /** Returns whether {@link #untilOver} is exact. Where the begin of a slice is not known, sysmon scans several times in each slice. */
     boolean exact() {
         return exact;
     }
 
-    /** The shortest of the time slices of Ps for which work waited at the last look; the quantum where none did. */
+    /** Returns the shortest slice, in ns, of the Ps for which work waited at the last scan, or the quantum if there was none. */
     long shortestSlice() {
         return shortestSlice;
     }
 
-    /** Whether at the last look a thread that others wait for seemed to sleep in the kernel: the second look decides. */
+    /** Returns whether at the last scan a thread with a P seemed to sleep in the kernel while work waited. The second scan decides. */
     boolean suspected() {
         return suspected;
     }
 
-    /** Whether a P was in a system call at the last look. */
+    /** Returns whether a P was in a system call at the last scan. */
     boolean inSyscall() {
         return inSyscall;
     }
 
-    /** Whether a P is in a system call that no look has seen yet. */
+    /** Returns whether a P is in a system call that no scan has seen yet. */
     boolean newSyscall() {
         for (Processor pr : s.procs()) {
             if (PStatus.get(pr.pp) == PStatus.PSYSCALL && P.SYSCALLTICK.getOpaque(pr.pp) != SYSCALLTICK.get(pr.pp)) {
@@ -177,17 +185,20 @@ final class Retake {
         return false;
     }
 
-    /** Whether one was taken from a system call lately. */
+    /** Returns whether a P was taken from a system call within {@value #TOOK_FROM_SYSCALL} ns before the last scan. */
     boolean tookFromSyscall() {
         return lastLook - tookFromSyscall < TOOK_FROM_SYSCALL;
     }
 
-    /** Whether one was taken from a thread asleep lately. */
+    /** Returns whether a P was taken from a thread that slept within {@value #TOOK_FROM_SLEEPER} ns before the last scan. */
     boolean tookFromSleeper() {
         return lastLook - tookFromSleeper < TOOK_FROM_SLEEPER;
     }
 
-    /** A look when all Ps are idle, or the world stops. Points that are armed stay armed: goroutines that are to stop need them. */
+    /**
+     * Scans for strays only. Sysmon calls it when all Ps are idle, or while the world stops. In the second case the switch of the points
+     * and the armed points stay as they are: the goroutines that are to stop need them.
+     */
     void lookForStrays(long now) {
         busy = false; // No goroutine was seen to run.
         workWaits = false;
@@ -198,20 +209,20 @@ final class Retake {
         }
     }
 
-    /** Whether there was a stray at the last look for them. */
+    /** Returns whether the last scan for strays found one. */
     boolean anyStray() {
         return strays.any();
     }
 
-    /** Whether a stray is being brought to a point: sysmon must look again soon. */
+    /** Returns whether sysmon is bringing a stray to a point. If so, sysmon must scan again soon. */
     boolean callsStray() {
         return strays.calling();
     }
 
-    /** One look at all Ps; whether there was something to do. */
+    /** Scans all Ps. Returns whether there was something to do. */
     boolean look(long now) {
         boolean took = false;
-        // A new slice began since the last look, half the time ago on average.
+        // A slice that the last scan did not see has begun since, on average in the middle of the interval.
         sinceLook = now - lastLook;
         long earlier = Math.min(sinceLook / 2, Math.min(MAX_EARLIER, leastQuantum / 4));
         lastLook = now;
@@ -242,7 +253,7 @@ final class Retake {
             try {
                 took |= look(pr, status, slices, now);
             } catch (OutOfMemoryError e) {
-                took = true; // There may be memory enough for the other Ps; at this one sysmon looks again soon.
+                took = true; // There may be enough memory for the other Ps. Sysmon scans this one again soon.
             }
         }
         suspected = threads.suspected();
@@ -255,7 +266,7 @@ final class Retake {
         long pp = pr.pp;
         boolean same = slices == 0;
         boolean waits = work(pp, now);
-        long slice = waits ? slice(pp) : quantum; // Nobody loses while none waits: no reason to look often.
+        long slice = waits ? slice(pp) : quantum; // While no work waits for the P, there is no reason for short slices.
         GlobalTurn.look(s.sched, pr, slice, now);
         if (status == PStatus.PSYSCALL) {
             inSyscall = true;
@@ -278,7 +289,7 @@ final class Retake {
         long over = SCHEDWHEN.get(pp) + slice;
         if (over > now) {
             firstOver = Math.min(firstOver, over);
-        } else { // It has not yielded, or somebody waits by then.
+        } else { // The goroutine may not yield, or work may come for the P: the next scan finds out.
             boolean calm = Schedt.NPIDLE.getVolatile(s.sched) > 0 && !tookFromSleeper();
             firstOver = Math.min(firstOver, now + (waits ? lookAgain : lookAlone(calm, quantum)));
         }
@@ -286,22 +297,23 @@ final class Retake {
     }
 
     /**
-     * How soon sysmon looks again at a goroutine that has had its quantum while nothing waits for its P.
+     * Returns the interval, in ns, between two scans of a goroutine that has used up its quantum while no work waits for its P.
      *
-     * @param calm what comes runs on an idle P. But another goroutine may take that P meanwhile and keep it, or fall asleep with it; then
-     *     what comes next waits until the look: therefore no longer than a millisecond, or than a quarter of a quantum
+     * @param calm whether a P is idle, which runs the next G that becomes runnable, and no thread fell asleep with a P lately. Another
+     *     goroutine may take that P meanwhile and keep it, or fall asleep with it, and a further G then waits until the scan. So the
+     *     interval is at most a millisecond, or a quarter of a quantum if that is longer
      */
     static long lookAlone(boolean calm, long quantum) {
         long usual = Math.min(quantum, Math.max(quantum / Sysmon.BUSY_LOOKS, MIN_LOOK_AGAIN));
         return calm ? Math.max(usual, Math.clamp(quantum, Sysmon.WORK_SLEEP, CALM)) : usual;
     }
 
-    /** The same while something waits for its P. */
+    /** Returns the interval, in ns, between two scans of a goroutine that has used up its slice while work waits for its P. */
     static long lookAgain(long least, long quantum) {
         return Math.max(MIN_LOOK_AGAIN, Math.min(least, lookAlone(false, quantum)));
     }
 
-    /** How long a goroutine may run while others wait for its P: shorter the more there are, if that is wanted. */
+    /** Returns how long, in ns, a goroutine may run while Gs wait for its P. If the least quantum is shorter, more Gs shorten the slice. */
     private long slice(long pp) {
         if (leastQuantum == quantum) {
             return quantum;
@@ -310,7 +322,7 @@ final class Retake {
         return slice(leastQuantum, quantum, Runq.size(pp) + (Runq.runnext(pp) == 0 ? 0 : 1) + Schedt.RUNQSIZE.getOpaque(s.sched) / procs);
     }
 
-    /** The same where {@code waiting} wait: all have a turn within {@code most}, unless they are too many for the least slice. */
+    /** Returns the slice, in ns, with which {@code waiting} Gs all run within {@code most} ns, but at least {@code least} ns. */
     static long slice(long least, long most, int waiting) {
         return Math.max(least, most / Math.max(1, waiting));
     }
@@ -320,23 +332,26 @@ final class Retake {
         return mp == 0 ? estimate : s.machine(mp).slices.began(SliceClock.slice(pp, tick), estimate);
     }
 
-    /** Whether anything could run on this P. */
+    /** Returns whether a G or a timer waits that could run on this P. */
     private boolean work(long pp, long now) {
         return !Runq.runqempty(pp) || waitsElsewhere(pp, now);
     }
 
-    /** Whether a timer of the P is due, or a G is in the global queue: for how long is not known. */
+    /** Returns whether a timer of the P is due, or a G is in the global queue. It is not known how long that has waited. */
     private boolean waitsElsewhere(long pp, long now) {
         long when = P.TIMER0WHEN.getAcquire(pp);
         return when != 0 && when <= now || Schedt.RUNQSIZE.getOpaque(s.sched) > 0;
     }
 
-    /** Whether an M searches, or is woken as soon as there is work. */
+    /** Returns whether an M spins, or a P is idle, for which an M is woken as soon as there is work. */
     private boolean anotherComes() {
         return Schedt.nmspinningVolatile(s.sched) + Schedt.NPIDLE.getVolatile(s.sched) > 0;
     }
 
-    /** A call has its P taken at the second look at it; at the first if the goroutine's slice is over. */
+    /**
+     * Takes the P from a system call at the second scan that sees the call, or at the first if work waits and the slice is over. Returns
+     * whether it took the P.
+     */
     private boolean syscall(long pp, boolean waits, long now, long over) {
         int tick = P.SYSCALLTICK.getOpaque(pp);
         if (SYSCALLTICK.get(pp) != tick) {
@@ -352,7 +367,7 @@ final class Retake {
             firstOver = Math.min(firstOver, Math.max(over, now + lookAgain));
             return false;
         }
-        // With nothing to run and others idle or searching, leave the P where it will soon be wanted.
+        // While no work waits and a P is idle or an M spins, the P stays with the caller, which will soon need it.
         if (!waits && Schedt.nmspinningVolatile(s.sched) + Schedt.NPIDLE.getVolatile(s.sched) > 0
                 && now - SYSCALLWHEN.get(pp) < SYSCALL_NANOS) {
             return false;
@@ -364,7 +379,14 @@ final class Retake {
         return true;
     }
 
-    /** Of a goroutine for whose P work waits. Who was told to yield is watched until it does, whatever comes meanwhile. */
+    /**
+     * Returns whether a goroutine may keep its P while work waits for it. Once sysmon has asked it to yield, a new G in the queue no longer
+     * matters.
+     *
+     * @param over whether its slice is over
+     * @param comes whether the first G of the queue is new, and another M will probably take it
+     * @param told whether sysmon has asked it to yield in this slice
+     */
     static boolean mayRunOn(boolean over, boolean comes, boolean told) {
         return !over || comes && !told;
     }
@@ -379,14 +401,14 @@ final class Retake {
         if (Takeover.unanswered(pr, mp, tick, now)) {
             anyOver |= age >= slice;
             if (now - Request.of(pr).asked < LOOK_CLOSELY) {
-                awaited = Math.min(awaited, PROMPT); // The P is nobody's once the handler has left it.
+                awaited = Math.min(awaited, PROMPT); // Once the handler has released the P, it runs nothing until sysmon takes it.
             }
-            return false; // It waits for a CPU, for a disk, or has signals blocked: another signal would not help.
+            return false; // The thread waits for a CPU or a disk, or has signals blocked. Another signal would not help.
         }
         Machine m = s.machine(mp);
         WatchedM w = WatchedM.of(m);
         if (!w.isIn(SliceClock.slice(pp, tick))) {
-            return false; // Sysmon had lost its CPU: another slice has begun, or another M has the P.
+            return false; // Sysmon was off its CPU meanwhile, and another slice has begun, or another M has the P.
         }
         if (threads.asleep(m, now)) {
             if (!takeover.fromThread(pr, mp, tick, false)) {
@@ -402,8 +424,8 @@ final class Retake {
         anyOver = !cooperative;
         long gp = M.CURG.getOpaque(mp);
         if (!told || gp == 0 || G.PREEMPT.getOpaque(gp) == 0) {
-            // The first time; or the one that was told has parked before it looked, and another runs on what is left of the
-            // slice, which is nothing.
+            // Either this is the first request in this slice. Or the goroutine that was asked has parked before it checked, and another
+            // one has inherited the slice, of which nothing is left.
             w.preempted = SliceClock.slice(pp, tick);
             if (gp != 0) {
                 w.overrun.forget();
@@ -412,11 +434,13 @@ final class Retake {
             boolean _ = Preempt.preemptone(pp);
         }
         if (cooperative) {
-            return false; // It yields where it calls the runtime.
+            return false; // The goroutine yields where it calls the runtime.
         }
         if (M.LOCKS.getOpaque(mp) != 0) {
             awaited = Math.min(awaited, PROMPT);
-            return false; // It checks g.preempt as it leaves the runtime; or it gives its P to another, which would pass points in vain.
+            // The goroutine is inside the runtime and checks g.preempt as it leaves it, or it passes its P on. In the second case the next
+            // goroutine would check at each point in vain.
+            return false;
         }
         if (w.awaited != SliceClock.slice(pp, tick)) {
             w.awaited = SliceClock.slice(pp, tick);
@@ -424,11 +448,12 @@ final class Retake {
         }
         boolean helps = points.overran(m, SliceClock.slice(pp, tick));
         if (P.SCHEDTICK.getOpaque(pp) != tick) {
-            ArmPoints.gone(); // Sysmon had lost its CPU.
+            ArmPoints.gone(); // Sysmon was off its CPU meanwhile, and the slice has ended.
             return false;
         }
         if (helps) {
-            if (now - w.awaitedSince < LOOK_CLOSELY) { // Not its age: work may have come for one that ran alone for long.
+            // Counted from the first request in this slice, not from its begin: work may have come for a goroutine that ran alone for long.
+            if (now - w.awaitedSince < LOOK_CLOSELY) {
                 awaited = w.overrun.prompt() ? Math.min(awaited, TRUSTED) : 0;
             }
             return false;
@@ -438,10 +463,11 @@ final class Retake {
     }
 
     /**
-     * Whether a goroutine that no point stops keeps its P: until its thread has had a CPU for a slice, and {@link #patience} is over. Where
-     * the thread waits for a CPU behind other threads, to take its P would add one more to them, and bring no goroutine further.
+     * Returns whether a goroutine that no point stops keeps its P for now. It does until its thread has had a CPU for a slice, and {@link
+     * #patience} is over. While the thread waits for a CPU behind other threads, another M with its P would be one more of these threads,
+     * and no goroutine would advance.
      *
-     * @param name the time slice
+     * @param name the time slice ({@link SliceClock#slice})
      */
     boolean patient(WatchedM w, Machine m, long name, long now, long age, long slice) {
         if (w.takenSlice != name) {
@@ -451,12 +477,15 @@ final class Retake {
         return now < w.takenAt || WatchedM.cpu(m, now) < w.beganCpu + slice;
     }
 
-    /** How long a goroutine that no point stops keeps its P at least, while {@code strays} run without one and want CPUs too. */
+    /** Returns for how long, in ns, a goroutine that no point stops keeps its P at least, while {@code strays} strays want CPUs too. */
     static long patience(long slice, int strays, int cpus) {
         return slice << Math.min(strays / cpus, MAX_DOUBLINGS);
     }
 
-    /** Ends sysmon's part. Without memory nothing has happened yet. */
+    /**
+     * Ends this scheduler's requests for points. Sysmon calls it when it ends. If it throws OutOfMemoryError, nothing has changed, and
+     * sysmon calls it again.
+     */
     void close() {
         points.close();
     }

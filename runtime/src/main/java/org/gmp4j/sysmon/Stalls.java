@@ -15,9 +15,9 @@ import org.gmp4j.struct.Throw;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The stall detector: goroutines that kept a P from others, blocked in the kernel or running without a point, until sysmon
- * took it. They are always counted; {@code GMPDEBUG=stall=N} prints at most one every N milliseconds, with the stack; a callback gets
- * them at the same rate.
+ * The stall detector. A stall is a goroutine that kept its P while work waited for it, blocked in the kernel or running without a point,
+ * until sysmon took the P. Stalls are always counted. {@code GMPDEBUG=stall=N} prints at most one every N milliseconds, with its stack. A
+ * callback gets stalls at the same rate, or at most one a second if none are printed. The public methods are safe to call from any thread.
  */
 public final class Stalls {
     private static final long DEFAULT_RATE_NANOS = 1_000_000_000;
@@ -25,9 +25,9 @@ public final class Stalls {
     /**
      * One stall.
      *
-     * @param goid the goroutine
-     * @param running true when it ran, false when it slept in the kernel
-     * @param stack where it was
+     * @param goid the id of the goroutine
+     * @param running true if the goroutine ran, false if its thread slept in the kernel
+     * @param stack the goroutine's stack soon after the P was taken, innermost frame first
      */
     public record Stall(long goid, boolean running, StackTraceElement[] stack) {
     }
@@ -43,39 +43,39 @@ public final class Stalls {
         printRate = debug.stall() * 1_000_000L;
     }
 
-    /** Those of {@code s}, which sysmon watches. */
+    /** Returns the stall detector of {@code s}, whose monitor is a {@link Sysmon}. */
     public static Stalls of(Scheduler s) {
         return ((Sysmon) s.monitor()).stalls;
     }
 
-    /** Sets what is called with each stall; on sysmon's thread, so it must be quick. Null for nothing. */
+    /** Sets the callback, or removes it if {@code c} is null. The callback runs on sysmon's thread, so it must be quick. */
     public void setCallback(@Nullable Consumer<Stall> c) {
         callback = c;
     }
 
-    /** Sets what is called each time there is a stall; it must only take note of it. */
+    /** Sets the task that sysmon runs at each stall. It must do no more than note that there was one. */
     public synchronized void setRecorder(Runnable r) {
         recorder = r;
     }
 
-    /** Nothing more is called, if that was this. */
+    /** Removes the task that was set by {@link #setRecorder}, if it is {@code r}. */
     public synchronized void dropRecorder(Runnable r) {
         if (recorder == r) {
             recorder = null;
         }
     }
 
-    /** How often a P was taken from a goroutine that slept in the kernel. */
+    /** Returns how often a P was taken from a goroutine that slept in the kernel. */
     public long blocked() {
         return blocked.get();
     }
 
-    /** How often a P was taken from a goroutine that ran past its quantum and reached no point. */
+    /** Returns how often a P was taken from a goroutine that ran past its quantum and reached no point. */
     public long ran() {
         return ran.get();
     }
 
-    /** On sysmon: the P was taken from the goroutine of this request. */
+    /** Counts and reports that the P of this request was taken from its goroutine. Sysmon calls it. */
     void add(Request r) {
         long _ = (r.running ? ran : blocked).incrementAndGet();
         Runnable notice = recorder;
@@ -95,7 +95,7 @@ public final class Stalls {
         try {
             tell(r, c, st);
         } catch (OutOfMemoryError e) {
-            return; // It is counted.
+            return; // The stall is counted, but not reported.
         }
     }
 
@@ -105,7 +105,7 @@ public final class Stalls {
             try {
                 c.accept(stall);
             } catch (Throw t) {
-                throw t; // A call of the runtime found the scheduler corrupt.
+                throw t; // The callback called the runtime, which found the scheduler corrupt.
             } catch (Throwable t) {
                 callback = null;
                 Stderr.tryPrint("gmp4j: the stall callback threw ", ThrowableText.line(t), " and is off");

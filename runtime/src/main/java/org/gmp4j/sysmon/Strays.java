@@ -10,43 +10,45 @@ import org.gmp4j.struct.Schedt;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Strays: goroutines that run on without a P, which was taken from them because nothing could stop them where they were. When a stray
- * calls the runtime it gets a P again: an idle one, or its turn at the end of the global queue. When it has come to code with preemption
- * points, one of these can make it call the runtime ({@link ArmPoints}), and has to: a loop there may call nothing for hours.
+ * Brings strays to preemption points. A stray is a goroutine that runs on after its P was taken, since nothing could stop it where it was.
+ * When a stray calls the runtime it takes an idle P, or goes to the end of the global queue. When it has come to code with preemption
+ * points, one of these must make it call the runtime ({@link ArmPoints}): a loop there may make no call for hours.
  *
- * <p>To call a stray is to have it come to a point. Sysmon looks for strays at most every 10 ms, and calls one at a time: first after
- * 10 ms, then ever more rarely, down to once in 1.3 s, for a call slows others down a little. It calls only threads that have used a good
- * part of a CPU since the last look. A thread that sleeps in the kernel comes to no point; and a thread that gets no CPU, because others
- * of a higher priority use it all, would keep sysmon waiting, as a nudge is over only when each thread has taken part. (So none is called
- * while more than {@value #GOOD_PART} share each CPU.) Only sysmon uses this class.
+ * <p>To call a stray means to bring it to a point. Sysmon scans for strays at most every 10 ms, and calls one at a time: for the first time
+ * after 10 ms, then at intervals that double up to 1.3 s, since a call slows other goroutines down a little. It calls only strays whose
+ * threads have used at least one part in {@value #GOOD_PART} of a CPU since the last scan. A thread that sleeps in the kernel reaches no
+ * point. A thread that gets no CPU, because threads of a higher priority use them all, would delay sysmon, as a nudge ends only when each
+ * thread has taken part. So sysmon calls no stray while more than {@value #GOOD_PART} threads share each CPU. Only sysmon uses this class.
  */
 final class Strays {
     private static final long SCAN_NANOS = 10_000_000;
     private static final int MAX_DOUBLINGS = 7;
-    /** A good part of a CPU is the elapsed time divided by this. */
+    /** A stray is called only if its thread's CPU time is at least the elapsed time divided by this. */
     private static final int GOOD_PART = 4;
+    /** A call ends after so many ns at the latest. */
     private static final long CALL_NANOS = 50_000_000;
 
     private final Scheduler s;
     private final ArmPoints points;
     private long lastScan;
-    /** Where in the list of Ms the next to be called may be. */
+    /** The index in the list of Ms at which the next scan begins. */
     private int from;
-    /** The M of the stray that is called; null for none. Below it, since when, and the number of the call. */
+    /** The M of the stray that sysmon calls at the moment; null if there is none. */
     private @Nullable Machine called;
+    /** The nanoTime at which that call began, and the number of calls so far, which names it. */
     private long since;
     private int calls;
-    /** Whether there was one at the last scan. */
+    /** Whether the last scan found a stray. */
     private boolean any;
 
-    /** What sysmon knows of the stray on an M. */
+    /** Sysmon's record of the stray on an M. */
     static final class Stray {
-        /** Which goroutine; 0 for none. */
+        /** The id of the goroutine; 0 if the M has no stray. */
         private long goid;
-        /** When it was last looked at, and its thread's CPU time then. */
+        /** The nanoTime at which the stray was last seen, and its thread's CPU time then, in ns. */
         private long seen;
         private long cpu;
-        /** When it may be called next, and how often that was put off. */
+        /** The nanoTime before which the stray is not called, and how often that interval has doubled. */
         private long next;
         private int doublings;
 
@@ -71,17 +73,17 @@ final class Strays {
         this.points = points;
     }
 
-    /** Whether one is called just now: points must be wanted, and sysmon look again soon. */
+    /** Returns whether a stray is being called. If so, the switch of the points must be set, and sysmon must scan again soon. */
     boolean calling() {
         return called != null;
     }
 
-    /** Whether there was one at the last scan. */
+    /** Returns whether the last scan found a stray. */
     boolean any() {
         return any;
     }
 
-    /** Looks at the stray that is called, and at all Ms if it is time; does nothing while the world is stopped. */
+    /** Continues the call of a stray, and scans all Ms if the last scan is old enough. While the world is stopped it only ends the call. */
     void look(long now) {
         boolean stopped = Schedt.GCWAITING.getAcquire(s.sched) != 0;
         if (called != null) {
@@ -109,7 +111,7 @@ final class Strays {
         }
     }
 
-    /** How many of them want a CPU. */
+    /** Returns how many strays have a CPU or wait for one. */
     int running() {
         int n = 0;
         for (Machine m : s.machines()) {
@@ -118,7 +120,7 @@ final class Strays {
         return n;
     }
 
-    /** The M has a stray: whether that is to be called. */
+    /** Records the stray on the M. Returns whether it is to be called now. */
     private boolean found(Machine m, long now) {
         long gp = M.CURG.getOpaque(m.mp);
         if (gp == 0) {
@@ -143,11 +145,12 @@ final class Strays {
         return false;
     }
 
+    /** Continues the call of the M's stray, or ends it: if the stray stops or sleeps, if no point can stop it, or if it takes too long. */
     private void goOn(Machine m, long now, boolean stopped) {
         Stray stray = WatchedM.of(m).stray;
         boolean sleeps = now - since >= SCAN_NANOS && !stray.ran(m, now);
         if (stopped || sleeps || now - since >= CALL_NANOS || !m.astray()
-                || !points.overran(m, -calls)) { // No time slice has such a name.
+                || !points.overran(m, -calls)) { // The name of a time slice is never negative.
             called = null;
             stray.putOff(m, now);
         }

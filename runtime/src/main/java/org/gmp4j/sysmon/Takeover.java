@@ -14,18 +14,23 @@ import org.gmp4j.struct.PStatus;
 import org.gmp4j.struct.SchedStat;
 
 /**
- * How sysmon takes a P, once {@link Retake} has decided that it does: from a system call by a CAS on its status; from a thread that runs,
- * or sleeps in the kernel, by {@link Gate}, which leaves the P in _Psyscall, and then the same. Where the kernel has no membarrier there
- * is no gate: a signal asks the thread, whose handler does that.
+ * Takes a P from a thread, once {@link Retake} has decided to do so. Only sysmon uses this class.
+ *
+ * <ol>
+ * <li>If the goroutine is in a system call, the P is in _Psyscall, and a CAS on its status takes it.
+ * <li>If the thread runs, or sleeps in the kernel, {@link Gate} changes the P to _Psyscall, and the CAS follows.
+ * <li>Where the kernel has no membarrier, the gate cannot be used. A signal then asks the thread, and its handler changes the P to
+ * _Psyscall.
+ * </ol>
  */
 final class Takeover {
     /**
-     * How long a request by signal may take before sysmon looks elsewhere; it is answered at the next look. A thread that
-     * sleeps must be woken to answer.
+     * How long, in ns, sysmon waits for the answer to a signal before it goes on with other Ps. It sees a later answer at the next scan. A
+     * thread that sleeps takes longer, since the signal must wake it first.
      */
     private static final long ANSWER_NANOS = 50_000;
     private static final long WAKE_ANSWER_NANOS = 150_000;
-    /** A request that the thread has not seen stands for this long: the signal may have gone to other code's handler. */
+    /** After so many ns sysmon repeats a request that the thread has not seen: the signal may have gone to other code's handler. */
     private static final long ASK_AGAIN_NANOS = 10_000_000;
 
     private final Scheduler s;
@@ -37,9 +42,9 @@ final class Takeover {
     }
 
     /**
-     * From a system call; whether it was still there.
+     * Takes the P from a system call. Returns false if the call has ended.
      *
-     * @param lasts whether the call was there at the look before: the goroutine's next one will probably last, too
+     * @param lasts whether the previous scan saw the same call: the goroutine's next call will probably last, too
      */
     boolean fromCall(long pp, boolean lasts) {
         if (!take(pp, lasts)) {
@@ -51,9 +56,11 @@ final class Takeover {
     }
 
     /**
-     * From a thread, where its goroutine stands, which runs on without. Whether sysmon is to look again soon.
+     * Takes the P from a thread, wherever its goroutine is. The goroutine runs on without a P. Returns whether sysmon is to scan again
+     * soon.
      *
-     * @param running whether it runs; else it sleeps in the kernel
+     * @param tick the P's schedtick: another time slice is left alone
+     * @param running whether the thread runs; otherwise it sleeps in the kernel
      */
     boolean fromThread(Processor pr, long mp, int tick, boolean running) {
         Request r = Request.of(pr);
@@ -68,7 +75,7 @@ final class Takeover {
                 return finish(pr);
             }
             r.mp = 0;
-            return false; // It is inside the runtime, from where it yields.
+            return false; // The goroutine is inside the runtime, and yields as it leaves it.
         }
         r.handoffs = M.SIGHANDOFF.getOpaque(mp);
         if (!Preempt.handoff(mp, tick)) {
@@ -79,40 +86,46 @@ final class Takeover {
         long end = r.asked + (running ? ANSWER_NANOS : WAKE_ANSWER_NANOS);
         while (!answered(pr)) {
             if (M.SIGREQ.getOpaque(mp) == 0 && PStatus.get(pr.pp) == PStatus.PRUNNING || System.nanoTime() > end) {
-                return true; // Refused, or not answered yet: the next look, soon, takes the P or asks again.
+                return true; // The request was refused, or is not answered yet. The next scan, soon, takes the P or asks again.
             }
             Thread.onSpinWait();
         }
         return finish(pr);
     }
 
-    /** Whether the request of an earlier look has yet to reach the thread. */
+    /** Returns whether the signal of an earlier scan, for this M and time slice, has not reached the thread yet. */
     static boolean unanswered(Processor pr, long mp, int tick, long now) {
         Request r = Request.of(pr);
         return r.mp == mp && r.tick == tick && M.SIGREQ.getOpaque(mp) != 0 && now - r.asked < ASK_AGAIN_NANOS;
     }
 
-    /** Whether the handler gave the P up as asked: it counts that last, and the goroutine has not come back, or made a call, since. */
+    /**
+     * Returns whether the signal handler has released the P as requested, and the goroutine has neither returned nor made another call
+     * since. The handler increments m.sighandoff last.
+     */
     static boolean answered(Processor pr) {
         Request r = Request.of(pr);
         return r.mp != 0 && M.SIGHANDOFF.getOpaque(r.mp) != r.handoffs && P.SCHEDTICK.getOpaque(pr.pp) == r.tick
                 && P.SYSCALLTICK.getOpaque(pr.pp) == r.calls;
     }
 
-    /** The P of a thread is in _Psyscall, and its goroutine may be coming back already. */
+    /**
+     * Completes a request that has changed the P to _Psyscall: takes the P, unless the thread has taken it back, and records the stall.
+     * Returns true: sysmon is to scan again soon.
+     */
     boolean finish(Processor pr) {
         Request r = Request.of(pr);
         boolean _ = take(pr.pp, !r.running);
         r.mp = 0;
         stalls.add(r);
         Recorder.taken(s, pr.pp, r.running ? Recorder.Taken.RAN : Recorder.Taken.BLOCKED, r.gp, r.goid);
-        return true; // Also when the thread was faster: it blocks others, so look again soon.
+        return true; // Also if the thread was faster, since it keeps its P from other goroutines.
     }
 
-    /** From _Psyscall; the M may be coming back at this moment. */
+    /** Takes a P in _Psyscall, and hands it off. Returns false if the M has taken it back. */
     private boolean take(long pp, boolean lasts) {
-        // Before the CAS, by which the M learns that it is gone. By the time it reads this, another call with the P may have had its own
-        // written here: then its next call gives the P away for nothing, or not at once.
+        // Written before the CAS, by which the M learns that its P is gone. Before the M reads it, sysmon may overwrite it for another call
+        // with this P. Then the M's next call releases its P needlessly, or does not release it at once.
         P.LONGCALL.setOpaque(pp, lasts ? 1 : 0);
         if (!PStatus.cas(pp, PStatus.PSYSCALL, PStatus.PIDLE)) {
             return false;

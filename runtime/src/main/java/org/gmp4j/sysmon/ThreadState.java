@@ -7,35 +7,39 @@ import org.gmp4j.struct.M;
 import org.gmp4j.struct.P;
 
 /**
- * What the kernel says of an M's thread: {@code /proc/self/task/TID/stat}. For sysmon alone; takes no memory and keeps no file
- * open.
+ * Reads from the kernel whether an M's thread runs or sleeps ({@code /proc/self/task/TID/stat}). Only sysmon uses this class. It allocates
+ * no memory and keeps no file open.
  *
- * <p>A thread that is asleep at two looks in a row, some tens of microseconds apart or more, with the same schedtick and syscalltick is
- * blocked in the kernel: in a system call, in native code, in a JDK park that is pinned. A thread that merely waits for a CPU is
- * running. The state of a thread that had a CPU for most of the time since the last look is not read; so it may have fallen asleep a
- * look earlier than it seems. Where the state cannot be read, because the process has no descriptor to spare, or /proc is that of
- * another PID namespace, a thread counts as asleep when it had no CPU time at all for 10 ms.
+ * <p>A thread that sleeps at two scans in a row, some tens of microseconds apart or more, with the same schedtick and syscalltick, is
+ * blocked in the kernel: in a system call, in native code, or in a pinned park of the JDK. A thread that waits for a CPU counts as running.
+ * The state of a thread that had a CPU for most of the time since the last scan is not read, so such a thread may have fallen asleep a scan
+ * earlier than it seems. The state cannot be read where the process has no file descriptor left, or /proc belongs to another PID namespace.
+ * There a thread counts as asleep when it has had no CPU time at all for 10 ms.
  */
 final class ThreadState {
-    /** A thread whose state cannot be read counts as asleep after this long without any CPU time. */
+    /** A thread whose state cannot be read counts as asleep after so many ns without any CPU time. */
     private static final long UNREAD_NANOS = 10_000_000;
 
+    /** Whether a scan found a thread asleep that the scan before had not, since {@link #suspected()} was last called. */
     private boolean suspected;
 
-    /** The last look at an M's thread. */
+    /** The last scan of an M's thread. */
     static final class Seen {
         private long tid;
         private int schedtick;
         private int syscalltick;
         private boolean asleep;
-        /** When it was, and the thread's CPU time then. */
+        /** The nanoTime of the scan, and the thread's CPU time at it, in ns. */
         private long at;
         private long cpu;
-        /** The last look by which it had had more of that than before. */
+        /** The nanoTime of the last scan that found more CPU time than the one before. */
         private long ranAt;
     }
 
-    /** Whether the thread was asleep at this look and at the last, in the same time slice and without a system call between. */
+    /**
+     * Scans the M's thread. Returns whether it was asleep at this scan and at the last one, in the same time slice and without a system
+     * call in between.
+     */
     boolean asleep(Machine m, long now) {
         long tid = M.PROCID.get(m.mp);
         long pp = m.attachedP();
@@ -43,7 +47,7 @@ final class ThreadState {
             return false;
         }
         Seen e = WatchedM.of(m).seen;
-        if (e.tid != tid) { // An M that was free has a new thread.
+        if (e.tid != tid) { // The M was free, and has a new thread.
             e.tid = tid;
             e.at = 0;
             e.cpu = 0;
@@ -51,7 +55,7 @@ final class ThreadState {
             e.asleep = false;
         }
         long cpu = cpuNanos(m);
-        boolean ran = cpu - e.cpu > (now - e.at) / 2; // Then the state, which takes twenty times as long to ask for, is R.
+        boolean ran = cpu - e.cpu > (now - e.at) / 2; // Then the state is taken to be R: to read the CPU time costs far less.
         if (cpu != e.cpu) {
             e.cpu = cpu;
             e.ranAt = now;
@@ -67,31 +71,35 @@ final class ThreadState {
         return before && e.asleep;
     }
 
-    /** Whether it was asleep at the last look, be it the first that found so. */
+    /** Returns whether the thread was asleep at the last scan, even if that was the first scan to find it asleep. */
     static boolean slept(Machine m) {
         return WatchedM.of(m).seen.asleep;
     }
 
-    /** Whether the thread has a CPU or waits for one. */
+    /** Returns whether the M's thread has a CPU or waits for one. */
     static boolean runs(Machine m) {
         long tid = M.PROCID.get(m.mp);
         return tid != 0 && runs(tid, 0);
     }
 
-    /** Where that cannot be read: unless it has had no CPU for so long. */
+    /**
+     * Returns whether a thread has a CPU or waits for one.
+     *
+     * @param nanos how long it has had no CPU time, in ns, which decides where its state cannot be read
+     */
     private static boolean runs(long tid, long nanos) {
         int state = OsThread.state((int) tid);
         return state == 'R' || state < 0 && nanos < UNREAD_NANOS;
     }
 
-    /** Whether a thread was found asleep for the first time since this was last asked: the second look should come soon. */
+    /** Returns whether a thread was found asleep for the first time since the last call. If so, the second scan should come soon. */
     boolean suspected() {
         boolean was = suspected;
         suspected = false;
         return was;
     }
 
-    /** The CPU time of the thread in nanoseconds; 0 when it has ended. */
+    /** Returns the CPU time of the M's thread in ns, or 0 when the thread has ended. */
     static long cpuNanos(Machine m) {
         return Math.max(0, OsThread.cpuNanos((int) M.PROCID.get(m.mp)));
     }

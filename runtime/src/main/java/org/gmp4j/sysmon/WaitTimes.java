@@ -4,18 +4,18 @@ package org.gmp4j.sysmon;
 import org.gmp4j.proc.Upkeep;
 
 /**
- * Notes since when goroutines wait, every {@value #EVERY} ns: a traceback's minutes are off by that much at most. A pass takes a part of
- * the goroutines at each look, so that they do not keep sysmon from its other duties, however many they are. While nothing runs, no
- * goroutine begins to wait but one that the JDK parks without a P, which gets its time at once ({@code Mcall.jdkYield}). So one pass after
- * the last change is enough. Only sysmon uses this class.
+ * Records the times at which goroutines began to wait, in a pass every {@value #EVERY} ns. So the minutes in a traceback are off by that
+ * much at most. A pass takes a part of the goroutines at each round of sysmon, so that their number does not keep sysmon from its other
+ * duties. While all Ps are idle no goroutine begins to wait, except one that the JDK parks without a P, whose time is recorded at once
+ * ({@code Mcall.jdkYield}). So one pass after the last P became idle is enough. Only sysmon uses this class.
  */
 final class WaitTimes {
     static final long EVERY = 20_000_000_000L;
 
     private final Upkeep upkeep;
-    /** Goroutines that waited at this time are noted, or will be by the pass under way. */
+    /** The times of all goroutines that waited at this nanoTime are recorded, or will be by the pass under way. */
     private long noted;
-    /** How far that pass has come; 0 for none. */
+    /** The position of the pass under way; 0 if there is none. */
     private int part;
 
     WaitTimes(Upkeep upkeep, long began) {
@@ -23,7 +23,7 @@ final class WaitTimes {
         noted = began;
     }
 
-    /** A part of a pass, if one is under way or due. */
+    /** Does a part of a pass, if one is under way or due. */
     void look(long now) {
         if (part == 0) {
             if (now - noted < EVERY) {
@@ -34,19 +34,22 @@ final class WaitTimes {
         part = upkeep.timeWaits(part, now);
     }
 
-    /** At {@code now} nothing runs, and all Ps have been idle since {@code since}: what waited at the last pass is all that waits. */
+    /**
+     * Notes that all Ps have been idle from {@code since} to {@code now}. If the last pass began after {@code since} and is complete, it
+     * has recorded all goroutines that wait, and the next pass is due only {@value #EVERY} ns from now.
+     */
     void allIdle(long since, long now) {
         if (part == 0 && noted - since > 0) {
             noted = now;
         }
     }
 
-    /** Whether a pass is under way. */
+    /** Returns whether a pass is under way. */
     boolean goOn() {
         return part != 0;
     }
 
-    /** Nanoseconds until the next pass is due; less than 0 when it is. */
+    /** Returns the nanoseconds until the next pass is due, which are negative if it is overdue. */
     long untilDue(long now) {
         return noted + EVERY - now;
     }

@@ -4,19 +4,23 @@ package org.gmp4j.sysmon;
 import org.gmp4j.proc.Machine;
 import org.gmp4j.proc.Monitor;
 
-/** What sysmon knows of an M. Only sysmon uses it; {@link #renew} is called before there is anything to see of the M. */
+/**
+ * Sysmon's record of an M. Only sysmon uses it, but for {@link #renew}, which runs before sysmon can see the M. Time slices have the names
+ * that {@link org.gmp4j.proc.SliceClock#slice} gives; -1 stands for none.
+ */
 final class WatchedM implements Monitor.Watched {
-    /** The time slice in which it told the goroutine to yield; that in which it waits for a point, and since when. */
+    /** The time slice in which sysmon asked the goroutine to yield. */
     long preempted = -1;
+    /** The time slice in which sysmon waits for the goroutine to reach a point, and the nanoTime since which it does. */
     long awaited = -1;
     long awaitedSince;
-    /** The time slice at the last look, and the thread's CPU time when it began. */
+    /** The time slice at the last scan, and the thread's CPU time, in ns, when that slice began. */
     private long slice = -1;
     long beganCpu;
-    /** The time slice whose goroutine no point stops, and when it may lose its P, if it has had a CPU for long enough. */
+    /** The time slice whose goroutine no point stops, and the nanoTime from which it may lose its P, if it has had enough CPU time. */
     long takenSlice = -1;
     long takenAt;
-    // They name the slice, the call, the goroutine or the thread that they are about, and so need not be renewed.
+    // Each of these names the slice, the call, the goroutine or the thread that it is about, and so need not be renewed.
     final ArmPoints.Overrun overrun = new ArmPoints.Overrun();
     final Strays.Stray stray = new Strays.Stray();
     final ThreadState.Seen seen = new ThreadState.Seen();
@@ -25,7 +29,10 @@ final class WatchedM implements Monitor.Watched {
         return (WatchedM) m.watched;
     }
 
-    /** The M runs this slice, which began {@code age} ns ago. Until the first look at it the thread is taken to have had a CPU. */
+    /**
+     * Records that the M runs this slice, which began {@code age} ns ago. The thread is assumed to have had a CPU from then until the first
+     * scan that sees the slice.
+     */
     void began(Machine m, long name, long age, long now) {
         if (slice != name) {
             slice = name;
@@ -33,12 +40,12 @@ final class WatchedM implements Monitor.Watched {
         }
     }
 
-    /** Whether this is the slice at the last look. */
+    /** Returns whether this is the slice at the last scan. */
     boolean isIn(long name) {
         return slice == name;
     }
 
-    /** The thread's CPU time; where it cannot be read, that of a thread which always has a CPU. */
+    /** Returns the thread's CPU time in ns. Where it cannot be read it returns {@code now}, as if the thread always had a CPU. */
     static long cpu(Machine m, long now) {
         long cpu = ThreadState.cpuNanos(m);
         return cpu == 0 ? now : cpu;
