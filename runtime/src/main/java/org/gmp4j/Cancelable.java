@@ -7,21 +7,25 @@ import org.jspecify.annotations.NullMarked;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What ends waits when it is cancelled: a {@code Context}. Every wait of this library takes one: {@code recvUnless(ctx)},
- * {@code lockUnless(ctx)}, {@code Go.sleepUnless(ctx, d)}. Implementations are
- * thread-safe, and as their methods are called in the middle of the runtime, they neither wait nor take a lock or monitor: atomics
- * will do. Any thread may call them, one that is interrupted too, and in a bubble of {@code Synctest} those of the bubble.
+ * An object, such as a {@code Context}, that ends waits when it is cancelled. Each wait of this library has a form that takes one:
+ * {@code recvUnless(ctx)}, {@code lockUnless(ctx)}, {@code Go.sleepUnless(ctx, d)}. Implementations are thread-safe. As the runtime calls
+ * their methods in the middle of its own work, they neither wait nor take a lock or monitor; atomics are enough. Any thread may call them,
+ * also one that is interrupted, and in a bubble of {@code Synctest} the goroutines of the bubble.
  */
 @NullMarked
 public interface Cancelable {
-    /** Null until this is cancelled; then what waits throw that it ends, always the same. */
+    /**
+     * Returns null until this is cancelled, and then always the same exception. The waits that this ends throw that exception.
+     */
     @Nullable RuntimeException err();
 
     /**
-     * Has {@code quick} run once when this is cancelled, on the thread that cancels; at once if it is cancelled already. It is called
-     * in the middle of the runtime: it must not wait, nor throw.
+     * Registers {@code quick}, which runs once when this is cancelled, on the thread that cancels. If this is cancelled already, it runs at
+     * once. It is called in the middle of the runtime's work, so it must neither wait nor throw.
      *
-     * @return a function that keeps it from being run; true if it did, false if it was run before or is about to be
+     * @return a function that removes {@code quick} again. It returns true if {@code quick} will not run, and false if it has run or is
+     *     about
+     *     to
      */
     BooleanSupplier whenCancelled(Runnable quick);
 }

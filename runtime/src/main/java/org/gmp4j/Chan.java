@@ -15,15 +15,15 @@ import org.jspecify.annotations.NullMarked;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A channel: a FIFO between goroutines, and between them and plain threads, in any mix. Thread-safe. An interrupt ends the waits of
- * virtual threads of a {@link Gmp} alone ({@link WaitInterruptedException}), those of all threads in the forms that say so, as
- * {@link #recvInterruptibly}. Code that is only to send is given a {@link SendChan}, code that is only to receive a {@link RecvChan}; their
- * methods are described there.
+ * A channel: a FIFO queue between goroutines and plain threads, in any mix. Thread-safe. An interrupt ends only the waits of virtual
+ * threads of a {@link Gmp} ({@link WaitInterruptedException}). It ends those of all threads in the forms named {@code …Interruptibly}, such
+ * as {@link #recvInterruptibly}. {@link SendChan} and {@link RecvChan} describe the methods; they are the types for code that only sends or
+ * only receives.
  *
- * <p>A send happens before the receive of its value; a receive from a channel of capacity C happens before the send
- * that is C later; a close happens before a receive that finds the channel closed. Several channels at once: {@link Select}.
- * A channel that was made in a bubble of {@code Synctest} throws an {@link IllegalStateException} when it is used from outside.
- * Source: Go's {@code hchan}.
+ * <p>A send happens before the receive of its value. A receive from a channel of capacity C happens before the send that is C later. A
+ * close happens before a receive that finds the channel closed. {@link Select} waits for several channels at once. A channel that was made
+ * in a bubble of {@code Synctest} throws an {@link IllegalStateException} when a caller outside of the bubble uses it. Source: Go's
+ * {@code hchan}.
  *
  * @param <T> the type of its elements; {@code null} is never one
  */
@@ -50,7 +50,7 @@ public final class Chan<T> extends Hchan implements SendChan<T>, RecvChan<T> {
     }
 
     /**
-     * What a receive gave.
+     * The result of a receive.
      *
      * @param value the element; null when the channel was closed and drained
      * @param ok whether there was an element
@@ -63,21 +63,21 @@ public final class Chan<T> extends Hchan implements SendChan<T>, RecvChan<T> {
         buf = new Object[capacity];
     }
 
-    /** An unbuffered channel. */
+    /** Makes an unbuffered channel. */
     public static <T> Chan<T> make() {
         return make(0);
     }
 
     /**
-     * A channel with room for {@code capacity} elements.
+     * Makes a channel with a buffer for {@code capacity} elements.
      *
-     * @throws IllegalArgumentException "makechan: size out of range" when negative
+     * @throws IllegalArgumentException "makechan: size out of range" when {@code capacity} is negative
      */
     public static <T> Chan<T> make(int capacity) {
         return new Chan<>(capacity);
     }
 
-    /** Under the lock: empties the buffer of a timer's channel; whether there was anything. */
+    /** Empties the buffer of a timer's channel, and returns whether it had an element. The caller holds the lock. */
     boolean drain() {
         boolean any = buffered();
         if (any) {
@@ -116,17 +116,17 @@ public final class Chan<T> extends Hchan implements SendChan<T>, RecvChan<T> {
         boolean _ = send(element(v), 0, Limits.until(ctx));
     }
 
-    /** As {@link #sendWithin}, and an interrupt ends it on any thread. */
+    /** Sends as {@link #sendWithin} does, but an interrupt ends the wait on any thread. */
     boolean sendWithinInterruptibly(T v, Duration d) {
         return send(element(v), 0, Limits.within(d).interruptibly());
     }
 
-    /** As {@link #recvOkWithin}, and an interrupt ends it on any thread. */
+    /** Receives as {@link #recvOkWithin} does, but an interrupt ends the wait on any thread. */
     @Nullable Recv<T> recvOkWithinInterruptibly(Duration d) {
         return recvOk(Limits.within(d).interruptibly());
     }
 
-    /** Waits until it is closed and drained, without receiving; false when {@code ctx} is cancelled before that. */
+    /** Waits until the channel is closed and drained, and receives nothing. Returns false when {@code ctx} is cancelled before that. */
     boolean drainedUnless(Cancelable ctx) {
         return ChanEnding.drained(this, ctx);
     }
@@ -162,7 +162,10 @@ public final class Chan<T> extends Hchan implements SendChan<T>, RecvChan<T> {
         return recvOk(Limits.until(ctx));
     }
 
-    /** With limits: the element, null when closed and drained, {@link #LATE} when the time was up. */
+    /**
+     * Receives, with a wait until one of the limits ends it. Returns the element, null when the channel is closed and drained, or
+     * {@link #LATE} when the time was up.
+     */
     private @Nullable Object receive(Limits limits) {
         limits.check();
         GStack st = GStack.enter();
@@ -195,13 +198,13 @@ public final class Chan<T> extends Hchan implements SendChan<T>, RecvChan<T> {
         }
     }
 
-    /** The same without a limit of time: never {@link #LATE}. */
+    /** Receives with limits among which there is no time, so that the result is never {@link #LATE}. */
     @SuppressWarnings("unchecked")
     private @Nullable T receiveUntil(Limits limits) {
         return (T) receive(limits);
     }
 
-    /** Null only where a limit is one of time. */
+    /** Receives with limits. Returns null when the time was up, which happens only if there is a limit of time. */
     @SuppressWarnings({"unchecked", "NullAway"})
     Recv<T> recvOk(Limits limits) {
         Object v = receive(limits);
@@ -270,15 +273,15 @@ public final class Chan<T> extends Hchan implements SendChan<T>, RecvChan<T> {
         return found == BLOCKS ? null : new Recv<>(v, v != null);
     }
 
-    /** Under the lock, which it gives back: the element that {@link #lockRecv} found. */
-    @SuppressWarnings({"unchecked", "NullAway"}) // Null is no element.
+    /** Removes and returns the element that {@link #lockRecv} found. The caller holds the lock, which this releases. */
+    @SuppressWarnings({"unchecked", "NullAway"}) // An element is never null.
     private T takeAndUnlock(long sender) {
         Object v = take(sender);
         unlockTaken(sender);
         return (T) v;
     }
 
-    /** What a sudog got that has waited; null for none, or when a close woke it. */
+    /** Returns the element that a waiting sudog got. Returns null when a close woke it, or there is no sudog as the channel was closed. */
     @SuppressWarnings("unchecked")
     private @Nullable T woken(@Nullable GStack st, long sg) {
         if (sg == CLOSED) {
@@ -289,14 +292,14 @@ public final class Chan<T> extends Hchan implements SendChan<T>, RecvChan<T> {
         return (T) v;
     }
 
-    /** Under the lock. */
+    /** Removes and returns the first element, and moves that of a waiting sender into the buffer. The caller holds the lock. */
     private @Nullable Object take(long sender) {
         if (!buffered()) {
             return SudogSlots.elem(sender);
         }
         int i = place();
         Object v = buf[i];
-        buf[i] = sender == 0 ? null : SudogSlots.elem(sender); // The buffer was full: its place is free now.
+        buf[i] = sender == 0 ? null : SudogSlots.elem(sender); // If a sender waits, the buffer was full, and this place is free now.
         took(sender);
         return v;
     }
@@ -321,9 +324,9 @@ public final class Chan<T> extends Hchan implements SendChan<T>, RecvChan<T> {
         buf[i] = v;
     }
 
-    // For a view of the channel as a queue
+    // The methods below serve a view of the channel as a queue.
 
-    /** The element that is first in the buffer; null for none. */
+    /** Returns the first element of the buffer, or null if the buffer is empty. */
     @SuppressWarnings("unchecked")
     @Nullable T first() {
         GStack st = GStack.enter();
@@ -334,11 +337,11 @@ public final class Chan<T> extends Hchan implements SendChan<T>, RecvChan<T> {
         return (T) v;
     }
 
-    /** A copy of the buffer, the first element first. */
+    /** Returns a copy of the buffer, with the first element first. */
     @Nullable Object[] elements() {
         GStack st = GStack.enter();
         lock.lock();
-        try { // There may be no memory.
+        try { // The allocation may fail.
             @Nullable Object[] all = new @Nullable Object[size()];
             for (int i = 0; i < all.length; i++) {
                 all[i] = buf[placeOf(i)];
@@ -354,8 +357,8 @@ public final class Chan<T> extends Hchan implements SendChan<T>, RecvChan<T> {
      * Receives an element that need not be the first.
      *
      * @param v the object, by identity
-     * @param skip how many places of the same object from the front are left out, if it has so many
-     * @return false when it is not in the buffer
+     * @param skip how many occurrences of the object from the front are left out; if there are not so many, the last one is received
+     * @return false when the object is not in the buffer
      */
     boolean receive(Object v, int skip) {
         GStack st = GStack.enter();
@@ -373,7 +376,7 @@ public final class Chan<T> extends Hchan implements SendChan<T>, RecvChan<T> {
                 lock.unlock();
                 return false;
             }
-            for (int i = at; i > 0; i--) { // Now it is the first, and received as any other.
+            for (int i = at; i > 0; i--) { // This moves it to the front, where it is received like any other element.
                 buf[placeOf(i)] = buf[placeOf(i - 1)];
             }
             buf[place()] = v;
@@ -384,7 +387,7 @@ public final class Chan<T> extends Hchan implements SendChan<T>, RecvChan<T> {
         }
     }
 
-    /** Receives until the channel is closed and drained, as Go's range does. */
+    /** Returns an iterator that receives until the channel is closed and drained, as Go's range does. */
     @Override
     public Iterator<T> iterator() {
         return new Received<>() {

@@ -2,13 +2,13 @@
 package org.gmp4j;
 
 /**
- * Somebody sends on a channel that is closed, or closes it again; on threads of all kinds, in a bubble or not, whatever interrupts come.
- * The message is Go's.
+ * Thrown by a send on a closed channel, or a second close of a channel. The message is Go's. It is the same on threads of all kinds and in
+ * bubbles, and interrupts make no difference.
  */
 public final class ChanClosedException extends IllegalStateException {
     private static final long serialVersionUID = 1;
 
-    /** With Go's text. */
+    /** Makes an exception with Go's text. */
     ChanClosedException(String text) {
         super(text);
     }

@@ -17,10 +17,10 @@ import java.util.stream.StreamSupport;
 import org.jspecify.annotations.NullMarked;
 
 /**
- * Bridges from channels to the JDK's types, and ways to join and split channels. Thread-safe. All methods may be called by goroutines,
- * virtual threads and platform threads. None of them waits, so interrupts do nothing to them. Background work is done in goroutines
- * that {@code on} starts: a {@link Gmp}, or in a goroutine {@code Go::go}, and then they belong to its bubble of {@code Synctest}. A
- * cancelled {@code ctx} ends them; what they hold at that moment is lost.
+ * Bridges from channels to the JDK's types, and methods that join and split channels. Thread-safe. Goroutines, virtual threads and platform
+ * threads may call all methods. None of them waits, so interrupts have no effect on them. Background work runs in goroutines that
+ * {@code on} starts. That is a {@link Gmp}, or in a goroutine {@code Go::go}, and then they belong to its bubble of {@code Synctest}. A
+ * cancel of {@code ctx} ends these goroutines, and an element that one of them holds at that moment is lost.
  */
 @NullMarked
 public final class Chans {
@@ -28,8 +28,8 @@ public final class Chans {
     }
 
     /**
-     * One channel with what comes from any of {@code in}. It is closed when all of them are closed and drained, or {@code ctx} is
-     * cancelled. The elements of each channel keep their order.
+     * Returns a channel that passes on the elements of all channels {@code in}. It is closed when all of them are closed and drained, or
+     * {@code ctx} is cancelled. The elements of each channel keep their order.
      */
     public static <T> RecvChan<T> merge(Executor on, Cancelable ctx, List<? extends RecvChan<? extends T>> in) {
         Chan<T> out = Chan.make();
@@ -52,9 +52,9 @@ public final class Chans {
     }
 
     /**
-     * All that comes from {@code in}, in each of {@code n} channels with room for {@code capacity}; the slowest of their receivers sets the
-     * pace. They are closed when {@code in} is closed and drained, or {@code ctx} is cancelled. (To share elements out among
-     * receivers nothing is needed: they receive from one channel.)
+     * Returns {@code n} channels, each with a buffer for {@code capacity} elements, that all pass on each element of {@code in}. The
+     * slowest of their receivers sets the pace. They are closed when {@code in} is closed and drained, or {@code ctx} is cancelled.
+     * (Receivers that are to share the elements out need no such method: they receive from one channel.)
      *
      * @throws IllegalArgumentException when {@code n} is less than 1 or {@code capacity} negative
      */
@@ -80,7 +80,7 @@ public final class Chans {
         return List.copyOf(out);
     }
 
-    /** Until it is closed and drained, or ctx cancelled. */
+    /** Calls {@code then} with each element of {@code in}, until that is closed and drained, or {@code ctx} is cancelled. */
     private static <T> void each(RecvChan<T> in, Cancelable ctx, Consumer<? super T> then) {
         try {
             for (Chan.Recv<T> r = in.recvOkUnless(ctx); r.ok(); r = in.recvOkUnless(ctx)) {
@@ -93,37 +93,40 @@ public final class Chans {
         }
     }
 
-    /** A sequential stream of what is received, until the channel is closed and drained; it waits as {@link RecvChan#recv} does. */
+    /**
+     * Returns a sequential stream of the elements that it receives, until the channel is closed and drained. It waits as
+     * {@link RecvChan#recv} does.
+     */
     public static <T> Stream<T> stream(RecvChan<T> c) {
         return StreamSupport.stream(Spliterators.spliteratorUnknownSize(c.iterator(), Spliterator.ORDERED | Spliterator.NONNULL), false);
     }
 
     /**
-     * A view of the channel as a queue: {@code put} and {@code take} are a send and a receive that interrupts end on all threads,
-     * {@code offer} and {@code poll} tries and waits with a limit. Once it is closed and drained {@code poll} gives null, and
-     * {@code take} throws an {@link IllegalStateException}; {@code put} and {@code offer} throw {@link ChanClosedException}. The size,
-     * {@code peek}, {@code contains}, {@code remove(Object)} and the iterator are about the elements in the buffer, without those of
-     * waiting senders; the iterator and the stream have those that were there when they were made. {@code remove} of an element is a
-     * receive of it, and takes time for the size of the buffer.
+     * Returns a view of the channel as a queue. {@code put} is a send and {@code take} a receive, and an interrupt ends their waits on all
+     * threads. {@code offer} and {@code poll} do not wait, or wait with a limit. Once the channel is closed and drained, {@code poll}
+     * returns null, and {@code take} throws an {@link IllegalStateException}. On a closed channel {@code put} and {@code offer} throw a
+     * {@link ChanClosedException}. The size, {@code peek}, {@code contains}, {@code remove(Object)} and the iterator concern the elements
+     * in the buffer, without those of waiting senders. The iterator and the stream have the elements of the buffer at the time when they
+     * were made. {@code remove} of an element receives it, in time proportional to the size of the buffer.
      */
     public static <T> BlockingQueue<T> queue(Chan<T> c) {
         return new ChanQueue<>(c);
     }
 
     /**
-     * A publisher of what comes from the channel. Each element goes to one of its subscribers, as with several receivers; each is served
-     * by a goroutine of its own, which receives when there is demand. It completes when the channel is closed and drained, whether there
-     * is demand or not. A subscriber that throws an exception is told of it by {@code onError}; one that asks for less than 1 element is
-     * told of an {@link IllegalArgumentException}, one that subscribes while it is subscribed of an {@link IllegalStateException}, and
-     * where {@code on} refuses the goroutine of what {@code on} threw.
+     * Returns a publisher of the channel's elements. Each element goes to one of its subscribers, as with several receivers. Each
+     * subscriber has a goroutine of its own, which receives when there is demand. The publisher completes when the channel is closed and
+     * drained, whether there is demand or not. A subscriber that throws an exception gets it by {@code onError}. A subscriber that requests
+     * less than 1 element gets an {@link IllegalArgumentException}, and one that subscribes while it is subscribed an
+     * {@link IllegalStateException}. If {@code on} refuses the goroutine, the subscriber gets the exception of {@code on}.
      */
     public static <T> Flow.Publisher<T> publisher(Executor on, RecvChan<T> c) {
         return new ChanPublisher<>(on, c);
     }
 
     /**
-     * Subscribes to {@code from}, asking for {@code capacity} elements at a time; a slow receiver slows the publisher down. The channel is
-     * closed when the publisher completes or fails, or when this is closed.
+     * Subscribes to {@code from}, and requests {@code capacity} elements at a time, so that a slow receiver slows the publisher down. The
+     * channel of the subscription is closed when the publisher completes or fails, or when the subscription is closed.
      *
      * @throws IllegalArgumentException when {@code capacity} is less than 1
      */

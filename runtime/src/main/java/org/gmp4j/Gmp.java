@@ -31,17 +31,17 @@ import org.gmp4j.wait.Limits;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One scheduler: goroutines (Gs) on threads (Ms) that hold processors (Ps). Several may live in one JVM; a goroutine stays
- * with its own. Thread-safe.
+ * A scheduler: it runs goroutines (Gs) on threads (Ms) that hold processors (Ps). Several schedulers may live in one JVM. A goroutine
+ * stays with its scheduler. Thread-safe.
  *
- * <p>All methods may be called by any thread: goroutines, virtual threads, platform threads. {@link #main}, {@link #run} and
- * {@link #call} wait for what they started, {@link #close} for all goroutines, {@link #setProcs} for the world to stop; nothing else
- * waits. An interrupt does not end these waits, and the status is set afterwards, for what was started would go on without anybody to
- * know of it; it ends {@code close} alone. Code that may leave before the end calls {@link #runInterruptibly} and its like, or
- * {@link #submit}, whose task can be waited for until an interrupt, a context or a time. In a bubble of {@code Synctest} what is
- * started by these methods does not belong to it, and whoever waits for that holds its clock.
+ * <p>Any thread may call all methods: goroutines, virtual threads and platform threads. {@link #main}, {@link #run} and {@link #call} wait
+ * for the goroutine that they start, {@link #close} waits for all goroutines, and {@link #setProcs} for the world to stop. The other
+ * methods do not wait. An interrupt ends only the wait of {@code close}. It does not end the others, since the goroutine would go on
+ * unnoticed, and the interrupt status is set afterwards. A caller that may leave early uses {@link #runInterruptibly}, {@link #runUnless}
+ * or {@link #runWithin}, or waits for the task of {@link #submit} until an interrupt, a context or a time. A goroutine that these methods
+ * start in a bubble of {@code Synctest} does not belong to the bubble, and a wait for it holds the bubble's clock.
  *
- * <p>Source: the G-M-P scheduler of Go's runtime; {@code ARCHITECTURE.md} and {@code HACKING.md} say what differs on the JVM.
+ * <p>Source: the G-M-P scheduler of Go's runtime. {@code ARCHITECTURE.md} and {@code HACKING.md} describe the differences on the JVM.
  */
 public final class Gmp implements Executor, AutoCloseable {
     private static final long LEAST_INTERVAL = 100_000;
@@ -49,7 +49,7 @@ public final class Gmp implements Executor, AutoCloseable {
     final Scheduler s;
     private final Closer closer;
 
-    /** @param diagnosis ends with it; null for none */
+    /** @param diagnosis ends with this scheduler; null for none */
     Gmp(Scheduler s, @Nullable Diagnosis diagnosis) {
         this.s = s;
         closer = new Closer(s, diagnosis);
@@ -57,17 +57,16 @@ public final class Gmp implements Executor, AutoCloseable {
     }
 
     /**
-     * Program mode: runs {@code main} as goroutine 1 and returns when it returns, while other goroutines may be parked or
-     * running; they do not keep the process alive. An uncaught exception in any goroutine, a deadlock, or misuse that is
-     * fatal in Go ends the process with Go's text on stderr and exit code 2. In a virtual thread with an identity
-     * ({@link #threadFactory}) an exception is not uncaught where the thread, or the process, has an
-     * {@link Thread.UncaughtExceptionHandler}: that is told, and the program goes on. May be called again. A bad value of
-     * GMPMAXPROCS or GMPDEBUG ends the process with one sentence on stderr and exit code 2.
-     * <p>All goroutines asleep are a deadlock only while nothing else in the process could wake one: see {@link DeadlockDetection#ON}.
-     * {@code GMPDEBUG=deadlock=show} says what holds the report off; {@code deadlock=strict} reports whatever other threads there are.
-     * <p>Any thread may call it, and waits whatever interrupts come; in a bubble that holds the clock.
+     * Runs a program (program mode): starts {@code main} as goroutine 1 and returns when it returns. Other goroutines may still be parked
+     * or running by then, and do not keep the process alive. An uncaught exception in any goroutine, a deadlock, or misuse that is fatal in
+     * Go ends the process with Go's text on stderr and exit code 2. If a virtual thread with an identity ({@link #threadFactory}), or the
+     * process, has an {@link Thread.UncaughtExceptionHandler}, that handler gets the thread's exception, and the program goes on. A bad
+     * value of GMPMAXPROCS or GMPDEBUG ends the process with one sentence on stderr and exit code 2. This method may be called repeatedly.
+     * <p>If all goroutines sleep, that is a deadlock only while nothing else could wake one: see {@link DeadlockDetection#ON}.
+     * {@code GMPDEBUG=deadlock=show} prints what delays the report. {@code deadlock=strict} ignores other threads.
+     * <p>Any thread may call it. An interrupt does not end the wait, and in a bubble the wait holds the clock.
      *
-     * @throws IllegalStateException when this JVM cannot run goroutines, with one sentence that says what to do
+     * @throws IllegalStateException when this JVM cannot run goroutines; the message is one sentence that says what to do
      */
     public static void main(Runnable main) {
         Objects.requireNonNull(main, "go of nil func value");
@@ -75,32 +74,31 @@ public final class Gmp implements Executor, AutoCloseable {
     }
 
     /**
-     * Makes every virtual thread of the JVM that names no scheduler of its own a goroutine of one default scheduler, as the option
-     * {@code default} of the agent and the property {@code gmp.default=on} do without a line of code: threads of
-     * {@code Thread.ofVirtual}, of {@code Executors.newVirtualThreadPerTaskExecutor}, of {@code StructuredTaskScope} and of what servers
-     * and drivers make of them. They are what they were: threads with an identity, whose uncaught exceptions are printed as the JDK
-     * prints them. {@link Go}, {@link Chan} and all else work in them. Threads that a goroutine of another {@code Gmp} starts stay with
-     * that one.
+     * Makes each new virtual thread of the JVM that names no scheduler of its own a goroutine of one default scheduler: threads of
+     * {@code Thread.ofVirtual}, of {@code Executors.newVirtualThreadPerTaskExecutor}, of {@code StructuredTaskScope}, and those of servers
+     * and drivers that use these. The option {@code default} of the agent and the property {@code gmp.default=on} do the same without code.
+     * The threads keep their identity, and the JDK prints their uncaught exceptions as before. {@link Go}, {@link Chan} and the other
+     * classes work in them. Threads that a goroutine of another {@code Gmp} starts stay with that scheduler.
      *
-     * <p>Settings come from properties, and where those say nothing from variables: {@code gmp.default.procs} or
+     * <p>Settings come from properties or, where a property is not set, from variables: {@code gmp.default.procs} or
      * {@code GMP_DEFAULT_PROCS}, and in the same way {@code spin} (as {@link SpinPolicy#parse} reads it), {@code quantum}
      * ({@code 500us}, {@code 10ms}), {@code affinity} ({@link Affinity#parse}), {@code steal} ({@link StealOrder#parse}),
      * {@code realtime} (a priority), {@code hugepages} and {@code nodequeues} ({@code on}, {@code off}), {@code stalled}
-     * ({@code on}, {@code off}, or how often at most a stall is printed with its stack: {@code 100ms}), {@code debug} (as GMPDEBUG),
-     * {@code compilers} (C2 gives way at first: {@code auto}, {@code yield}, {@code equal}).
+     * ({@code on}, {@code off}, or the least time between two stalls that are printed with their stacks: {@code 100ms}), {@code debug} (as
+     * GMPDEBUG), {@code compilers} (whether C2 gives way at first: {@code auto}, {@code yield}, {@code equal}).
      *
-     * <p>What it cannot take: threads made before, and those that such a thread starts, stay on the JDK's scheduler. So do, when some
-     * hundreds of virtual threads have been started already, new ones of code that HotSpot has compiled meanwhile: it took the JDK's
-     * scheduler for a constant. Call it first in {@code main}, or use the agent, which does it before. A
-     * {@code VirtualThreadSchedulerMXBean} that was asked before goes on telling of the JDK's; else it tells of this one. The JDK's
-     * socket pollers, which serve all schedulers, stay on the JDK's.
+     * <p>Threads that exist already, and threads that these start, stay on the JDK's scheduler. Once some hundreds of virtual threads have
+     * been started, new threads may stay there as well, if HotSpot has compiled the code that starts them: the JDK's scheduler is a
+     * constant in that code. So call this first in {@code main}, or use the agent, which comes before. A
+     * {@code VirtualThreadSchedulerMXBean} that was used before still shows the JDK's scheduler; otherwise it shows this one. The JDK's
+     * socket pollers, which serve all schedulers, stay on the JDK's scheduler.
      *
-     * <p>Its threads are daemons, and it ends with the JVM: {@link #close} is refused. Thread-safe; all calls but the first do nothing.
+     * <p>The scheduler's threads are daemons, and it ends with the JVM: {@link #close} throws. Thread-safe. A second call changes nothing.
      *
      * @return the default scheduler
-     * @throws IllegalArgumentException naming the bad setting
-     * @throws IllegalStateException when this JVM cannot run goroutines, or another library has put a scheduler of its own in the
-     *     JDK's place; with one sentence
+     * @throws IllegalArgumentException when a setting is bad, which the message names
+     * @throws IllegalStateException when this JVM cannot run goroutines, or another library has replaced the JDK's scheduler by its own;
+     *     the message is one sentence
      */
     public static Gmp makeDefault() {
         return DefaultGmp.make(true);
@@ -117,10 +115,10 @@ public final class Gmp implements Executor, AutoCloseable {
     }
 
     /**
-     * A builder for embedded mode, with the defaults of its methods. With the property {@code gmp.default=on}, or the variable
-     * {@code GMP_DEFAULT}, the first call does {@link #makeDefault} if the agent has not.
+     * Returns a builder for embedded mode, with the defaults that its methods describe. If the property {@code gmp.default=on}, or the
+     * variable {@code GMP_DEFAULT}, is set, the first call also does {@link #makeDefault}, unless the agent has done so.
      *
-     * @throws IllegalArgumentException naming the bad setting of the default scheduler
+     * @throws IllegalArgumentException when a setting of the default scheduler is bad, which the message names
      */
     public static Builder builder() {
         DefaultGmp.makeIfWanted();
@@ -128,165 +126,163 @@ public final class Gmp implements Executor, AutoCloseable {
     }
 
     /**
-     * A goroutine kept a P from others: it blocked its thread, or ran past its quantum and reached no point.
+     * A stall: a goroutine kept its P while others waited for it. It blocked its thread, or ran past its quantum and reached no point.
      *
-     * @param goid the goroutine
-     * @param running true when it ran, false when its thread slept in the kernel
-     * @param stack where it was, innermost frame first
+     * @param goid the id of the goroutine
+     * @param running true if the goroutine ran, false if its thread slept in the kernel
+     * @param stack the goroutine's stack, innermost frame first
      */
     public record Stall(long goid, boolean running, List<StackTraceElement> stack) {
     }
 
-    /** Settings of a {@link Gmp}. Not thread-safe. Bad values are refused by {@link #build}. */
+    /** Settings of a {@link Gmp}. Not thread-safe. {@link #build} refuses bad values. */
     public interface Builder {
         /**
-         * The number of Ps: how many goroutines run at a time, 1 to 4096. Default: the variable GMPMAXPROCS, or the
-         * CPUs that affinity mask and cgroup limits leave to this process, followed when those change until
+         * Sets the number of Ps, which is the number of goroutines that run at a time, 1 to 4096. Default: the variable GMPMAXPROCS, or the
+         * number of CPUs that affinity mask and cgroup limits leave to this process. The latter follows changes of these until
          * {@link Gmp#setProcs} is called.
          */
         Builder procs(int n);
 
         /**
-         * Where the threads run. Default {@link Affinity#none()}. Threads and processes that a goroutine starts in Java do not
-         * inherit that; threads that native code creates do.
+         * Sets the CPUs on which the threads run. Default {@link Affinity#none()}. Threads and processes that a goroutine starts in Java do
+         * not inherit that; threads that native code creates do.
          */
         Builder affinity(Affinity a);
 
         /**
-         * In which order threads without work look into the queues of other Ps. Default {@link StealOrder#UNIFORM};
+         * Sets the order in which a thread without work searches the queues of other Ps. Default {@link StealOrder#UNIFORM};
          * {@link StealOrder#NEAREST} needs an affinity other than {@link Affinity#none()}.
          */
         Builder steal(StealOrder order);
 
         /**
-         * Whether the queue that all Ps share has a list for each NUMA node besides: goroutines whose slice has ended, or for which a P's
-         * own queue has no room, are taken by the Ps of the same node first, and by others now and then, and when those have nothing
-         * else. Default false. Needs an affinity other than {@link Affinity#none()}; on a machine of one node it changes nothing.
+         * Sets whether the global queue also has a list for each NUMA node, for goroutines whose slice has ended or for which a P's own
+         * queue has no room. The Ps of a node take from its list first; other Ps do so now and then, and when they have no other work.
+         * Default false. Needs an affinity other than {@link Affinity#none()}. On a machine with one node it changes nothing.
          */
         Builder nodeQueues(boolean on);
 
         /**
-         * The name of the scheduler, as it stands in the names of its threads, in reports and thread dumps. Not blank. Where several
-         * schedulers have the same name, metrics, JMX and the names of trace files put a number after it. Default {@code gmp} and a
-         * number. For names of the threads of its factory see {@link Gmp#threadFactory(String)}.
+         * Sets the name of the scheduler, which is part of the names of its threads, of reports and of thread dumps. It must not be blank.
+         * Where several schedulers have the same name, metrics, JMX and the names of trace files append a number. Default {@code gmp} and
+         * a number. For the names of its virtual threads see {@link Gmp#threadFactory(String)}.
          */
         Builder name(String name);
 
         /**
-         * Runs its threads under the kernel's real-time policy {@code SCHED_FIFO}: nothing of the usual policy has their CPUs while
-         * goroutines run, the JIT and the collector included, so leave some to those by {@link Affinity#reserve}. Default 0: the usual
-         * policy.
-         * Where the process may not do that (no {@code CAP_SYS_NICE}, a small {@code ulimit -r}) a line on stderr says so, and they run as
-         * others. What goroutines start does not inherit it. The scheduler's monitor has the next priority.
+         * Sets that its threads run under the kernel's real-time policy {@code SCHED_FIFO}. While goroutines run, no thread of the usual
+         * policy gets their CPUs, neither the JIT's nor the collector's. So leave CPUs to these by {@link Affinity#reserve}. Default 0: the
+         * usual policy. If the process may not do that (no {@code CAP_SYS_NICE}, a small {@code ulimit -r}), a line on stderr says so, and
+         * the threads run under the usual policy. Threads and processes that goroutines start do not inherit it. The scheduler's monitor
+         * has the next priority.
          *
-         * @param priority 1 to 98, more before less; 0 for none
+         * @param priority 1 to 98, a higher one has precedence; 0 for none
          */
         Builder realtime(int priority);
 
         /**
-         * Whether memory for goroutines and the rest of the scheduler's structs is asked for in huge pages ({@code MADV_HUGEPAGE}): worth
-         * it for millions of goroutines. Default false. As the structs of all schedulers share memory, it holds for the process from then
-         * on.
+         * Sets whether the memory of goroutines and the other structs of the scheduler uses huge pages ({@code MADV_HUGEPAGE}). That pays
+         * for millions of goroutines. Default false. As all schedulers share this memory, true holds for the process from then on.
          */
         Builder hugePages(boolean on);
 
-        /** What a thread without work does before it sleeps. Default {@link SpinPolicy#go()}. */
+        /** Sets what a thread without work does before it sleeps. Default {@link SpinPolicy#go()}. */
         Builder spin(SpinPolicy p);
 
-        /** After how long a goroutine is told to yield when others wait, 200 µs to 1 minute. Default 10 ms. */
+        /** Sets how long a goroutine runs before it must yield to waiting ones, 200 µs to 1 minute. Default 10 ms. */
         Builder quantum(Duration d);
 
         /**
-         * The same, shorter the more wait: when n goroutines wait for its P, one is told to yield after {@code most / n}, but not
-         * before {@code least}. So each has a turn within {@code most} while they are few, and no more switches are paid for than that
-         * takes. Both 200 µs to 1 minute.
+         * Sets a quantum that is shorter the more goroutines wait: when n wait for a P, its goroutine must yield after {@code most / n},
+         * but not before {@code least}. So each of a few goroutines runs within {@code most}, with no more switches than that takes. Both
+         * are 200 µs to 1 minute.
          */
         Builder quantum(Duration least, Duration most);
 
         /**
-         * Most threads, at least 1. Default 10,000. When all of them are blocked, what is ready to run waits for the first that is
-         * not, as it does when the system gives no more threads; a line on stderr says so, once a minute at most. (In program
-         * mode both end the process with Go's text.)
+         * Sets the most threads, at least 1. Default 10,000. When all of them are blocked, or the system gives no more threads, goroutines
+         * that are ready wait for the first thread that is no longer blocked, and a line on stderr says so, once a minute at most. (In
+         * program mode both end the process with Go's text.)
          */
         Builder maxThreads(int n);
 
         /**
-         * How long a thread that nobody wants sleeps before it ends, 1 ms to 1000 days. Default 10 s. As many as there are
-         * Ps stay idle for ever, and those that goroutines are locked to. (Go keeps all threads that it ever made.)
+         * Sets how long an unused thread sleeps before it ends, 1 ms to 1000 days. Default 10 s. As many threads as there are Ps, and
+         * those that goroutines are locked to, stay for ever. (Go keeps all threads that it ever made.)
          */
         Builder idleThreads(Duration keep);
 
         /**
-         * Most bytes of a goroutine's stack, at least 64 KiB; about as many before it parks, and as many in all of one that
-         * parks on its way down. Default 8 MiB, some 80,000 calls; Go's is 1 GB. Each thread of the scheduler reserves that
-         * much address space and a quarter of a MiB; memory is used only where a stack has been, and given back when the thread
-         * sleeps next. (But {@code mlockall} makes all of it resident, or with {@code MCL_ONFAULT} where a stack has been, and
-         * nothing is given back.) More is a StackOverflowError in that goroutine; one that nobody catches is an uncaught
-         * exception like others.
+         * Sets the most bytes of a goroutine's stack, at least 64 KiB. The limit is approximate until the goroutine parks. If it parks at
+         * some depth, it holds for the whole stack. Default 8 MiB, some 80,000 calls; Go's is 1 GB. Each thread of the scheduler reserves
+         * that much address space and a quarter of a MiB. Only the parts that a stack has reached use memory, until the thread sleeps next.
+         * (But {@code mlockall} makes all of it resident, or with {@code MCL_ONFAULT} the parts that a stack has reached, and no memory is
+         * released.) A deeper stack is a StackOverflowError in that goroutine, which is an uncaught exception if it is not caught.
          */
         Builder maxStack(long bytes);
 
         /**
-         * Told of an exception that ends a goroutine (goid, exception), on its stack and after its deferred work. Default: Go's
-         * text on stderr. In a virtual thread with an identity ({@link Gmp#threadFactory}) the thread's own
-         * {@link Thread.UncaughtExceptionHandler} comes first, then the process's default one, as for any thread; this handler is
-         * told where there is neither. One that throws costs a line on stderr.
+         * Sets the handler of exceptions that end a goroutine (goid, exception). It runs on the goroutine's stack, after its deferred work.
+         * Default: Go's text on stderr. In a virtual thread with an identity ({@link Gmp#threadFactory}) the thread's own
+         * {@link Thread.UncaughtExceptionHandler} takes precedence, then the process's default one, as for any thread. This handler is
+         * called if there is neither. If it throws, a line on stderr says so.
          */
         Builder uncaught(BiConsumer<Long, Throwable> handler);
 
         /**
-         * Told of a goroutine that kept a P from others until it was taken; at most once a second, or as often as
-         * {@code GMPDEBUG=stall=MILLIS} says. Runs on the scheduler's monitor thread: be quick. {@link Gmp#close} of it throws
-         * there. One that throws is not told again.
+         * Sets the callback for {@linkplain Stall stalls}, which is called at most once a second, or as often as
+         * {@code GMPDEBUG=stall=MILLIS} allows. It runs on the scheduler's monitor thread and must be quick. {@link Gmp#close} of this
+         * scheduler throws there. A callback that throws is not called again.
          */
         Builder stalled(Consumer<Stall> told);
 
-        /** {@link #deadlockDetection(DeadlockDetection)} with {@code ON} or {@code OFF}. */
+        /** Calls {@link #deadlockDetection(DeadlockDetection)} with {@code ON} or {@code OFF}. */
         Builder deadlockDetection(boolean on);
 
         /**
-         * Whether the process ends, with Go's text on stderr, when all goroutines are asleep and nothing outside can wake one; default
+         * Sets whether the process ends, with Go's text on stderr, when all goroutines are asleep and nothing outside can wake one. Default
          * {@code OFF}. In {@linkplain Gmp#main program mode} it is {@code ON}, or {@code STRICT} with {@code GMPDEBUG=deadlock=strict}.
          */
         Builder deadlockDetection(DeadlockDetection rule);
 
         /**
-         * Debug settings as in the property {@code gmp.debug}, or the variable GMPDEBUG, which are the default: {@code
-         * schedtrace=1000,scheddetail=1}. {@code runtime/SEEING.md} has all keys.
+         * Sets debug settings, such as {@code schedtrace=1000,scheddetail=1}. Default: the property {@code gmp.debug}, or the variable
+         * GMPDEBUG. {@code runtime/SEEING.md} has all keys.
          */
         Builder debug(String gmpdebug);
 
         /**
-         * Serves the {@link Metrics} of all schedulers of this process by HTTP, for Prometheus, as long as this one lives: see {@link
-         * MetricsServer}. Default: what {@code metrics=PORT} of {@link #debug} says, else nowhere. An address where another
-         * scheduler of this process asked for it is shared.
+         * Serves the {@link Metrics} of all schedulers of this process by HTTP, for Prometheus, while this scheduler lives: see {@link
+         * MetricsServer}. Default: the port that {@code metrics=PORT} of {@link #debug} sets, or no server. Schedulers of this process that
+         * name the same address share it.
          *
-         * @param address a loopback address, {@code new InetSocketAddress(InetAddress.getLoopbackAddress(), 9464)}, unless others
-         *     are to see it
+         * @param address a loopback address, {@code new InetSocketAddress(InetAddress.getLoopbackAddress(), 9464)}, unless other machines
+         *     are to read the metrics
          */
         Builder metrics(InetSocketAddress address);
 
         /**
-         * Has a page for a browser that shows all schedulers of this process live, as long as this one lives: see {@link Dashboard}. A
-         * line on stderr says where it is. It listens on the loopback address only; it needs the module {@code jdk.httpserver}, and no
-         * other jar. Default: what {@code dashboard=PORT} of {@link #debug} says, or the property {@code gmp.dashboard=PORT}, else none.
-         * A port that another scheduler of this process asked for is shared.
+         * Serves a page for a browser that shows all schedulers of this process live, while this scheduler lives: see {@link Dashboard}. A
+         * line on stderr has its address. It listens on the loopback address only. It needs the module {@code jdk.httpserver}, and no
+         * other jar. Default: the port that {@code dashboard=PORT} of {@link #debug} or the property {@code gmp.dashboard=PORT} sets, or
+         * no page. Schedulers of this process that name the same port share it.
          *
-         * @param port 0 to 65535; 0 is any that is free
+         * @param port 0 to 65535; 0 takes a free port
          */
         Builder dashboard(int port);
 
         /**
          * Starts the scheduler.
          *
-         * @throws IllegalArgumentException naming the bad setting
-         * @throws IllegalStateException when this JVM cannot run goroutines, with one sentence that says what to do
+         * @throws IllegalArgumentException when a setting is bad, which the message names
+         * @throws IllegalStateException when this JVM cannot run goroutines; the message is one sentence that says what to do
          */
         Gmp build();
     }
 
     /**
-     * Starts a goroutine; from any thread. All that was done before happens before {@code fn} runs.
+     * Starts a goroutine, from any thread. The caller's earlier actions happen before {@code fn} runs.
      *
      * @throws NullPointerException "go of nil func value"
      * @throws IllegalStateException after {@link #close}
@@ -296,7 +292,7 @@ public final class Gmp implements Executor, AutoCloseable {
     }
 
     /**
-     * The same as an {@link Executor}: {@code CompletableFuture.supplyAsync(f, gmp)}.
+     * Starts a goroutine as {@link #go} does, for use as an {@link Executor}: {@code CompletableFuture.supplyAsync(f, gmp)}.
      *
      * @throws NullPointerException "go of nil func value"
      * @throws RejectedExecutionException after {@link #close}
@@ -311,7 +307,7 @@ public final class Gmp implements Executor, AutoCloseable {
     }
 
     /**
-     * Starts a goroutine with a result; from any thread.
+     * Starts a goroutine with a result, from any thread.
      *
      * @throws NullPointerException "go of nil func value"
      * @throws IllegalStateException after {@link #close}
@@ -323,11 +319,11 @@ public final class Gmp implements Executor, AutoCloseable {
     }
 
     /**
-     * Runs {@code fn} as a goroutine, waits until it and its deferred work have ended, and rethrows what it threw. Returns
-     * normally when it called {@link Go#goexit}. From any thread or goroutine; interrupts do not end the wait.
+     * Runs {@code fn} as a goroutine, waits until it and its deferred work have ended, and rethrows its exception. Returns normally when
+     * {@code fn} called {@link Go#goexit}.
      *
-     * <p>Any thread may wait. An interrupt does not end the wait and is still there afterwards; in a bubble the wait
-     * holds the clock.
+     * <p>Any thread may wait. An interrupt does not end the wait, and the interrupt status is set afterwards. In a bubble the wait holds
+     * the clock.
      *
      * @throws IllegalStateException after {@link #close}
      */
@@ -337,12 +333,12 @@ public final class Gmp implements Executor, AutoCloseable {
     }
 
     /**
-     * Like {@link #run}, with a result; null when {@code fn} called {@link Go#goexit}. For a wait that may end early take {@link #submit}
-     * and {@link Task#get() get}, {@code get(time)} or {@link Task#joinUnless joinUnless}.
+     * Runs {@code fn} as {@link #run} does, and returns its result, or null when {@code fn} called {@link Go#goexit}. For a wait that may
+     * end early use {@link #submit} and {@link Task#get() get}, {@code get(time)} or {@link Task#joinUnless joinUnless}.
      *
      * <p>For threads, interrupts and bubbles see {@link #run}.
      *
-     * @throws Exception what {@code fn} threw
+     * @throws Exception the exception of {@code fn}
      * @throws IllegalStateException after {@link #close}
      */
     public <T> @Nullable T call(Callable<T> fn) throws Exception {
@@ -351,8 +347,8 @@ public final class Gmp implements Executor, AutoCloseable {
     }
 
     /**
-     * As {@link #run}, until an interrupt of the calling thread ends the wait; so do its like below by a context and by a time. The
-     * goroutine is cancelled then, as by {@link Task#cancel()}, and goes on until it ends by itself.
+     * Like {@link #run}, this runs {@code fn} and waits, but an interrupt of the calling thread ends the wait. The goroutine is then
+     * cancelled, as by {@link Task#cancel()}, and goes on until it ends by itself.
      *
      * @throws InterruptedException when the caller was interrupted before or while it waits; the interrupt status is cleared
      * @throws IllegalStateException after {@link #close}
@@ -365,9 +361,10 @@ public final class Gmp implements Executor, AutoCloseable {
     }
 
     /**
-     * As {@link #run}, until {@code ctx} is cancelled; see {@link #runInterruptibly}.
+     * Like {@link #run}, this runs {@code fn} and waits, but a cancel of {@code ctx} ends the wait, and cancels the goroutine as
+     * {@link #runInterruptibly} does.
      *
-     * @throws RuntimeException {@code ctx.err()} when it is cancelled before or while this waits
+     * @throws RuntimeException {@code ctx.err()} when {@code ctx} is cancelled before or while this waits
      * @throws IllegalStateException after {@link #close}
      */
     public void runUnless(Cancelable ctx, Runnable fn) {
@@ -379,7 +376,8 @@ public final class Gmp implements Executor, AutoCloseable {
     }
 
     /**
-     * As {@link #run}, for {@code d} at most; see {@link #runInterruptibly}.
+     * Like {@link #run}, this runs {@code fn} and waits, but after {@code d} it ends the wait, and cancels the goroutine as
+     * {@link #runInterruptibly} does.
      *
      * @return false when the time was up
      * @throws IllegalStateException after {@link #close}
@@ -405,27 +403,26 @@ public final class Gmp implements Executor, AutoCloseable {
     }
 
     /**
-     * Makes virtual threads with an identity of their own that this scheduler runs: for servers and drivers that want
-     * threads. They are goroutines too: {@code Go} and {@code Chan} work in them, {@link #numGoroutine} counts them,
-     * {@link #close} waits for them. Starting one after close throws
-     * {@link java.util.concurrent.RejectedExecutionException}.
+     * Returns a factory of virtual threads with an identity of their own that this scheduler runs, for servers and drivers that need
+     * threads. They are also goroutines: {@code Go} and {@code Chan} work in them, {@link #numGoroutine} counts them, {@link #close} waits
+     * for them. To start one after close throws {@link java.util.concurrent.RejectedExecutionException}.
      *
-     * <p>They end as goroutines do, and so do virtual threads that a goroutine starts by {@code Thread.ofVirtual} and the like: on
-     * the thread deferred work runs, then an exception is reported ({@link Builder#uncaught}); after that the thread has
-     * terminated for those who join it. {@link Go#goexit} is no exception. Code that catches every {@code Throwable} of a task,
-     * as {@code FutureTask} and {@code StructuredTaskScope} do, sees it all the same, keeps it as the task's outcome, and has
-     * that outcome before deferred work runs; {@link #newThreadPerTaskExecutor} knows better.
+     * <p>They end as goroutines do, and so do virtual threads that a goroutine starts by {@code Thread.ofVirtual} and the like. First the
+     * thread runs its deferred work, then it reports an exception ({@link Builder#uncaught}), and only then a join of it returns.
+     * {@link Go#goexit} counts as no exception. Code that catches each {@code Throwable} of a task, as {@code FutureTask} and
+     * {@code StructuredTaskScope} do, does catch it, takes it for the task's outcome, and has that outcome before deferred work runs.
+     * {@link #newThreadPerTaskExecutor} has neither problem.
      *
-     * <p>An interrupt ends what they wait for in the JDK as on any thread, and what they wait for here by a
-     * {@link WaitInterruptedException}, locks excepted.
+     * <p>An interrupt ends a wait in the JDK as on any thread. It ends a wait in this library by a {@link WaitInterruptedException}, except
+     * a wait for a lock.
      */
     public ThreadFactory threadFactory() {
         return new Program.Threads(s, null, null);
     }
 
     /**
-     * The same, of threads with a name: {@code prefix} and a number, from 0 on. Those of {@link #threadFactory()} have none, like the
-     * JDK's virtual threads.
+     * Returns a factory like {@link #threadFactory()} whose threads have names: {@code prefix} and a number that begins with 0. The threads
+     * of {@link #threadFactory()} have no name, like the JDK's virtual threads.
      */
     public ThreadFactory threadFactory(String prefix) {
         Objects.requireNonNull(prefix, "prefix");
@@ -433,26 +430,26 @@ public final class Gmp implements Executor, AutoCloseable {
     }
 
     /**
-     * An executor that runs each task in a new thread of {@link #threadFactory}. Deferred work is part of its task: a future is
-     * done, and an executor that was closed terminated, only after it, and what it throws is what the task threw. The result of a
-     * task that called {@link Go#goexit} is null.
+     * Returns an executor that runs each task in a new thread of {@link #threadFactory}. Deferred work is part of its task: a future is
+     * done, and a closed executor terminated, only after that work, and an exception of it is the task's exception. The result of a task
+     * that called {@link Go#goexit} is null.
      */
     public ExecutorService newThreadPerTaskExecutor() {
         return new TaskExecutor(this);
     }
 
-    /** The name of the scheduler: see {@link Builder#name}. */
+    /** Returns the name of the scheduler: see {@link Builder#name}. */
     public String name() {
         return s.name();
     }
 
-    /** The number of Ps. */
+    /** Returns the number of Ps. */
     public int procs() {
         return s.gomaxprocs();
     }
 
     /**
-     * Changes the number of Ps: stops the world and resizes.
+     * Changes the number of Ps. This stops the world.
      *
      * @param n 1 to 4096
      * @return the old number
@@ -462,60 +459,63 @@ public final class Gmp implements Executor, AutoCloseable {
         return s.setProcs(Procs.check(n));
     }
 
-    /** How many goroutines live. */
+    /** Returns the number of goroutines that live. */
     public int numGoroutine() {
         return s.gcount();
     }
 
-    /** What the scheduler counts; reading it stops nothing. */
+    /** Returns the scheduler's metrics. To read them stops no goroutine. */
     public Metrics metrics() {
         return new Metrics(s);
     }
 
-    /** All goroutines by what they do, with how many do it. */
+    /** Returns a profile of all goroutines: their states and stacks, and the number of goroutines with each. */
     public GoroutineProfile goroutines() {
         GStack.checkAll(); // As in dump.
         return new GoroutineProfile(s, false);
     }
 
     /**
-     * Has waits of goroutines for channels, selects, locks, groups and conditions profiled: all that last so long, and of shorter ones a
-     * share that stands for the others. Zero turns it off, as it is at first; what was found stays. On, each wait costs two looks at the
-     * clock, and one that is taken a look at the stack, some µs. Waits in the JDK's own locks are not there. Go's
-     * {@code SetBlockProfileRate}.
+     * Turns the profile of waits of goroutines for channels, selects, locks, groups and conditions on. It records each wait of at least
+     * {@code rate}, and shorter ones with a probability in proportion to their duration, with a weight that makes up for the rest. Zero
+     * turns it off, which is the default; recorded waits stay. While it is on, each wait reads the clock twice, and a recorded one reads
+     * its stack, which takes some µs. Waits for the JDK's own locks are not recorded. Go's {@code SetBlockProfileRate}.
      *
-     * @throws IllegalArgumentException when it is negative
+     * @throws IllegalArgumentException when {@code rate} is negative
      */
     public void setBlockProfileRate(Duration rate) {
         s.blockProfile.setRate(RuntimeTimer.nanos(rate), "the rate of the block profile is " + rate);
     }
 
-    /** Where goroutines waited while {@link #setBlockProfileRate} had it profiled, and how long. */
+    /** Returns where goroutines waited while {@link #setBlockProfileRate} was on, and for how long. */
     public Profile blockProfile() {
         return new Profile("block", s.blockProfile);
     }
 
     /**
-     * Has it profiled what held a {@code Mutex} or {@code RWMutex} of {@code org.gmp4j.sync} while a goroutine waited for it: of so many
-     * that give such a lock back one. 0 turns it off, as it is at first; what was found stays. Go's {@code SetMutexProfileFraction}.
+     * Turns the profile of contended locks on: of the unlocks of a {@code Mutex} or {@code RWMutex} of {@code org.gmp4j.sync} for which a
+     * goroutine waited, it records one in {@code oneIn} on average. 0 turns it off, which is the default; recorded unlocks stay. Go's
+     * {@code SetMutexProfileFraction}.
      *
-     * @throws IllegalArgumentException when it is negative
+     * @throws IllegalArgumentException when {@code oneIn} is negative
      */
     public void setMutexProfileFraction(int oneIn) {
         s.mutexProfile.setRate(oneIn, "the fraction of the mutex profile is one in " + oneIn);
     }
 
-    /** Where goroutines gave locks back while {@link #setMutexProfileFraction} had it profiled, and how long one they woke had waited. */
+    /**
+     * Returns where goroutines unlocked while {@link #setMutexProfileFraction} was on, and how long a goroutine that was woken had waited.
+     */
     public Profile mutexProfile() {
         return new Profile("mutex", s.mutexProfile);
     }
 
     /**
-     * Begins to look at an interval which goroutines run, where, and with which {@link org.gmp4j.metrics.Labels}; until it is stopped.
-     * Several may run at a time. {@link CpuProfiler} says what to make of it.
+     * Starts a CPU profile, which records at an interval the goroutines that run, with their stacks and {@link
+     * org.gmp4j.metrics.Labels}, until it is stopped. Several may run at a time. {@link CpuProfiler} explains how to use it.
      *
-     * @param interval Go's is 10 ms; a look costs some 50 µs for each P
-     * @throws IllegalArgumentException when it is shorter than 0.1 ms
+     * @param interval Go's is 10 ms; a sample costs some 50 µs for each P
+     * @throws IllegalArgumentException when {@code interval} is shorter than 0.1 ms
      */
     public CpuProfiler startCpuProfile(Duration interval) {
         long nanos = RuntimeTimer.nanos(interval);
@@ -526,12 +526,12 @@ public final class Gmp implements Executor, AutoCloseable {
     }
 
     /**
-     * The goroutines that wait for something that nothing alive can reach, so that they will wait for ever: Go's {@code goroutineleak}
-     * profile. By reachability: what is alive is not in it. What may be missing, and two exceptions, stand in SEEING.md. Stops all
-     * goroutines for a full collection of the heap, {@code System.gc()}.
+     * Returns a profile of leaked goroutines, which wait for an object that no live object reaches, and so for ever: Go's
+     * {@code goroutineleak} profile. It has no goroutine that is not leaked, with two exceptions, and may lack some that are; SEEING.md
+     * lists both. It stops all goroutines for a full collection of the heap, {@code System.gc()}.
      *
-     * <p>Weak references to what only leaked goroutines can reach may be cleared by it, and finalizers of such objects run, as if those
-     * goroutines were gone; they stay.
+     * <p>The collection may clear weak references to objects that only leaked goroutines reach, and run the finalizers of such objects, as
+     * if those goroutines had ended. The goroutines stay.
      *
      * @throws IllegalStateException after {@link #close}, or when this JVM cannot tell: {@code System.gc()} does nothing, or the
      *     collector is ZGC or Shenandoah
@@ -541,9 +541,9 @@ public final class Gmp implements Executor, AutoCloseable {
     }
 
     /**
-     * Passes unless there are {@link #leaks()}.
+     * Checks that there are no {@link #leaks()}.
      *
-     * @throws AssertionError with their states and stacks when there are
+     * @throws AssertionError with the states and stacks of leaked goroutines if there are any
      * @throws IllegalStateException as {@link #leaks()}
      */
     public void assertNoLeaks() {
@@ -553,31 +553,31 @@ public final class Gmp implements Executor, AutoCloseable {
         }
     }
 
-    /** The goroutines that there are now, for a test to see whether it leaves others: {@link LeakCheck#assertNoLeaks}. */
+    /** Returns a record of the present goroutines, by which a test checks that it leaves no others: {@link LeakCheck#assertNoLeaks}. */
     public LeakCheck leakCheck() {
         return new LeakCheck(s);
     }
 
-    /** Every goroutine in Go's traceback form. */
+    /** Returns the stacks of all goroutines in the form of Go's tracebacks. */
     public String dump() {
-        GStack.checkAll(); // The JDK holds a goroutine while it looks at its stack.
+        GStack.checkAll(); // The JDK holds a goroutine while it reads its stack.
         return Traceback.all(s);
     }
 
     /**
-     * Refuses new goroutines from outside, waits until all have ended, and gives threads and memory back. Harmless when
-     * repeated. When the caller is interrupted it returns early with its interrupt status set, and a thread of the scheduler's own
-     * waits in its place; without memory or a thread for that, the next close has to end the scheduler.
+     * Refuses new goroutines from outside, waits until all goroutines have ended, and releases threads and memory. A repeated call is
+     * harmless. An interrupt of the caller ends the wait early, with the interrupt status set, and a thread of the scheduler waits in its
+     * place. Without memory or a thread for that, the next call of close has to end the scheduler.
      *
-     * <p>Called when the JVM shuts down, from a shutdown hook that is, it does not wait for goroutines that called
-     * {@code System.exit}, which never returns, and returns when only these are left. Goroutines that wait for such a one, or
-     * serve for ever, do not end either: {@link #close(Duration)} is what a hook wants.
+     * <p>When the JVM shuts down, which means in a shutdown hook, it does not wait for goroutines that called {@code System.exit}, which
+     * never returns. Goroutines that wait for such a goroutine, or serve for ever, do not end either: a hook should use
+     * {@link #close(Duration)}.
      *
-     * <p>Any thread may close, in a bubble too, where the wait holds the clock.
+     * <p>Any thread may close. In a bubble the wait holds the clock.
      *
-     * @throws IllegalStateException from a goroutine of this scheduler or from what {@link Builder#stalled} told, which would wait for
-     *     itself; and of the {@link #makeDefault default} one, which all virtual threads need
-     * @throws OutOfMemoryError when there is too little memory for its end: the next close goes on with that
+     * @throws IllegalStateException in a goroutine of this scheduler or in the callback of {@link Builder#stalled}, which would wait for
+     *     itself; and for the {@link #makeDefault default} scheduler, which all virtual threads need
+     * @throws OutOfMemoryError when there is too little memory to end the scheduler: the next call of close continues
      */
     @Override
     public void close() {
@@ -585,10 +585,10 @@ public final class Gmp implements Executor, AutoCloseable {
     }
 
     /**
-     * Like {@link #close()} but returns after {@code d}, as it does when interrupted; up to 0.2 s later when a socket poller of the JDK
-     * is just at work.
+     * Like {@link #close()}, this closes the scheduler and waits, but it returns after {@code d} at the latest, as it does when
+     * interrupted, or up to 0.2 s later when a socket poller of the JDK is at work.
      *
-     * @return empty when all have ended, else {@link #dump} of those that are left
+     * @return empty when all goroutines have ended, or {@link #dump} with those that are left
      */
     public String close(Duration d) {
         return closer.close(Math.max(0, RuntimeTimer.nanos(d))) ? "" : dump();

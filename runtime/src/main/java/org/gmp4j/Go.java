@@ -19,11 +19,12 @@ import org.gmp4j.wait.Waiting;
 import org.jspecify.annotations.NullMarked;
 
 /**
- * What a goroutine can ask of its scheduler. All methods but {@link #inGoroutine} and {@link #numCPU} throw
- * {@link IllegalStateException} on a thread that is not a goroutine; virtual threads that a {@link Gmp} runs are goroutines. Only
- * {@link #sleep} waits: interrupts leave that of goroutines of {@link #go} alone, and in a bubble of {@code Synctest} it goes by its clock.
- * Source: the functions of Go's {@code runtime} and
- * {@code time} packages with these names.
+ * The calls of a goroutine to its scheduler. All methods but {@link #inGoroutine} and {@link #numCPU} throw
+ * {@link IllegalStateException} on a thread that is not a goroutine. Virtual threads that a {@link Gmp} runs are goroutines. Only
+ * {@link #sleep} and its forms wait. An interrupt does not end the sleep of a goroutine of {@link #go}, and in a bubble of
+ * {@code Synctest} a sleep goes by the bubble's clock. Thread-safe.
+ *
+ * <p>Source: the functions of Go's {@code runtime} and {@code time} packages with these names.
  */
 @NullMarked
 public final class Go {
@@ -37,13 +38,13 @@ public final class Go {
                     "Go." + what + " was called outside a goroutine: start one with Gmp.main, Gmp.run or Gmp.go");
         }
         if (st.exiting()) {
-            throw sneaky(Goexit.INSTANCE); // Swallowed before: it goes on here.
+            throw sneaky(Goexit.INSTANCE); // Code has caught the Goexit, which is thrown again here.
         }
         return st;
     }
 
     /**
-     * Starts a goroutine on the scheduler of the calling one. All that was done before happens before {@code fn} runs.
+     * Starts a goroutine on the scheduler of the calling one. The caller's earlier actions happen before {@code fn} runs.
      *
      * @throws NullPointerException "go of nil func value"
      */
@@ -78,15 +79,15 @@ public final class Go {
         return t;
     }
 
-    /** Lets all other runnable goroutines go first. */
+    /** Yields: lets other runnable goroutines run first. */
     public static void gosched() {
         Park.gosched(self("gosched"));
     }
 
     /**
-     * Runs the deferred work and ends the goroutine. It runs {@code finally} blocks on the way, is no {@code Exception}, and
-     * never returns. If code on the way swallows it (a {@code catch} of {@code Throwable}), it goes on at the next call of this class.
-     * Channels and locks still work meanwhile, for a {@code finally} may need them.
+     * Ends the goroutine, and runs its deferred work. It never returns: it throws an object that is no {@code Exception}, and so
+     * {@code finally} blocks run on the way. If code on the way catches it (a {@code catch} of {@code Throwable}), the next call of this
+     * class throws it again. Channels and locks still work meanwhile, since a {@code finally} block may need them.
      */
     public static void goexit() {
         GStack st = self("goexit");
@@ -94,18 +95,17 @@ public final class Go {
         throw sneaky(Goexit.INSTANCE);
     }
 
-    /** Has {@code r} run on this goroutine when it ends, however it ends. What is deferred last runs first. */
+    /** Defers {@code r}: this goroutine runs it when it ends, however it ends. The work that was deferred last runs first. */
     public static void defer(Runnable r) {
         Objects.requireNonNull(r, "defer of nil func value");
         self("defer").defer(r);
     }
 
     /**
-     * Sleeps for at least {@code d}; zero or less is {@link #gosched}. Longest: 292 years.
+     * Sleeps for at least {@code d}, and at most 292 years. If {@code d} is zero or less, it only yields ({@link #gosched}).
      *
-     * <p>Goroutines alone may sleep, not other threads. An interrupt ends the sleep of a virtual thread that a
-     * {@code Gmp} runs, and of a cancelled {@code Task}; that of others goes on. In a bubble it is a sleep by its
-     * clock.
+     * <p>Only goroutines may sleep, no other threads. An interrupt ends the sleep of a virtual thread that a {@code Gmp} runs, and of a
+     * cancelled {@code Task}. It does not end the sleep of other goroutines. In a bubble the sleep goes by the bubble's clock.
      *
      * @throws WaitInterruptedException when the caller is a virtual thread of a {@code Gmp} that is interrupted while it sleeps
      */
@@ -122,18 +122,18 @@ public final class Go {
     }
 
     /**
-     * As {@link #sleep}, until an interrupt of the calling thread ends it.
+     * Like {@link #sleep}, this sleeps for at least {@code d}, but an interrupt ends the sleep of any goroutine.
      *
-     * @throws InterruptedException when it was interrupted before or while it sleeps; the interrupt status is cleared
+     * @throws InterruptedException when the calling thread was interrupted before or while it sleeps; the interrupt status is cleared
      */
     public static void sleepInterruptibly(Duration d) throws InterruptedException {
         sleep(self("sleepInterruptibly"), Limits.within(d).interruptibly());
     }
 
     /**
-     * As {@link #sleep}, until {@code ctx} is cancelled.
+     * Like {@link #sleep}, this sleeps for at least {@code d}, but a cancel of {@code ctx} ends the sleep.
      *
-     * @throws RuntimeException {@code ctx.err()} when it is cancelled before or while it sleeps
+     * @throws RuntimeException {@code ctx.err()} when {@code ctx} is cancelled before or while the caller sleeps
      * @throws WaitInterruptedException as {@link #sleep}
      */
     public static void sleepUnless(Cancelable ctx, Duration d) {
@@ -151,8 +151,8 @@ public final class Go {
     }
 
     /**
-     * Binds this goroutine to its thread: it runs there and nothing else does, until {@link #unlockOSThread} was called as often.
-     * A goroutine that ends locked ends the thread.
+     * Locks this goroutine to its thread: the goroutine runs only there, and no other goroutine does, until {@link #unlockOSThread} was
+     * called as often as this. If the goroutine ends while it is locked, its thread ends, too.
      */
     public static void lockOSThread() {
         self("lockOSThread");
@@ -166,12 +166,11 @@ public final class Go {
     }
 
     /**
-     * Runs {@code c} as a system call: the goroutine gives its P up while it lasts, so that a thread that blocks in there
-     * holds no other goroutine up. A call of the runtime inside ends that early. About 20 ns; calls that block without it are found
-     * by the scheduler when others wait: within a millisecond or so, with the default quantum within 2.5 (0.5 where there was one
-     * lately).
+     * Runs {@code c} as a system call: the goroutine releases its P until {@code c} returns, so that a thread that blocks in it does not
+     * delay other goroutines. A call of the runtime inside of {@code c} takes a P again earlier. It costs about 20 ns. Without it, the
+     * scheduler finds a call that blocks only after some milliseconds, and only while other goroutines wait for the P.
      *
-     * @throws Exception what {@code c} threw
+     * @throws Exception the exception of {@code c}
      */
     public static <T> T blocking(Callable<T> c) throws Exception {
         GStack st = self("blocking");
@@ -183,37 +182,39 @@ public final class Go {
         }
     }
 
-    /** A point where this goroutine yields if it was told to: for loops that the agent cannot see. A few nanoseconds. */
+    /** Yields if the scheduler has asked this goroutine to. It is for loops that the agent cannot see, and costs a few nanoseconds. */
     public static void preemptPoint() {
         self("preemptPoint");
         Park.preemptPoint();
     }
 
     /**
-     * Sets the number of Ps of this goroutine's scheduler and returns the old one; {@code n < 1} only reads. Stops the
-     * world.
+     * Sets the number of Ps of this goroutine's scheduler, at most 4096, which stops the world. If {@code n < 1}, it changes nothing.
+     * Returns the old number.
+     *
+     * @throws IllegalArgumentException when {@code n} is more than 4096
      */
     public static int gomaxprocs(int n) {
         var s = self("gomaxprocs").scheduler();
         return n < 1 ? s.gomaxprocs() : s.setProcs(Procs.check(n));
     }
 
-    /** How many goroutines of this scheduler live. */
+    /** Returns how many goroutines of this goroutine's scheduler live. */
     public static int numGoroutine() {
         return self("numGoroutine").scheduler().gcount();
     }
 
-    /** How many CPUs this process may use. */
+    /** Returns how many CPUs this process may use. */
     public static int numCPU() {
         return Procs.numCPU();
     }
 
-    /** The number of this goroutine: from 1, never used twice in one scheduler. */
+    /** Returns the id of this goroutine: 1 or more, never used twice in one scheduler. */
     public static long goid() {
         return G.GOID.get(self("goid").gp());
     }
 
-    /** Whether the caller is a goroutine. */
+    /** Returns whether the caller is a goroutine. */
     public static boolean inGoroutine() {
         return GStack.current() != null;
     }

@@ -17,24 +17,24 @@ import org.jspecify.annotations.NullMarked;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A {@link Chan} of longs. Order, waits, messages and callers are the same, and so is what interrupts and bubbles do. No operation
+ * A {@link Chan} of longs. Order, waits, messages and callers are as there, and so are the effects of interrupts and bubbles. No operation
  * allocates, except a wait with a time limit, and one that returns a {@link Recv} where the compiler cannot remove it. Thread-safe.
  *
- * <p>The buffer is off-heap, 8 bytes a place, from the C library's allocator and not counted as a direct buffer. To make and
- * free one takes about 0.1 µs more than an unbuffered channel. It is given back as soon as the channel is closed and drained. If a
- * channel is only dropped, that is when the collector has found out, so close channels that you make in numbers. When all
- * buffers of the process have more than a quarter of the greatest heap, and twice what they had after the last time, making
- * one calls {@link System#gc}.
+ * <p>The buffer is off-heap, with 8 bytes for each element. It comes from the C library's allocator and does not count as a direct buffer.
+ * To make and free one takes about 0.1 µs more than an unbuffered channel. The buffer is freed as soon as the channel is closed and
+ * drained. The buffer of a channel that is only dropped is freed after the collector has found the channel, so close channels that you make
+ * in large numbers. When all buffers of the process together exceed a quarter of the greatest heap size, and twice their size after the
+ * last such call, the making of a channel calls {@link System#gc}.
  */
 @NullMarked
 public final class LongChan extends Hchan implements Iterable<Long> {
-    /** The buffer's address, 0 for an unbuffered channel. After each access a fence keeps the channel, and with it the memory. */
+    /** The buffer's address, 0 for an unbuffered channel. After each access a fence keeps the channel alive, and so the memory. */
     private final long buf;
-    /** Null for an unbuffered channel. Freed when the channel is closed and nothing is buffered: no access comes after that. */
+    /** The buffer; null for an unbuffered channel. It is freed when the channel is closed and drained, after which no access follows. */
     private final LongBlock block;
 
     /**
-     * What a receive gave.
+     * The result of a receive.
      *
      * @param value the element; 0 when the channel was closed and drained
      * @param ok whether there was an element
@@ -42,11 +42,11 @@ public final class LongChan extends Hchan implements Iterable<Long> {
     public record Recv(long value, boolean ok) {
     }
 
-    /** Takes what a select received. */
+    /** The action of a receive in a {@link Select} that learns whether there was an element. */
     @FunctionalInterface
     public interface Receiver {
         /**
-         * Takes it.
+         * Takes the result of the receive.
          *
          * @param value the element; 0 when the channel was closed and drained
          * @param ok whether there was an element
@@ -54,44 +54,45 @@ public final class LongChan extends Hchan implements Iterable<Long> {
         void accept(long value, boolean ok);
     }
 
-    @SuppressWarnings("NullAway") // Nobody asks for a buffer where there is no room.
+    @SuppressWarnings("NullAway") // The buffer is not used if the capacity is 0.
     private LongChan(int capacity) {
         super(checkCapacity(capacity));
         block = capacity == 0 ? null : LongBlock.of(this, capacity);
         buf = capacity == 0 ? 0 : block.address();
     }
 
-    /** An unbuffered channel. */
+    /** Makes an unbuffered channel. */
     public static LongChan make() {
         return make(0);
     }
 
     /**
-     * A channel with room for {@code capacity} elements.
+     * Makes a channel with a buffer for {@code capacity} elements.
      *
-     * @throws IllegalArgumentException "makechan: size out of range" when negative
-     * @throws OutOfMemoryError when there is no memory for the buffer; or none for the thread that frees buffers of channels
-     *     that were collected, which the first one starts
+     * @throws IllegalArgumentException "makechan: size out of range" when {@code capacity} is negative
+     * @throws OutOfMemoryError when there is no memory for the buffer, or for the thread that frees the buffers of collected channels,
+     *     which
+     *     the first buffered channel starts
      */
     public static LongChan make(int capacity) {
         return new LongChan(capacity);
     }
 
     /**
-     * Sends, waiting for room or for a receiver.
+     * Sends {@code v}, and waits for room in the buffer or for a receiver.
      *
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##waits the package}.
      *
-     * @throws ChanClosedException "send on closed channel", also when it is closed while this waits
+     * @throws ChanClosedException "send on closed channel", also when the channel is closed while this waits
      */
     public void send(long v) {
         boolean _ = send(null, v, true);
     }
 
     /**
-     * Sends if that needs no waiting.
+     * Sends {@code v} if that needs no wait.
      *
-     * @return false when it would block
+     * @return false when the send would have to wait
      * @throws ChanClosedException "send on closed channel"
      */
     public boolean trySend(long v) {
@@ -99,20 +100,21 @@ public final class LongChan extends Hchan implements Iterable<Long> {
     }
 
     /**
-     * Sends, waiting for room or for a receiver for at most {@code d}; zero or less is {@link #trySend}.
+     * Sends {@code v}, and waits for room in the buffer or for a receiver for at most {@code d}. If {@code d} is zero or less, it does not
+     * wait, like {@link #trySend}.
      *
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##waits the package}.
      *
      * @return false when the time was up: {@code v} was not and will not be received
-     * @throws ChanClosedException "send on closed channel", also when it is closed while this waits
+     * @throws ChanClosedException "send on closed channel", also when the channel is closed while this waits
      */
     public boolean sendWithin(long v, Duration d) {
         return send(null, v, Limits.within(d));
     }
 
     /**
-     * Receives, waiting for at most {@code d}; 0 when the time was up or there is no more: {@link #recvOkWithin}
-     * tells.
+     * Waits for an element for at most {@code d} and returns it. Returns 0 when the time was up, or the channel is closed and drained.
+     * {@link #recvOkWithin} distinguishes these.
      *
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##waits the package}.
      */
@@ -122,7 +124,8 @@ public final class LongChan extends Hchan implements Iterable<Long> {
     }
 
     /**
-     * Receives, waiting for at most {@code d}; null when the time was up.
+     * Waits for an element for at most {@code d} and returns it, with whether there was one: there is none when the channel is closed and
+     * drained. Returns null when the time was up.
      *
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##waits the package}.
      */
@@ -131,7 +134,8 @@ public final class LongChan extends Hchan implements Iterable<Long> {
     }
 
     /**
-     * Receives, waiting for an element; 0 once closed and drained: {@link #recvOk} tells.
+     * Waits for an element and returns it, or returns 0 when the channel is closed and drained. {@link #recvOk} distinguishes that from an
+     * element 0.
      *
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##waits the package}.
      */
@@ -153,9 +157,10 @@ public final class LongChan extends Hchan implements Iterable<Long> {
     }
 
     /**
-     * As {@link #recv}, until an interrupt of the calling thread ends it.
+     * Like {@link #recv}, this waits for an element, but an interrupt of the calling thread ends the wait.
      *
-     * @throws InterruptedException when it was interrupted before or while this waits; nothing was received, and the interrupt
+     * @throws InterruptedException when the calling thread was interrupted before or while this waits; nothing was received, and the
+     *     interrupt
      *     status is cleared
      */
     public long recvInterruptibly() throws InterruptedException {
@@ -163,28 +168,29 @@ public final class LongChan extends Hchan implements Iterable<Long> {
     }
 
     /**
-     * As {@link #recv}, until {@code ctx} is cancelled.
+     * Like {@link #recv}, this waits for an element, but a cancel of {@code ctx} ends the wait.
      *
-     * @throws RuntimeException {@code ctx.err()} when it is cancelled before or while this waits; nothing was received
+     * @throws RuntimeException {@code ctx.err()} when {@code ctx} is cancelled before or while this waits; nothing was received
      */
     public long recvUnless(Cancelable ctx) {
         return recv(Limits.until(ctx)).value;
     }
 
-    /** As {@link #recvUnless}, and tells whether there was an element. */
+    /** Like {@link #recvUnless}, this waits for an element. Returns it with whether there was one. */
     public Recv recvOkUnless(Cancelable ctx) {
         return recv(Limits.until(ctx));
     }
 
-    /** As {@link #recvInterruptibly}, and tells whether there was an element. */
+    /** Like {@link #recvInterruptibly}, this waits for an element. Returns it with whether there was one. */
     public Recv recvOkInterruptibly() throws InterruptedException {
         return recv(Limits.INTERRUPTIBLY);
     }
 
     /**
-     * As {@link #send}, until an interrupt of the calling thread ends it.
+     * Like {@link #send}, this sends {@code v} and waits, but an interrupt of the calling thread ends the wait.
      *
-     * @throws InterruptedException when it was interrupted before or while this waits; nothing was sent, and the interrupt status
+     * @throws InterruptedException when the calling thread was interrupted before or while this waits; nothing was sent, and the interrupt
+     *     status
      *     is cleared
      * @throws ChanClosedException "send on closed channel"
      */
@@ -193,9 +199,9 @@ public final class LongChan extends Hchan implements Iterable<Long> {
     }
 
     /**
-     * As {@link #send}, until {@code ctx} is cancelled.
+     * Like {@link #send}, this sends {@code v} and waits, but a cancel of {@code ctx} ends the wait.
      *
-     * @throws RuntimeException {@code ctx.err()} when it is cancelled before or while this waits; nothing was sent
+     * @throws RuntimeException {@code ctx.err()} when {@code ctx} is cancelled before or while this waits; nothing was sent
      * @throws ChanClosedException "send on closed channel"
      */
     public void sendUnless(Cancelable ctx, long v) {
@@ -203,8 +209,7 @@ public final class LongChan extends Hchan implements Iterable<Long> {
     }
 
     /**
-     * Calls {@code each} with every element until the channel is closed and drained, as Go's range does. Boxes
-     * nothing.
+     * Receives and calls {@code each} with every element, until the channel is closed and drained, as Go's range does. It boxes no element.
      *
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##waits the package}.
      */
@@ -215,7 +220,7 @@ public final class LongChan extends Hchan implements Iterable<Long> {
         }
     }
 
-    /** With limits; null when the time was up, which only those ask who set one. */
+    /** Receives with limits. Returns null when the time was up, which happens only if there is a limit of time. */
     @SuppressWarnings("NullAway")
     private Recv recv(Limits limits) {
         limits.check();
@@ -259,7 +264,10 @@ public final class LongChan extends Hchan implements Iterable<Long> {
         return new Recv(v, ok);
     }
 
-    /** Receives if that needs no waiting; 0 when it would block or is closed: {@link #tryRecvOk} tells. */
+    /**
+     * Receives an element if that needs no wait. Returns 0 when it would have to wait, or the channel is closed and drained.
+     * {@link #tryRecvOk} distinguishes these.
+     */
     public long tryRecv() {
         if (lookRecv() < 0) {
             return 0;
@@ -278,7 +286,7 @@ public final class LongChan extends Hchan implements Iterable<Long> {
     }
 
     /**
-     * Receives, waiting for an element, and tells whether there was one.
+     * Waits for an element and returns it, with whether there was one: there is none when the channel is closed and drained.
      *
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##waits the package}.
      */
@@ -304,7 +312,9 @@ public final class LongChan extends Hchan implements Iterable<Long> {
         return how == ENDS ? recv(Limits.DEFAULT) : new Recv(v, ok);
     }
 
-    /** Receives if that needs no waiting; null when it would block. */
+    /**
+     * Receives if that needs no wait, and returns the element with whether there was one. Returns null when it would have to wait.
+     */
     public @Nullable Recv tryRecvOk() {
         long found = lookRecv();
         long v = 0;
@@ -324,14 +334,14 @@ public final class LongChan extends Hchan implements Iterable<Long> {
         return found == BLOCKS ? null : new Recv(v, found >= 0);
     }
 
-    /** Under the lock, which it gives back: the element that {@link #lockRecv} found. */
+    /** Removes and returns the element that {@link #lockRecv} found. The caller holds the lock, which this releases. */
     private long takeAndUnlock(long sender) {
         long v = take(sender);
         unlockTaken(sender);
         return v;
     }
 
-    /** What a sudog got that has waited; 0 for none, or when a close woke it. */
+    /** Returns the element that a waiting sudog got. Returns 0 when a close woke it, or there is no sudog as the channel was closed. */
     private long woken(@Nullable GStack st, long sg) {
         if (sg == CLOSED) {
             return 0;
@@ -341,12 +351,12 @@ public final class LongChan extends Hchan implements Iterable<Long> {
         return v;
     }
 
-    /** The address of a place in the buffer. */
+    /** Returns the address of a place in the buffer. */
     private long place(int i) {
         return buf + (long) i * Long.BYTES;
     }
 
-    /** Under the lock. */
+    /** Removes and returns the first element, and moves that of a waiting sender into the buffer. The caller holds the lock. */
     private long take(long sender) {
         if (!buffered()) {
             return Sudog.LONG_ELEM.get(sender);
@@ -354,7 +364,7 @@ public final class LongChan extends Hchan implements Iterable<Long> {
         int i = place();
         long v = Mem.LONG.get(place(i));
         if (sender != 0) {
-            Mem.LONG.set(place(i), Sudog.LONG_ELEM.get(sender)); // It was full: this place is free now.
+            Mem.LONG.set(place(i), Sudog.LONG_ELEM.get(sender)); // If a sender waits, the buffer was full, and this place is free now.
         }
         Reference.reachabilityFence(this);
         took(sender);
@@ -366,7 +376,7 @@ public final class LongChan extends Hchan implements Iterable<Long> {
 
     @Override
     public void close() {
-        GStack.checkAll(); // Once closed its buffer must be looked after.
+        GStack.checkAll(); // Once the channel is closed, its buffer must be freed, which needs stack.
         super.close();
         if (block != null) {
             GStack st = GStack.enterChecked();
@@ -401,7 +411,7 @@ public final class LongChan extends Hchan implements Iterable<Long> {
         Reference.reachabilityFence(this);
     }
 
-    /** Receives until the channel is closed and drained, as Go's range does; {@code nextLong} boxes nothing. */
+    /** Returns an iterator that receives until the channel is closed and drained, as Go's range does. {@code nextLong} boxes no element. */
     @Override
     public PrimitiveIterator.OfLong iterator() {
         return new PrimitiveIterator.OfLong() {

@@ -22,14 +22,14 @@ import org.gmp4j.wait.Ending;
 import org.gmp4j.wait.Limits;
 
 /**
- * An event that C code fires with {@code gmp_ready} and one goroutine waits for. So a driver, a network card's thread or a callback
- * wakes a goroutine without entering the JVM. Fires that come while nothing waits count as one. One goroutine, of any kind, waits at a
- * time, and no other thread may. Firing is safe from any thread and from signal handlers. A wait that is ended, by an interrupt, a
- * context or a limit of time, has taken no fire. In a bubble of {@code Synctest} a wait holds its clock, and a limit
- * of time goes by the machine's.
+ * An event that C code fires with {@code gmp_ready} and for which one goroutine waits. So a driver, a network card's thread or a callback
+ * wakes a goroutine without entering the JVM. Several fires while no goroutine waits count as one. Only goroutines may wait, of any kind,
+ * and only one at a time. To fire is safe from any thread and from signal handlers. If an interrupt, a context or a limit of time ends a
+ * wait, the wait has not reset the event. In a bubble of {@code Synctest} a wait holds the bubble's clock, and a limit of time goes by the
+ * machine's clock.
  *
- * <p>Source: the binary semaphores of Go's network poller. The C side, with the whole contract: {@code gmp_shims.h} in
- * {@code c-shims/include}; an example: {@code c-shims/examples/sensor.c}.
+ * <p>Source: the binary semaphores of Go's network poller. {@code gmp_shims.h} in {@code c-shims/include} has the C side, with the whole
+ * contract. {@code c-shims/examples/sensor.c} is an example.
  */
 public final class NativeEvent implements AutoCloseable {
     private static final LongField WORD = Mem.longField(gmp_event.layout(), "word");
@@ -37,8 +37,8 @@ public final class NativeEvent implements AutoCloseable {
     private static final long NOTHING = 0;
     private static final long FIRED = 1;
 
-    /** On g0, the goroutine parked: leaves it in the word, unless the event has fired. */
-    private static final Park.Unlock WAIT = new Park.Unlock() { // No lambda: with no memory to link it the class would be lost.
+    /** Writes the parked goroutine to the word, unless the event has fired. It runs on g0, once the goroutine is parked. */
+    private static final Park.Unlock WAIT = new Park.Unlock() { // No lambda: if its linking ran out of memory, the class would be lost.
         @Override
         public boolean unlock(long gp, Object event) {
             return WORD.compareAndSet(((NativeEvent) event).addr, NOTHING, gp);
@@ -48,14 +48,14 @@ public final class NativeEvent implements AutoCloseable {
     private final AtomicBoolean closed = new AtomicBoolean();
     private final long addr;
 
-    /** An event that has not fired. */
+    /** Makes an event that has not fired. */
     public NativeEvent() {
-        Headroom.check(); // Or an overflow halfway would lose the struct, or leave the goroutine pinned.
+        Headroom.check(); // Without it an overflow of the stack halfway would lose the struct, or leave the goroutine pinned.
         addr = Mem.alloc(gmp_event.layout(), 1);
     }
 
     /**
-     * The address of {@code gmp_ready}, for C code that is not linked with the runtime's library:
+     * Returns the address of {@code gmp_ready}, for C code that is not linked with the runtime's library. Its type is
      * {@code int32_t (*)(uint64_t event)}.
      */
     public static MemorySegment function() {
@@ -63,16 +63,16 @@ public final class NativeEvent implements AutoCloseable {
         return shims_h.gmp_ready$address();
     }
 
-    /** What to hand to {@code gmp_ready}; valid until {@link #close}. */
+    /** Returns the argument of {@code gmp_ready} for this event, which is valid until {@link #close}. */
     public MemorySegment address() {
         return MemorySegment.ofAddress(addr);
     }
 
     /**
-     * Waits until the event has fired, and resets it. What the firing thread wrote before is visible afterwards.
+     * Waits until the event has fired, and resets it. The writes of the firing thread before it fired are visible afterwards.
      *
-     * <p>No thread but a goroutine may wait. An interrupt ends the wait of a virtual thread that a {@code Gmp} runs,
-     * and of a cancelled {@code Task}; that of others goes on. In a bubble the wait holds the clock.
+     * <p>Only a goroutine may wait, no other thread. An interrupt ends the wait of a virtual thread that a {@code Gmp} runs, and of a
+     * cancelled {@code Task}. It does not end the wait of other goroutines. In a bubble the wait holds the clock.
      *
      * @throws IllegalStateException outside a goroutine, or when another goroutine waits
      * @throws WaitInterruptedException when the caller is a virtual thread of a {@code Gmp} that is interrupted while it waits
@@ -82,9 +82,9 @@ public final class NativeEvent implements AutoCloseable {
     }
 
     /**
-     * As {@link #await}, until an interrupt of the calling thread ends it.
+     * Like {@link #await}, this waits for the event, but an interrupt of the calling thread ends the wait.
      *
-     * @throws InterruptedException when it was interrupted before or while it waits; the interrupt status is cleared
+     * @throws InterruptedException when the calling thread was interrupted before or while it waits; the interrupt status is cleared
      * @throws IllegalStateException as {@link #await}
      */
     public void awaitInterruptibly() throws InterruptedException {
@@ -92,16 +92,16 @@ public final class NativeEvent implements AutoCloseable {
     }
 
     /**
-     * As {@link #await}, until {@code ctx} is cancelled.
+     * Like {@link #await}, this waits for the event, but a cancel of {@code ctx} ends the wait.
      *
-     * @throws RuntimeException {@code ctx.err()} when it is cancelled before or while this waits
+     * @throws RuntimeException {@code ctx.err()} when {@code ctx} is cancelled before or while this waits
      */
     public void awaitUnless(Cancelable ctx) {
         boolean _ = await(Limits.until(ctx), "awaitUnless");
     }
 
     /**
-     * As {@link #await}, for {@code d} at most; zero or less only looks.
+     * Like {@link #await}, this waits for the event, but for {@code d} at most. If {@code d} is zero or less, it does not wait.
      *
      * @return false when the time was up
      */
@@ -126,7 +126,7 @@ public final class NativeEvent implements AutoCloseable {
                     return false;
                 }
                 SCHED.setRelease(addr, st.scheduler().sched);
-                st.scheduler().waitsForOutside(1); // C code may fire any time: no deadlock.
+                st.scheduler().waitsForOutside(1); // C code may fire at any time, so this is no deadlock.
                 boolean ended;
                 try {
                     ended = park(st, limits);
@@ -155,7 +155,7 @@ public final class NativeEvent implements AutoCloseable {
         }
     }
 
-    /** Parks until it fires, or a limit ends that; true when the time was up. */
+    /** Parks until the event fires, or a limit ends the wait. Returns true when the time was up. */
     private boolean park(GStack st, Limits limits) {
         if (limits == Limits.DEFAULT && !Ending.byDefault(st)) {
             Park.gopark(st, WAIT, this, WaitReason.NATIVE_EVENT, 0);
@@ -164,7 +164,7 @@ public final class NativeEvent implements AutoCloseable {
         OfEvent e = new OfEvent(limits);
         try {
             if (limits.timed() && Bubble.current() != null) {
-                Object _ = Bubble.outside(new Begun(e)); // By the machine's clock, since that of the bubble stands still.
+                Object _ = Bubble.outside(new Begun(e)); // The limit goes by the machine's clock, since the bubble's clock stands still.
             } else {
                 e.begin();
             }
@@ -179,14 +179,14 @@ public final class NativeEvent implements AutoCloseable {
                 e.unlock();
             }
             return e.timeUp();
-        } finally { // There may be no memory.
+        } finally { // Also if memory has run out.
             e.finish();
         }
     }
 
     /**
-     * What ends a wait. A fire and an end race for the goroutine in the word, by one atomic operation each. An end comes to that
-     * only when the goroutine is parked, since its M gives the lock back then.
+     * The end of a wait by an interrupt, a context or a time. A fire and an end race for the goroutine in the word, by one atomic operation
+     * each. An end gets so far only when the goroutine is parked, since only then its M releases the lock.
      */
     private final class OfEvent extends Ending implements Park.Unlock {
         private final HeapMutex lock = new HeapMutex(LockRank.SEMA);
@@ -195,7 +195,7 @@ public final class NativeEvent implements AutoCloseable {
             super(limits);
         }
 
-        /** On g0, the goroutine parked. */
+        /** Writes the parked goroutine to the word, and releases the lock. It runs on g0. */
         @Override
         public boolean unlock(long gp, Object unused) {
             boolean parked = WORD.compareAndSet(addr, NOTHING, gp);
@@ -224,11 +224,11 @@ public final class NativeEvent implements AutoCloseable {
         }
     }
 
-    /** Gives the event's memory back. Nothing may wait for it or fire it any more. */
+    /** Frees the event's memory. After that no goroutine may wait for it, and no code may fire it. A second call does nothing. */
     @Override
     public void close() {
         if (!Headroom.enough()) {
-            throw Headroom.overflow(); // It may be closed again.
+            throw Headroom.overflow(); // Nothing has changed, and close may be called again.
         }
         if (!closed.getAndSet(true)) {
             Mem.recycle(gmp_event.layout(), addr);

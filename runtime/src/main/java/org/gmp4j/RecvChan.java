@@ -7,95 +7,108 @@ import org.jspecify.annotations.NullMarked;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The receiving end of a channel, which can neither send nor close. Every {@link Chan} is one; a method that only receives takes
- * this. Go's {@code <-chan T}.
+ * The receiving end of a channel, which can neither send nor close. Every {@link Chan} is one. It is the type for a parameter of a method
+ * that only receives. Go's {@code <-chan T}. Thread-safe.
  *
- * <p>All methods may be called by goroutines, virtual threads and platform threads. What an interrupt does: it leaves the waits of
- * goroutines and plain threads alone, and ends those of virtual threads of a {@link Gmp} by a {@link WaitInterruptedException};
- * {@link #recvInterruptibly} says it in Java's way on all. In a bubble of {@code Synctest} a wait on a channel of the bubble lets its clock
- * move on; its channels refuse everybody else by an {@link IllegalStateException}.
+ * <p>Goroutines, virtual threads and platform threads may call all methods. An interrupt does not end the waits of goroutines and plain
+ * threads. It ends a wait of a virtual thread of a {@link Gmp} by a {@link WaitInterruptedException}, and the forms named
+ * {@code …Interruptibly} on any thread by an {@link InterruptedException}. In a bubble of {@code Synctest} the clock moves on during a wait
+ * on a channel of the bubble. Such a channel throws an {@link IllegalStateException} when a caller outside of the bubble uses it.
  *
  * @param <T> the type of its elements; {@code null} is never one
  */
 @NullMarked
 public sealed interface RecvChan<T> extends Iterable<T> permits Chan {
     /**
-     * Receives, waiting for an element; null once closed and drained.
+     * Waits for an element and returns it, or returns null when the channel is closed and drained.
      *
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##waits the package}.
      *
-     * @throws WaitInterruptedException see the class comment; nothing was received
+     * @throws WaitInterruptedException when the caller is a virtual thread of a {@code Gmp} that is interrupted while it waits; nothing was
+     *     received
      */
     @Nullable T recv();
 
     /**
-     * Receives, waiting for an element, and tells whether there was one.
+     * Waits for an element and returns it, with whether there was one: there is none when the channel is closed and drained.
      *
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##waits the package}.
      *
-     * @throws WaitInterruptedException see the class comment; nothing was received
+     * @throws WaitInterruptedException when the caller is a virtual thread of a {@code Gmp} that is interrupted while it waits; nothing was
+     *     received
      */
     Chan.Recv<T> recvOk();
 
-    /** Receives if that needs no waiting; null when it would block or is closed: {@link #tryRecvOk} tells. */
+    /**
+     * Receives an element if that needs no wait. Returns null when it would have to wait, or the channel is closed and drained.
+     * {@link #tryRecvOk} distinguishes the two.
+     */
     @Nullable T tryRecv();
 
-    /** Receives if that needs no waiting; null when it would block. */
+    /**
+     * Receives if that needs no wait, and returns the element with whether there was one. Returns null when it would have to wait.
+     */
     Chan.@Nullable Recv<T> tryRecvOk();
 
     /**
-     * Receives, waiting for at most {@code d}; null when the time was up or there is no more: {@link #recvOkWithin} tells.
+     * Waits for an element for at most {@code d} and returns it. Returns null when the time was up, or the channel is closed and drained.
+     * {@link #recvOkWithin} distinguishes the two.
      *
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##waits the package}.
      *
-     * @throws WaitInterruptedException see the class comment; nothing was received
+     * @throws WaitInterruptedException when the caller is a virtual thread of a {@code Gmp} that is interrupted while it waits; nothing was
+     *     received
      */
     @Nullable T recvWithin(Duration d);
 
     /**
-     * Receives, waiting for at most {@code d}; null when the time was up.
+     * Waits for an element for at most {@code d} and returns it, with whether there was one: there is none when the channel is closed and
+     * drained. Returns null when the time was up.
      *
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##waits the package}.
      *
-     * @throws WaitInterruptedException see the class comment; nothing was received
+     * @throws WaitInterruptedException when the caller is a virtual thread of a {@code Gmp} that is interrupted while it waits; nothing was
+     *     received
      */
     Chan.@Nullable Recv<T> recvOkWithin(Duration d);
 
     /**
-     * As {@link #recv}, until an interrupt of the calling thread ends it.
+     * Like {@link #recv}, this waits for an element, but an interrupt of the calling thread ends the wait.
      *
-     * @throws InterruptedException when it was interrupted before or while this waits; nothing was received, and the interrupt
-     *     status is cleared
+     * @throws InterruptedException when the calling thread was interrupted before or while this waits; nothing was received, and the
+     *     interrupt status is cleared
      */
     @Nullable T recvInterruptibly() throws InterruptedException;
 
     /**
-     * As {@link #recvOk}, until an interrupt of the calling thread ends it.
+     * Like {@link #recvOk}, this waits for an element, but an interrupt of the calling thread ends the wait.
      *
-     * @throws InterruptedException when it was interrupted before or while this waits; nothing was received, and the interrupt
-     *     status is cleared
+     * @throws InterruptedException when the calling thread was interrupted before or while this waits; nothing was received, and the
+     *     interrupt status is cleared
      */
     Chan.Recv<T> recvOkInterruptibly() throws InterruptedException;
 
     /**
-     * As {@link #recv}, until {@code ctx} is cancelled.
+     * Like {@link #recv}, this waits for an element, but a cancel of {@code ctx} ends the wait.
      *
-     * @throws RuntimeException {@code ctx.err()} when it is cancelled before or while this waits; nothing was received
-     * @throws WaitInterruptedException see the class comment; nothing was received
+     * @throws RuntimeException {@code ctx.err()} when {@code ctx} is cancelled before or while this waits; nothing was received
+     * @throws WaitInterruptedException when the caller is a virtual thread of a {@code Gmp} that is interrupted while it waits; nothing was
+     *     received
      */
     @Nullable T recvUnless(Cancelable ctx);
 
     /**
-     * As {@link #recvOk}, until {@code ctx} is cancelled.
+     * Like {@link #recvOk}, this waits for an element, but a cancel of {@code ctx} ends the wait.
      *
-     * @throws RuntimeException {@code ctx.err()} when it is cancelled before or while this waits; nothing was received
-     * @throws WaitInterruptedException see the class comment; nothing was received
+     * @throws RuntimeException {@code ctx.err()} when {@code ctx} is cancelled before or while this waits; nothing was received
+     * @throws WaitInterruptedException when the caller is a virtual thread of a {@code Gmp} that is interrupted while it waits; nothing was
+     *     received
      */
     Chan.Recv<T> recvOkUnless(Cancelable ctx);
 
-    /** How many elements are buffered; 0 for a timer's channel, whose times come when they are received. */
+    /** Returns how many elements are in the buffer; 0 for a timer's channel, whose times come when they are received. */
     int len();
 
-    /** How many elements fit the buffer; 0 for a timer's channel. */
+    /** Returns how many elements fit the buffer; 0 for a timer's channel. */
     int cap();
 }

@@ -8,34 +8,38 @@ import java.util.Objects;
 import org.jspecify.annotations.NullMarked;
 
 /**
- * Deferred work of a block, as Go's {@code defer} is that of a function; {@link Go#defer} is that of a goroutine.
+ * Deferred work of a block. Go's {@code defer} is for a function, and {@link Go#defer} for a goroutine.
  *
  * {@snippet :
  * try (Scope scope = new Scope()) {
  *     for (Path p : files) {
  *         Reader r = open(p);
- *         scope.defer(() -> quietly(r)); // Runs at the end of the block, last first.
+ *         scope.defer(() -> quietly(r)); // Runs at the end of the block, the last first.
  *     }
  *     merge();
  * }
  * }
  *
- * <p>One thread may use it at a time, of any kind. It does not wait by itself, so interrupts and bubbles make no difference.
+ * <p>Only one thread may use a scope at a time; it may be a thread of any kind. A scope does not wait by itself, so interrupts and bubbles
+ * make no difference.
  */
 @NullMarked
 public final class Scope implements AutoCloseable {
     private final Deque<Runnable> deferred = new ArrayDeque<>();
 
-    /** Without deferred work. */
+    /** Makes a scope without deferred work. */
     public Scope() {
     }
 
-    /** Has {@code r} run at {@link #close}. What is deferred last runs first. */
+    /** Defers {@code r} until {@link #close}. The work that was deferred last runs first. */
     public void defer(Runnable r) {
         deferred.push(Objects.requireNonNull(r, "defer of nil func value"));
     }
 
-    /** Runs all deferred work, last first, also when some of it throws: the first exception comes out, with later ones suppressed in it. */
+    /**
+     * Runs all deferred work, the last first, even if some of it throws. Then it throws the first exception, with the later ones suppressed
+     * in it.
+     */
     @Override
     public void close() {
         Throwable first = null;

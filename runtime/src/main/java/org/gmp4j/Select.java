@@ -19,15 +19,15 @@ import org.jspecify.annotations.NullMarked;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Waits until one of several sends and receives can go on, and does that one alone. If several can, it does one of them at
- * random, each as likely. From goroutines, virtual threads and platform threads. An interrupt ends the wait of a virtual thread of a
- * {@link Gmp} alone ({@link WaitInterruptedException}), and of any thread in {@link #runInterruptibly}. In a bubble of {@code Synctest} its
- * clock moves on while one waits on channels of the bubble alone, or with a {@link #timeout}.
+ * Waits until one of several sends and receives can proceed, and does only that one. If several can, it chooses one of them at random, each
+ * with the same probability. Goroutines, virtual threads and platform threads may call it. An interrupt ends only the wait of a virtual
+ * thread of a {@link Gmp} ({@link WaitInterruptedException}), and that of any thread in {@link #runInterruptibly}. In a bubble of
+ * {@code Synctest} the clock moves on during a wait on channels that all belong to the bubble, or with a {@link #timeout}.
  *
- * <p>A Select is built once and run as often as wanted, or cleared and built anew; neither allocates if it has been as
- * large before. One thread uses it at a time. Any call of a second thread while the first is in a method of the Select throws a
- * {@link ConcurrentModificationException}, for certain; the first goes on undisturbed. The action of a case may change the Select and
- * run it again, because it is called when everything else is done.
+ * <p>A Select can be built once and run repeatedly, or cleared and built anew. Neither allocates if the Select has had as many cases
+ * before. Only one thread may use it at a time. While a thread is in a method of the Select, each call by a second thread throws a
+ * {@link ConcurrentModificationException}, and the first thread is not affected. The action of a case may change the Select and run it
+ * again, because it is called when everything else is done.
  *
  * {@snippet :
  * Select next = Select.of().recv(work, this::handle).recv(stop, v -> stopped = true);
@@ -36,41 +36,41 @@ import org.jspecify.annotations.Nullable;
  * }
  * }
  *
- * <p>How it waits: {@code Selectgo}.
+ * <p>{@code Selectgo} implements the wait.
  */
 @NullMarked
 public final class Select {
-    /** What {@link #run} gives for the default. */
+    /** The result of {@link #run} for the default. */
     public static final int DEFAULT = -1;
-    /** What {@link #run} gives for the {@link #timeout}. */
+    /** The result of {@link #run} for the {@link #timeout}. */
     public static final int TIMEOUT = -2;
 
     private static final int FEW = 4;
     private static final VarHandle BUSY = FieldHandle.of(MethodHandles.lookup(), Select.class, "busy", boolean.class);
 
-    /** All cases in the order of adding; those beyond {@link #n} are kept for later ones. */
+    /** All cases, in the order in which they were added. The objects from index {@link #n} on are kept for later cases. */
     private Scase[] cases = new Scase[FEW];
     private int n;
     private final Selectgo go = new Selectgo(FEW);
     private @Nullable Runnable orElse;
     /** Whether a case has a supplier. */
     private boolean supplied;
-    /** What {@link #timeout} does, and after how many nanoseconds. */
+    /** The action of {@link #timeout}, and the nanoseconds after which it runs. */
     private @Nullable Runnable late;
     private long timeout = Selectgo.NO_TIMEOUT;
-    /** Whether a thread is building, or in {@link #run} before the action. By CAS, so that of two one is always told. */
+    /** Whether a thread builds, or is in {@link #run} before the action. It is set by CAS, so that of two threads one always fails. */
     @SuppressWarnings("unused") // Through BUSY.
     private volatile boolean busy;
 
     private Select() {
     }
 
-    /** A select without cases. */
+    /** Makes a select without cases. */
     public static Select of() {
         return new Select();
     }
 
-    /** A select without cases that gives a value. */
+    /** Makes a select without cases that returns a value. */
     public static <R> SelectOne<R> one() {
         return new SelectOne<>();
     }
@@ -78,7 +78,7 @@ public final class Select {
     /**
      * Adds a receive.
      *
-     * @param c the channel; null never goes on
+     * @param c the channel; null never proceeds
      * @param then called with the element, or with null when the channel was closed and drained
      */
     public <T> Select recv(@Nullable RecvChan<T> c, Consumer<? super @Nullable T> then) {
@@ -89,9 +89,9 @@ public final class Select {
     /**
      * Adds a send.
      *
-     * @param c the channel; null never goes on
+     * @param c the channel; null never proceeds
      * @param v the element
-     * @param then called when it was sent
+     * @param then called when the element was sent
      * @throws NullPointerException when {@code v} is null
      */
     public <T> Select send(@Nullable SendChan<T> c, T v, Runnable then) {
@@ -105,16 +105,16 @@ public final class Select {
     }
 
     /**
-     * Adds a send of what {@code v} gives, which is asked at the beginning of each run, as Go evaluates the operands of its cases. What it
-     * throws comes out of the run, before anything is sent or received.
+     * Adds a send of the value of {@code v}, which is called at the beginning of each run, as Go evaluates the operands of its cases. The
+     * run throws an exception of {@code v} before it sends or receives anything.
      *
-     * @param c the channel; null never goes on
-     * @param v gives the element
-     * @param then called when it was sent
+     * @param c the channel; null never proceeds
+     * @param v supplies the element
+     * @param then called when the element was sent
      */
     public <T> Select sendEach(@Nullable SendChan<T> c, Supplier<? extends T> v, Runnable then) {
         Objects.requireNonNull(v, "v");
-        Headroom.check(); // All or nothing.
+        Headroom.check(); // An overflow of the stack must not leave the change half done.
         Chan<T> to = (Chan<T>) c;
         if (to != null) {
             to.checkSendable();
@@ -127,7 +127,7 @@ public final class Select {
         return this;
     }
 
-    /** The elements of {@link #sendEach}. */
+    /** Sets the elements of the cases of {@link #sendEach}. */
     private void supply() {
         for (int i = 0; i < n; i++) {
             if (cases[i].supplier != null) {
@@ -139,7 +139,7 @@ public final class Select {
     /**
      * Adds a receive of a long.
      *
-     * @param c the channel; null never goes on
+     * @param c the channel; null never proceeds
      * @param then called with the element, or with 0 when the channel was closed and drained
      */
     public Select recvLong(@Nullable LongChan c, LongConsumer then) {
@@ -148,9 +148,9 @@ public final class Select {
     }
 
     /**
-     * Adds a receive of a long that tells whether there was one.
+     * Adds a receive of a long whose action learns whether there was one.
      *
-     * @param c the channel; null never goes on
+     * @param c the channel; null never proceeds
      * @param then called with the element and true, or with 0 and false when the channel was closed and drained
      */
     public Select recvLongOk(@Nullable LongChan c, LongChan.Receiver then) {
@@ -161,9 +161,9 @@ public final class Select {
     /**
      * Adds a send of a long.
      *
-     * @param c the channel; null never goes on
+     * @param c the channel; null never proceeds
      * @param v the element
-     * @param then called when it was sent
+     * @param then called when the element was sent
      */
     public Select sendLong(@Nullable LongChan c, long v, Runnable then) {
         add(Scase.Kind.SEND, c, null, v, then);
@@ -171,9 +171,9 @@ public final class Select {
     }
 
     /**
-     * Adds a receive that tells whether there was an element.
+     * Adds a receive whose action learns whether there was an element.
      *
-     * @param c the channel; null never goes on
+     * @param c the channel; null never proceeds
      * @param then called with the element and true, or with null and false when the channel was closed and drained
      */
     public <T> Select recvOk(@Nullable RecvChan<T> c, Receiver<? super T> then) {
@@ -181,11 +181,11 @@ public final class Select {
         return this;
     }
 
-    /** Takes what a select received. */
+    /** The action of a receive that learns whether there was an element. */
     @FunctionalInterface
     public interface Receiver<T> {
         /**
-         * Takes it.
+         * Takes the result of the receive.
          *
          * @param value the element; null when the channel was closed and drained
          * @param ok whether there was an element
@@ -194,9 +194,9 @@ public final class Select {
     }
 
     /**
-     * Sets what to do when no case can go on for {@code d} after {@link #run} began to wait; {@code d} of zero or less is as
-     * {@link #orElse}, which takes precedence. Each run measures anew. As Go's {@code case <-time.After(d)}, but without a timer where
-     * nothing has to wait.
+     * Sets the action for when no case can proceed within {@code d} after {@link #run} began to wait. If {@code d} is zero or less, the run
+     * does not wait, like one with {@link #orElse}, which takes precedence. Each run measures the time anew. It does what Go's
+     * {@code case <-time.After(d)} does, but uses a timer only if the run has to wait.
      */
     public Select timeout(Duration d, Runnable then) {
         Objects.requireNonNull(then, "then");
@@ -212,7 +212,7 @@ public final class Select {
         return this;
     }
 
-    /** Sets what to do when no case can go on: the select does not wait then. */
+    /** Sets the action for when no case can proceed. With it the select does not wait. */
     public Select orElse(Runnable then) {
         Objects.requireNonNull(then, "then");
         begin();
@@ -225,9 +225,9 @@ public final class Select {
         return this;
     }
 
-    /** Takes all cases, the default and the timeout out. */
+    /** Removes all cases, the default and the timeout. */
     public Select clear() {
-        Headroom.check(); // All or nothing.
+        Headroom.check(); // An overflow of the stack must not leave the change half done.
         begin();
         for (int i = 0; i < n; i++) {
             cases[i].clear();
@@ -248,19 +248,22 @@ public final class Select {
         }
     }
 
-    /** The next to begin sees everything. There may be no stack for this: then what was done is done all the same. */
+    /**
+     * Ends the use by this thread. The release makes its writes visible to the thread whose CAS in {@link #begin} succeeds next. There may
+     * be no stack left for this call, and the caller then writes the field itself.
+     */
     private void end() {
         BUSY.setRelease(this, false);
     }
 
-    @SuppressWarnings("NullAway") // Where there is no channel the case is not among those that are looked at.
+    @SuppressWarnings("NullAway") // A case without a channel is not among the cases that Selectgo tries.
     private void add(Scase.Kind kind, @Nullable Hchan c, @Nullable Object v, long w, Object then) {
         Objects.requireNonNull(then, "then");
         begin();
         try {
             if (n == cases.length) {
                 Scase[] more = Arrays.copyOf(cases, 2 * n);
-                go.grow(2 * n); // There may not be the memory: more room there than here does no harm.
+                go.grow(2 * n); // It may throw for want of memory. If only one of the two arrays has grown, that does no harm.
                 cases = more;
             }
             if (cases[n] == null) {
@@ -276,7 +279,7 @@ public final class Select {
             k.elem = v;
             k.longElem = w;
             k.then = then;
-            go.add(k, durable); // A call happens as a whole, or not at all when there is no room for it on the stack.
+            go.add(k, durable); // If the stack has no room for the call, it has no effect at all, and n does not grow.
             n++;
         } finally {
             try {
@@ -288,12 +291,12 @@ public final class Select {
     }
 
     /**
-     * Waits until a case can go on, or takes the default, and runs its action. Without cases it waits for ever.
+     * Waits until a case can proceed, or takes the default, and runs the action. Without cases it waits for ever.
      *
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##waits the package}.
      *
-     * @return the index of the case in the order of adding, the default not counted; -1 for the default, {@value #TIMEOUT} for the
-     *     {@link #timeout}
+     * @return the index of the case in the order in which cases were added, the default not counted; {@value #DEFAULT} for the default,
+     *     {@value #TIMEOUT} for the {@link #timeout}
      * @throws ChanClosedException "send on closed channel" when the case is a send on a channel that is or was closed
      * @throws WaitInterruptedException when the caller is a virtual thread of a {@code Gmp} that is interrupted while it waits;
      *     nothing was sent or received
@@ -303,25 +306,25 @@ public final class Select {
     }
 
     /**
-     * As {@link #run}, until an interrupt of the calling thread ends it.
+     * Like {@link #run}, this waits until a case can proceed, but an interrupt of the calling thread ends the wait.
      *
-     * @throws InterruptedException when it was interrupted before or while this waits; nothing was sent or received, and the
-     *     interrupt status is cleared
+     * @throws InterruptedException when the calling thread was interrupted before or while this waits; nothing was sent or received, and
+     *     the interrupt status is cleared
      */
     public int runInterruptibly() throws InterruptedException {
         return run(Limits.INTERRUPTIBLY);
     }
 
     /**
-     * As {@link #run}, until {@code ctx} is cancelled.
+     * Like {@link #run}, this waits until a case can proceed, but a cancel of {@code ctx} ends the wait.
      *
-     * @throws RuntimeException {@code ctx.err()} when it is cancelled before or while this waits; nothing was sent or received
+     * @throws RuntimeException {@code ctx.err()} when {@code ctx} is cancelled before or while this waits; nothing was sent or received
      */
     public int runUnless(Cancelable ctx) {
         return run(Limits.until(ctx));
     }
 
-    @SuppressWarnings("NullAway") // What is chosen has something to do.
+    @SuppressWarnings("NullAway") // The case that was chosen has an action.
     private int run(Limits limits) {
         limits.check();
         begin();
@@ -357,9 +360,9 @@ public final class Select {
             }
         } finally {
             try {
-                end(); // From here on the Select may change, and everything in it.
+                end(); // From here on the Select and its cases may change.
             } catch (StackOverflowError e) {
-                busy = false; // Which needs no frame.
+                busy = false; // This needs no frame on the stack.
             }
         }
         switch (kind) {

@@ -10,8 +10,9 @@ import org.jspecify.annotations.NullMarked;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A {@link Select} as an expression: each case gives a value, and {@link #run} returns that of the case that was chosen. All else is as for
- * {@code Select}: which threads may call it, what an interrupt does, what happens in a bubble, and that one thread uses it at a time.
+ * A {@link Select} as an expression: each case computes a value, and {@link #run} returns that of the case that was chosen. The rules of
+ * {@code Select} hold here, too: for the threads that may call it, for interrupts and bubbles, and that only one thread may use it at a
+ * time.
  *
  * {@snippet :
  * String what = Select.<String>one().recv(numbers, n -> "number " + n).recv(words, w -> "word " + w)
@@ -23,13 +24,13 @@ import org.jspecify.annotations.Nullable;
 @NullMarked
 public final class SelectOne<R> {
     private final Select select = Select.of();
-    /** Of the case that was just chosen. */
+    /** The value of the case that was just chosen. */
     private @Nullable R value;
 
     SelectOne() {
     }
 
-    /** What a receive does when it is chosen. No lambda: see HACKING, on errors that come from anywhere. */
+    /** The action of a receive. No lambda: see HACKING, on errors that come from anywhere. */
     private record Received<T, R>(SelectOne<R> of, Function<? super @Nullable T, ? extends R> then) implements Consumer<@Nullable T> {
         @Override
         @SuppressWarnings("NullAway") // It takes null.
@@ -38,7 +39,7 @@ public final class SelectOne<R> {
         }
     }
 
-    /** What another case does. */
+    /** The action of any other case. */
     private record Chosen<R>(SelectOne<R> of, Supplier<? extends R> then) implements Runnable {
         @Override
         public void run() {
@@ -46,7 +47,7 @@ public final class SelectOne<R> {
         }
     }
 
-    /** Adds a receive; {@code then} is given the element, or null when the channel was closed and drained. */
+    /** Adds a receive. {@code then} gets the element, or null when the channel was closed and drained. */
     public <T> SelectOne<R> recv(@Nullable RecvChan<T> c, Function<? super @Nullable T, ? extends R> then) {
         Select _ = select.recv(c, new Received<>(this, then));
         return this;
@@ -58,31 +59,31 @@ public final class SelectOne<R> {
         return this;
     }
 
-    /** Sets what gives the value when no case can go on: it does not wait then. */
+    /** Sets the supplier of the value for when no case can proceed. With it the select does not wait. */
     public SelectOne<R> orElse(Supplier<? extends R> then) {
         Select _ = select.orElse(new Chosen<>(this, then));
         return this;
     }
 
-    /** Sets what gives the value when no case can go on for {@code d}. */
+    /** Sets the supplier of the value for when no case can proceed within {@code d}. */
     public SelectOne<R> timeout(Duration d, Supplier<? extends R> then) {
         Select _ = select.timeout(d, new Chosen<>(this, then));
         return this;
     }
 
-    /** As {@link Select#run}; gives what the case that was chosen gives. */
+    /** Like {@link Select#run}, this waits until a case can proceed. Returns the value of the case that was chosen. */
     public @Nullable R run() {
         int _ = select.run();
         return take();
     }
 
-    /** As {@link Select#runInterruptibly}; gives what the case that was chosen gives. */
+    /** Like {@link Select#runInterruptibly}, this waits until a case can proceed. Returns the value of the case that was chosen. */
     public @Nullable R runInterruptibly() throws InterruptedException {
         int _ = select.runInterruptibly();
         return take();
     }
 
-    /** As {@link Select#runUnless}; gives what the case that was chosen gives. */
+    /** Like {@link Select#runUnless}, this waits until a case can proceed. Returns the value of the case that was chosen. */
     public @Nullable R runUnless(Cancelable ctx) {
         int _ = select.runUnless(ctx);
         return take();

@@ -6,16 +6,16 @@ import java.util.Locale;
 import java.util.Objects;
 
 /**
- * How long an M that finds no work keeps looking before it sleeps. A sleeping M costs nothing and takes tens of
- * microseconds or more to wake; a spinning one takes a CPU, and about one microsecond to notice. Immutable, so safe to
- * share between threads. Nothing here waits, so interrupts and bubbles make no difference.
+ * A policy that decides how long an M without work keeps searching before it sleeps. A sleeping M uses no CPU, but takes tens of
+ * microseconds or more to wake. A spinning M uses a CPU, but finds new work within about one microsecond. Immutable, so safe to share
+ * between threads. No method waits, so interrupts and bubbles make no difference.
  */
 public final class SpinPolicy {
     private static final Duration MAX = Duration.ofHours(1);
     private static final SpinPolicy GO = new SpinPolicy(0);
     private static final SpinPolicy BUSY = new SpinPolicy(Long.MAX_VALUE);
 
-    /** For {@code latency} without a duration. */
+    /** The duration for the text {@code latency} without one. */
     private static final Duration DEFAULT_LATENCY = Duration.ofMillis(1);
 
     private final long nanos;
@@ -25,8 +25,9 @@ public final class SpinPolicy {
     }
 
     /**
-     * Go's: one search over all Ps, by at most half as many Ms as there are busy Ps, then sleep. An M that was woken in vain 4
-     * times running, each within 100 µs, naps for 50 µs first and searches once more; what is readied meanwhile waits for it.
+     * Returns Go's policy: an M searches all Ps once, and then sleeps. At most half as many Ms search as there are busy Ps. An M that was
+     * woken in vain 4 times running, each within 100 µs, first naps for 50 µs and searches once more. Goroutines that are readied meanwhile
+     * wait for it.
      *
      * @return the policy; the default
      */
@@ -35,8 +36,8 @@ public final class SpinPolicy {
     }
 
     /**
-     * Search for a time, also in the network, then sleep. An M that finds something while all others are idle wakes another to search in
-     * its place, unless the last one that did found nothing.
+     * Returns a policy with which an M searches for a time, also in the network, and then sleeps. An M that finds work while all others are
+     * idle wakes another M to search in its place, unless the last M that was woken so found nothing.
      *
      * @param spin how long, above 0 and at most 1 hour
      * @return the policy
@@ -51,7 +52,7 @@ public final class SpinPolicy {
     }
 
     /**
-     * Never sleep: for a machine whose CPUs have nothing else to do.
+     * Returns a policy with which an M never sleeps. It is for a machine whose CPUs have nothing else to do.
      *
      * @return the policy
      */
@@ -65,7 +66,7 @@ public final class SpinPolicy {
      * @param text {@code go}, {@code busy}, {@code latency} (1 ms), or {@code latency:} and a whole number with the
      *     unit {@code ns}, {@code us}, {@code ms} or {@code s}: {@code latency:50us}
      * @return the policy
-     * @throws IllegalArgumentException when it has another form, or the duration is out of range
+     * @throws IllegalArgumentException when {@code text} has another form, or the duration is out of range
      */
     public static SpinPolicy parse(String text) {
         String word = text.strip().toLowerCase(Locale.ROOT);
@@ -83,7 +84,7 @@ public final class SpinPolicy {
     }
 
     /**
-     * How long an M searches before it sleeps.
+     * Returns how long an M searches before it sleeps.
      *
      * @return nanoseconds: 0 for {@link #go()}, {@link Long#MAX_VALUE} for {@link #busy()}
      */
@@ -101,7 +102,7 @@ public final class SpinPolicy {
         return Long.hashCode(nanos);
     }
 
-    /** As {@link #parse} reads it. */
+    /** Returns the policy in the form that {@link #parse} reads. */
     @Override
     public String toString() {
         if (nanos == 0) {

@@ -18,30 +18,33 @@ import org.jspecify.annotations.NullMarked;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A goroutine with a result: see {@link Go#async} and {@link Gmp#submit}. It is done when its deferred work has ended too; its result
- * is null when it called {@link Go#goexit}. What it throws is given to those that ask for the result, and reported nowhere else.
+ * A goroutine with a result: see {@link Go#async} and {@link Gmp#submit}. It is done when its deferred work has ended, too. Its result is
+ * null when it called {@link Go#goexit}. The methods that return the result throw its exception, which is reported nowhere else.
  * Thread-safe.
  *
- * <p>All methods may be called by goroutines, virtual threads and platform threads. An interrupt ends {@link #get} on all of them, and
- * {@link #join} on virtual threads of a {@code Gmp} ({@link WaitInterruptedException}). In a bubble of {@code Synctest} its clock moves on
- * while {@link #join} and {@link #get()} wait for a task of the bubble.
+ * <p>Goroutines, virtual threads and platform threads may call all methods. An interrupt ends {@link #get} on all of them, and
+ * {@link #join} on virtual threads of a {@code Gmp} ({@link WaitInterruptedException}). In a bubble of {@code Synctest} the bubble's clock
+ * moves on while {@link #join} and {@link #get()} wait for a task of the bubble.
  *
  * @param <T> the type of its result
  */
 @NullMarked
 public final class Task<T> implements Future<T> {
     private final CompletableFuture<T> outcome = new CompletableFuture<>();
-    /** Closed when the outcome is there. */
+    /** This channel is closed when the outcome is set. */
     private final Chan<Void> done = Chan.make();
-    /** Where it runs; null before and after. With the monitor, so that nobody interrupts the thread for another goroutine's sake. */
+    /**
+     * The thread that runs the function; null before and after. The monitor of this task guards it, so that no cancel interrupts the thread
+     * when it already runs another goroutine.
+     */
     private @Nullable Thread runner;
 
-    /** A task that {@link #running} tells. */
+    /** Makes a task whose outcome comes from the goroutine that runs {@link #running}. */
     Task() {
         done.setReceiveOnly();
     }
 
-    /** What a goroutine is to run; tells {@code task}. */
+    /** The function of a goroutine, which sets the outcome of {@code task}. */
     private static final class Run<T> extends Awaited {
         private final Task<T> task;
         private final Callable<T> fn;
@@ -75,15 +78,15 @@ public final class Task<T> implements Future<T> {
         }
     }
 
-    /** What the one goroutine is to run whose result this gives. */
+    /** Returns the function that one goroutine is to run to give this task its result. */
     Runnable running(Callable<T> fn) {
         return new Run<>(this, fn);
     }
 
     /**
-     * Returns whether the function is to run: false when the task was cancelled before. A cancel completes the outcome first and reads
-     * {@link #runner} afterwards; this writes the runner first and reads the outcome afterwards: a cancel that comes too late to keep
-     * the function from running finds the thread to interrupt.
+     * Returns whether the function is to run, which is false when the task was cancelled before. A cancel completes the outcome first and
+     * reads {@link #runner} afterwards. This method writes the runner first and reads the outcome afterwards. So a cancel that comes too
+     * late to keep the function from running finds the thread to interrupt.
      */
     private synchronized boolean begins() {
         runner = Thread.currentThread();
@@ -92,14 +95,14 @@ public final class Task<T> implements Future<T> {
 
     private void ends(@Nullable T result, @Nullable Throwable thrown) {
         synchronized (this) {
-            runner = null; // What comes after this interrupts nobody; what came before goes with the goroutine.
+            runner = null; // A later cancel interrupts no thread. An earlier interrupt ends with the goroutine.
         }
         complete(thrown == null ? outcome.complete(result) : outcome.completeExceptionally(asFailure(thrown)));
     }
 
     /**
-     * Returns the exception for the outcome. A CompletableFuture takes a CancellationException for its own cancellation, and gives a
-     * CompletionException's cause in its place; from the task both are failures like others.
+     * Returns the exception for the outcome. A CompletableFuture takes a CancellationException for its own cancellation, and replaces a
+     * CompletionException by its cause. If the function throws one of them, it is a failure like any other, and so it is wrapped.
      */
     private static Throwable asFailure(Throwable thrown) {
         return thrown instanceof CancellationException || thrown instanceof CompletionException ? new CompletionException(thrown) : thrown;
@@ -112,13 +115,13 @@ public final class Task<T> implements Future<T> {
     }
 
     /**
-     * Waits until it is done and returns its result.
+     * Waits until this task is done and returns its result.
      *
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##waits the package}.
      *
-     * @throws CancellationException when it was cancelled
-     * @throws CompletionException when it threw a checked exception, which is the cause; another is thrown as it is, the same
-     *     object
+     * @throws CancellationException when the task was cancelled
+     * @throws CompletionException when the task threw a checked exception, which is the cause. An unchecked exception is thrown as it is,
+     *     the same object
      * @throws WaitInterruptedException when the caller is a virtual thread of a {@code Gmp} that is interrupted while it waits
      */
     public @Nullable T join() {
@@ -127,16 +130,16 @@ public final class Task<T> implements Future<T> {
     }
 
     /**
-     * As {@link #join}, until {@code ctx} is cancelled, which does not cancel the task.
+     * Like {@link #join}, this waits and returns the result, but a cancel of {@code ctx} ends the wait. It does not cancel the task.
      *
-     * @throws RuntimeException {@code ctx.err()} when it is cancelled before or while this waits
+     * @throws RuntimeException {@code ctx.err()} when {@code ctx} is cancelled before or while this waits
      */
     public @Nullable T joinUnless(Cancelable ctx) {
         Object _ = done.recvUnless(ctx);
         return result();
     }
 
-    /** Waits, and cancels it when {@code limits} have ended that; false when the time was up. */
+    /** Waits, and cancels the task when {@code limits} end the wait. Returns false when the time was up. */
     boolean waitOrCancel(Limits limits) {
         boolean over = false;
         try {
@@ -149,7 +152,7 @@ public final class Task<T> implements Future<T> {
         }
     }
 
-    /** What {@link Gmp#run} and its like do with the outcome: whatever was thrown is thrown as it is. */
+    /** Returns the result, or throws the task's exception as it is, checked or not, as {@link Gmp#run} and its forms do. */
     @Nullable T rethrown() {
         if (outcome.isCompletedExceptionally() && !outcome.isCancelled()) {
             throw Go.<RuntimeException>sneaky(outcome.exceptionNow());
@@ -168,22 +171,23 @@ public final class Task<T> implements Future<T> {
         return outcome.join();
     }
 
-    /** A channel that is closed when it is done: for {@link Select}. */
+    /** Returns a channel that is closed when this task is done, for a {@link Select}. */
     public RecvChan<Void> done() {
         return done;
     }
 
-    /** {@link #cancel(boolean) cancel(true)}. */
+    /** Cancels this task and interrupts its thread: {@link #cancel(boolean) cancel(true)}. */
     public boolean cancel() {
         return cancel(true);
     }
 
     /**
-     * Has it done at once, without a result, if it is not. A task that has not begun then never runs. One that has begun goes on until
-     * it ends by itself; with {@code interrupt} its thread is interrupted, which ends what it waits for here or in the JDK, as a
-     * {@link WaitInterruptedException} or {@link InterruptedException}; locks of this library go on waiting. Does not wait for that.
+     * Cancels this task: it is done at once, without a result, unless it is done already. A task that has not begun then never runs. A task
+     * that has begun goes on until it ends by itself. With {@code interrupt} its thread is interrupted. That ends a wait in this library by
+     * a {@link WaitInterruptedException}, and one in the JDK by an {@link InterruptedException}, but not a wait for a lock of this library.
+     * This method does not wait for the task's end.
      *
-     * @return false when it was done before
+     * @return false when the task was done before
      */
     @Override
     public boolean cancel(boolean interrupt) {
@@ -199,14 +203,14 @@ public final class Task<T> implements Future<T> {
         return first;
     }
 
-    /** A future that is completed as this is. Completing or cancelling that future changes nothing here. */
+    /** Returns a future that completes as this task does. To complete or cancel that future does not change this task. */
     public CompletableFuture<T> toCompletableFuture() {
         return outcome.copy();
     }
 
     @Override
     public @Nullable T get() throws InterruptedException, ExecutionException {
-        if (!outcome.isDone()) { // An interrupt ends a wait; where the outcome is there nothing waits.
+        if (!outcome.isDone()) { // If the task is done, there is no wait that an interrupt could end.
             Object _ = done.recvInterruptibly();
         }
         return outcome.get();
@@ -214,7 +218,7 @@ public final class Task<T> implements Future<T> {
 
     @Override
     public @Nullable T get(long timeout, TimeUnit unit) throws InterruptedException, ExecutionException, TimeoutException {
-        Duration limit = Duration.ofNanos(unit.toNanos(timeout)); // That of 292 years for more.
+        Duration limit = Duration.ofNanos(unit.toNanos(timeout)); // 292 years for any longer time.
         if (!outcome.isDone() && done.recvOkWithinInterruptibly(limit) == null) {
             throw new TimeoutException();
         }
