@@ -11,14 +11,14 @@ import org.gmp4j.struct.Mem;
 import org.gmp4j.struct.Throw;
 
 /**
- * A {@link RuntimeMutex} whose word is on the heap: for channels and other objects that users make and the collector
- * frees. Same states, same argument; only the sleeping differs, because a heap object has no fixed address.
+ * A {@link RuntimeMutex} whose word is on the heap, for channels and other objects that users make and the collector
+ * frees. The states and the argument are those of RuntimeMutex. Only the sleep differs, because a heap object has no fixed address.
  *
  * <p>Sleepers share {@value #BUCKETS} futex words by identity hash. A bucket's word counts wake-ups. A sleeper reads the
- * count, announces itself in the lock (exchange to CONTENDED), and sleeps while the count is what it read; whoever
- * unlocks a contended lock raises the count and wakes the whole bucket. Either the sleeper's exchange comes first, then
- * the unlocker sees CONTENDED and raises the count after it; or the unlock comes first, then the exchange finds FREE.
- * Sleepers of other locks in the same bucket wake in vain and look again.
+ * count, announces itself in the lock (by an exchange to CONTENDED), and sleeps while the count is unchanged. A thread that
+ * unlocks a contended lock raises the count and wakes the whole bucket. Either the sleeper's exchange comes first; then
+ * the unlocker sees CONTENDED, and raises the count after the sleeper has read it. Or the unlock comes first; then the exchange finds
+ * FREE. Sleepers of other locks in the same bucket wake in vain, and try again.
  */
 public final class HeapMutex extends Keeper {
     private static final int FREE = 0;
@@ -31,11 +31,11 @@ public final class HeapMutex extends Keeper {
 
     private static final VarHandle WORD = FieldHandle.of(MethodHandles.lookup(), HeapMutex.class, "word", int.class);
 
-    @SuppressWarnings("unused") // Through WORD.
+    @SuppressWarnings("unused") // Accessed through WORD.
     private volatile int word;
     private final int rank;
 
-    /** A free lock of a rank of {@link LockRank}. */
+    /** Makes a free lock of a rank of {@link LockRank}. */
     public HeapMutex(int rank) {
         this.rank = rank;
     }
@@ -65,7 +65,7 @@ public final class HeapMutex extends Keeper {
     private void sleep() {
         long bucket = bucket();
         for (;;) {
-            int count = Mem.INT.getAcquire(bucket); // Before the announcement below: see the class comment.
+            int count = Mem.INT.getAcquire(bucket); // Read before the announcement below: see the class comment.
             if ((int) WORD.getAndSet(this, CONTENDED) == FREE) {
                 return;
             }
@@ -73,7 +73,7 @@ public final class HeapMutex extends Keeper {
         }
     }
 
-    /** Gives the lock back. */
+    /** Releases the lock. */
     public void unlock() {
         int old = (int) WORD.getAndSet(this, FREE);
         if (old == FREE) {
@@ -99,7 +99,7 @@ public final class HeapMutex extends Keeper {
             LockRank.acquire(m.rank);
         }
         m.unlock();
-        m.sleep(); // Takes it, as contended.
+        m.sleep(); // Takes the lock as CONTENDED.
         if (LockRank.CHECK) {
             LockRank.acquire(m.rank);
         }

@@ -4,14 +4,14 @@ package org.gmp4j.lock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Something that goroutines wait for, or its lock. While a search for leaks is under way ({@code report.LeakSearch}) it has a reference to
- * its waiters. So the collector finds them reachable exactly if it finds this reachable: code that can reach this can wake them.
+ * An object for which goroutines wait, or its lock. During a search for leaks ({@code report.LeakSearch}) it refers to its waiters. So the
+ * collector finds them reachable exactly if it finds this object reachable, that is, if there is code that can wake them.
  */
 public abstract class Keeper {
-    /** Its waiters during a search for leaks, else null. Only that search uses it. */
+    /** The waiters during a search for leaks, else null. Accessed by that search only. */
     public @Nullable Object kept;
 
-    /** Without waiters. */
+    /** Makes one without waiters. */
     protected Keeper() {
     }
 }

@@ -8,27 +8,27 @@ import org.gmp4j.struct.ProcessFlag;
 import org.gmp4j.struct.Throw;
 
 /**
- * The order in which runtime locks may be taken: only upwards. Checked when {@code -Dgmp.lockrank=true} (the tests set
- * it), free otherwise.
+ * The order in which runtime locks may be taken: only upwards. It is checked with {@code -Dgmp.lockrank=true}, which the tests set, and
+ * costs nothing otherwise.
  */
 public final class LockRank {
-    /** A channel; several at once only by a select, in the order of their numbers. */
+    /** A channel. Only a select takes several at once, in the order of their numbers. */
     public static final int HCHAN = 30;
-    /** Other things goroutines wait on: wait groups, semaphores. */
+    /** Other objects for which goroutines wait: wait groups, semaphores. */
     public static final int SEMA = 40;
     /** A P's timer heap. */
     public static final int TIMERS = 50;
     /** {@code sched.lock}. */
     public static final int SCHED = 60;
-    /** A P's timer heap while its timers move to another P, the world stopped: other threads that take that lock then hold no other. */
+    /** A P's timer heap while its timers move to another P in a stopped world. Another thread that takes it then holds no other lock. */
     public static final int TIMERS_MOVED = 65;
     /** The common list of free sudogs; a leaf. */
     public static final int SUDOG = 70;
-    /** What is free of one size in an off-heap allocator. */
+    /** The free blocks of one size in an off-heap allocator. */
     public static final int MEMORY = 72;
     /** The mappings of an off-heap allocator; a leaf. */
     public static final int MEMORY_HEAP = 74;
-    /** The hand-over of a start to the thread that does it; a leaf. */
+    /** The request to the template thread that starts an M; a leaf. */
     public static final int START = 80;
     /** Events of threads without a P. */
     public static final int TRACE_OUTSIDE = 85;
@@ -41,7 +41,7 @@ public final class LockRank {
     private LockRank() {
     }
 
-    /** Before a lock of this rank is waited for. */
+    /** Checks and records that the thread takes a lock of this rank. Called before it waits for the lock. */
     static void acquire(int rank) {
         Host h = Host.current();
         if (h == null) {
@@ -54,12 +54,12 @@ public final class LockRank {
             }
         }
         if (h.held == h.heldRanks.length) {
-            h.heldRanks = Arrays.copyOf(h.heldRanks, 2 * h.held); // A select of many channels.
+            h.heldRanks = Arrays.copyOf(h.heldRanks, 2 * h.held); // Happens in a select of many channels.
         }
         h.heldRanks[h.held++] = rank;
     }
 
-    /** After a lock of this rank was given back. */
+    /** Records that the thread has released a lock of this rank. */
     static void release(int rank) {
         Host h = Host.current();
         if (h == null) {
@@ -76,7 +76,7 @@ public final class LockRank {
     }
 
     /**
-     * G5: a goroutine that parks holds no runtime lock but the one its unlock function gives back.
+     * Checks that a goroutine which parks holds no runtime locks, except the locks that its unlock function releases (G5).
      *
      * @param allowed how many locks the unlock function releases
      */

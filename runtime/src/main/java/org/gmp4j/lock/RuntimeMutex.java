@@ -10,16 +10,16 @@ import org.gmp4j.struct.Throw;
  *
  * <pre>
  *  0  free
- *  1  held, nobody sleeps
- *  2  held, someone may sleep: the holder calls the kernel when it gives the lock back
+ *  1  held, no thread sleeps
+ *  2  held, a thread may sleep: the holder wakes one when it releases the lock
  * </pre>
  *
- * <p>Lock is a CAS 0 to 1 (acquire); unlock an exchange to 0 (release) that pairs with it. A waiter spins briefly, then
- * exchanges the word to 2 and sleeps while it is 2. Whoever leaves the kernel takes the lock as 2 as well, since others
- * may still sleep: one kernel call too many at the end of a queue, never one too few.
+ * <p>Lock is a CAS from 0 to 1 (acquire). Unlock is an exchange to 0 (release), which pairs with it. A waiter spins briefly, then
+ * exchanges the word to 2 and sleeps while it is 2. A thread that has slept takes the lock as 2 as well, since others
+ * may still sleep. That is one kernel call too many at the end of a queue, but never one too few.
  *
- * <p>Rejected: a queue lock (MCS) hands over in order, but a thread that the kernel has descheduled then holds up all
- * behind it; the sections here are some ten instructions long and throughput matters more than order.
+ * <p>Rejected: a queue lock (MCS), which hands over in order. A thread that has lost its CPU would hold up all threads
+ * behind it. The sections here are some ten instructions long, and throughput matters more than order.
  */
 public final class RuntimeMutex {
     private static final int FREE = 0;
@@ -56,7 +56,7 @@ public final class RuntimeMutex {
 
     private static void sleep(long addr) {
         while (Mem.INT.getAndSet(addr, CONTENDED) != FREE) {
-            Futex.await(addr, CONTENDED); // Back at once if the word has changed; spurious wakes only go round again.
+            Futex.await(addr, CONTENDED); // Returns at once if the word has changed. A spurious wake-up only repeats the loop.
         }
     }
 
@@ -73,7 +73,7 @@ public final class RuntimeMutex {
         unlock(addr, LockRank.SUDOG);
     }
 
-    /** Takes the lock if it is free. */
+    /** Takes the lock if it is free. Returns whether it did. */
     public static boolean tryLock(long addr, int rank) {
         if (!Mem.INT.compareAndSet(addr, FREE, HELD)) {
             return false;
@@ -84,7 +84,7 @@ public final class RuntimeMutex {
         return true;
     }
 
-    /** Gives the lock back. */
+    /** Releases the lock. */
     public static void unlock(long addr, int rank) {
         int old = Mem.INT.getAndSet(addr, FREE);
         if (old == FREE) {
@@ -98,7 +98,7 @@ public final class RuntimeMutex {
         }
     }
 
-    /** Whether anyone holds it; for assertions. */
+    /** Returns whether a thread holds the lock; for assertions. */
     public static boolean isLocked(long addr) {
         return Mem.INT.getVolatile(addr) != FREE;
     }

@@ -6,7 +6,7 @@ import org.gmp4j.struct.G;
 import org.gmp4j.struct.P;
 import org.gmp4j.struct.Schedt;
 
-/** Dead Gs for reuse: up to 64 on a P without a lock, the others on {@code sched.gfree}. */
+/** Dead Gs for reuse: up to 64 on a P, without a lock, the others on the common list {@code sched.gfree}, under {@code sched.lock}. */
 public final class GFree {
     private static final int LOCAL = 64;
     private static final int HALF = LOCAL / 2;
@@ -14,7 +14,7 @@ public final class GFree {
     private GFree() {
     }
 
-    /** Puts a dead G on the P's list; owner only. At 64 Gs half of them go to the common list. */
+    /** Puts a dead G on the P's list. At 64 Gs half of them go to the common list. Called by the P's owner, without the lock. */
     public static void gfput(long sched, long pp, long gp) {
         G.SCHEDLINK.set(gp, P.GFREE.get(pp));
         P.GFREE.set(pp, gp);
@@ -33,14 +33,14 @@ public final class GFree {
         SchedLock.unlock(sched);
     }
 
-    /** Moves all of a P's free Gs to the common list ({@code gfpurge}); world stopped, under the lock. */
+    /** Moves all of a P's free Gs to the common list. Called in a stopped world, under the lock. */
     public static void gfpurge(long sched, long pp) {
         while (P.GFREE.get(pp) != 0) {
             putGlobal(sched, take(pp));
         }
     }
 
-    /** Takes a dead G, or 0 when there is none here or in common; owner only. */
+    /** Takes a dead G; 0 when there is none, on the P or on the common list. Called by the P's owner, without the lock. */
     public static long gfget(long sched, long pp) {
         if (P.GFREE.get(pp) == 0) {
             if (Schedt.GFREECOUNT.getOpaque(sched) == 0) {
@@ -72,7 +72,7 @@ public final class GFree {
         return gp;
     }
 
-    /** Takes a dead G from the common list, or 0; under the lock. */
+    /** Takes a dead G from the common list; 0 when it is empty. Called under the lock. */
     public static long getGlobal(long sched) {
         long gp = Schedt.GFREE.get(sched);
         if (gp != 0) {
@@ -83,7 +83,7 @@ public final class GFree {
         return gp;
     }
 
-    /** Puts a dead G on the common list; under the lock. */
+    /** Puts a dead G on the common list. Called under the lock. */
     public static void putGlobal(long sched, long gp) {
         G.SCHEDLINK.set(gp, Schedt.GFREE.get(sched));
         Schedt.GFREE.set(sched, gp);

@@ -9,35 +9,36 @@ import org.gmp4j.struct.Schedt;
 import org.gmp4j.struct.Throw;
 
 /**
- * The idle lists {@code midle} and {@code pidle} and the bit masks of Ps, all written under {@code sched.lock}.
+ * The idle lists {@code midle} and {@code pidle} and the bit masks of Ps. The lists are written under {@code sched.lock}. The bits are
+ * set and cleared atomically, also without the lock ({@link #timerPutBack}).
  *
- * <p>{@code npidle} and the masks are read without the lock. {@link #pidleput} raises npidle with a volatile add: an M
- * that gives its P up does so before its last look at the queues, and one that submits work looks at npidle after it
- * queued the work ({@code Wakep} has the whole argument).
+ * <p>{@code npidle} and the masks are read without the lock. {@link #pidleput} raises npidle with a volatile add. An M
+ * that gives its P up does that before its last check of the queues, and a submitter reads npidle after it has enqueued
+ * the work ({@code Wakep} has the whole argument).
  */
 public final class Idle {
     private Idle() {
     }
 
-    /** Puts an M that is about to sleep on the idle list; under the lock. */
+    /** Puts an M that is about to sleep on the idle list. Called under sched.lock. */
     public static void mput(long sched, long mp) {
         M.SCHEDLINK.set(mp, Schedt.MIDLE.get(sched));
         Schedt.MIDLE.set(sched, mp);
         Schedt.NMIDLE.setOpaque(sched, Schedt.NMIDLE.getOpaque(sched) + 1);
     }
 
-    /** Takes an idle M, or 0; under the lock. */
+    /** Takes an idle M; 0 when there is none. Called under sched.lock. */
     public static long mget(long sched) {
         long mp = Schedt.MIDLE.get(sched);
         if (mp != 0) {
             Schedt.MIDLE.set(sched, M.SCHEDLINK.get(mp));
             Schedt.NMIDLE.setOpaque(sched, Schedt.NMIDLE.getOpaque(sched) - 1);
-            M.SCHEDLINK.set(mp, mp); // Taken: mremove need not search.
+            M.SCHEDLINK.set(mp, mp); // Marks the M as taken, so that mremove need not search.
         }
         return mp;
     }
 
-    /** Takes an M that was put on the idle list off it; under the lock. False when {@link #mget} took it first. */
+    /** Takes an M off the idle list, on which it was put. Returns false when {@link #mget} has taken it. Called under sched.lock. */
     public static boolean mremove(long sched, long mp) {
         if (M.SCHEDLINK.get(mp) == mp) {
             return false;
@@ -56,9 +57,9 @@ public final class Idle {
     }
 
     /**
-     * Puts a P that no M holds on the idle list; under the lock.
+     * Puts a P that no M holds on the idle list. Called under sched.lock.
      *
-     * @param now nanoTime, for the time it spends idle
+     * @param now the nanoTime from which the P's idle time is counted
      */
     public static void pidleput(long sched, long pp, long now) {
         if (!Runq.runqempty(pp)) {
@@ -66,7 +67,7 @@ public final class Idle {
         }
         if (P.TIMERSLEN.getOpaque(pp) == 0) {
             maskClear(Schedt.TIMERPMASK.getAcquire(sched), P.ID.get(pp));
-            if (P.TIMERSLEN.getOpaque(pp) != 0) { // After the clear, a barrier: see timerPutBack.
+            if (P.TIMERSLEN.getOpaque(pp) != 0) { // Read after the clear, which is a barrier: see timerPutBack.
                 maskSet(Schedt.TIMERPMASK.getAcquire(sched), P.ID.get(pp));
             }
         }
@@ -77,11 +78,11 @@ public final class Idle {
         Schedt.addNpidle(sched, 1);
     }
 
-    /** Takes an idle P, or 0; under the lock. */
+    /** Takes an idle P; 0 when there is none. Called under sched.lock. */
     public static long pidleget(long sched, long now) {
         long pp = Schedt.PIDLE.get(sched);
         if (pp != 0) {
-            // Timers may be added as soon as someone holds the P: tell thieves before they could look.
+            // Set before an M holds the P and may add timers to it, so that thieves do not miss them.
             maskSet(Schedt.TIMERPMASK.getAcquire(sched), P.ID.get(pp));
             maskClear(Schedt.IDLEPMASK.getAcquire(sched), P.ID.get(pp));
             Schedt.PIDLE.set(sched, P.LINK.get(pp));
@@ -93,15 +94,18 @@ public final class Idle {
     }
 
     /**
-     * After a timer of P {@code pp} was put back by an M that had taken it off, and that need not hold the P: thieves look at the P again.
-     * {@code timersLen} was written before. If {@link #pidleput} clears the bit after this has set it, it reads the new length and sets
-     * the bit again.
+     * Sets the timer bit of P {@code pp}, so that thieves read its timers again. Called after a timer was put back by an M that had taken
+     * it off, and need not hold the P. {@code timersLen} was written before. If {@link #pidleput} clears the bit after this has set it,
+     * it then reads the new length, and sets the bit again.
      */
     public static void timerPutBack(long sched, long pp) {
         maskSet(Schedt.TIMERPMASK.getAcquire(sched), P.ID.get(pp));
     }
 
-    /** Like {@link #pidleget} for an M that found work it has no P for: when there is none, a spinner must come soon. */
+    /**
+     * Takes an idle P, as {@link #pidleget} does, for an M that has found work for which it has no P. If there is none, sets needspinning,
+     * so that the next M without work spins.
+     */
     public static long pidlegetSpinning(long sched, long now) {
         long pp = pidleget(sched, now);
         if (pp == 0) {
@@ -114,7 +118,7 @@ public final class Idle {
         return mask + ((long) (id >>> 5) << 2);
     }
 
-    /** Reads a P's bit. */
+    /** Returns a P's bit of a mask. */
     public static boolean maskRead(long mask, int id) {
         return (Mem.INT.getAcquire(word(mask, id)) & 1 << (id & 31)) != 0;
     }
@@ -129,12 +133,12 @@ public final class Idle {
         int _ = Mem.INT.getAndBitwiseAnd(word(mask, id), ~(1 << (id & 31)));
     }
 
-    /** The address of allp[i]. */
+    /** Returns allp[i], the address of a P. */
     public static long allp(long sched, int i) {
         return Mem.LONG.get(Schedt.ALLP.getAcquire(sched) + ((long) i << 3));
     }
 
-    /** Whether the P is idle as its mask says, for checkers. */
+    /** Returns whether the P's bit in idlepMask agrees with its status, for checkers. */
     public static boolean consistent(long sched, long pp) {
         return maskRead(Schedt.IDLEPMASK.getAcquire(sched), P.ID.get(pp)) == (PStatus.get(pp) == PStatus.PIDLE);
     }

@@ -7,31 +7,32 @@ import org.gmp4j.struct.P;
 import org.gmp4j.struct.Schedt;
 
 /**
- * The lists that the global queue has besides {@code sched.runq}, one for each NUMA node, when a scheduler is asked for them: a G that
- * an M with a P queues, because its ring overflows or its time slice has ended, goes to the list of the P's node, and is taken by the
- * Ps of that node first. What others queue (the network, threads without a P, system calls that end) stays in {@code sched.runq}. All
- * of it under {@code sched.lock}, and counted in {@code sched.runqsize}, so whoever asks whether there is global work asks as before,
- * and the argument in {@code Wakep} holds.
+ * The lists that the global queue has besides {@code sched.runq}, one for each NUMA node, if the scheduler is configured to have them.
+ * A G that an M with a P enqueues, because its ring overflows or a time slice has ended, goes to the list of the P's node, and the Ps of
+ * that node take from it first. Other Gs (from the network, from threads without a P, from system calls that end) go to {@code
+ * sched.runq}. All lists are under {@code sched.lock} and counted in {@code sched.runqsize}. So the check for global work is the same as
+ * without them, and the argument in {@code Wakep} holds.
  *
  * <pre>
  *  a P takes from                                          when
- *  sched.runq                                              its head was found by the network
- *  the lists in turn, sched.runq among them                each {@value #IN_TURN}th take of all
- *  that of its own node                                    else, each other take
- *  sched.runq                                              else
+ *  sched.runq                                              the network poller found its head
+ *  one of all lists, sched.runq included, in rotation      otherwise, at every {@value #IN_TURN}th take of all Ps
+ *  the list of its own node                                otherwise, at every second take
+ *  sched.runq                                              otherwise
  * </pre>
  *
- * If that is empty: that of its own node, {@code sched.runq}, those of the other nodes, in this order. So of n lists each is looked at
- * first once in {@code n * IN_TURN} takes, and none starves while others never run empty; and nobody sleeps while one has something.
+ * If that list is empty, the P takes from the list of its own node, {@code sched.runq}, and the lists of the other nodes, in this order.
+ * So each of n lists comes first once in {@code n * IN_TURN} takes, and none starves while others never run empty. No M sleeps while one
+ * of them has a G.
  *
- * <p>Rejected: a lock for each list. An M that gives up its P would have to look at all lists again afterwards, as it does at the
- * rings, and those that queue would need a fence; the lock is taken for the idle lists at the same moments anyway. So what this changes
- * is on which node a G runs next, not how long Ms wait for the lock.
+ * <p>Rejected: a lock for each list. An M that gives up its P would have to check all lists again afterwards, as it checks the rings,
+ * and submitters would need a fence. And the lock is taken for the idle lists at the same moments anyway. So these lists change on which
+ * node a G runs next, not how long Ms wait for the lock.
  *
  * <p>A block is off-heap: a head of four words, a record for each node, and for each P the number of its record, 0 for none.
  */
 public final class NodeQueues {
-    /** Each so many-th take begins with the list whose turn it is. */
+    /** One take of this many begins with the list that is next in the rotation. */
     static final int IN_TURN = 16;
 
     private static final int WORD = Long.BYTES;
@@ -50,11 +51,11 @@ public final class NodeQueues {
     }
 
     /**
-     * A block for Ps on these nodes, to be given to {@link #use} or {@link #drop}. Gives back those that the scheduler does not use any
-     * more. By whoever may replace the one that it uses.
+     * Makes a block of lists for Ps on these nodes, which the caller has to pass to {@link #use} or {@link #drop}. Also releases blocks
+     * that the scheduler does not use any more. Called by a thread that may replace the block in use.
      *
-     * @param nodes of each P, -1 for none
-     * @return 0 when there are not two nodes among them
+     * @param nodes the node of each P, -1 for none
+     * @return the block; 0 when there are fewer than two nodes
      */
     public static long make(long sched, int[] nodes) {
         long now = Schedt.NODEQ.get(sched);
@@ -91,8 +92,8 @@ public final class NodeQueues {
     }
 
     /**
-     * From here on the scheduler has the lists of {@code block}, or none if that is 0; what was in others goes to the end of
-     * {@code sched.runq}. World stopped, under the lock. Needs no memory.
+     * Makes the scheduler use the lists of {@code block}, or none if it is 0. Gs in the old lists go to the end of {@code sched.runq}.
+     * Called in a stopped world, under the lock. Allocates nothing.
      */
     public static void use(long sched, long block) {
         long old = Schedt.NODEQ.get(sched);
@@ -103,18 +104,18 @@ public final class NodeQueues {
             Mem.LONG.set(block + OLDER, old);
             Schedt.NODEQ.set(sched, block);
         } else if (old != 0) {
-            Mem.LONG.set(old + LISTS, 0); // It stays, so that release finds it and those before it.
+            Mem.LONG.set(old + LISTS, 0); // The block stays, so that release finds it and older ones.
         }
     }
 
-    /** Gives back what {@link #make} returned and nobody uses. */
+    /** Releases a block of {@link #make} that is not in use. */
     public static void drop(long block) {
         if (block != 0) {
             Memory.unmap(block, Mem.LONG.get(block + BYTES));
         }
     }
 
-    /** Gives back the memory of all lists; they are empty. No M of the scheduler lives. */
+    /** Releases all blocks. Called when all lists are empty and no M of the scheduler lives. */
     public static void release(long sched) {
         long block = Schedt.NODEQ.get(sched);
         Schedt.NODEQ.set(sched, 0);
@@ -127,18 +128,18 @@ public final class NodeQueues {
             try {
                 drop(block);
             } catch (OutOfMemoryError e) {
-                return; // There is no memory for the call's objects: a page or two stay mapped.
+                return; // If there is no memory for the call's objects, a page or two stay mapped.
             }
             block = older;
         }
     }
 
-    /** How many lists there are besides {@code sched.runq}. */
+    /** Returns the number of lists besides {@code sched.runq}. */
     public static int lists(long block) {
         return block == 0 ? 0 : (int) Mem.LONG.get(block + LISTS);
     }
 
-    /** List number {@code i}, from 1: as a {@code struct gqueue}. */
+    /** Returns the list number {@code i}, counted from 1, as the address of a {@code struct gqueue}. */
     public static long list(long block, int i) {
         return block + HEAD_BYTES + (long) (i - 1) * RECORD;
     }
@@ -147,18 +148,18 @@ public final class NodeQueues {
         return block + HEAD_BYTES + lists(block) * RECORD + (long) p * WORD;
     }
 
-    /** The list that an M with this P puts Gs on; {@code common} when there is none for it. */
+    /** Returns the list on which an M with this P puts Gs; {@code common} when the P's node has none. */
     static long of(long block, long common, long pp) {
         int i = lists(block) == 0 ? 0 : (int) Mem.LONG.get(numberOf(block, P.ID.get(pp)));
         return i == 0 ? common : list(block, i);
     }
 
-    /** {@code n} more, or fewer, are in a list that is not {@code sched.runq}. */
+    /** Adds {@code n}, which may be negative, to the count of a list that is not {@code sched.runq}. */
     static void count(long list, int n) {
         Mem.LONG.set(list + SIZE, Mem.LONG.get(list + SIZE) + n);
     }
 
-    /** The list that this P takes from now; one of them has something. */
+    /** Returns the list from which this P takes now. At least one of the lists is not empty. */
     static long choose(long block, long common, long pp, boolean polled) {
         int lists = lists(block);
         if (lists == 0 || polled) {
@@ -178,7 +179,7 @@ public final class NodeQueues {
         return GlobalRunq.isEmpty(common) ? any(block, common) : common;
     }
 
-    /** One that has something; {@code common} when none has. */
+    /** Returns a list that is not empty; {@code common} when all are. */
     static long any(long block, long common) {
         for (int i = 1; i <= lists(block) && GlobalRunq.isEmpty(common); i++) {
             if (!GlobalRunq.isEmpty(list(block, i))) {
@@ -188,17 +189,17 @@ public final class NodeQueues {
         return common;
     }
 
-    /** What one of the Ps that take from this list first may take at a time. */
+    /** Returns the share of this list that a P of its node may take at a time. */
     static int share(long list) {
         return (int) (Mem.LONG.get(list + SIZE) / Mem.LONG.get(list + PROCS)) + 1;
     }
 
-    /** Of a list that is emptied as a whole. */
+    /** Sets the count of a list that was emptied as a whole to 0. */
     static void forget(long list) {
         Mem.LONG.set(list + SIZE, 0);
     }
 
-    /** How many are in a list that is not {@code sched.runq}, for checkers. */
+    /** Returns the number of Gs in a list that is not {@code sched.runq}, for checkers. */
     public static long size(long list) {
         return Mem.LONG.get(list + SIZE);
     }

@@ -10,31 +10,31 @@ import org.gmp4j.affinity.Topology;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where each P is, and so how far apart two of them are. A place is a set of CPUs; P number i has place i of a list, modulo its
- * length. A place of several CPUs is in a core, cache or node only if all of them are. Immutable.
+ * The places of Ps on a machine, and so the distances between them. A place is a set of CPUs. P number i has place i of a list, modulo
+ * the length of the list. A place of several CPUs is in a core, cache or node only if all of its CPUs are. Immutable.
  */
 public final class Places {
-    /** How far it is from one P to another. */
+    /** The distance from one P to another. */
     public enum Distance {
         /** On one CPU, or on CPUs of one core. */
         CORE,
-        /** They share their last cache. */
+        /** In different cores that share their last cache. */
         CACHE,
-        /** They share a NUMA node. */
+        /** In one NUMA node, with different caches. */
         NODE,
-        /** They share a package of several nodes. */
+        /** In different nodes of one package. */
         PACKAGE,
         /** None of these. */
         REMOTE
     }
 
-    /** How many distances there are. */
+    /** The number of distances. */
     public static final int DISTANCES = Distance.values().length;
 
     private static final int UNKNOWN = -1;
     private static final int NODE = 1;
 
-    /** For each place the numbers of the package, node, cache and core that contain all its CPUs; {@link #UNKNOWN} where none does. */
+    /** For each place the numbers of the package, node, cache and core that contain all its CPUs; {@link #UNKNOWN} if none does. */
     private final int[][] keys;
 
     private final boolean severalNodes;
@@ -45,9 +45,9 @@ public final class Places {
     }
 
     /**
-     * The places of Ps on a machine.
+     * Returns the places of Ps on a machine.
      *
-     * @param sets the CPUs of each; not empty, and none of them is
+     * @param sets the CPUs of each place; neither the list nor a set in it is empty
      */
     public static Places of(List<BitSet> sets, Topology topology) {
         Topology.Cpu[] cpus = new Topology.Cpu[topology.online().length()];
@@ -71,7 +71,7 @@ public final class Places {
         return new int[] {c.socket(), c.node(), c.cacheGroup(), c.coreGroup()};
     }
 
-    /** What contains both: once packages differ, nodes, caches and cores differ too. */
+    /** Returns the key of the smallest unit that contains both. If packages differ, nodes, caches and cores differ too. */
     private static int[] common(int @Nullable [] a, int[] b) {
         if (a == null) {
             return b;
@@ -84,7 +84,7 @@ public final class Places {
         return a;
     }
 
-    /** From one P to another. */
+    /** Returns the distance from one P to another. */
     public Distance between(int p, int q) {
         int[] a = keys[p % keys.length];
         int[] b = keys[q % keys.length];
@@ -95,18 +95,18 @@ public final class Places {
         return Distance.values()[a.length - same];
     }
 
-    /** The NUMA node of all CPUs of a P; -1 when they are of several, or the machine has but one. */
+    /** Returns the NUMA node of a P's CPUs; -1 when they span several nodes, or the machine has one node. */
     public int node(int p) {
         return severalNodes ? keys[p % keys.length][NODE] : UNKNOWN;
     }
 
-    /** The ids of {@code procs} Ps, sorted so that those of a package, a node, a cache, a core are next to each other. */
+    /** Returns the ids of {@code procs} Ps, sorted so that the Ps of a package, a node, a cache, a core are next to each other. */
     int[] sorted(int procs) {
         Integer[] ids = new Integer[procs];
         for (int i = 0; i < procs; i++) {
             ids[i] = i;
         }
-        Arrays.sort(ids, new ByPlace(keys)); // Stable: by number within a core.
+        Arrays.sort(ids, new ByPlace(keys)); // The sort is stable, so Ps of one core are in the order of their ids.
         int[] sorted = new int[procs];
         for (int i = 0; i < procs; i++) {
             sorted[i] = ids[i];
@@ -114,7 +114,7 @@ public final class Places {
         return sorted;
     }
 
-    /** Not a lambda, which would have the JVM generate a class while a scheduler starts. */
+    /** Compares Ps by place. It is no lambda, for which the JVM would generate a class while a scheduler starts. */
     private record ByPlace(int[][] keys) implements Comparator<Integer> {
         @Override
         public int compare(Integer p, Integer q) {

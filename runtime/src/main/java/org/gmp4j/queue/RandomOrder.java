@@ -2,14 +2,14 @@
 package org.gmp4j.queue;
 
 /**
- * In which order a thief visits the other Ps: a start and a step that is coprime to their number, so that one walk of
- * {@code count} steps visits each P once. A random start and step for each walk, no table of permutations.
+ * The order in which a thief visits the other Ps: a start and a step that is coprime to their number, so that a walk of
+ * {@code count} steps visits each P once. Start and step are random for each walk, so no table of permutations is needed.
  */
 public final class RandomOrder {
     private final int count;
     private final int[] coprimes;
 
-    /** The order over {@code count} Ps, at least 1. */
+    /** Makes the order over {@code count} Ps, at least 1. */
     public RandomOrder(int count) {
         this.count = count;
         int[] found = new int[count];
@@ -22,22 +22,22 @@ public final class RandomOrder {
         coprimes = java.util.Arrays.copyOf(found, n);
     }
 
-    /** How many Ps a walk visits. */
+    /** Returns the number of Ps that a walk visits. */
     public int count() {
         return count;
     }
 
-    /** Where the walk of seed {@code i} (any int, taken as unsigned) begins. */
+    /** Returns the first position of the walk of seed {@code i} (any int, taken as unsigned). */
     public int start(int i) {
         return Integer.remainderUnsigned(i, count);
     }
 
-    /** The step of the walk of seed {@code i}. */
+    /** Returns the step of the walk of seed {@code i}. */
     public int step(int i) {
         return coprimes[Integer.remainderUnsigned(Integer.divideUnsigned(i, count), coprimes.length)];
     }
 
-    /** The position after {@code pos}. */
+    /** Returns the position after {@code pos}. */
     public int next(int pos, int step) {
         int n = pos + step;
         return n >= count ? n - count : n;

@@ -22,19 +22,22 @@ import org.gmp4j.struct.Throw;
  * <ul>
  * <li>R1 {@code runqtail - runqhead <= LEN}, counted modulo 2^32; the slot of index i is {@code i % LEN}.
  * <li>R2 only the M that holds the P moves {@code runqtail}.
- * <li>R3 anyone moves {@code runqhead}, by CAS: the owner by one, a thief by half.
+ * <li>R3 any M moves {@code runqhead}, by CAS: the owner by one, a thief by half.
  * <li>R4 tail: store-release, load-acquire. Head: load-acquire, CAS-release.
- * <li>R5 {@code runnext} is in no slot; it is set by the owner and taken by anyone, by CAS.
+ * <li>R5 the G in {@code runnext} is in no slot. The owner sets runnext, and any M takes the G, both by CAS.
  * <li>R6 a push into a full ring moves half the ring and the new G to the global queue, in one hold of the lock.
  * </ul>
  *
- * <p>Why these orders. Tail release / acquire: a consumer that sees the new tail sees the slot written before it, and
- * through the slot the G (its status, its function). Weaker, it could take what the slot held a lap ago. Head CAS-release
- * / owner's acquire: a consumer reads its slots before it moves the head; when the owner sees the head moved, those reads
- * are done and it may overwrite the slots. Weaker, the owner could overwrite a slot that a thief has yet to read, and one
- * G would run twice while another is lost. A thief may still read a slot while the owner overwrites it (the head moved
- * under it): then its CAS fails and what it read is thrown away. Slots are therefore opaque, not plain: whole words, but
- * no order of their own.
+ * <p>Why these orders.
+ * <ul>
+ * <li>Tail, release and acquire: a consumer that sees the new tail sees the slot that was written before it, and through the slot the
+ * G (its status, its function). With a weaker order it could take a G that the slot held a lap ago.
+ * <li>Head, the consumer's CAS-release and the owner's acquire: a consumer reads its slots before it moves the head. When the owner sees
+ * the head moved, those reads are done, and it may overwrite the slots. With a weaker order the owner could overwrite a slot that a
+ * thief has yet to read, and one G would run twice while another is lost.
+ * <li>Slots are opaque: whole words, without an order of their own. A thief may read a slot while the owner overwrites it, if another
+ * consumer has moved the head meanwhile. Then the thief's CAS fails, and it discards its copies.
+ * </ul>
  *
  * <p>Rejected: a Chase-Lev deque (LIFO for the owner) starves the oldest goroutine; a bounded MPMC queue puts a
  * sequence number beside each slot and cannot take half in one CAS.
@@ -42,7 +45,7 @@ import org.gmp4j.struct.Throw;
  * <p>Source: the ring of Go's runtime; the half-steal goes back to Vyukov's scalable scheduler design.
  */
 public final class Runq {
-    /** Slots in use, a power of two from 2 to 256: {@code -Dgmp.runqlen}; tests make wrap and overflow frequent with 4. */
+    /** The number of slots in use, a power of two from 2 to 256: {@code -Dgmp.runqlen}. With 4, tests make wrap and overflow frequent. */
     public static final int LEN = len();
 
     /** Set in the result of {@link #runqget}: the G came from runnext and inherits the time slice. Addresses are aligned. */
@@ -73,42 +76,45 @@ public final class Runq {
     }
 
     /**
-     * Puts a G on the local queue; owner only. Ends with a full fence, since the caller looks for idle Ps next ({@code Wakep}, step 2 of
-     * the submitter).
+     * Puts a G on the local queue. Called by the owner. Ends with a full fence, since the caller reads the number of idle Ps next ({@code
+     * Wakep}, step 2 of the submitter).
      *
-     * @param next into runnext, and what was there to the end of the ring; else to the end of the ring
+     * @param next true to put the G into runnext, and the G that was there to the end of the ring; false to put it to the end of the ring
      */
     public static void runqput(long sched, long pp, long gp, boolean next) {
         if (put(sched, pp, gp, next)) {
-            VarHandle.fullFence(); // The tail was stored with release: a later load could pass it.
+            VarHandle.fullFence(); // The tail was stored with release, which a later load could pass.
         }
     }
 
-    /** True when the last store was the release of the tail; false when it was a full fence of its own. */
+    /** Puts the G. Returns true if its last store was the release of the tail, false if that was a full fence itself. */
     private static boolean put(long sched, long pp, long gp, boolean next) {
         if (next) {
             long old;
             do {
                 old = RUNNEXT.getVolatile(pp);
-            } while (!RUNNEXT.compareAndSet(pp, old, gp)); // Fails only when a thief empties the slot.
+            } while (!RUNNEXT.compareAndSet(pp, old, gp)); // Fails only when a thief takes runnext.
             if (old == 0) {
-                return false; // The CAS.
+                return false; // The CAS is a full fence.
             }
             gp = old;
         }
         while (!tryPush(pp, gp)) {
             if (runqputslow(sched, pp, gp)) {
-                return false; // The lock.
+                return false; // The lock's exchange is a full fence.
             }
-            // A thief made room between the two looks.
+            // A thief has made room between the two checks.
         }
         return true;
     }
 
-    /** Puts a G at the end of the ring; false when that is full; owner only. The caller sees to it that it is found there. */
+    /**
+     * Puts a G at the end of the ring. Returns false when the ring is full. Called by the owner, which then has to make the fence and the
+     * wake-up of a submitter.
+     */
     static boolean tryPush(long pp, long gp) {
-        int h = HEAD.getAcquire(pp); // Pairs with the consumers' CAS-release: their slots are free.
-        int t = TAIL.get(pp); // R2: ours.
+        int h = HEAD.getAcquire(pp); // Pairs with the consumers' CAS-release: the slots below the head are free.
+        int t = TAIL.get(pp); // Plain: only the owner writes it (R2).
         if (t - h >= LEN) {
             return false;
         }
@@ -117,13 +123,13 @@ public final class Runq {
         return true;
     }
 
-    /** Takes what is in runnext; owner only, who alone fills it. 0 for nothing: also when a thief was faster. */
+    /** Takes the G in runnext, which only the caller, the owner, fills. 0 when it is empty, or a thief was faster. */
     static long takeRunnext(long pp) {
         long next = RUNNEXT.getVolatile(pp);
         return next != 0 && RUNNEXT.compareAndSet(pp, next, 0L) ? next : 0;
     }
 
-    /** R6. False when the ring is no longer full. */
+    /** Moves half of the full ring and the new G to the global queue (R6). Returns false when the ring is no longer full. */
     private static boolean runqputslow(long sched, long pp, long gp) {
         int h = HEAD.getAcquire(pp);
         int t = TAIL.get(pp);
@@ -134,7 +140,7 @@ public final class Runq {
         if (!HEAD.compareAndSet(pp, h, h + n)) {
             return false;
         }
-        // The Gs are ours now, and their slots still hold them: only the owner, which is this thread, overwrites slots.
+        // The caller owns these Gs now. Their slots still hold them, as only the owner, which is the caller, overwrites slots.
         long first = load(pp, h);
         long last = first;
         for (int i = 1; i < n; i++) {
@@ -151,8 +157,8 @@ public final class Runq {
     }
 
     /**
-     * Puts a list of Gs (by schedlink) at the end of the ring, and those that do not fit on the global queue; owner only, the
-     * scheduler lock not held. Ends with a full fence, as {@link #runqput} does.
+     * Puts a list of Gs, linked by schedlink, at the end of the ring, and Gs that do not fit on the global queue. Called by the owner,
+     * without sched.lock. Ends with a full fence, as {@link #runqput} does.
      */
     public static void runqputbatch(long sched, long pp, long head, int count) {
         long rest = head;
@@ -177,7 +183,7 @@ public final class Runq {
         }
     }
 
-    /** Puts the first {@code n} Gs of a list at the end of the ring, which has room for them; owner only. */
+    /** Puts the first {@code n} Gs of a list at the end of the ring, which has room for them. Called by the owner. */
     static void runqpushlist(long pp, long head, int n) {
         int h = HEAD.getAcquire(pp); // As in tryPush.
         int t = TAIL.get(pp);
@@ -185,7 +191,7 @@ public final class Runq {
             throw Throw.of("runqputbatch: runq overflow");
         }
         for (long gp = head; n > 0; n--) {
-            long next = G.SCHEDLINK.get(gp); // Before the G is visible: its next holder may relink it.
+            long next = G.SCHEDLINK.get(gp); // Read before the G is visible, as its next holder may relink it.
             store(pp, t++, gp);
             gp = next;
         }
@@ -193,9 +199,9 @@ public final class Runq {
     }
 
     /**
-     * Takes the next G; owner only.
+     * Takes the next G. Called by the owner.
      *
-     * @return 0 when there is none; with bit {@link #INHERIT} when it came from runnext
+     * @return the G, with bit {@link #INHERIT} when it came from runnext; 0 when there is none
      */
     public static long runqget(long pp) {
         long next = takeRunnext(pp);
@@ -203,7 +209,7 @@ public final class Runq {
             return next | INHERIT;
         }
         for (;;) {
-            int h = HEAD.getAcquire(pp); // With the other consumers.
+            int h = HEAD.getAcquire(pp); // Pairs with the CAS of other consumers.
             int t = TAIL.get(pp);
             if (t == h) {
                 return 0;
@@ -216,9 +222,9 @@ public final class Runq {
     }
 
     /**
-     * Copies n slots. Their order does not matter: nobody sees the thief's slots before its tail moves, and if the victim's owner
-     * overwrites a slot meanwhile, the CAS on the head fails and the copy is thrown away. Rejected: block copies. They are faster by
-     * half for 128 slots, but inlined here they make steals of 4 and 16 slower by half.
+     * Copies n slots. Their order does not matter: no thread sees the thief's slots before its tail moves, and if the victim's owner
+     * overwrites a slot meanwhile, the CAS on the head fails and the copies are discarded. Rejected: block copies. They are faster for
+     * many slots, but when inlined here they make the more frequent small steals slower.
      */
     private static void copy(long thief, int at, long victim, int from, int n) {
         for (int i = 0; i < n; i++) {
@@ -236,7 +242,7 @@ public final class Runq {
             do {
                 Thread.onSpinWait();
                 if (RUNNEXT.getOpaque(victim) != next) {
-                    return 0; // Its owner took it, as expected; come back later if there is another.
+                    return 0; // The owner took the G, as expected. A later walk may find another one.
                 }
             } while (System.nanoTime() - start < politeNanos);
         }
@@ -244,22 +250,22 @@ public final class Runq {
     }
 
     /**
-     * Steals from {@code victim} into the empty ring of {@code thief}; the thief's owner calls it.
+     * Steals half of the Gs of {@code victim} into the empty ring of {@code thief}. Called by the thief's owner.
      *
-     * @param stealRunNext take runnext when the ring is empty
-     * @param politeNanos how long to leave runnext to a running victim, which is about to take it itself
-     * @return one of the stolen Gs, the others stand in the thief's ring; 0 when there was nothing
+     * @param stealRunNext whether to take runnext if the ring is empty
+     * @param politeNanos how long, in ns, to leave runnext to a running victim, which is about to take it itself
+     * @return one of the stolen Gs; the others are in the thief's ring; 0 when there was none to steal
      */
     public static long runqsteal(long thief, long victim, boolean stealRunNext, long politeNanos) {
-        int h = HEAD.getAcquire(victim); // With the other consumers.
-        int t = TAIL.getAcquire(victim); // With the producer: the slots up to t are written.
+        int h = HEAD.getAcquire(victim); // Pairs with the CAS of other consumers.
+        int t = TAIL.getAcquire(victim); // Pairs with the owner's release: the slots below t are written.
         if (t == h && !stealRunNext) {
-            return 0; // Most probes end here: small enough to be inlined where Ps are walked.
+            return 0; // Most probes end here. The method is small enough to be inlined into the walks.
         }
         return runqgrab(thief, victim, h, t, stealRunNext, politeNanos);
     }
 
-    /** Takes half of the victim's ring, of which head and tail were just read, by one CAS on its head. */
+    /** Takes half of the victim's ring by one CAS on its head. {@code h} and {@code t} are its head and tail as just read. */
     private static long runqgrab(long thief, long victim, int h, int t, boolean stealRunNext, long politeNanos) {
         int at = TAIL.get(thief);
         for (;;) {
@@ -268,10 +274,10 @@ public final class Runq {
             if (n == 0) {
                 return stealRunNext ? grabRunNext(victim, politeNanos) : 0;
             }
-            // Else the head moved between the two loads: not one state of the ring.
+            // If n is out of range, the head moved between the two loads, which are not of one state of the ring.
             if (n > 0 && n <= LEN / 2) {
                 copy(thief, at, victim, h, n);
-                if (HEAD.compareAndSet(victim, h, h + n)) { // At least CAS-release: the loads above come before.
+                if (HEAD.compareAndSet(victim, h, h + n)) { // Needs CAS-release at least, so that the loads above come before.
                     return stolen(thief, at, n - 1);
                 }
             }
@@ -280,20 +286,20 @@ public final class Runq {
         }
     }
 
-    /** The last of the Gs that were copied is for now; the {@code n} before it go public. */
+    /** Returns the last of the Gs that were copied, for the thief to run, and publishes the {@code n} before it in the thief's ring. */
     private static long stolen(long thief, int at, int n) {
         if (n > 0) {
             if (at - HEAD.getAcquire(thief) + n >= LEN) {
                 throw Throw.of("runqsteal: runq overflow");
             }
-            TAIL.setRelease(thief, at + n); // Other thieves may take from here on.
+            TAIL.setRelease(thief, at + n); // From now on other thieves may take these Gs.
         }
         return load(thief, at + n);
     }
 
     /**
-     * Whether the P has nothing to run. Head, tail and runnext are one state of the queue only if the tail did not move
-     * while they were read: runqput may move a G from runnext into the ring, and a reader between the two could miss it in both.
+     * Returns whether the P has no G to run. Head, tail and runnext are one state of the queue only if the tail did not move
+     * while they were read: runqput may move a G from runnext into the ring, and a reader could miss it in both.
      */
     public static boolean runqempty(long pp) {
         for (;;) {
@@ -306,33 +312,33 @@ public final class Runq {
         }
     }
 
-    /** How many Gs stand in the ring, runnext not counted: a snapshot for reports. */
+    /** Returns the number of Gs in the ring, without runnext: a snapshot for reports. */
     public static int size(long pp) {
         int n = TAIL.getAcquire(pp) - HEAD.getAcquire(pp);
         return Math.clamp(n, 0, LEN);
     }
 
-    /** The head index, for checkers. */
+    /** Returns the head index, for checkers. */
     public static int head(long pp) {
         return HEAD.getVolatile(pp);
     }
 
-    /** How many Gs were ever put into the ring, modulo 2^32; owner only. */
+    /** Returns how many Gs were ever put into the ring, modulo 2^32. Called by the owner. */
     public static int pushed(long pp) {
         return TAIL.get(pp);
     }
 
-    /** The tail index, for checkers. */
+    /** Returns the tail index, for checkers. */
     public static int tail(long pp) {
         return TAIL.getVolatile(pp);
     }
 
-    /** What runnext holds, for checkers and reports; 0 when empty. */
+    /** Returns the G in runnext, for checkers and reports; 0 when it is empty. */
     public static long runnext(long pp) {
         return RUNNEXT.getVolatile(pp);
     }
 
-    /** The G in the slot of index {@code i}, for checkers. */
+    /** Returns the G in the slot of index {@code i}, for checkers. */
     public static long at(long pp, int i) {
         return load(pp, i);
     }

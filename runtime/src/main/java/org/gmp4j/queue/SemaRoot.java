@@ -14,24 +14,24 @@ import org.gmp4j.struct.Mem;
 import org.gmp4j.struct.Sudog;
 
 /**
- * {@code semaRoot}: the waiters of each semaphore. A table of {@link #ROOTS} roots, each with a lock, the number of its
- * waiters and a treap with one node for each semaphore that somebody waits for. So a semaphore itself is a counter and an
- * id, and costs nothing more while nobody waits.
+ * {@code semaRoot}: the waiters of each semaphore. There is a table of {@link #ROOTS} roots, each with a lock, the number of its
+ * waiters and a treap with one node for each semaphore that has waiters. So a semaphore itself is a counter and an
+ * id, and costs nothing more while it has no waiters.
  *
  * <p>The treap is a search tree by id and a heap by a random ticket (smallest on top), which keeps its depth logarithmic
  * whatever the ids are. Nodes are sudogs: {@code prev} is the left child, {@code next} the right, {@code semaId} the semaphore's id
- * (not a reference, so that a semaphore nobody else refers to can be collected), {@code waitlink} the next waiter for the same
+ * (not a reference, so that a semaphore to which no other code refers can be collected), {@code waitlink} the next waiter for the same
  * semaphore. The waiters of one semaphore form a ring, and the last of them is the node of the tree: its waitlink is the first. One
  * word finds both ends, so a sudog stays one cache line (Go's also has waittail and parent). As there is no link to the parent,
- * insertion splits the subtree under the new node, and removal joins the two subtrees of the old one, on the way down; Go's
+ * insertion splits the subtree under the new node, and removal joins the two subtrees of the old one, on the way down. Go's
  * rotations do the same on the way up.
  *
  * <p>The id. Go uses the semaphore's address, but a Java object moves. The identity hash is not unique, and collisions would
- * have to be handled. So a semaphore gets an id when somebody first waits for it ({@link Key#id}); one that nobody ever
- * waits for gets none. Ids are consecutive, which spreads them evenly over the roots.
+ * have to be handled. So a semaphore gets an id when it gets its first waiter ({@link Key#id}). Ids are consecutive, which spreads
+ * them evenly over the roots.
  */
 public final class SemaRoot {
-    /** How many roots: {@code -Dgmp.semaroots}; tests crowd all semaphores into one or two. */
+    /** The number of roots: {@code -Dgmp.semaroots}. With one or two, tests put all semaphores into the same roots. */
     public static final int ROOTS = roots();
 
     private static final AtomicLong IDS = new AtomicLong();
@@ -49,21 +49,21 @@ public final class SemaRoot {
         }
     }
 
-    /** The address of its words: the lock, and the others beside it. */
+    /** The address of its words, of which the lock is the first. */
     private final long words;
 
-    /** What is waited for. */
+    /** A semaphore. */
     public abstract static class Key extends Keeper {
         private static final VarHandle ID = FieldHandle.of(MethodHandles.lookup(), Key.class, "id", long.class);
 
-        /** By CAS from 0, once. */
+        /** Set once, by CAS from 0. */
         private volatile long id;
 
-        /** Nobody has waited for it. */
+        /** Makes a key that has no id yet. */
         protected Key() {
         }
 
-        /** The same number whenever it is asked for, and no other key's. */
+        /** Returns the key's id, which is unique. The first call chooses it. */
         final long id() {
             long v = id;
             if (v == 0) {
@@ -87,7 +87,7 @@ public final class SemaRoot {
         return n;
     }
 
-    /** The root of a semaphore: always the same. */
+    /** Returns the root of a semaphore, which is always the same. */
     public static SemaRoot of(Key key) {
         return TABLE[(int) (key.id() % ROOTS)];
     }
@@ -97,32 +97,32 @@ public final class SemaRoot {
         RuntimeMutex.lock(words, LockRank.SEMA);
     }
 
-    /** Gives it back. */
+    /** Releases the root's lock. */
     public void unlock() {
         RuntimeMutex.unlock(words, LockRank.SEMA);
     }
 
-    /** How many wait here or are about to; without the lock. */
+    /** Returns the number of waiters that are in this root, or about to be. Called without the lock. */
     public int nwait() {
         return Mem.INT.getVolatile(words + NWAIT);
     }
 
-    /** Counts one waiter more (1) or less (-1); under the lock. A full fence, for readers of {@link #nwait}. */
+    /** Counts one waiter more (1) or less (-1). Called under the lock. It is a full fence, for readers of {@link #nwait}. */
     public void addNwait(int delta) {
         int _ = Mem.INT.getAndAdd(words + NWAIT, delta);
     }
 
-    /** The node on top; 0 for an empty tree. */
+    /** Returns the top node of the tree; 0 when it is empty. */
     long treap() {
         return Mem.LONG.get(words + TREAP);
     }
 
-    /** The semaphore's id of a sudog in the tree. */
+    /** Returns the id of the semaphore for which a sudog waits. */
     static long id(long sg) {
         return Sudog.SEMA_ID.get(sg);
     }
 
-    /** The next random ticket (xorshift64); never 0, which is the ticket of a sudog that was taken out. */
+    /** Returns the next random ticket (xorshift64). It is never 0, which is the ticket of a sudog that was taken out. */
     private int ticket() {
         long x = Mem.LONG.get(words + SEED);
         x ^= x << 13;
@@ -132,7 +132,7 @@ public final class SemaRoot {
         return (int) (x >>> 32) | 1;
     }
 
-    /** Puts {@code child} where {@code parent} has its left or right child, or on top when there is no parent. */
+    /** Makes {@code child} the left or right child of {@code parent}, or the top node if parent is 0. */
     private void attach(long parent, boolean left, long child) {
         if (parent == 0) {
             Mem.LONG.set(words + TREAP, child);
@@ -144,9 +144,9 @@ public final class SemaRoot {
     }
 
     /**
-     * Queues a waiter; under the lock.
+     * Enqueues a waiter. Called under the lock.
      *
-     * @param first before all other waiters of the same semaphore, instead of behind them
+     * @param first whether to put it in front of all other waiters for the same semaphore, instead of behind them
      */
     public void queue(long sg, Key key, boolean first) {
         long id = key.id();
@@ -166,11 +166,11 @@ public final class SemaRoot {
         insert(sg, id);
     }
 
-    /** Into the ring whose last is {@code last}, a child of {@code parent}. */
+    /** Puts a waiter into the ring whose last waiter is {@code last}, a child of {@code parent}. */
     private void join(long last, long sg, boolean first, long parent, boolean left) {
         Sudog.WAITLINK.set(sg, Sudog.WAITLINK.get(last));
         Sudog.WAITLINK.set(last, sg);
-        if (!first) { // It is the last now, so it takes the other's place in the tree.
+        if (!first) { // The new waiter is the last one now, so it replaces the old one in the tree.
             Sudog.PREV.set(sg, Sudog.PREV.get(last));
             Sudog.NEXT.set(sg, Sudog.NEXT.get(last));
             Sudog.TICKET.set(sg, Sudog.TICKET.get(last));
@@ -178,7 +178,7 @@ public final class SemaRoot {
         }
     }
 
-    /** Makes the sudog the node of a semaphore that has none: above the first node on its way down whose ticket is larger. */
+    /** Makes the sudog the node of a semaphore that has none, above the first node on the way down whose ticket is larger. */
     private void insert(long sg, long id) {
         int ticket = ticket();
         Sudog.TICKET.set(sg, ticket);
@@ -191,7 +191,7 @@ public final class SemaRoot {
             t = left ? Sudog.PREV.get(t) : Sudog.NEXT.get(t);
         }
         attach(parent, left, sg);
-        // What is below it is split by the id. Two places are open: where the next smaller and the next larger one belong.
+        // Splits the subtree below it by the id. There are two open places: for the next smaller and for the next larger node.
         long smaller = sg;
         boolean smallerLeft = true;
         long larger = sg;
@@ -213,7 +213,7 @@ public final class SemaRoot {
         attach(larger, largerLeft, 0);
     }
 
-    /** Takes the first that waits for {@code key}; 0 when nobody does. Its ticket is 0. Under the lock. */
+    /** Takes the first waiter for {@code key}, and sets its ticket to 0. Returns 0 when there is none. Called under the lock. */
     public long dequeue(Key key) {
         long id = key.id();
         long parent = 0;
@@ -242,8 +242,9 @@ public final class SemaRoot {
     }
 
     /**
-     * Takes {@code waiter} out from wherever it stands among those that wait for {@code key}; false when it is out already. Takes time
-     * in proportion to the number of those waiters: giving up is rare, and a link back would cost every waiter. Under the lock.
+     * Takes {@code waiter} out, at any position among the waiters for {@code key}. Returns false when it is out already. The time is
+     * proportional to the number of waiters for the key: such a removal is rare, and a link back would cost every waiter. Called under
+     * the lock.
      */
     public boolean remove(long waiter, Key key) {
         long id = key.id();
@@ -269,7 +270,7 @@ public final class SemaRoot {
             remove(waiter, parent, left);
         } else {
             Sudog.WAITLINK.set(before, Sudog.WAITLINK.get(waiter));
-            if (waiter == last) { // The one before it is the last now, and the node.
+            if (waiter == last) { // The waiter before it is the last one now, and so the node of the tree.
                 Sudog.PREV.set(before, Sudog.PREV.get(last));
                 Sudog.NEXT.set(before, Sudog.NEXT.get(last));
                 Sudog.TICKET.set(before, Sudog.TICKET.get(last));
@@ -287,7 +288,7 @@ public final class SemaRoot {
         Sudog.TICKET.set(sg, 0);
     }
 
-    /** Puts the two subtrees of a node, joined, in its place: of their roots, the one with the smaller ticket goes on top. */
+    /** Replaces a node by its two subtrees, joined so that the node with the smaller ticket is always above. */
     private void remove(long sg, long parent, boolean left) {
         long smaller = Sudog.PREV.get(sg);
         long larger = Sudog.NEXT.get(sg);

@@ -7,75 +7,77 @@ import org.gmp4j.struct.PStat;
 import org.gmp4j.struct.Schedt;
 
 /**
- * {@code stealWork}: four walks over the other Ps; the last looks at their timers and runnext too. Each M has one of its own, and
- * only that M calls it. Takes no memory.
+ * {@code stealWork}: four walks over the other Ps. The last one also visits their timers and runnext. Each M has a StealWalk of its own,
+ * and only that M calls it. It allocates nothing.
  *
  * <pre>
  *  order     walks 1 to 3                                  walk 4
- *  uniform   all Ps, from a random start, by a random      the same
+ *  uniform   all Ps, from a random start, by a random      as walks 1 to 3
  *            step that is coprime to their number
- *  nearest   the same over the Ps of each distance, the    the same; every 16th search is uniform
- *            nearest first
+ *  nearest   uniform over the Ps of each distance, the     as walks 1 to 3
+ *            nearest first; every 16th search is uniform
  *  two       two Ps at random, the fuller one first        uniform
  * </pre>
  *
  * Each order's last walk visits every P, so the argument of {@code Wakep} about spinners holds for all three. Nearest first visits
- * every P on each walk too; its uniform searches are for the case that near Ps are never empty.
+ * every P on each walk too. Its uniform searches are for the case that near Ps are never empty.
  *
- * <p>Rejected: a sorted table of victims for each P (as many entries as the square of the number of Ps, 32 MB for 4,096); distant
- * Ps on the last walk only (work in a far node would wait for three walks in vain, which look at neither timers nor runnext).
+ * <p>Rejected: a sorted table of victims for each P, whose size grows with the square of the number of Ps; to visit distant Ps on the
+ * last walk only, as work in a far node would wait for three walks in vain.
  */
 public abstract class StealWalk {
+    /** The number of walks of a search. */
     private static final int TRIES = 4;
     /** With nearest first, one search in this many is uniform. */
     static final int UNIFORM_EVERY = 16;
-    /** The walk is over, without a G. */
+    /** A result of a walk: the search is over, without a G. */
     private static final long END = -1;
 
-    /** The P that the last successful search stole from, and how many Gs it took. */
+    /** The id of the P from which the last successful search stole. */
     private int victim;
+    /** The number of Gs that the last search stole. */
     private int stolen;
-    /** The world is to stop, or a timer ran: the caller starts over. */
+    /** Whether the world is to stop, or a timer ran, so that the caller has to start over. */
     private boolean newWork;
     private boolean ranTimer;
     private long tried;
     private int searches;
 
-    /** For an M. */
+    /** Makes the walk of an M. */
     protected StealWalk() {
     }
 
-    /** The next pseudo-random number, of all ints. */
+    /** Returns the next pseudo-random number, of all ints. */
     protected abstract int cheaprand();
 
-    /** Runs the timers of a P that are due. True if there were any. */
+    /** Runs the due timers of a P. Returns whether there were any. */
     protected abstract boolean runTimers(long victim);
 
-    /** Called for each P that the walk comes to: for models of a walk's cost. In a scheduler nobody overrides it, and it does nothing. */
+    /** Does nothing in a scheduler. Called for each P that the walk visits; models of a walk's cost override it. */
     protected void looks(int victim) {
         // For a subclass that counts.
     }
 
-    /** The id of the P that was stolen from last. */
+    /** Returns the id of the P from which the last successful search stole. */
     public final int victim() {
         return victim;
     }
 
-    /** How many Gs were taken from it. */
+    /** Returns the number of Gs that the last search stole. */
     public final int stolen() {
         return stolen;
     }
 
-    /** After a search without a result: whether there may be work all the same, or a stop of the world to obey. */
+    /** Returns, after a search that found no G, whether there may be work all the same, or a stop of the world to obey. */
     public final boolean newWork() {
         return newWork;
     }
 
     /**
-     * Looks for work for the P {@code pp}, which the caller holds and which has none.
+     * Searches for work for the P {@code pp}, which the caller holds and which has no work.
      *
-     * @param politeNanos as {@link Runq#runqsteal} takes it
-     * @return a G, and others are in the P's ring; or 0: see {@link #newWork}
+     * @param politeNanos see {@link Runq#runqsteal}
+     * @return a G, while other stolen Gs are in the P's ring; 0 if there is none: see {@link #newWork}
      */
     public final long steal(VictimOrder order, long sched, long pp, long politeNanos) {
         newWork = false;
@@ -149,7 +151,7 @@ public abstract class StealWalk {
         return (int) ((cheaprand() & 0xFFFF_FFFFL) * procs >>> Integer.SIZE);
     }
 
-    /** Looks at one P. A G, 0 to go on, or {@link #END}. */
+    /** Visits one P. Returns a G, 0 to go on, or {@link #END}. */
     private long visit(long sched, long pp, int pos, boolean last, long politeNanos) {
         if (Schedt.GCWAITING.getAcquire(sched) != 0) {
             newWork = true;
@@ -161,7 +163,7 @@ public abstract class StealWalk {
             return 0;
         }
         if (last && Idle.maskRead(Schedt.TIMERPMASK.getAcquire(sched), pos) && runTimers(p2)) {
-            long gp = Runq.runqget(pp); // A timer may have readied one of ours.
+            long gp = Runq.runqget(pp); // A timer may have put a G into the caller's ring.
             if (gp != 0) {
                 PStat.NLOCAL.addOpaque(pp, 1);
                 return gp;

@@ -9,23 +9,24 @@ import org.gmp4j.struct.Sudog;
 import org.gmp4j.struct.SudogSlots;
 
 /**
- * Free sudogs: up to {@value #LOCAL} on a P without a lock, the others on one list for the process, because a channel may
- * join goroutines of several schedulers and threads of none.
+ * Free sudogs: up to {@value #LOCAL} on a P, without a lock, the others on one list for the process, as a channel may
+ * connect goroutines of several schedulers, and threads of none.
  */
 public final class SudogCache {
     private static final int LOCAL = 128;
     private static final int BATCH = 64;
 
     private static final long LOCK = org.gmp4j.ffi.Memory.map(Mem.LINE);
-    private static long central; // Under LOCK, by waitlink.
+    private static long central; // The common list, linked by waitlink. Accessed under LOCK.
 
     private SudogCache() {
     }
 
     /**
-     * {@code acquireSudog}; {@code pp} is the caller's P, or 0 when it has none.
+     * {@code acquireSudog}: takes a free sudog.
      *
-     * @throws OutOfMemoryError when there is none and no memory for more; nothing has changed
+     * @param pp the caller's P, or 0 when it has none
+     * @throws OutOfMemoryError when there is no free sudog and no memory for more; nothing has changed
      */
     public static long acquire(long pp) {
         if (pp == 0) {
@@ -55,7 +56,7 @@ public final class SudogCache {
         return pop(pp);
     }
 
-    /** {@code releaseSudog}: it is in no queue and nobody will wake it. */
+    /** {@code releaseSudog}: puts back a sudog that is in no queue and has no waker any more. {@code pp} is the caller's P, or 0. */
     public static void release(long pp, long sg) {
         SudogSlots.setElem(sg, null);
         Sudog.G.set(sg, 0);
@@ -79,7 +80,7 @@ public final class SudogCache {
         P.SUDOGN.set(pp, n);
     }
 
-    /** Moves all of a P's free sudogs to the common list; world stopped. */
+    /** Moves all of a P's free sudogs to the common list. Called in a stopped world, or after the scheduler's end. */
     public static void purge(long pp) {
         purge(pp, P.SUDOGN.get(pp));
         P.SUDOGN.set(pp, 0);

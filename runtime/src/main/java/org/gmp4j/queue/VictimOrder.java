@@ -5,26 +5,27 @@ import org.gmp4j.affinity.StealOrder;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What {@link StealWalk} needs to know of a set of Ps: for the uniform order a {@link RandomOrder} over all of them, and for nearest
- * first also which Ps are at each distance from each P. In {@link #by} the Ps of a package, node, cache, core are next to each
- * other, so the Ps at one distance from a P are an interval less the interval of the next shorter distance. Immutable.
+ * The orders in which {@link StealWalk} visits a set of Ps: for the uniform order a {@link RandomOrder} over all of them, and for nearest
+ * first also the Ps at each distance from each P. In {@link #by} the Ps of a package, node, cache, core are next to each
+ * other, so the Ps at one distance from a P are an interval minus the interval of the next shorter distance. Immutable.
  */
 public final class VictimOrder {
     final StealOrder kind;
     final RandomOrder all;
-    /** P ids, neighbours together; empty unless nearest first. */
+    /** The ids of Ps, sorted by place; empty unless the order is nearest first. */
     final int[] by;
-    /** Of P id p at distance d, at {@code p * DISTANCES + d}: the interval of {@link #by} that reaches so far. */
+    /** At {@code p * DISTANCES + d}: the start of the interval of {@link #by} with the Ps up to distance d from P id p. */
     final int[] from;
+    /** The ends, exclusive, of the intervals that begin at {@link #from}. */
     final int[] to;
-    /** Orders over some of the Ps, by how many they are. */
+    /** Orders over a part of the Ps, indexed by the number of Ps. */
     final RandomOrder[] some;
 
     /**
-     * The order over {@code procs} Ps.
+     * Makes the order over {@code procs} Ps.
      *
-     * @param places where they are; needed for nearest first only
-     * @throws IllegalArgumentException when they are needed, and null
+     * @param places the places of the Ps; needed for nearest first only
+     * @throws IllegalArgumentException when places are needed, and null
      */
     public VictimOrder(StealOrder kind, int procs, @Nullable Places places) {
         this.kind = kind;
@@ -66,13 +67,13 @@ public final class VictimOrder {
         }
     }
 
-    /** How many Ps are at distance {@code d} from {@code p}, itself at the distance 0. */
+    /** Returns the number of Ps at distance {@code d} from {@code p}, which counts itself at distance 0. */
     int size(int p, int d) {
         int i = p * Places.DISTANCES + d;
         return to[i] - from[i] - (d == 0 ? 0 : to[i - 1] - from[i - 1]);
     }
 
-    /** The P at position {@code pos} of those at distance {@code d} from {@code p}. */
+    /** Returns the P at position {@code pos} among the Ps at distance {@code d} from {@code p}. */
     int at(int p, int d, int pos) {
         int i = p * Places.DISTANCES + d;
         int at = from[i] + pos;

@@ -9,12 +9,12 @@ import org.gmp4j.struct.G;
 import org.gmp4j.struct.Sudog;
 
 /**
- * A FIFO of sudogs ({@code waitq}), under the lock of what they wait for.
+ * A FIFO of sudogs ({@code waitq}), under the lock of the object for which they wait.
  *
- * <p>A select has a sudog in a queue of each of its channels. The wakers that compete for it hold one channel's lock each, not
- * the same one, so they race: whoever moves {@code selectDone} from 0 to 1 has it, and the others go on to the next
- * waiter. The select itself sets the word back to 0 when it has run on, holds the locks of all its channels again, and is
- * about to take its other sudogs out: nobody can find one of them meanwhile.
+ * <p>A select has a sudog in a queue of each of its channels. The wakers that compete for it hold the locks of different channels,
+ * so they race: the waker that moves {@code selectDone} from 0 to 1 wins the select, and the others go on to the next
+ * waiter. The select itself sets the word back to 0 when it runs again, holds the locks of all its channels, and is
+ * about to take its other sudogs out. No waker can find one of them meanwhile.
  */
 public final class WaitQ {
     private static final VarHandle FIRST = FieldHandle.of(MethodHandles.lookup(), WaitQ.class, "first", long.class);
@@ -22,21 +22,21 @@ public final class WaitQ {
     private long first;
     private long last;
 
-    /** An empty queue. */
+    /** Makes an empty queue. */
     public WaitQ() {
     }
 
-    /** Whether nobody waits. */
+    /** Returns whether the queue is empty. Called under the lock. */
     public boolean isEmpty() {
         return first == 0;
     }
 
-    /** The same for a caller that does not hold the lock; a select that has been won already may count as waiting. */
+    /** Returns whether the queue is empty, without the lock. A select that was won already may still be in it. */
     public boolean isEmptyVolatile() {
         return (long) FIRST.getVolatile(this) == 0;
     }
 
-    /** The one that waits longest; 0 when nobody does. */
+    /** Returns the sudog that has waited longest; 0 when there is none. */
     public long first() {
         return first;
     }
@@ -53,7 +53,7 @@ public final class WaitQ {
         last = sg;
     }
 
-    /** Takes the one that waits longest, selects that others have won left out; 0 when nobody does. */
+    /** Takes the sudog that has waited longest, without selects that other wakers have won; 0 when there is none. */
     public long dequeue() {
         for (;;) {
             long sg = first;
@@ -66,7 +66,7 @@ public final class WaitQ {
             } else {
                 Sudog.PREV.set(first, 0);
             }
-            Sudog.NEXT.set(sg, 0); // With prev 0 it is in no queue: see remove.
+            Sudog.NEXT.set(sg, 0); // With prev 0 this marks a sudog that is in no queue: see remove.
             int select = Sudog.ISSELECT.get(sg);
             if (select == 0 || win(sg, select)) {
                 return sg;
@@ -74,7 +74,7 @@ public final class WaitQ {
         }
     }
 
-    /** For a sudog of a select that is in no queue: tries to win the select. If true, the caller is to wake it. */
+    /** Tries to win the select of a sudog that is in no queue. If it returns true, the caller has to wake the select. */
     public static boolean win(long sg) {
         return win(sg, Sudog.ISSELECT.get(sg));
     }
@@ -84,12 +84,12 @@ public final class WaitQ {
         return select == Sudog.SELECT ? G.SELECTDONE.compareAndSet(who, 0, 1) : Sudog.TICKET.compareAndSet(who, 0, 1);
     }
 
-    /** {@code dequeueSudoG}: takes this one out from wherever it stands, in constant time; false if it is out already. */
+    /** {@code dequeueSudoG}: takes this sudog out, at any position, in constant time. Returns false if it is out already. */
     public boolean remove(long sg) {
         long before = Sudog.PREV.get(sg);
         long after = Sudog.NEXT.get(sg);
         if (before == 0 && first != sg) {
-            return false; // A waker took it out and then did not get the select.
+            return false; // A waker has taken it out, and then did not win the select.
         }
         if (before == 0) {
             first = after;
