@@ -15,10 +15,10 @@ import org.jspecify.annotations.NullMarked;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A condition that goroutines and threads wait for, under a mutex. Thread-safe, from goroutines, virtual threads and platform threads. An
- * interrupt ends the waits of virtual threads of a {@code Gmp} alone ({@link WaitInterruptedException}), and of all in
- * {@link #awaitInterruptibly}. In a bubble of {@code Synctest} the clock moves on while one waits. There are no spurious
- * wake-ups, but between a signal and the return of {@link #await} others may take the mutex: wait in a loop.
+ * A condition for which goroutines and threads wait under a mutex. Thread-safe. Goroutines, virtual threads and platform threads may use
+ * it. An interrupt ends only the waits of virtual threads of a {@code Gmp} ({@link WaitInterruptedException}), and those of all threads in
+ * {@link #awaitInterruptibly}. In a bubble of {@code Synctest} the clock moves on during a wait. There are no spurious wake-ups, but
+ * between a signal and the return of {@link #await} other threads may take the mutex, so wait in a loop.
  *
  * <pre>
  *  m.lock();
@@ -35,18 +35,18 @@ public final class Cond {
     private final Mutex mutex;
     private final NotifyList waiters = new NotifyList();
 
-    /** A condition under {@code mutex}. */
+    /** Makes a condition under {@code mutex}. */
     public Cond(Mutex mutex) {
         this.mutex = Objects.requireNonNull(mutex, "mutex");
     }
 
     /**
-     * Unlocks the mutex, waits to be notified, and locks the mutex again. Notifications after the unlock reach it.
+     * Unlocks the mutex, waits for a notification, and locks the mutex again. No notification after the unlock is lost.
      *
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##waits the package}.
      *
-     * @throws IllegalStateException "sync: unlock of unlocked mutex"; in program mode that ends the program. Nothing has
-     *     changed, and no notification is lost
+     * @throws IllegalStateException "sync: unlock of unlocked mutex"; nothing has changed, and no notification is lost. In program mode
+     *     this ends the program
      * @throws WaitInterruptedException when the caller is a virtual thread of a {@code Gmp} that is interrupted while it waits; the
      *     mutex is locked again, and no notification is lost
      */
@@ -55,28 +55,28 @@ public final class Cond {
     }
 
     /**
-     * As {@link #await}, for at most {@code d}, and as long as it takes to lock the mutex again.
+     * Like {@link #await}, this waits for a notification, but for at most {@code d}, and then for as long as it takes to lock the mutex.
      *
-     * @return false when the time was up: the mutex is locked, and no notification is lost
+     * @return false when the time was up; the mutex is locked, and no notification is lost
      */
     public boolean awaitWithin(Duration d) {
         return await(Limits.within(d));
     }
 
     /**
-     * As {@link #await}, until an interrupt of the calling thread ends it.
+     * Like {@link #await}, this waits for a notification, but an interrupt of the calling thread ends the wait.
      *
-     * @throws InterruptedException when it was interrupted before or while this waits; the mutex is locked, no notification is
-     *     lost, and the interrupt status is cleared
+     * @throws InterruptedException when the calling thread was interrupted before or while this waits; the mutex is locked, no notification
+     *     is lost, and the interrupt status is cleared
      */
     public void awaitInterruptibly() throws InterruptedException {
         boolean _ = await(Limits.INTERRUPTIBLY);
     }
 
     /**
-     * As {@link #await}, until {@code ctx} is cancelled.
+     * Like {@link #await}, this waits for a notification, but a cancel of {@code ctx} ends the wait.
      *
-     * @throws RuntimeException {@code ctx.err()} when it is cancelled before or while this waits; the mutex is locked, and no
+     * @throws RuntimeException {@code ctx.err()} when {@code ctx} is cancelled before or while this waits; the mutex is locked, and no
      *     notification is lost
      */
     public void awaitUnless(Cancelable ctx) {
@@ -85,10 +85,10 @@ public final class Cond {
 
     private boolean await(Limits limits) {
         if (!mutex.isLocked()) {
-            throw Mutex.unlockOfUnlocked(); // Before the ticket is drawn, or a signal would go to it in vain.
+            throw Mutex.unlockOfUnlocked(); // This comes before a ticket is drawn, to which a signal would go in vain.
         }
         limits.check();
-        GStack.checkAll(); // Once a ticket is drawn it must be waited for, and the mutex be locked.
+        GStack.checkAll(); // Once a ticket is drawn, the caller must wait for it, and lock the mutex again.
         NotifyList.OfTicket e = limits != Limits.DEFAULT || Ending.byDefault(GStack.current())
                 ? new NotifyList.OfTicket(waiters, limits) : null;
         begin(e);
@@ -131,7 +131,7 @@ public final class Cond {
             mutex.unlock();
             unlocked = true;
         } finally {
-            if (!unlocked) { // Another has unlocked it by mistake since we looked. No signal may be lost because of that.
+            if (!unlocked) { // Since the check another thread has unlocked it by mistake. No signal may be lost because of that.
                 GStack st = GStack.enterChecked();
                 waiters.drop(ticket);
                 GStack.exit(st);
@@ -139,14 +139,14 @@ public final class Cond {
         }
     }
 
-    /** Wakes the one that has waited longest, if any waits. The caller need not hold the mutex. */
+    /** Wakes the thread that has waited longest, if any waits. The caller need not hold the mutex. */
     public void signal() {
         GStack st = GStack.enterToGive();
         waiters.notifyOne();
         GStack.exit(st);
     }
 
-    /** Wakes all that wait. The caller need not hold the mutex. */
+    /** Wakes all waiting threads. The caller need not hold the mutex. */
     public void broadcast() {
         GStack st = GStack.enterToGive();
         waiters.notifyAllWaiters();

@@ -15,23 +15,22 @@ import org.jspecify.annotations.NullMarked;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Goroutines that work on parts of one task. {@link #await} waits for all of them and throws what the first that failed
- * threw; the others run to their end. A wait for it is as one for a {@link WaitGroup}, at interrupts and in a bubble too.
- * Thread-safe; started from goroutines, or by {@link #on} from any thread. Source: Go's
- * {@code golang.org/x/sync/errgroup}.
+ * A group of goroutines that work on parts of one task. {@link #await} waits for all of them and throws the exception of the first that
+ * failed. The others run to their end. For interrupts and bubbles the waits follow the rules of a {@link WaitGroup}. Thread-safe. Only
+ * goroutines may start goroutines of the group, or any thread if {@link #on} made it. Source: Go's {@code golang.org/x/sync/errgroup}.
  */
 @NullMarked
 public final class ErrGroup {
     private final WaitGroup wg;
-    /** What starts goroutines; null for the caller's scheduler. */
+    /** The executor that starts goroutines; null for the caller's scheduler. */
     private final @Nullable Executor on;
     private final AtomicReference<@Nullable Throwable> first = new AtomicReference<>();
-    /** One for each that may run; null without limit. */
+    /** It has a unit for each goroutine that may run; null without limit. */
     private volatile @Nullable Semaphore limit;
-    /** Cancelled by the first failure, or at the end; null for none. */
+    /** The first failure cancels it, or the end of await; null for a group without a context. */
     private final @Nullable Context context;
 
-    /** An empty group without limit. */
+    /** Makes an empty group without limit. */
     public ErrGroup() {
         this(null, null);
     }
@@ -42,31 +41,36 @@ public final class ErrGroup {
         wg = on == null ? new WaitGroup() : new WaitGroup(on);
     }
 
-    /** An empty group without limit, whose {@link #go} may be called from any thread; {@code on} starts its goroutines: a {@code Gmp}. */
+    /**
+     * Makes an empty group without limit, whose {@link #go} any thread may call. {@code on}, usually a {@code Gmp}, starts its goroutines.
+     */
     public static ErrGroup on(Executor on) {
         return new ErrGroup(Objects.requireNonNull(on, "on"), null);
     }
 
-    /** As {@link #on(Executor)}, with a {@link #context} as by {@link #withContext}. */
+    /** Makes a group as {@link #on(Executor)} does, with a {@link #context} as {@link #withContext} makes it. */
     public static ErrGroup on(Executor on, Context parent) {
         return new ErrGroup(Objects.requireNonNull(on, "on"), parent.withCancel());
     }
 
     /**
-     * An empty group with a {@link #context}, a child of {@code parent}: the first failure cancels it, so that the others need not
-     * go on, and so does the end of {@link #await}.
+     * Makes an empty group with a {@link #context}, which is a child of {@code parent}. The first failure cancels it, so that the other
+     * goroutines can end early, and so does the end of {@link #await}.
      */
     public static ErrGroup withContext(Context parent) {
         return new ErrGroup(null, parent.withCancel());
     }
 
-    /** The context that {@link #withContext} made; its cause is what the first that failed threw. Null for a group without. */
+    /**
+     * Returns the context that {@link #withContext} made, or null if the group has none. Its cause is the exception of the first goroutine
+     * that failed.
+     */
     public @Nullable Context context() {
         return context;
     }
 
     /**
-     * At most {@code n} of the group run at a time; negative: no limit. 0 lets none start.
+     * Sets how many goroutines of the group may run at a time. With 0 none starts, and a negative {@code n} removes the limit.
      *
      * @throws IllegalStateException "errgroup: modify limit while N goroutines in the group are still active"
      */
@@ -81,12 +85,12 @@ public final class ErrGroup {
     }
 
     /**
-     * Runs {@code f} as a goroutine of the caller's scheduler; waits until the limit allows one more. Its result is
-     * dropped; what it throws is kept for {@link #await}.
+     * Waits until the limit allows one more goroutine, and starts {@code f} as a goroutine of the caller's scheduler, or by the group's
+     * executor. The result of {@code f} is dropped. {@link #await} throws its exception.
      *
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##waits the package}.
      *
-     * @throws IllegalStateException outside a goroutine
+     * @throws IllegalStateException when the group has no executor and the caller is no goroutine
      */
     public void go(Callable<?> f) {
         check(f);
@@ -98,9 +102,10 @@ public final class ErrGroup {
     }
 
     /**
-     * As {@link #go}, until an interrupt of the calling thread ends the wait for the limit; then nothing was started.
+     * Like {@link #go}, this waits for the limit and starts {@code f}, but an interrupt of the calling thread ends the wait.
      *
-     * @throws InterruptedException when it was interrupted before or while it waits; the interrupt status is cleared
+     * @throws InterruptedException when the calling thread was interrupted before or while it waits; {@code f} was not started, and the
+     *     interrupt status is cleared
      * @throws IllegalStateException as {@link #go}
      */
     public void goInterruptibly(Callable<?> f) throws InterruptedException {
@@ -115,9 +120,9 @@ public final class ErrGroup {
     }
 
     /**
-     * As {@link #go}, until {@code ctx} is cancelled; then nothing was started.
+     * Like {@link #go}, this waits for the limit and starts {@code f}, but a cancel of {@code ctx} ends the wait.
      *
-     * @throws RuntimeException {@code ctx.err()} when it is cancelled before or while this waits for the limit
+     * @throws RuntimeException {@code ctx.err()} when {@code ctx} is cancelled before or while this waits; {@code f} was not started
      * @throws IllegalStateException as {@link #go}
      */
     public void goUnless(Cancelable ctx, Callable<?> f) {
@@ -132,9 +137,10 @@ public final class ErrGroup {
     }
 
     /**
-     * As {@link #go}, waiting for the limit for {@code d} at most; zero or less is {@link #tryGo}.
+     * Like {@link #go}, this waits for the limit and starts {@code f}, but waits for {@code d} at most. If {@code d} is zero or less, it
+     * does not wait, like {@link #tryGo}.
      *
-     * @return false when the time was up, and nothing was started
+     * @return false when the time was up, and {@code f} was not started
      * @throws IllegalStateException as {@link #go}
      */
     public boolean goWithin(Callable<?> f, Duration d) {
@@ -147,7 +153,7 @@ public final class ErrGroup {
         return true;
     }
 
-    /** Like {@link #go} if the limit allows one more; false when it does not. */
+    /** Starts {@code f} as {@link #go} does, if the limit allows one more goroutine. Returns false when it does not. */
     public boolean tryGo(Callable<?> f) {
         check(f);
         Semaphore l = limit;
@@ -161,11 +167,11 @@ public final class ErrGroup {
     private void check(Callable<?> f) {
         Objects.requireNonNull(f, "go of nil func value");
         if (on == null) {
-            long _ = Go.goid(); // Throws outside a goroutine, before anything is counted.
+            long _ = Go.goid(); // It throws if the caller is no goroutine, before anything is counted.
         }
     }
 
-    /** What a goroutine of the group does. No lambda: see HACKING, on errors that come from anywhere. */
+    /** The work of a goroutine of the group. No lambda: see HACKING, on errors that come from anywhere. */
     private record Work(ErrGroup of, Callable<?> f) implements Runnable {
         @Override
         public void run() {
@@ -175,10 +181,10 @@ public final class ErrGroup {
 
     private void start(Callable<?> f, @Nullable Semaphore l) {
         try {
-            wg.go(new Work(this, f), l); // Gives back before the group counts it done, so that setLimit is allowed right after await.
+            wg.go(new Work(this, f), l); // It releases its unit before it counts as done, so that setLimit is allowed right after await.
         } catch (Throwable t) {
             if (l != null) {
-                l.release(1); // It was not started.
+                l.release(1); // The goroutine was not started.
             }
             throw t;
         }
@@ -187,7 +193,7 @@ public final class ErrGroup {
     private void call(Callable<?> f) {
         try {
             f.call();
-        } catch (Exception | Error e) { // Not goexit, which is no failure.
+        } catch (Exception | Error e) { // This does not catch a goexit, which is no failure.
             Throwable before = first.compareAndExchange(null, e);
             if (before == null && context != null) {
                 context.cancel(e);
@@ -198,11 +204,12 @@ public final class ErrGroup {
     }
 
     /**
-     * Waits until all have ended.
+     * Waits until all goroutines of the group have ended.
      *
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##waits the package}.
      *
-     * @throws Exception what the first one that failed threw; what others threw later is {@link Throwable#getSuppressed suppressed} in it
+     * @throws Exception the exception of the first goroutine that failed, in which later exceptions of others are
+     *     {@link Throwable#getSuppressed suppressed}
      */
     public void await() throws Exception {
         wg.await();
@@ -210,9 +217,9 @@ public final class ErrGroup {
     }
 
     /**
-     * As {@link #await}, until an interrupt of the calling thread ends it; the goroutines go on.
+     * Like {@link #await}, this waits for the goroutines, but an interrupt of the calling thread ends the wait. The goroutines go on.
      *
-     * @throws InterruptedException when it was interrupted before or while it waits; the interrupt status is cleared
+     * @throws InterruptedException when the calling thread was interrupted before or while it waits; the interrupt status is cleared
      * @throws Exception as {@link #await}
      */
     public void awaitInterruptibly() throws Exception {
@@ -221,9 +228,10 @@ public final class ErrGroup {
     }
 
     /**
-     * As {@link #await}, until {@code ctx} is cancelled; the goroutines go on, unless {@link #context} is one of its children.
+     * Like {@link #await}, this waits for the goroutines, but a cancel of {@code ctx} ends the wait. The goroutines go on. If
+     * {@link #context} is a child of {@code ctx}, it is cancelled as well.
      *
-     * @throws RuntimeException {@code ctx.err()} when it is cancelled before or while this waits
+     * @throws RuntimeException {@code ctx.err()} when {@code ctx} is cancelled before or while this waits
      * @throws Exception as {@link #await}
      */
     public void awaitUnless(Cancelable ctx) throws Exception {
@@ -232,7 +240,7 @@ public final class ErrGroup {
     }
 
     /**
-     * As {@link #await}, for {@code d} at most; zero or less only looks.
+     * Like {@link #await}, this waits for the goroutines, but for {@code d} at most. If {@code d} is zero or less, it does not wait.
      *
      * @return false when the time was up; the goroutines go on
      * @throws Exception as {@link #await}

@@ -22,32 +22,32 @@ import org.jspecify.annotations.NullMarked;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A mutual-exclusion lock. Goroutines, virtual and plain threads may use it together. It has no owner: another
- * thread than the one that locked may unlock. It is not reentrant. Interrupts leave it alone, but for
- * {@link #lockInterruptibly}. In a bubble of {@code Synctest} the clock does not move on while one waits without a limit of time.
- * What is done before an {@link #unlock} happens before the return of the next {@link #lock}. Unlocked when new.
+ * A mutual-exclusion lock. Goroutines, virtual and plain threads may use it together. It has no owner: a thread may unlock a mutex that
+ * another thread has locked. It is not reentrant. An interrupt ends no wait for it, except in {@link #lockInterruptibly}. In a bubble of
+ * {@code Synctest} the clock does not move on during a wait without a limit of time. The actions of a thread before an {@link #unlock}
+ * happen before the return of the next {@link #lock}. A new mutex is unlocked.
  *
- * <p>Misuse. An unlock that throws has changed nothing, however many do so at once and whatever else is done with the mutex meanwhile: for
- * n locks that were taken at most n unlocks return, so that the lock is neither given out twice nor withheld. But an unlock while
- * another thread holds the lock cannot be told from a right one: it gives that lock back.
+ * <p>Misuse. An unlock that throws has changed nothing, even if several threads do it at once while others use the mutex. For n locks that
+ * were taken at most n unlocks return, so two threads never hold the lock at once, and it is never lost. But the mutex cannot detect an
+ * unlock by a thread that does not hold the lock while another thread holds it. Such an unlock releases the lock.
  *
- * <p>Fairness. In normal mode an unlock wakes the waiter that has waited longest. That one competes with newcomers, which run already
- * and often win. This is fast, since a lock in use changes hands without a switch. A waiter that loses stays first in line. When it
- * has waited for a millisecond it turns the mutex to starvation mode: each unlock then hands the lock to the first waiter, and
- * newcomers queue behind the last. A waiter that gets the lock turns the mode back if it is the last one, or if it waited for less
- * than a millisecond.
+ * <p>Fairness. In normal mode an unlock wakes the waiter that has waited longest. That waiter competes with newcomers, which run already
+ * and often win. This is fast, since a lock in use changes hands without a switch. A waiter that loses stays first in the queue. When it
+ * has waited for a millisecond, it changes the mutex to starvation mode. In that mode each unlock hands the lock to the first waiter, and
+ * newcomers queue behind the last. A waiter that gets the lock ends that mode if it is the last waiter, or if it waited for less than a
+ * millisecond.
  *
  * <p>Source: Go's {@code sync.Mutex}.
  */
 @NullMarked
 public final class Mutex {
-    // The state: three bits and the number of waiters. 0: free, nobody waits. Each step checks that it is right before it
-    // changes anything. Rejected: an unlock that subtracts before it looks, as Go's does. It is no faster, others see
-    // a mistake until it is taken back, and the one that takes it back may owe a wake-up for which it has no stack left.
+    // The state has three bits and the number of waiters. 0 means free and without waiters. Each step checks that it is allowed before it
+    // changes the state. Rejected: an unlock that subtracts before it checks, as Go's does. It is no faster, other threads see the state
+    // of a wrong unlock until that is undone, and the thread that undoes it may owe a wake-up for which it has no stack left.
     private static final int LOCKED = 1;
-    /** A waiter is awake and competes: unlock wakes no other. */
+    /** A waiter is awake and competes, so unlock wakes no other. */
     private static final int WOKEN = 1 << 1;
-    /** Starvation mode: an unlocked lock belongs to the first waiter, nobody takes it. Set only while it is locked. */
+    /** Starvation mode: an unlocked lock belongs to the first waiter, and no other thread takes it. It is set only while it is locked. */
     private static final int STARVING = 1 << 2;
     private static final int WAITER_SHIFT = 3;
     private static final int WAITER = 1 << WAITER_SHIFT;
@@ -56,22 +56,22 @@ public final class Mutex {
     private static final long STARVATION_NANOS = 1_000_000;
     private static final VarHandle STATE = FieldHandle.of(MethodHandles.lookup(), Mutex.class, "state", int.class);
 
-    /** Anyone, by CAS. */
+    /** Each thread writes it, by CAS. */
     private volatile int state;
     /** The waiters sleep here. */
     private final Sema sema = new Sema();
 
-    /** An unlocked mutex. */
+    /** Makes an unlocked mutex. */
     public Mutex() {
     }
 
     /**
-     * Takes the lock, waiting for it.
+     * Waits for the lock and takes it.
      *
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##locks the package}.
      */
     public void lock() {
-        Headroom.check(); // Or there might be no room for the unlock.
+        Headroom.check(); // The stack must have room for the unlock as well.
         if (!STATE.compareAndSet(this, 0, LOCKED)) {
             GStack st = GStack.enterChecked();
             boolean _ = lockSlow(null, WaitReason.MUTEX_LOCK);
@@ -80,30 +80,31 @@ public final class Mutex {
     }
 
     /**
-     * Takes the lock, waiting for it until an interrupt of the calling thread ends that.
+     * Waits for the lock and takes it, but an interrupt of the calling thread ends the wait.
      *
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##locks the package}.
      *
-     * @throws InterruptedException when it was interrupted before or while this waits; the lock was not taken, and the interrupt
-     *     status is cleared
+     * @throws InterruptedException when the calling thread was interrupted before or while this waits; the lock was not taken, and the
+     *     interrupt status is cleared
      */
     public void lockInterruptibly() throws InterruptedException {
         boolean _ = take(Limits.INTERRUPTIBLY);
     }
 
     /**
-     * Takes the lock, waiting for it until {@code ctx} is cancelled. Interrupts leave it alone.
+     * Waits for the lock and takes it, but a cancel of {@code ctx} ends the wait. An interrupt does not.
      *
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##locks the package}.
      *
-     * @throws RuntimeException {@code ctx.err()} when it is cancelled before or while this waits; the lock was not taken
+     * @throws RuntimeException {@code ctx.err()} when {@code ctx} is cancelled before or while this waits; the lock was not taken
      */
     public void lockUnless(Cancelable ctx) {
         boolean _ = take(Limits.until(ctx).uninterruptibly());
     }
 
     /**
-     * Takes the lock, waiting for it for at most {@code d}; zero or less is {@link #tryLock}. Interrupts leave it alone.
+     * Waits for the lock for at most {@code d} and takes it. If {@code d} is zero or less, it does not wait, like {@link #tryLock}. An
+     * interrupt does not end the wait.
      *
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##locks the package}.
      *
@@ -113,7 +114,7 @@ public final class Mutex {
         return take(Limits.within(d).uninterruptibly());
     }
 
-    /** With limits; false when the time was up. */
+    /** Waits for the lock with limits and takes it. Returns false when the time was up. */
     boolean take(Limits limits) {
         limits.check();
         if (tryLock()) {
@@ -134,7 +135,7 @@ public final class Mutex {
     }
 
     /**
-     * Takes the lock if it is free, and nobody is about to have it handed over.
+     * Takes the lock if it is free, and is not about to be handed to a waiter.
      *
      * @return false when it was not taken
      */
@@ -144,18 +145,18 @@ public final class Mutex {
         return isFree(s) && STATE.compareAndSet(this, s, s | LOCKED);
     }
 
-    /** False when {@code e}, null for nothing, has ended the wait, and nothing was taken. */
+    /** Waits for the lock and takes it. Returns false when {@code e}, which may be null, has ended the wait, and the lock was not taken. */
     private boolean lockSlow(Sema.@Nullable OfSema e, WaitReason reason) {
         boolean waited = false;
         boolean starving = false;
-        boolean awake = false; // The WOKEN bit is ours.
+        boolean awake = false; // Whether the WOKEN bit is this waiter's.
         long since = 0;
-        long from = 0; // When the time began that was not counted yet.
+        long from = 0; // The nanoTime from which on the wait was not counted yet.
         int spun = 0;
         for (int s = state;; s = state) {
             if ((s & (LOCKED | STARVING)) == LOCKED && Sema.canSpin(spun)) {
                 if (!awake && (s & WOKEN) == 0 && waiters(s) != 0 && STATE.compareAndSet(this, s, s | WOKEN)) {
-                    awake = true; // Unlock need not wake another.
+                    awake = true; // Now unlock wakes no other waiter.
                 }
                 Sema.spin();
                 spun++;
@@ -167,7 +168,7 @@ public final class Mutex {
             if (isFree(s)) {
                 return true;
             }
-            boolean again = waited; // Then first in line.
+            boolean again = waited; // A waiter that has waited before goes to the front of the queue.
             if (!waited) {
                 waited = true;
                 since = System.nanoTime();
@@ -181,7 +182,7 @@ public final class Mutex {
                 if (giveUp()) {
                     return false;
                 }
-                sema.acquire(true, reason); // It comes, or is there: the wait ends as if by it.
+                sema.acquire(true, reason); // The unit comes, or is there, and the wait ends as if by it.
             }
             starving |= now - since > STARVATION_NANOS;
             s = state;
@@ -189,17 +190,18 @@ public final class Mutex {
                 handedOver(starving);
                 return true;
             }
-            awake = true; // Unlock has set the bit for us.
+            awake = true; // Unlock has set the bit for this waiter.
             spun = 0;
         }
     }
 
     /**
-     * A waiter that is in no queue any more, and has no unit, is counted out. Waiters in the state and units on their way are as many
-     * as wait, in normal mode: an unlock that wakes one counts it out. In starvation mode the one that the lock is handed to
-     * is still counted. So while others are counted, one of them gets what is on its way, and this one may leave; else it was meant.
+     * Subtracts a waiter that has left the queue without a unit of the semaphore from the number of waiters. In normal mode the waiters in
+     * the state and the units on their way together are as many as the waiters there are, since an unlock that wakes a waiter subtracts it.
+     * In starvation mode the waiter to which the lock is handed still counts. So if the state counts other waiters, one of them receives
+     * the pending unit, and this waiter may leave. If it counts no other, the unit is for this waiter.
      *
-     * @return false when the unlock of somebody has counted on this waiter: it has to take the unit
+     * @return false when an unlock has released a unit for this waiter, which has to take it
      */
     private boolean giveUp() {
         for (;;) {
@@ -210,7 +212,7 @@ public final class Mutex {
             }
             int n = s - WAITER;
             if (waiters(n) == 0) {
-                n &= ~STARVING; // Nobody is left to hand over to.
+                n &= ~STARVING; // There is no waiter left to which the lock could be handed.
             }
             if (STATE.compareAndSet(this, s, n)) {
                 return true;
@@ -218,7 +220,7 @@ public final class Mutex {
         }
     }
 
-    /** The state after a thread has asked for the lock: locked if it was free, else with one more waiter. */
+    /** Returns the state after an attempt to take the lock: locked if it was free, otherwise with one more waiter. */
     private static int next(int s, boolean starving, boolean awake) {
         int n = isFree(s) ? s | LOCKED : s + WAITER;
         if (starving && (s & LOCKED) != 0) {
@@ -228,7 +230,7 @@ public final class Mutex {
             if ((n & WOKEN) == 0) {
                 throw Throw.of("sync: inconsistent mutex state");
             }
-            n &= ~WOKEN; // We have the lock, or sleep again.
+            n &= ~WOKEN; // This waiter has the lock, or sleeps again.
         }
         return n;
     }
@@ -241,7 +243,7 @@ public final class Mutex {
         return s >>> WAITER_SHIFT;
     }
 
-    /** The lock is ours, though the state does not say so yet; others add waiters. */
+    /** Marks the lock, which was handed to this waiter, as locked. Other threads may add waiters meanwhile. */
     private void handedOver(boolean starving) {
         for (;;) {
             int s = state;
@@ -250,7 +252,7 @@ public final class Mutex {
             }
             int n = s + LOCKED - WAITER;
             if (!starving || waiters(s) == 1) {
-                n -= STARVING; // Starvation mode must end: two that hand over to each other pay a switch each time.
+                n -= STARVING; // Starvation mode must end, as each hand-over costs a switch.
             }
             if (STATE.compareAndSet(this, s, n)) {
                 return;
@@ -259,10 +261,9 @@ public final class Mutex {
     }
 
     /**
-     * Gives the lock back.
+     * Releases the lock.
      *
-     * @throws IllegalStateException "sync: unlock of unlocked mutex"; in program mode that ends the program. Nothing has
-     *     changed: see the class comment
+     * @throws IllegalStateException "sync: unlock of unlocked mutex", and nothing has changed; in program mode this ends the program
      */
     public void unlock() {
         if (!STATE.compareAndSet(this, LOCKED, 0) && !unlockSlow()) {
@@ -270,7 +271,7 @@ public final class Mutex {
         }
     }
 
-    /** False when it is not locked. */
+    /** Releases the lock. Returns false when it is not locked. */
     private boolean unlockSlow() {
         if ((state & LOCKED) != 0 && !Headroom.enough()) {
             Unlocking.leave(this);
@@ -279,7 +280,10 @@ public final class Mutex {
         return giveBack();
     }
 
-    /** An unlock where there is room on the stack, also inside another section; false, and nothing has changed, when it is not locked. */
+    /**
+     * Releases the lock. The stack must have room for it; the caller may be inside another section of the runtime. Returns false, and has
+     * changed nothing, when the mutex is not locked.
+     */
     boolean giveBack() {
         for (int s = state; (s & LOCKED) != 0; s = state) {
             if (STATE.compareAndSet(this, s, s & ~LOCKED)) {
@@ -294,7 +298,7 @@ public final class Mutex {
         return false;
     }
 
-    /** An unlock for which there was no stack left: until sysmon has done it the lock is held. */
+    /** An unlock for which there was no stack left. The lock is held until sysmon has done it. */
     private static final class Unlocking extends Deferred {
         private final Mutex m;
         private final @Nullable GStack by = GStack.current();
@@ -303,7 +307,7 @@ public final class Mutex {
             this.m = m;
         }
 
-        /** Has sysmon do it; throws, and nothing has changed, when no scheduler lives. */
+        /** Leaves the unlock to sysmon. When no scheduler lives it throws, and has changed nothing. */
         static void leave(Mutex m) {
             if (!Deferred.add(new Unlocking(m))) {
                 throw Headroom.overflow();
@@ -312,13 +316,13 @@ public final class Mutex {
 
         @Override
         protected void run() {
-            if (!m.giveBack()) { // Another has unlocked it by mistake meanwhile, and was let through.
+            if (!m.giveBack()) { // Meanwhile another thread has unlocked it by mistake, which was not detected.
                 Fatal.misuseBy(by, UNLOCKED);
             }
         }
     }
 
-    /** The lock is free: wakes the one that has waited longest, unless a waiter is awake already or the lock has been taken. */
+    /** Wakes the waiter that has waited longest, as the lock is free, unless a waiter is awake already or the lock has been taken. */
     private void pass(int free) {
         for (int s = free; waiters(s) != 0 && (s & WOKEN) == 0 && isFree(s); s = state) {
             if (STATE.compareAndSet(this, s, s - WAITER | WOKEN)) {
@@ -338,13 +342,13 @@ public final class Mutex {
         return Fatal.misuse(UNLOCKED);
     }
 
-    /** Whether anyone holds it. */
+    /** Returns whether a thread holds the lock. */
     boolean isLocked() {
         return (state & LOCKED) != 0;
     }
 
     /**
-     * Runs {@code f} with the lock held; unlocks however it ends.
+     * Runs {@code f} with the lock held, and unlocks however {@code f} ends.
      *
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##locks the package}.
      */
@@ -359,7 +363,7 @@ public final class Mutex {
     }
 
     /**
-     * Runs {@code f} with the lock held and returns its result; unlocks however it ends.
+     * Runs {@code f} with the lock held and returns its result. Unlocks however {@code f} ends.
      *
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##locks the package}.
      */

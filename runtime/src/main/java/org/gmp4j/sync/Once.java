@@ -8,23 +8,23 @@ import org.gmp4j.Cancelable;
 import org.jspecify.annotations.NullMarked;
 
 /**
- * Runs something once. Thread-safe, from goroutines, virtual threads and platform threads. A wait for the run is as one for
- * a {@link Mutex}: interrupts leave it alone, and in a bubble it holds the clock. That one run happens before the return of every
- * {@link #run}. Source: Go's {@code sync.Once}.
+ * Runs one function once. Thread-safe. Goroutines, virtual threads and platform threads may use it. A wait for the run is like one for a
+ * {@link Mutex}: an interrupt does not end it, and in a bubble it holds the clock. The run happens before the return of every {@link #run}.
+ * Source: Go's {@code sync.Once}.
  */
 @NullMarked
 public final class Once {
-    /** Written with the lock held, after the run. */
+    /** It is written after the run, with the lock held. */
     private volatile boolean done;
     private final Mutex mutex = new Mutex();
 
-    /** Nothing was run. */
+    /** Makes an object whose first {@link #run} runs its function. */
     public Once() {
     }
 
     /**
-     * Runs {@code f} if this is the first call; others wait until it has ended. If it throws, what it throws comes out of
-     * this call, and it counts as run. A call from within {@code f} waits for ever.
+     * Runs {@code f} if this is the first call. Other calls wait until {@code f} has ended. If {@code f} throws an exception, this call
+     * throws it, and {@code f} counts as run. A call from within {@code f} waits for ever.
      *
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##locks the package}.
      */
@@ -37,9 +37,9 @@ public final class Once {
     }
 
     /**
-     * As {@link #run}, until an interrupt of the calling thread ends the wait for another's run; a run of its own is left alone.
+     * Like {@link #run}, this runs {@code f} or waits for the run of another thread, but an interrupt of the calling thread ends that wait.
      *
-     * @throws InterruptedException when it was interrupted before or while it waits; the interrupt status is cleared
+     * @throws InterruptedException when the calling thread was interrupted before or while it waits; the interrupt status is cleared
      */
     public void runInterruptibly(Runnable f) throws InterruptedException {
         Objects.requireNonNull(f, "run of nil func value");
@@ -50,9 +50,9 @@ public final class Once {
     }
 
     /**
-     * As {@link #run}, until {@code ctx} is cancelled while this waits for another's run; a run of its own is left alone.
+     * Like {@link #run}, this runs {@code f} or waits for the run of another thread, but a cancel of {@code ctx} ends that wait.
      *
-     * @throws RuntimeException {@code ctx.err()} when it is cancelled before or while this waits
+     * @throws RuntimeException {@code ctx.err()} when {@code ctx} is cancelled before or while this waits
      */
     public void runUnless(Cancelable ctx, Runnable f) {
         Objects.requireNonNull(f, "run of nil func value");
@@ -63,7 +63,8 @@ public final class Once {
     }
 
     /**
-     * As {@link #run}, waiting for another's run for {@code d} at most; zero or less only looks.
+     * Like {@link #run}, this runs {@code f} or waits for the run of another thread, but for {@code d} at most. If {@code d} is zero or
+     * less, it does not wait.
      *
      * @return false when the time was up
      */
@@ -78,7 +79,7 @@ public final class Once {
         return true;
     }
 
-    /** With the mutex, which it gives back. */
+    /** Runs {@code f} if it was not run yet. The caller holds the mutex, which this unlocks. */
     private void locked(Runnable f) {
         try {
             if (!done) {

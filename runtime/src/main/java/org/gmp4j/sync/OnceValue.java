@@ -11,14 +11,15 @@ import org.gmp4j.stack.Goexit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A value that is computed when it is first asked for. Thread-safe, from goroutines, virtual threads and platform threads. A wait for it
- * is as one for a {@link Mutex}: interrupts leave it alone, and in a bubble it holds the clock. Source: Go's {@code sync.OnceValue}.
+ * A value that the first {@link #get} computes. Thread-safe. Goroutines, virtual threads and platform threads may use it. A wait for the
+ * computation is like one for a {@link Mutex}: an interrupt does not end it, and in a bubble it holds the clock. Source: Go's
+ * {@code sync.OnceValue}.
  *
- * @param <T> its type; {@code null} is a value like others
+ * @param <T> the type of the value, which may be {@code null}
  */
 public final class OnceValue<T extends @Nullable Object> implements Supplier<T> {
     private final Once once = new Once();
-    /** All three by the one run, which {@link #once} orders. */
+    /** Only the one run writes these three fields. {@link #once} orders it before each read. */
     private @Nullable Supplier<T> supplier;
     private @Nullable T value;
     private @Nullable Throwable thrown;
@@ -27,14 +28,14 @@ public final class OnceValue<T extends @Nullable Object> implements Supplier<T> 
         this.supplier = supplier;
     }
 
-    /** The value that {@code supplier} gives; it is called at most once. */
+    /** Makes a value that {@code supplier} computes, which is called at most once. */
     public static <T extends @Nullable Object> OnceValue<T> of(Supplier<T> supplier) {
         return new OnceValue<>(Objects.requireNonNull(supplier, "supplier"));
     }
 
     /**
-     * The value; the first call computes it, others wait. If the supplier threw, every call throws the same. If it called
-     * {@code goexit}, later calls throw {@link IllegalStateException}.
+     * Returns the value. The first call computes it, and others wait for that. If the supplier threw an exception, every call throws that
+     * exception. If it called {@code goexit}, later calls throw an {@link IllegalStateException}.
      *
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##locks the package}.
      */
@@ -45,9 +46,10 @@ public final class OnceValue<T extends @Nullable Object> implements Supplier<T> 
     }
 
     /**
-     * As {@link #get}, until an interrupt of the calling thread ends the wait for another's computation; its own is left alone.
+     * Like {@link #get}, this computes the value or waits for another thread to do so, but an interrupt of the calling thread ends that
+     * wait.
      *
-     * @throws InterruptedException when it was interrupted before or while it waits; the interrupt status is cleared
+     * @throws InterruptedException when the calling thread was interrupted before or while it waits; the interrupt status is cleared
      */
     public T getInterruptibly() throws InterruptedException {
         once.runInterruptibly(new Computation(this));
@@ -55,9 +57,9 @@ public final class OnceValue<T extends @Nullable Object> implements Supplier<T> 
     }
 
     /**
-     * As {@link #get}, until {@code ctx} is cancelled while this waits for another's computation; its own is left alone.
+     * Like {@link #get}, this computes the value or waits for another thread to do so, but a cancel of {@code ctx} ends that wait.
      *
-     * @throws RuntimeException {@code ctx.err()} when it is cancelled before or while this waits
+     * @throws RuntimeException {@code ctx.err()} when {@code ctx} is cancelled before or while this waits
      */
     public T getUnless(Cancelable ctx) {
         once.runUnless(ctx, new Computation(this));
@@ -65,7 +67,8 @@ public final class OnceValue<T extends @Nullable Object> implements Supplier<T> 
     }
 
     /**
-     * As {@link #get}, waiting for another's computation for {@code d} at most; zero or less only looks.
+     * Like {@link #get}, this computes the value or waits for another thread to do so, but for {@code d} at most. If {@code d} is zero or
+     * less, it does not wait.
      *
      * @throws TimeoutException when the time was up
      */
@@ -84,7 +87,7 @@ public final class OnceValue<T extends @Nullable Object> implements Supplier<T> 
         }
     }
 
-    @SuppressWarnings("NullAway") // What the supplier gave, which may be null only where T may.
+    @SuppressWarnings("NullAway") // The supplier's value may be null only if T may be.
     private T computed() {
         if (thrown != null) {
             throw OnceValue.<RuntimeException>sneaky(thrown);
@@ -92,7 +95,7 @@ public final class OnceValue<T extends @Nullable Object> implements Supplier<T> 
         return value;
     }
 
-    @SuppressWarnings("NullAway") // Called once, and cleared then.
+    @SuppressWarnings("NullAway") // The supplier is not null, as it is cleared only after its one call.
     private void compute() {
         try {
             value = supplier.get();
@@ -103,7 +106,7 @@ public final class OnceValue<T extends @Nullable Object> implements Supplier<T> 
             }
             thrown = t;
         } finally {
-            supplier = null; // For the collector.
+            supplier = null; // So that the collector can take it.
         }
     }
 

@@ -18,36 +18,36 @@ import org.gmp4j.sysmon.GcWatch;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Objects that are worth using again, for as long as the collector leaves them: it may take any of them at any time without notice.
- * They never cause an {@link OutOfMemoryError}, and never outlive the pool. Thread-safe, from goroutines, virtual threads and plain
- * threads. Nothing here waits, so interrupts and bubbles make no difference. What is done before a {@link #put} happens before the
- * return of the {@link #get} that gives the object out again.
+ * A pool of objects that are worth using again. The collector may take any of them at any time without notice. They never cause an
+ * {@link OutOfMemoryError}, and never outlive the pool. Thread-safe. Goroutines, virtual threads and plain threads may use it. No method
+ * waits, so interrupts and bubbles make no difference. The actions of a thread before a {@link #put} happen before the return of the
+ * {@link #get} that returns the object.
  *
- * <p>Each P has a slot of its own: one object that is taken and left by one atomic step, and a list of more under a lock,
- * newest first. A get that finds its slot empty takes the oldest of another's list. Plain threads spread over the slots, and so do
- * Ps of several schedulers; the number of a P is only a hint where to look, nothing breaks if it is out of date.
+ * <p>Each P has a slot of its own. It has one object that is taken and put by one atomic step, and a list of more objects under a lock, of
+ * which the newest is taken first. A get that finds its slot empty takes the oldest object of another slot's list. Plain threads, and Ps of
+ * several schedulers, share the slots. The number of a P is only a hint for the choice of a slot and may be out of date.
  *
- * <p>The victim cache. When the collector has run ({@link GcWatch}), all slots of all pools become victims, and the victims
- * of before are dropped. A get looks among the victims when there is nothing else, and what is put back stands in the new
- * slots. So what is in use survives, what was not asked for between two such beats goes, and a pool does not lose all at
- * once. Without a scheduler in the process nobody watches but a get that finds no object, and a put into an empty pool.
+ * <p>The victim cache. When the collector has run ({@link GcWatch}), all slots of all pools become victims, and the previous victims are
+ * dropped. A get takes a victim when the slots are empty, and a put puts it into the new slots. So objects in use survive, objects that
+ * were not used between two such drops go, and a pool does not lose all at once. Without a scheduler in the process, only a get that finds
+ * no object, and a put into an empty pool, detect that the collector has run.
  *
- * <p>A beat comes at most once a second, which is too late when memory is short. Therefore the slots of a pool hang on one
- * soft reference: the collector takes them all before it lets an allocation fail. And the list of all pools refers to them
- * weakly: a pool that was dropped goes with what it holds, whether anybody watches or not.
+ * <p>A drop happens at most once a second, which is too late when memory is short. Therefore one soft reference refers to all slots of a
+ * pool, and the collector takes them before it lets an allocation fail. The list of all pools refers to them weakly, so that the collector
+ * takes an unused pool with its objects in any case.
  *
- * <p>Rejected: soft references alone keep everything until memory is short, weak ones nothing beyond the next collection;
- * one for each object would be the greater part of a small one. Source: Go's {@code sync.Pool}.
+ * <p>Rejected: soft references alone keep all objects until memory is short, and weak ones keep none beyond the next collection. A
+ * reference for each object would be larger than a small object. Source: Go's {@code sync.Pool}.
  *
  * @param <T> the type of the objects; {@code null} is never one
  */
 public final class Pool<T> {
-    /** A power of two. */
+    /** The number of slots, a power of two. */
     private static final int SLOTS = Integer.highestOneBit(2 * Runtime.getRuntime().availableProcessors() - 1);
 
     /** Guards the two lists and the making of slots. */
     private static final HeapMutex LOCK = new HeapMutex(LockRank.SEMA);
-    /** Pools with slots, and those that may have victims only. Swapped by a beat, which is not to allocate. */
+    /** The pools with slots, and the pools that may have only victims. {@link #drop} swaps the lists, as it must not allocate. */
     private static ArrayList<WeakReference<Pool<?>>> all = new ArrayList<>();
     private static ArrayList<WeakReference<Pool<?>>> old = new ArrayList<>();
 
@@ -64,11 +64,11 @@ public final class Pool<T> {
 
     private final @Nullable Supplier<T> supplier;
     private final WeakReference<Pool<?>> self = new WeakReference<>(this);
-    /** Both under LOCK; read without it. */
+    /** Both are written with LOCK held, and read without it. */
     private volatile Slots slots = Slots.NONE;
     private volatile Slots victims = Slots.NONE;
 
-    /** All slots of a pool, for as long as there is memory. */
+    /** A reference to all slots of a pool, which the collector clears when memory is short. */
     private static final class Slots extends SoftReference<Slot[]> {
         static final Slots NONE = new Slots(null);
 
@@ -77,13 +77,13 @@ public final class Pool<T> {
         }
     }
 
-    /** What one P uses most. Padded: the slots of two Ps never share a cache line. */
+    /** The objects that one P uses first. It is padded, so that the slots of two Ps never share a cache line. */
     private static final class Slot {
         private static final VarHandle ONE = FieldHandle.of(MethodHandles.lookup(), Slot.class, "one", Object.class);
 
-        /** Anyone, by exchange. */
+        /** Each thread writes it, by an exchange or a CAS. */
         private volatile @Nullable Object one;
-        /** Under the lock, oldest first; the count is read without it. */
+        /** The lock guards the list, whose oldest object is the first, and its count, which is also read without the lock. */
         private final HeapMutex lock = new HeapMutex(LockRank.SEMA);
         private final ArrayDeque<Object> more = new ArrayDeque<>();
         private volatile int count;
@@ -117,7 +117,7 @@ public final class Pool<T> {
             try {
                 more.addLast(x);
                 count = more.size();
-            } finally { // The list may be out of memory.
+            } finally { // The growth of the list may fail for want of memory.
                 lock.unlock();
                 GStack.exit(st);
             }
@@ -125,9 +125,9 @@ public final class Pool<T> {
     }
 
     /**
-     * An empty pool.
+     * Makes an empty pool.
      *
-     * @param supplier what {@link #get} returns when there is nothing; null for null
+     * @param supplier makes the object that {@link #get} returns when the pool is empty; with null, get returns null then
      */
     public Pool(@Nullable Supplier<T> supplier) {
         this.supplier = supplier;
@@ -138,7 +138,7 @@ public final class Pool<T> {
         return (st == null ? (int) Thread.currentThread().threadId() : st.pHint()) & SLOTS - 1;
     }
 
-    /** An object that was put, in no order that could be relied on, or a new one. */
+    /** Returns an object that was put, in no defined order, or a new one of the supplier if the pool is empty; null without a supplier. */
     public @Nullable T get() {
         int i = here();
         Object x = take(slots.get(), i);
@@ -172,7 +172,7 @@ public final class Pool<T> {
         return x;
     }
 
-    /** Leaves an object for others; the caller does not use it any more. */
+    /** Puts an object into the pool. The caller must not use it any more. */
     public void put(T x) {
         Objects.requireNonNull(x, "null is never an element of a pool");
         Slot[] to = slots.get();
@@ -185,13 +185,13 @@ public final class Pool<T> {
         }
     }
 
-    /** Whether something was put since the last beat. */
+    /** Returns whether an object was put since the last drop. */
     boolean hasSlots() {
         return slots.get() != null;
     }
 
     private Slot[] makeSlots() {
-        GcWatch.look(); // So that pools that come and go do not fill the list where nobody else watches.
+        GcWatch.look(); // Without a scheduler this keeps short-lived pools from filling the list.
         Slot[] made = new Slot[SLOTS];
         for (int i = 0; i < SLOTS; i++) {
             made[i] = new Slot();
@@ -204,18 +204,18 @@ public final class Pool<T> {
             if (there != null) {
                 return there;
             }
-            if (slots == Slots.NONE) { // Else the collector has taken them, and it is in the list.
+            if (slots == Slots.NONE) { // Otherwise the collector has cleared the reference, and the pool is in the list already.
                 all.add(self);
             }
             slots = ref;
             return made;
-        } finally { // The list may be out of memory.
+        } finally { // The growth of the list may fail for want of memory.
             LOCK.unlock();
             GStack.exit(st);
         }
     }
 
-    /** {@code poolCleanup}: a beat of the collector. Sysmon's too: it does not allocate. */
+    /** {@code poolCleanup}: makes all slots victims, and drops the previous victims. Sysmon may run it, so it does not allocate. */
     static void drop() {
         GStack st = GStack.enter();
         LOCK.lock();
@@ -240,7 +240,7 @@ public final class Pool<T> {
         GStack.exit(st);
     }
 
-    /** How many pools are in the lists: for tests. */
+    /** Returns how many pools are in the lists, for tests. */
     static int listed() {
         GStack st = GStack.enter();
         LOCK.lock();

@@ -22,65 +22,64 @@ import org.jspecify.annotations.NullMarked;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A lock held by any number of readers or by one writer. Goroutines, virtual and plain threads may use it together; it has
- * no owner. Interrupts leave its waits alone, but for those that say so in their name; in a bubble of {@code Synctest} the clock does not
- * move on while one waits without a limit of time. A writer that waits holds new readers off: readers that come later cannot pass it;
- * therefore a reader must not take the read lock again inside. The writer waits for the readers that have the lock when it comes, among
- * them those that wait for a CPU, and no time bounds that. Writers wait for each other as for a {@link Mutex}. The readers that a writer
- * held off come before the next writer.
- * What is done before an unlock happens before the return of the lock that it lets through. Unlocked when new.
+ * A lock that any number of readers or one writer may hold. Goroutines, virtual and plain threads may use it together. It has no owner. An
+ * interrupt ends no wait for it, except in the forms named {@code …Interruptibly}. In a bubble of {@code Synctest} the clock does not move
+ * on during a wait without a limit of time. While a writer waits, new readers wait behind it. So a reader that holds the read lock must not
+ * take it again. A writer waits for all readers that hold the lock when it comes, also for those that wait for a CPU, and this wait has no
+ * bound. Writers wait for each other as for a {@link Mutex}. Readers that waited behind a writer get the lock before the next writer. The
+ * actions of a thread before an unlock happen before the return of a lock that had to wait for it. A new lock is unlocked.
  *
- * <p>Misuse. An unlock that throws has changed nothing, as that of a {@link Mutex}. But an unlock while another thread holds the lock
- * in the same way cannot be told from a right one: it gives that lock back.
+ * <p>Misuse. An unlock that throws has changed nothing, as with a {@link Mutex}. But the lock cannot detect an unlock by a thread that does
+ * not hold it while another thread holds it in the same way. Such an unlock releases the lock.
  *
- * <p>One word holds all of the state, so that each step sees whether it is right before it changes anything: how many hold
- * the read lock or wait for it; whether a writer has the lock, or waits for the readers that were inside when it came; and how many
- * of these are left, the last of which wakes the writer. Go has two words, and adds to them before it looks: then a mistaken
- * unlock is seen by others, and a writer that came just then would wait for a reader that never was.
+ * <p>One word has the whole state, so that each step can check whether it is allowed before it changes anything. It has the number of
+ * readers that hold the lock or wait for it, whether there is a writer, and the number of departing readers: readers that held the lock
+ * when the writer came and hold it still. The last of these wakes the writer. Go has two words, and adds to them before it checks. There
+ * other threads see a wrong unlock, and a writer that comes at that moment waits for a reader that does not exist.
  *
  * <p>Source: Go's {@code sync.RWMutex}.
  */
 @NullMarked
 public final class RWMutex {
-    /** The sign: readers wait, and a writer has the lock when none is departing. */
+    /** The sign bit: there is a writer, and new readers wait. The writer has the lock when no reader is departing. */
     private static final long WRITER = 1L << 63;
-    /** One reader, inside or waiting; there is room for 2^31. Those that a writer waits for count from 0 up. */
+    /** One reader that holds the lock or waits for it, of at most 2^31. Departing readers count in the lower half. */
     private static final long READER = 1L << 32;
     private static final String READ_UNLOCKED = "sync: RUnlock of unlocked RWMutex";
     private static final String WRITE_UNLOCKED = "sync: Unlock of unlocked RWMutex";
     private static final VarHandle STATE = FieldHandle.of(MethodHandles.lookup(), RWMutex.class, "state", long.class);
     private static final VarHandle HASTY = FieldHandle.of(MethodHandles.lookup(), RWMutex.class, "hasty", NotifyList.class);
 
-    /** Held by the writer, and by one that waits for readers. */
+    /** The writer holds it, also while it waits for readers. */
     private final Mutex writer = new Mutex();
     private final Sema writerSema = new Sema();
     private final Sema readerSema = new Sema();
-    /** Readers that may give up wait here, uncounted; made when the first one comes. */
+    /** Readers whose wait may end early wait here, and do not count in the state. The first such reader makes it. */
     private volatile @Nullable NotifyList hasty;
-    /** Anyone, by CAS; by addition to lock for reading. */
+    /** Each thread writes it by CAS, or by an addition to lock for reading. */
     private volatile long state;
 
-    /** An unlocked one. */
+    /** Makes an unlocked lock. */
     public RWMutex() {
     }
 
-    /** How many hold the read lock or wait for it. */
+    /** Returns how many readers hold the lock or wait for it. */
     private static int readers(long s) {
         return (int) ((s & ~WRITER) >>> Integer.SIZE);
     }
 
-    /** How many a writer waits for. */
+    /** Returns for how many readers a writer waits. */
     private static int departing(long s) {
         return (int) s;
     }
 
     /**
-     * Takes the lock for reading, waiting while a writer has it or waits for it.
+     * Takes the lock for reading. It waits while a writer has the lock or waits for it.
      *
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##locks the package}.
      */
     public void rLock() {
-        Headroom.check(); // Or there might be no room for the unlock.
+        Headroom.check(); // The stack must have room for the unlock as well.
         if ((long) STATE.getAndAdd(this, READER) < 0) {
             GStack st = GStack.enterChecked();
             long since = System.nanoTime();
@@ -91,35 +90,43 @@ public final class RWMutex {
     }
 
     /**
-     * As {@link #rLock}, but behind writers that come while it waits, until an interrupt of the calling thread ends it.
+     * Like {@link #rLock}, this takes the lock for reading, but an interrupt of the calling thread ends the wait. Writers that come during
+     * the wait get the lock first.
      *
-     * @throws InterruptedException when it was interrupted before or while this waits; the lock was not taken, and the interrupt
-     *     status is cleared
+     * @throws InterruptedException when the calling thread was interrupted before or while this waits; the lock was not taken, and the
+     *     interrupt status is cleared
      */
     public void rLockInterruptibly() throws InterruptedException {
         boolean _ = rLock(Limits.INTERRUPTIBLY);
     }
 
     /**
-     * As {@link #rLock}, but behind writers that come while it waits, until {@code ctx} is cancelled.
+     * Like {@link #rLock}, this takes the lock for reading, but a cancel of {@code ctx} ends the wait. Writers that come during the wait
+     * get the lock first.
      *
-     * @throws RuntimeException {@code ctx.err()} when it is cancelled before or while this waits; the lock was not taken
+     * @throws RuntimeException {@code ctx.err()} when {@code ctx} is cancelled before or while this waits; the lock was not taken
      */
     public void rLockUnless(Cancelable ctx) {
         boolean _ = rLock(Limits.until(ctx).uninterruptibly());
     }
 
-    /** As {@link #rLockInterruptibly}, for at most {@code d} instead; false when the time was up, and the lock was not taken. */
+    /**
+     * Like {@link #rLock}, this takes the lock for reading, but waits for at most {@code d}. Writers that come during the wait get the lock
+     * first.
+     *
+     * @return false when the time was up, and the lock was not taken
+     */
     public boolean rLockWithin(Duration d) {
         return rLock(Limits.within(d).uninterruptibly());
     }
 
     /**
-     * A reader that may give up is not counted while it waits: if it were, nothing would tell whether a writer has let it in already.
-     * It is told when a writer has given the lock back, and competes with the next one.
+     * Takes the lock for reading with limits. Returns false when the time was up. The reader is not counted while it waits. If it were, it
+     * could not find out at the end of its wait whether a writer has already given it the lock. It is notified when a writer has unlocked,
+     * and competes with the next writer.
      *
-     * <p>No wake-up is lost: the reader draws its ticket before it looks at the state, the writer changes the state before it looks
-     * for tickets, both with a full fence between.
+     * <p>No wake-up is lost. The reader draws its ticket before it reads the state, and the writer changes the state before it reads the
+     * tickets, both with a full fence in between.
      */
     private boolean rLock(Limits limits) {
         limits.check();
@@ -135,7 +142,7 @@ public final class RWMutex {
         try {
             e.begin();
             for (;;) {
-                int ticket = list.add(); // A ticket that nothing waits with does no harm: all are called at once.
+                int ticket = list.add(); // An unused ticket does no harm, since all tickets are notified at once.
                 if (tryRLock()) {
                     return true;
                 }
@@ -162,7 +169,7 @@ public final class RWMutex {
         return there == null ? fresh : there;
     }
 
-    /** Takes the lock for reading if no writer has it or waits for it; false when it was not taken. */
+    /** Takes the lock for reading if no writer has it or waits for it. Returns false when it was not taken. */
     public boolean tryRLock() {
         Headroom.check();
         for (long s = state; s >= 0; s = state) {
@@ -174,10 +181,9 @@ public final class RWMutex {
     }
 
     /**
-     * Gives one read lock back.
+     * Releases one read lock.
      *
-     * @throws IllegalStateException "sync: RUnlock of unlocked RWMutex"; in program mode that ends the program. Nothing has
-     *     changed
+     * @throws IllegalStateException "sync: RUnlock of unlocked RWMutex", and nothing has changed; in program mode this ends the program
      */
     public void rUnlock() {
         if (!giveReadBack()) {
@@ -185,7 +191,7 @@ public final class RWMutex {
         }
     }
 
-    /** False when it is not locked so. */
+    /** Releases one read lock. Returns false when no reader holds the lock. */
     private boolean giveReadBack() {
         for (;;) {
             long s = state;
@@ -193,7 +199,7 @@ public final class RWMutex {
                 return false;
             }
             long n = s < 0 ? s - READER - 1 : s - READER;
-            boolean last = n < 0 && departing(n) == 0; // Of those the writer waits for.
+            boolean last = n < 0 && departing(n) == 0; // Whether this is the last reader for which the writer waits.
             if (last && !Headroom.enough()) {
                 Unlocking.leave(this, true);
                 return true;
@@ -210,7 +216,7 @@ public final class RWMutex {
     }
 
     /**
-     * Takes the lock for writing, waiting for readers and other writers.
+     * Takes the lock for writing. It waits for readers and other writers.
      *
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##locks the package}.
      */
@@ -226,7 +232,9 @@ public final class RWMutex {
         }
     }
 
-    /** With the writers' mutex held: from here on readers wait. True when some are inside. */
+    /**
+     * Sets that there is a writer, so that new readers wait. Returns whether readers hold the lock. The caller holds the writers' mutex.
+     */
     private boolean announce() {
         long s;
         do {
@@ -236,25 +244,29 @@ public final class RWMutex {
     }
 
     /**
-     * As {@link #lock}, until an interrupt of the calling thread ends it.
+     * Like {@link #lock}, this takes the lock for writing, but an interrupt of the calling thread ends the wait.
      *
-     * @throws InterruptedException when it was interrupted before or while this waits; the lock was not taken, and the interrupt
-     *     status is cleared
+     * @throws InterruptedException when the calling thread was interrupted before or while this waits; the lock was not taken, and the
+     *     interrupt status is cleared
      */
     public void lockInterruptibly() throws InterruptedException {
         boolean _ = lock(Limits.INTERRUPTIBLY);
     }
 
     /**
-     * As {@link #lock}, until {@code ctx} is cancelled.
+     * Like {@link #lock}, this takes the lock for writing, but a cancel of {@code ctx} ends the wait.
      *
-     * @throws RuntimeException {@code ctx.err()} when it is cancelled before or while this waits; the lock was not taken
+     * @throws RuntimeException {@code ctx.err()} when {@code ctx} is cancelled before or while this waits; the lock was not taken
      */
     public void lockUnless(Cancelable ctx) {
         boolean _ = lock(Limits.until(ctx).uninterruptibly());
     }
 
-    /** As {@link #lock}, for at most {@code d}; false when the time was up, and the lock was not taken. */
+    /**
+     * Like {@link #lock}, this takes the lock for writing, but waits for at most {@code d}.
+     *
+     * @return false when the time was up, and the lock was not taken
+     */
     public boolean lockWithin(Duration d) {
         return lock(Limits.within(d).uninterruptibly());
     }
@@ -279,7 +291,7 @@ public final class RWMutex {
                 mine = true;
             }
             if (!mine && !withdraw()) {
-                writerSema.acquire(false, WaitReason.RWMUTEX_LOCK); // The last reader has let this one in.
+                writerSema.acquire(false, WaitReason.RWMUTEX_LOCK); // The last reader has released a unit for this writer.
                 mine = true;
             }
             return mine || !e.timeUp();
@@ -292,11 +304,14 @@ public final class RWMutex {
         }
     }
 
-    /** A writer that waits for readers gives up, and lets those in that it has held off; false when the last has let it in. */
+    /**
+     * Ends the wait of a writer for readers, and lets the readers in that wait behind it. Returns false when the last departing reader has
+     * released a unit for the writer.
+     */
     private boolean withdraw() {
         for (long s = state; departing(s) != 0; s = state) {
             if (STATE.compareAndSet(this, s, s & ~WRITER & ~0xFFFF_FFFFL)) {
-                // As many units as there are waiting readers that were not let in before; any of them may take one.
+                // The readers that wait are those that do not depart. Each gets a unit, and any of them may take any unit.
                 letIn(readers(s) - departing(s));
                 return true;
             }
@@ -304,7 +319,7 @@ public final class RWMutex {
         return false;
     }
 
-    /** After the state has changed: readers that are counted get a unit each, others are told. */
+    /** Lets readers in after the state has changed: each of the {@code waiting} counted readers gets a unit, the others are notified. */
     private void letIn(int waiting) {
         for (int i = 0; i < waiting; i++) {
             readerSema.release(false);
@@ -315,7 +330,7 @@ public final class RWMutex {
         }
     }
 
-    /** Takes the lock for writing if it is free; false when it was not taken. */
+    /** Takes the lock for writing if it is free. Returns false when it was not taken. */
     public boolean tryLock() {
         if (!writer.tryLock()) {
             return false;
@@ -328,10 +343,9 @@ public final class RWMutex {
     }
 
     /**
-     * Gives the write lock back, and lets the readers in that wait.
+     * Releases the write lock. Readers that wait get the lock.
      *
-     * @throws IllegalStateException "sync: Unlock of unlocked RWMutex"; in program mode that ends the program. Nothing has
-     *     changed
+     * @throws IllegalStateException "sync: Unlock of unlocked RWMutex", and nothing has changed; in program mode this ends the program
      */
     public void unlock() {
         if (!giveBack()) {
@@ -339,7 +353,7 @@ public final class RWMutex {
         }
     }
 
-    /** False when it is not locked so. */
+    /** Releases the write lock. Returns false when no writer holds the lock. */
     private boolean giveBack() {
         long s;
         do {
@@ -358,12 +372,13 @@ public final class RWMutex {
             letIn(waiting);
             GStack.exit(st);
         }
-        boolean _ = writer.giveBack(); // Last, because the readers come before the next writer. It must not be refused any more.
+        // This comes last, as the readers come before the next writer. There must be stack for it, since the lock is free already.
+        boolean _ = writer.giveBack();
         return true;
     }
 
     /**
-     * Runs {@code f} with the lock held for reading and returns its result; unlocks however it ends.
+     * Runs {@code f} with the lock held for reading and returns its result. Unlocks however {@code f} ends.
      *
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##locks the package}.
      */
@@ -378,7 +393,7 @@ public final class RWMutex {
     }
 
     /**
-     * Runs {@code f} with the lock held for reading; unlocks however it ends.
+     * Runs {@code f} with the lock held for reading, and unlocks however {@code f} ends.
      *
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##locks the package}.
      */
@@ -393,7 +408,7 @@ public final class RWMutex {
     }
 
     /**
-     * Runs {@code f} with the lock held for writing and returns its result; unlocks however it ends.
+     * Runs {@code f} with the lock held for writing and returns its result. Unlocks however {@code f} ends.
      *
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##locks the package}.
      */
@@ -408,7 +423,7 @@ public final class RWMutex {
     }
 
     /**
-     * Runs {@code f} with the lock held for writing; unlocks however it ends.
+     * Runs {@code f} with the lock held for writing, and unlocks however {@code f} ends.
      *
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##locks the package}.
      */
@@ -422,7 +437,7 @@ public final class RWMutex {
         }
     }
 
-    /** An unlock for which there was no stack left: until sysmon has done it the lock is held. */
+    /** An unlock for which there was no stack left. The lock is held until sysmon has done it. */
     private static final class Unlocking extends Deferred {
         private final RWMutex m;
         private final boolean reader;
@@ -433,7 +448,7 @@ public final class RWMutex {
             this.reader = reader;
         }
 
-        /** Has sysmon do it; throws, and nothing has changed, when no scheduler lives. */
+        /** Leaves the unlock to sysmon. When no scheduler lives it throws, and has changed nothing. */
         static void leave(RWMutex m, boolean reader) {
             if (!Deferred.add(new Unlocking(m, reader))) {
                 throw Headroom.overflow();
@@ -442,7 +457,7 @@ public final class RWMutex {
 
         @Override
         protected void run() {
-            if (!(reader ? m.giveReadBack() : m.giveBack())) { // Another has unlocked it by mistake, and was let through.
+            if (!(reader ? m.giveReadBack() : m.giveBack())) { // Another thread has unlocked it by mistake.
                 Fatal.misuseBy(by, reader ? READ_UNLOCKED : WRITE_UNLOCKED);
             }
         }

@@ -19,22 +19,23 @@ import org.jspecify.annotations.NullMarked;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A weighted semaphore: callers hold shares of a size. First come, first served: while a large request waits, small ones
- * behind it wait too, so it cannot starve. Thread-safe, from goroutines, virtual threads and platform threads. An interrupt ends
- * the waits of virtual threads of a {@code Gmp} alone ({@link WaitInterruptedException}), and of all in {@link
- * #acquireInterruptibly}. In a bubble of {@code Synctest} the clock moves on while one waits. What is done before a {@link
- * #release} happens before the return of the {@link #acquire} it lets through. Source: Go's {@code golang.org/x/sync/semaphore}.
+ * A weighted semaphore: callers hold shares of its size. Requests are served in their order. While a large request waits, small ones behind
+ * it wait too, so that it cannot starve. Thread-safe. Goroutines, virtual threads and platform threads may use it. An interrupt ends only
+ * the waits of virtual threads of a {@code Gmp} ({@link WaitInterruptedException}), and those of all threads in {@link
+ * #acquireInterruptibly}. In a bubble of {@code Synctest} the clock moves on during a wait. The actions of a thread before a {@link
+ * #release} happen before the return of an {@link #acquire} that had to wait for it. Source: Go's
+ * {@code golang.org/x/sync/semaphore}.
  */
 @NullMarked
 public final class Semaphore {
     private final HeapMutex lock = new HeapMutex(LockRank.SEMA);
-    /** By weight; under the lock. */
+    /** The waiters, each with its weight. The lock guards them, and held. */
     private final WaitQ waiters = new WaitQ();
     private final long size;
     private long held;
 
     /**
-     * A semaphore with nothing taken.
+     * Makes a semaphore of which nothing is taken.
      *
      * @throws IllegalArgumentException when {@code size} is negative
      */
@@ -50,7 +51,7 @@ public final class Semaphore {
     }
 
     /**
-     * Takes {@code n}, waiting for them. A request for more than the size waits for ever, and holds no other up.
+     * Waits for {@code n} units and takes them. A request for more than the size waits for ever, and does not delay other requests.
      *
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##waits the package}.
      *
@@ -84,18 +85,18 @@ public final class Semaphore {
     }
 
     /**
-     * As {@link #acquire(long)}, until an interrupt of the calling thread ends it.
+     * Like {@link #acquire(long)}, this waits for {@code n} units, but an interrupt of the calling thread ends the wait.
      *
      * @throws IllegalArgumentException when {@code n} is negative
-     * @throws InterruptedException when it was interrupted before or while this waits; nothing was taken, and the interrupt status
-     *     is cleared
+     * @throws InterruptedException when the calling thread was interrupted before or while this waits; nothing was taken, and the interrupt
+     *     status is cleared
      */
     public void acquireInterruptibly(long n) throws InterruptedException {
         boolean _ = acquire(n, Limits.INTERRUPTIBLY);
     }
 
     /**
-     * Takes {@code n}, waiting for them for at most {@code d}.
+     * Waits for {@code n} units for at most {@code d} and takes them.
      *
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##waits the package}.
      *
@@ -108,12 +109,14 @@ public final class Semaphore {
     }
 
     /**
-     * Takes {@code n}, waiting for them until {@code ctx} is cancelled. A request for more than the size waits until then.
+     * Waits for {@code n} units and takes them, but a cancel of {@code ctx} ends the wait. A request for more than the size waits until
+     * then.
      *
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##waits the package}.
      *
      * @throws IllegalArgumentException when {@code n} is negative
-     * @throws RuntimeException what {@code ctx.err()} gives, also when it was cancelled before or just now; then nothing was taken
+     * @throws RuntimeException {@code ctx.err()} when {@code ctx} is cancelled before or while this waits, or just after that; nothing was
+     *     taken
      * @throws WaitInterruptedException as {@link #acquire(long)}
      */
     public void acquire(Cancelable ctx, long n) {
@@ -143,7 +146,10 @@ public final class Semaphore {
         }
     }
 
-    /** Waits inside {@link GStack#enter}; false when the time was up. Requests for more than the size have a queue of their own. */
+    /**
+     * Waits inside {@link GStack#enter}. Returns false when the time was up. Each request for more than the size has a queue of its own, so
+     * that it does not delay others.
+     */
     private boolean await(@Nullable GStack st, long n, Limits limits) {
         WaitQ q = n > size ? new WaitQ() : waiters;
         GivingUp e = new GivingUp(this, q, limits);
@@ -169,11 +175,11 @@ public final class Semaphore {
         }
     }
 
-    /** Ends a wait; waiters behind it may fit then. */
+    /** The end of a wait by an interrupt, a context or a time. Requests of waiters behind it may fit then. */
     private static final class GivingUp extends Ending {
         private final Semaphore of;
         private final WaitQ q;
-        /** The waiters that this lets in. */
+        /** The list of waiters whose requests fit now, linked by waitlink. */
         private long first;
 
         GivingUp(Semaphore of, WaitQ q, Limits limits) {
@@ -209,7 +215,7 @@ public final class Semaphore {
     }
 
     /**
-     * Takes {@code n} if that needs no waiting.
+     * Takes {@code n} units if that needs no wait.
      *
      * @return false when nothing was taken
      * @throws IllegalArgumentException when {@code n} is negative
@@ -232,11 +238,10 @@ public final class Semaphore {
     }
 
     /**
-     * Gives {@code n} back.
+     * Releases {@code n} units. The semaphore has no owners, so a thread may release units that another thread has taken.
      *
      * @throws IllegalArgumentException when {@code n} is negative
-     * @throws IllegalStateException "semaphore: released more than held"; then nothing was released. There are no owners: what
-     *     others hold can be released
+     * @throws IllegalStateException "semaphore: released more than held"; then nothing was released
      */
     public void release(long n) {
         notNegative(n, "weight");
@@ -257,7 +262,10 @@ public final class Semaphore {
         }
     }
 
-    /** Takes out the waiters that there is room for now, up to the first that does not fit; linked by waitlink. */
+    /**
+     * Removes the waiters whose requests fit now, up to the first that does not, and takes their units. Returns their list, linked by
+     * waitlink. The caller holds the lock.
+     */
     private long admit() {
         long first = 0;
         long last = 0;
@@ -283,12 +291,12 @@ public final class Semaphore {
         long next = list;
         while (next != 0) {
             long sg = next;
-            next = Sudog.WAITLINK.get(sg); // Before the wake: the waiter may give the sudog to another.
+            next = Sudog.WAITLINK.get(sg); // Read before the wake, after which another waiter may use the sudog.
             Waiting.ready(sg);
         }
     }
 
-    /** How much is taken. */
+    /** Returns how many units are taken. */
     long held() {
         GStack st = GStack.enter();
         lock.lock();

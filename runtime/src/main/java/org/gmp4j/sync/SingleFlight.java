@@ -17,45 +17,45 @@ import org.gmp4j.stack.Goexit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Calls that are made by many at a time and worked out once: while one is under way, others with an equal key wait for its
- * result. Nothing is kept afterwards. Thread-safe, from goroutines, virtual threads and platform threads; they wait as for a
- * {@link WaitGroup}, at interrupts and in a bubble too. One that leaves disturbs neither the call nor the others. For a wait that a time
- * or a context may end there is {@link #runChan}. Source: Go's {@code golang.org/x/sync/singleflight}.
+ * Merges equal calls that are made at the same time. While a call runs, other callers with an equal key wait for its result. Results are
+ * not kept afterwards. Thread-safe. Goroutines, virtual threads and platform threads may use it. For interrupts and bubbles their waits
+ * follow the rules of a {@link WaitGroup}. A caller whose wait ends early affects neither the call nor the other callers. {@link #runChan}
+ * is for a wait that a time or a context may end. Source: Go's {@code golang.org/x/sync/singleflight}.
  *
  * @param <K> the keys, compared by {@code equals}
  * @param <V> the results
  */
 public final class SingleFlight<K, V extends @Nullable Object> {
     private final Mutex mutex = new Mutex();
-    /** Under way; under the mutex. */
+    /** The calls that run. The mutex guards it. */
     private final Map<K, Call<V>> calls = new HashMap<>();
-    /** What is sent where there is no memory for a result. */
+    /** The result that is sent when there is no memory for the real one. */
     private final Result<V> noMemory = new Result<>(null, new OutOfMemoryError("singleflight: no memory for the result"), true);
 
     /**
-     * What a call led to.
+     * The outcome of a call.
      *
-     * @param value what it returned; null if it threw
-     * @param thrown what it threw, the same object for all that waited for it; null if it returned
-     * @param shared whether more than one asked for it
+     * @param value the value that the call returned; null if it threw an exception
+     * @param thrown the exception that it threw, the same object for all callers; null if it returned
+     * @param shared whether there was more than one caller
      */
     public record Result<V extends @Nullable Object>(@Nullable V value, @Nullable Throwable thrown, boolean shared) {
         /**
          * Returns the value.
          *
-         * @throws Exception what the call threw
+         * @throws Exception the exception of the call
          */
         public V get() throws Exception {
             return SingleFlight.get(value, thrown);
         }
     }
 
-    /** A call; its result is written by the thread that makes it, before done. */
+    /** A call. The thread that makes it writes the result before it calls {@code done.done()}. */
     private static final class Call<V> {
         private final WaitGroup done = new WaitGroup();
-        /** Those of {@link #runChan}; under the mutex while the call is under way. */
+        /** The channels of {@link #runChan}. The mutex guards the list while the call runs. */
         private final List<Chan<Result<V>>> told = new ArrayList<>(0);
-        /** Under the mutex while the call is under way. */
+        /** The mutex guards it while the call runs. */
         private boolean shared;
         private @Nullable V value;
         private @Nullable Throwable thrown;
@@ -64,7 +64,7 @@ public final class SingleFlight<K, V extends @Nullable Object> {
             done.add(1);
         }
 
-        /** What it led to, for those that did not make it. */
+        /** Returns the value, or throws the exception, for a caller that did not make the call itself. */
         V ofOther() throws Exception {
             return SingleFlight.get(value, thrownAtOthers());
         }
@@ -91,7 +91,7 @@ public final class SingleFlight<K, V extends @Nullable Object> {
         }
     }
 
-    /** The mutex is held. */
+    /** Removes a call. It runs with the mutex held. */
     private record Removal<K, V>(SingleFlight<K, V> of, K key) implements Supplier<@Nullable Call<V>> {
         @Override
         public @Nullable Call<V> get() {
@@ -99,7 +99,7 @@ public final class SingleFlight<K, V extends @Nullable Object> {
         }
     }
 
-    @SuppressWarnings("NullAway") // What the call gave, which may be null only where V may.
+    @SuppressWarnings("NullAway") // The call's value may be null only if V may be.
     private static <V extends @Nullable Object> V get(@Nullable V value, @Nullable Throwable thrown) throws Exception {
         if (thrown != null) {
             throw SingleFlight.<RuntimeException>sneaky(thrown);
@@ -107,25 +107,25 @@ public final class SingleFlight<K, V extends @Nullable Object> {
         return value;
     }
 
-    /** What starts the goroutines of {@link #runChan}; null for the caller's scheduler. */
+    /** The executor that starts the goroutines of {@link #runChan}; null for the caller's scheduler. */
     private final @Nullable Executor on;
 
-    /** Nothing under way. */
+    /** Makes an object whose {@link #runChan} only goroutines may call. */
     public SingleFlight() {
         on = null;
     }
 
-    /** The same, whose {@link #runChan} may be called from any thread; {@code on} starts its goroutines: a {@code Gmp}. */
+    /** Makes an object whose {@link #runChan} any thread may call. {@code on}, usually a {@code Gmp}, starts its goroutines. */
     public SingleFlight(Executor on) {
         this.on = Objects.requireNonNull(on, "on");
     }
 
     /**
-     * Returns what {@code f} returns, or, while another call with an equal key is under way, what that one returns.
+     * Calls {@code f} and returns its value. While another call with an equal key runs, it waits for that call and returns its value.
      *
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##waits the package}.
      *
-     * @throws Exception what the call threw: the same object for all that waited for it
+     * @throws Exception the exception of the call, the same object for all callers
      */
     public V run(K key, Callable<V> f) throws Exception {
         Call<V> mine = new Call<>();
@@ -139,13 +139,13 @@ public final class SingleFlight<K, V extends @Nullable Object> {
     }
 
     /**
-     * As {@link #run}, but does not wait: a goroutine makes the call, started as by {@link Go#go}, and the channel, which has
-     * room for it, receives the result. A call that {@link Go#goexit} ended is given as an IllegalStateException, and one for whose
-     * result there is no memory as an OutOfMemoryError. Source: Go's {@code DoChan}.
+     * Makes a call as {@link #run} does, but does not wait. A goroutine, started as by {@link Go#go}, makes the call and sends the result
+     * to the channel that this returns, which has a buffer for it. If {@link Go#goexit} ended the call, the result is an
+     * IllegalStateException. If there is no memory for the result, it is an OutOfMemoryError. Source: Go's {@code DoChan}.
      *
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##waits the package}.
      *
-     * @throws IllegalStateException outside a goroutine, unless a call is under way or an executor was given
+     * @throws IllegalStateException when the caller is no goroutine, there is no executor, and no call with an equal key runs
      */
     public Chan<Result<V>> runChan(K key, Callable<V> f) {
         Chan<Result<V>> told = Chan.make(1);
@@ -159,17 +159,17 @@ public final class SingleFlight<K, V extends @Nullable Object> {
                     on.execute(work);
                 }
             } catch (Throwable t) {
-                end(key, mine, null, t); // It was not started, so nothing may wait for it.
+                end(key, mine, null, t); // The goroutine was not started, so no caller may wait for it.
                 throw t;
             }
         }
         return told;
     }
 
-    /** Joins the call under way; if there is none, {@code mine} becomes it. */
+    /** Joins the call with an equal key that runs and returns it. If there is none, {@code mine} becomes that call. */
     private Call<V> enter(K key, Call<V> mine, Callable<V> f, @Nullable Chan<Result<V>> told) {
         Objects.requireNonNull(f, "run of nil func value");
-        GStack.checkAll(); // Once the call is known it must be ended.
+        GStack.checkAll(); // Once the call is in the map, this thread must end it, which needs stack.
         boolean known = false;
         mutex.lock();
         try {
@@ -183,7 +183,7 @@ public final class SingleFlight<K, V extends @Nullable Object> {
             return c;
         } finally {
             try {
-                if (!known) { // There was no memory, maybe after it was put there.
+                if (!known) { // Memory ran out, perhaps after the call was put into the map.
                     boolean _ = calls.remove(key, mine);
                 }
             } finally {
@@ -203,17 +203,17 @@ public final class SingleFlight<K, V extends @Nullable Object> {
         end(key, c, value, thrown);
     }
 
-    /** Takes no memory: others wait for it. */
+    /** Ends a call, and wakes the waiting callers. It allocates nothing, as they must not wait in vain. */
     private void end(K key, Call<V> c, @Nullable V value, @Nullable Throwable thrown) {
         mutex.lock();
         try {
-            boolean _ = calls.remove(key, c); // From here on no other joins.
+            boolean _ = calls.remove(key, c); // From here on no other caller joins the call.
         } finally {
             mutex.unlock();
             c.value = value;
             c.thrown = thrown;
             c.done.done();
-            tellAll(c); // Also when the key's hashCode has thrown.
+            tellAll(c); // Also if the key's hashCode has thrown an exception.
         }
     }
 
@@ -227,14 +227,14 @@ public final class SingleFlight<K, V extends @Nullable Object> {
         try {
             told.send(result);
         } catch (IllegalStateException e) {
-            return; // Closed, or of another bubble: the others are to be told all the same.
+            return; // The channel is closed, or of another bubble. The other channels get the result all the same.
         } catch (StackOverflowError e) {
-            told.send(result); // There were too many frames on the heap. That is said once, and the others must not wait for it.
+            told.send(result); // The limit of frames on the heap was reached, which is reported only once, so the second send succeeds.
         }
     }
 
     /**
-     * Has the next call with this key made anew, even while one is under way.
+     * Forgets the call with this key that runs, so that the next caller makes a new call.
      *
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##locks the package}.
      */

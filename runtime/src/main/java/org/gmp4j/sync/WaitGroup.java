@@ -23,39 +23,39 @@ import org.jspecify.annotations.NullMarked;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Waits for a number of goroutines to be done. Thread-safe, from goroutines, virtual threads and platform threads. An interrupt ends the
- * waits of virtual threads of a {@code Gmp} alone ({@link WaitInterruptedException}), and of all in {@link #awaitInterruptibly}.
- * In a bubble of {@code Synctest} the clock moves on while one waits. What is done before {@link #done} happens before the return
- * of the {@link #await} it lets go.
+ * Waits until a number of goroutines are done. Thread-safe. Goroutines, virtual threads and platform threads may use it. An interrupt ends
+ * only the waits of virtual threads of a {@code Gmp} ({@link WaitInterruptedException}), and those of all threads in
+ * {@link #awaitInterruptibly}. In a bubble of {@code Synctest} the clock moves on during a wait. The actions of a thread before
+ * {@link #done} happen before the return of an {@link #await} that this call ends.
  *
- * <p>Rules. An {@link #add} that raises the counter from 0 comes before the {@link #await} that is to count it. A group may
- * be used again once all that waited have returned. A call that breaks a rule throws an {@link IllegalStateException}, if it
- * is noticed: both are races.
+ * <p>Rules. An {@link #add} that raises the counter from 0 must come before the {@link #await} that is to wait for it. A group may be used
+ * again once all waits have returned. To break one of these rules is a race, and so it is not always detected. A call that detects it
+ * throws an {@link IllegalStateException}.
  *
- * <p>The state: the counter in the upper half, the number of waiters in the lower one. The call that brings the
- * counter to 0 while some wait has to clear the state and let them go. In between no other call may change it, which is how a
- * forbidden add is noticed. Source: Go's {@code sync.WaitGroup}.
+ * <p>The state has the counter in its upper half, and the number of waiters in the lower one. The call that brings the counter to 0 while
+ * there are waiters has to clear the state and to release the waiters. In between no other call may change the state, by which a forbidden
+ * add is detected. Source: Go's {@code sync.WaitGroup}.
  */
 @NullMarked
 public final class WaitGroup {
     private static final VarHandle STATE = FieldHandle.of(MethodHandles.lookup(), WaitGroup.class, "state", long.class);
 
-    /** Written by anyone, by CAS; cleared by the call that lets the waiters go. */
+    /** Each thread writes it by CAS. The call that releases the waiters clears it by a plain store. */
     private volatile long state;
     private final Sema sema = new Sema();
 
-    /** What starts goroutines of {@link #go}; null for the caller's scheduler. */
+    /** The executor of {@link #go}; null for the caller's scheduler. */
     private final @Nullable Executor on;
 
-    /** A group with nothing to wait for. */
+    /** Makes a group whose counter is 0, and whose {@link #go} only goroutines may call. */
     public WaitGroup() {
         on = null;
     }
 
     /**
-     * The same, whose {@link #go} may be called from any thread.
+     * Makes a group whose counter is 0, and whose {@link #go} any thread may call.
      *
-     * @param on what starts them: a {@code Gmp}. With another executor, of goroutines or not, a task counts as done when it returns
+     * @param on the executor that starts the goroutines, usually a {@code Gmp}. With another executor a task counts as done when it returns
      */
     public WaitGroup(Executor on) {
         this.on = Objects.requireNonNull(on, "on");
@@ -70,14 +70,15 @@ public final class WaitGroup {
     }
 
     /**
-     * Adds {@code delta}, which may be negative, to the counter; at 0 the waiters go on. A call that throws has changed nothing.
+     * Adds {@code delta}, which may be negative, to the counter. If that makes the counter 0, the waits end. A call that throws has changed
+     * nothing.
      *
-     * @throws IllegalStateException "sync: negative WaitGroup counter"; "sync: WaitGroup misuse: Add called concurrently
-     *     with Wait" when waiters of the last round are being let go
+     * @throws IllegalStateException "sync: negative WaitGroup counter"; or "sync: WaitGroup misuse: Add called concurrently with Wait"
+     *     while the waiters of the last use are being released
      */
     public void add(int delta) {
         if (delta > 0) {
-            Headroom.check(); // Or there might be no room for done.
+            Headroom.check(); // The stack must have room for done as well.
         }
         for (;;) {
             long s = state;
@@ -93,7 +94,7 @@ public final class WaitGroup {
                 if (n == 0 && waiters != 0 && delta != 0) {
                     try {
                         letGo(waiters);
-                    } catch (StackOverflowError e) { // Before it did anything.
+                    } catch (StackOverflowError e) { // letGo has not done anything yet.
                         if (!Deferred.add(new LettingGo(this, waiters))) {
                             state = s;
                             throw e;
@@ -105,7 +106,7 @@ public final class WaitGroup {
         }
     }
 
-    /** Work of an add for which there was no stack left. */
+    /** The release of waiters by an add for which there was no stack left. */
     private static final class LettingGo extends Deferred {
         private final WaitGroup group;
         private final int waiters;
@@ -123,14 +124,14 @@ public final class WaitGroup {
 
     private void letGo(int waiters) {
         GStack st = GStack.enterToGive();
-        state = 0; // Nothing begins to wait at a counter of 0, so the state is as we left it.
+        state = 0; // No thread begins to wait while the counter is 0, so no other thread has changed the state.
         for (int i = 0; i < waiters; i++) {
             sema.release(false);
         }
         GStack.exit(st);
     }
 
-    /** {@code add(-1)}. */
+    /** Subtracts 1 from the counter: {@code add(-1)}. */
     public void done() {
         add(-1);
     }
@@ -150,27 +151,27 @@ public final class WaitGroup {
     }
 
     /**
-     * As {@link #await}, for at most {@code d}.
+     * Like {@link #await}, this waits until the counter is 0, but for at most {@code d}.
      *
-     * @return false when the time was up, and the counter not 0
+     * @return false when the time was up, and the counter was not 0
      */
     public boolean awaitWithin(Duration d) {
         return await(Limits.within(d));
     }
 
     /**
-     * As {@link #await}, until an interrupt of the calling thread ends it.
+     * Like {@link #await}, this waits until the counter is 0, but an interrupt of the calling thread ends the wait.
      *
-     * @throws InterruptedException when it was interrupted before or while this waits; the interrupt status is cleared
+     * @throws InterruptedException when the calling thread was interrupted before or while this waits; the interrupt status is cleared
      */
     public void awaitInterruptibly() throws InterruptedException {
         boolean _ = await(Limits.INTERRUPTIBLY);
     }
 
     /**
-     * As {@link #await}, until {@code ctx} is cancelled.
+     * Like {@link #await}, this waits until the counter is 0, but a cancel of {@code ctx} ends the wait.
      *
-     * @throws RuntimeException {@code ctx.err()} when it is cancelled before or while this waits
+     * @throws RuntimeException {@code ctx.err()} when {@code ctx} is cancelled before or while this waits
      */
     public void awaitUnless(Cancelable ctx) {
         boolean _ = await(Limits.until(ctx));
@@ -197,7 +198,7 @@ public final class WaitGroup {
                         if (leave()) {
                             return e == null || !e.timeUp();
                         }
-                        sema.acquire(true, WaitReason.WAIT_GROUP); // It comes, or is there.
+                        sema.acquire(true, WaitReason.WAIT_GROUP); // The unit comes, or is there.
                     }
                     reused = state != 0;
                     break;
@@ -216,8 +217,8 @@ public final class WaitGroup {
     }
 
     /**
-     * A waiter that is in no queue any more is counted out; false when it is being let go with the others. It was counted while the
-     * counter was above 0, and that state lasts until all that are counted are let go at once.
+     * Subtracts a waiter that has left the queue from the number of waiters. Returns false when it is being released with the others. It
+     * was counted while the counter was above 0, and that state lasts until all counted waiters are released at once.
      */
     private boolean leave() {
         for (long s = state; counter(s) != 0 && waiters(s) != 0; s = state) {
@@ -229,17 +230,17 @@ public final class WaitGroup {
     }
 
     /**
-     * Counts one more, runs {@code fn} as a goroutine of the caller's scheduler, or by the group's executor, and counts it done
-     * when it and its deferred work have ended. One that an exception ends is counted after the exception was reported; in
-     * program mode, where that ends the program, never.
+     * Adds 1 to the counter, and starts {@code fn} as a goroutine of the caller's scheduler, or by the group's executor. Subtracts 1 when
+     * the goroutine and its deferred work have ended. If an exception ends the goroutine, that happens after the exception was reported; in
+     * program mode, where the report ends the program, it does not happen.
      *
-     * @throws IllegalStateException outside a goroutine, for a group without an executor; then nothing was counted
+     * @throws IllegalStateException when the group has no executor and the caller is no goroutine; the counter has not changed
      */
     public void go(Runnable fn) {
         go(Objects.requireNonNull(fn, "go of nil func value"), null);
     }
 
-    /** The same; at its end it gives one of {@code limit} back, before it is counted done. */
+    /** Starts {@code fn} as {@link #go(Runnable)} does. At its end it releases one unit of {@code limit} before it subtracts 1. */
     void go(Runnable fn, @Nullable Semaphore limit) {
         add(1);
         boolean started = false;
@@ -277,7 +278,7 @@ public final class WaitGroup {
                 fn.run();
                 return;
             }
-            try { // Of an executor that runs it as any Runnable.
+            try { // The executor runs this like any Runnable, and does not call ended.
                 fn.run();
             } finally {
                 over();
@@ -293,7 +294,7 @@ public final class WaitGroup {
 
         @Override
         protected void ended(@Nullable Throwable end) {
-            GStack.mine().report(end); // Does not return where it ends the program.
+            GStack.mine().report(end); // It does not return if it ends the program.
             over();
         }
     }

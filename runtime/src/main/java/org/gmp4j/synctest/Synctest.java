@@ -29,36 +29,35 @@ import org.gmp4j.timer.TimeBubble;
  * }
  * }</pre>
  *
- * <p>{@link #test} runs a function in a bubble: a goroutine, and all goroutines that those in the bubble start by {@code Go.go},
- * {@code WaitGroup.go}, {@code Time.afterFunc} and {@code Context}. {@code Go.sleep}, {@code org.gmp4j.time} and
- * {@code org.gmp4j.context} go by the bubble's clock in there, and {@link #now} reads it; {@code Instant.now} and
- * {@code System.nanoTime} do not. It begins at 2000-01-01T00:00:00Z and stands still while any goroutine of the bubble runs. When all
- * are durably blocked it jumps to the next timer or sleep. It does not move on once the first goroutine has ended: the others are to end
- * at that time, or are reported as blocked for ever.
+ * <p>{@link #test} runs a function in a bubble. A bubble consists of a goroutine, and of all goroutines that those in the bubble start by
+ * {@code Go.go}, {@code WaitGroup.go}, {@code Time.afterFunc} and {@code Context}. In the bubble {@code Go.sleep}, {@code org.gmp4j.time}
+ * and {@code org.gmp4j.context} go by the bubble's clock, and {@link #now} reads it. {@code Instant.now} and {@code System.nanoTime} do
+ * not. The clock begins at 2000-01-01T00:00:00Z and stands still while any goroutine of the bubble runs. When all are durably blocked, it
+ * jumps to the next timer or sleep. Once the first goroutine has ended, the clock does not move on. The others must end without it, or are
+ * reported as blocked for ever.
  *
- * <p>A goroutine is durably blocked in a channel operation, a select, a sleep, a wait for a WaitGroup, Cond or Semaphore, and in {@link
- * #await}: in waits that another goroutine of the bubble ends. It is not in a lock, in the JDK, in a system call, or on a channel that was
- * made outside the bubble, unless for a limited time: while a goroutine waits for such a thing the clock stands still, even if a timer
- * stands beside it in a select.
+ * <p>A goroutine is durably blocked in a wait that another goroutine of the bubble ends: a channel operation, a select, a sleep, a wait for
+ * a WaitGroup, Cond or Semaphore, and {@link #await}. It is not durably blocked in a wait for a lock, in the JDK, in a system call, or on a
+ * channel that was made outside the bubble, unless the wait has a limit of time. During such a wait the clock stands still, even if a
+ * select also waits for a timer.
  *
- * <p>A channel or a timer that was made in the bubble is for its goroutines alone, since the clock does not wait for others:
- * they get an {@link IllegalStateException}, "send on synctest channel from outside bubble", say, or "stop of synctest timer
- * from outside bubble". So does a cancel from outside, of a context whose channel was made in the bubble or of one that such
- * a context is derived from.
+ * <p>Only goroutines of the bubble may use a channel or a timer that was made in the bubble, since the clock does not wait for other
+ * callers. Those get an {@link IllegalStateException}, such as "send on synctest channel from outside bubble" or "stop of synctest timer
+ * from outside bubble". So does a cancel from outside, of a context whose channel was made in the bubble, or of a context above it.
  *
- * <p>{@link #test} may be called by any thread and waits for the bubble, whatever interrupts come; {@link #await} and
- * {@link #now} belong to goroutines of a bubble.
+ * <p>Any thread may call {@link #test}, which waits for the bubble and which an interrupt does not end. Only goroutines of a bubble may
+ * call {@link #await} and {@link #now}.
  */
 public final class Synctest {
     private Synctest() {
     }
 
     /**
-     * Runs {@code f} in a new bubble and waits until all goroutines in it have ended. If one throws, this rethrows it at once, and the
-     * others and their threads are left behind, wherever they run or wait. From any thread, but not from inside a
-     * bubble.
+     * Runs {@code f} in a new bubble and waits until all goroutines in it have ended. If one throws an exception, this rethrows it at once,
+     * and the other goroutines and their threads are left behind, wherever they run or wait.
      *
-     * <p>Any thread may call it. An interrupt does not end the wait for the bubble, and is still there afterwards.
+     * <p>Any thread may call it, except from inside a bubble. An interrupt does not end the wait for the bubble, and the interrupt status
+     * is set afterwards.
      *
      * @throws IllegalStateException "deadlock: all goroutines in bubble are blocked", or "deadlock: main bubble goroutine has exited
      *         but blocked goroutines remain", with their stacks; they and their threads are left behind
@@ -68,7 +67,7 @@ public final class Synctest {
         if (TimeBubble.current() != null) {
             throw new IllegalStateException("synctest.Run called from within a synctest bubble");
         }
-        GStack.checkAll(); // Once started it must be waited for.
+        GStack.checkAll(); // Once the bubble is started, this thread must wait for it, which needs stack.
         Throwable[] thrown = new Throwable[1];
         Thread driver = Thread.ofPlatform().name("synctest").unstarted(() -> {
             try {
@@ -93,7 +92,7 @@ public final class Synctest {
         }));
         b.drive();
         if (b.failure() != null) {
-            gmp.close(Duration.ZERO); // Others may wait for the one that failed: they are left.
+            gmp.close(Duration.ZERO); // Other goroutines may wait for the one that failed, and are left behind.
             throw Synctest.<RuntimeException>sneaky(b.failure());
         }
         if (b.deadlocked()) {
@@ -127,12 +126,12 @@ public final class Synctest {
     }
 
     /**
-     * Waits until every other goroutine of the bubble is durably blocked; the clock does not move meanwhile. What they did before
-     * happens before the return.
+     * Waits until every other goroutine of the bubble is durably blocked. The clock does not move meanwhile. The actions of these
+     * goroutines happen before the return.
      *
-     * <p>For goroutines of a bubble alone, no other threads. An interrupt does not end this wait.
+     * <p>Only goroutines of a bubble may call it, no other threads. An interrupt does not end this wait.
      *
-     * @throws IllegalStateException "goroutine is not in a bubble", or "wait already in progress" when another does
+     * @throws IllegalStateException "goroutine is not in a bubble", or "wait already in progress" when another goroutine is in this call
      */
     public static void await() {
         TimeBubble b = bubble();
@@ -142,7 +141,7 @@ public final class Synctest {
     }
 
     /**
-     * The bubble's time.
+     * Returns the time of the bubble's clock.
      *
      * @throws IllegalStateException "goroutine is not in a bubble"
      */

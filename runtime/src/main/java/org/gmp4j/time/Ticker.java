@@ -11,8 +11,9 @@ import org.gmp4j.timer.TickTimer;
 import org.jspecify.annotations.NullMarked;
 
 /**
- * A timer that fires again and again: see {@link Time#newTicker}. Thread-safe; any thread may call all methods, and none waits:
- * interrupts do nothing to them. A ticker of a bubble goes by its clock and is for the bubble alone. Source: Go's {@code time.Ticker}.
+ * A timer that fires repeatedly: see {@link Time#newTicker}. Thread-safe. Any thread may call all methods, and none waits, so interrupts
+ * have no effect on them. A ticker made in a bubble goes by the bubble's clock, and only the bubble's goroutines may use it. Source: Go's
+ * {@code time.Ticker}.
  */
 @NullMarked
 public final class Ticker implements AutoCloseable {
@@ -24,13 +25,13 @@ public final class Ticker implements AutoCloseable {
         this.c = c;
     }
 
-    /** Where the ticks come. */
+    /** Returns the channel on which the ticker sends its ticks. */
     public Chan<Instant> c() {
         return c;
     }
 
     /**
-     * No tick comes from now on until {@link #reset}; the channel stays open.
+     * Stops the ticker. No tick comes from now on until {@link #reset}. The channel stays open.
      *
      * @throws IllegalStateException "stop of synctest timer from outside bubble"
      */
@@ -42,7 +43,7 @@ public final class Ticker implements AutoCloseable {
     }
 
     /**
-     * Ticks every {@code d} from now on.
+     * Sets the ticker to tick every {@code d} from now on.
      *
      * @throws IllegalArgumentException "non-positive interval for Ticker.Reset"
      * @throws IllegalStateException "reset of synctest timer from outside bubble"
@@ -58,7 +59,7 @@ public final class Ticker implements AutoCloseable {
         GStack.exit(st);
     }
 
-    /** {@link #stop}, for {@code try}-with-resources. */
+    /** Stops the ticker as {@link #stop} does, for {@code try}-with-resources. */
     @Override
     public void close() {
         stop();

@@ -13,19 +13,20 @@ import org.jspecify.annotations.NullMarked;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Timers and tickers. All methods may be called from any thread, and none waits, so interrupts do nothing to them. In a bubble of
- * {@code Synctest} they go by its clock. A duration above 292 years counts as 292 years, one below 0 as 0. {@code Go.sleep} is the sleep of
- * a goroutine.
+ * Timers and tickers. Thread-safe. Any thread may call all methods, and none waits, so interrupts have no effect on them. In a bubble of
+ * {@code Synctest} they go by the bubble's clock. A duration above 292 years counts as 292 years, one below 0 as 0. {@code Go.sleep} is the
+ * sleep of a goroutine.
  *
- * <p>A timer made by a goroutine belongs to its scheduler; one made by another thread, or left when its scheduler closes,
- * is served by one daemon thread of the process, and its function runs as a virtual thread instead of a goroutine.
+ * <p>A timer made by a goroutine belongs to the goroutine's scheduler. A timer made by another thread, or left when its scheduler closes,
+ * belongs to one daemon thread of the process, and its function runs in a virtual thread instead of a goroutine.
  *
- * <p>The value of a timer's channel is the time when it was due. The channel looks unbuffered ({@code len} and {@code cap}
- * are 0) and cannot be sent to or closed: {@link IllegalStateException}. A timer or ticker that nothing refers to and nothing
- * waits for is collected, stopped or not. A timer whose time nothing receives does not hold off deadlock detection; a function does.
+ * <p>The value of a timer's channel is the time when the timer was due. The channel looks unbuffered ({@code len} and {@code cap} are 0). A
+ * send to it, or a close, throws an {@link IllegalStateException}. The collector takes a timer or ticker to which nothing refers and for
+ * which no goroutine or thread waits, stopped or not. A timer with a channel from which no goroutine receives does not delay the report of
+ * a deadlock, but one with a function does.
  *
- * <p>Memory, with compressed references: about 130 bytes for {@link #afterFunc}, and 16 to 32 off-heap; about 160 for a timer
- * with its channel, and nothing off-heap while nothing waits for it.
+ * <p>With compressed references an {@link #afterFunc} takes about 130 bytes, and 16 to 32 off-heap. A timer with its channel takes about
+ * 160 bytes, and none off-heap while no goroutine or thread waits for it.
  *
  * <p>Source: Go's package {@code time}, as of Go 1.23.
  */
@@ -34,14 +35,14 @@ public final class Time {
     private Time() {
     }
 
-    /** A timer that sends the time on its channel once, {@code d} from now. */
+    /** Makes a timer that sends the time on its channel once, {@code d} from now. */
     public static Timer newTimer(Duration d) {
         Chan<Instant> c = Chan.make(1);
         return new Timer(TickTimer.of(c, RuntimeTimer.nanos(d), 0), c);
     }
 
     /**
-     * A ticker that sends the time on its channel every {@code d}. Ticks that are not received in time are left out.
+     * Makes a ticker that sends the time on its channel every {@code d}. Ticks that are not received in time are left out.
      *
      * @throws IllegalArgumentException "non-positive interval for NewTicker"
      */
@@ -54,14 +55,14 @@ public final class Time {
         return new Ticker(TickTimer.of(c, nanos, nanos), c);
     }
 
-    /** The channel of a new timer: it gives the time once, {@code d} from now. */
+    /** Returns the channel of a new timer, which sends the time on it once, {@code d} from now. */
     public static Chan<Instant> after(Duration d) {
         Chan<Instant> c = Chan.make(1);
         TickTimer _ = TickTimer.of(c, RuntimeTimer.nanos(d), 0);
         return c;
     }
 
-    /** The channel of a new ticker; null when {@code d} is not above 0. */
+    /** Returns the channel of a new ticker, or null when {@code d} is not above 0. */
     public static @Nullable Chan<Instant> tick(Duration d) {
         long nanos = RuntimeTimer.nanos(d);
         if (nanos <= 0) {
@@ -75,7 +76,7 @@ public final class Time {
     /**
      * Starts {@code f} in a goroutine of its own, {@code d} from now.
      *
-     * @return a timer without a channel, to stop it or set it anew
+     * @return a timer without a channel, by which the start can be stopped or set anew
      * @throws NullPointerException when {@code f} is null
      */
     public static Timer afterFunc(Duration d, Runnable f) {

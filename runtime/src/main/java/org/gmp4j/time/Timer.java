@@ -11,8 +11,9 @@ import org.jspecify.annotations.NullMarked;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A timer that fires once: see {@link Time#newTimer} and {@link Time#afterFunc}. Thread-safe; any thread may call all methods, and none
- * waits: interrupts do nothing to them. A timer of a bubble goes by its clock and is for the bubble alone. Source: Go's {@code time.Timer}.
+ * A timer that fires once: see {@link Time#newTimer} and {@link Time#afterFunc}. Thread-safe. Any thread may call all methods, and none
+ * waits, so interrupts have no effect on them. A timer made in a bubble goes by the bubble's clock, and only the bubble's goroutines may
+ * use it. Source: Go's {@code time.Timer}.
  */
 @NullMarked
 public final class Timer implements AutoCloseable {
@@ -24,15 +25,16 @@ public final class Timer implements AutoCloseable {
         this.c = c;
     }
 
-    /** Where the time comes; null for a timer of {@link Time#afterFunc}. */
+    /** Returns the channel on which the timer sends the time; null for a timer of {@link Time#afterFunc}. */
     public @Nullable Chan<Instant> c() {
         return c;
     }
 
     /**
-     * Keeps the timer from firing. Afterwards no time comes out of the channel. A function that was started is not waited for.
+     * Keeps the timer from firing. After that no time comes out of its channel. If its function was started, this does not wait for the end
+     * of the function.
      *
-     * @return false when it was stopped already, its time was received, or its function was started
+     * @return false when the timer was stopped already, its time was received, or its function was started
      * @throws IllegalStateException "stop of synctest timer from outside bubble"
      */
     public boolean stop() {
@@ -44,9 +46,9 @@ public final class Timer implements AutoCloseable {
     }
 
     /**
-     * Sets the timer to fire {@code d} from now, at no other time.
+     * Sets the timer to fire {@code d} from now, and at no other time.
      *
-     * @return what {@link #stop} would have returned
+     * @return the result that {@link #stop} would have had
      * @throws IllegalStateException "reset of synctest timer from outside bubble"
      */
     public boolean reset(Duration d) {
@@ -58,7 +60,7 @@ public final class Timer implements AutoCloseable {
         return pending;
     }
 
-    /** {@link #stop}, for {@code try}-with-resources. */
+    /** Stops the timer as {@link #stop} does, for {@code try}-with-resources. */
     @Override
     public void close() {
         boolean _ = stop();
