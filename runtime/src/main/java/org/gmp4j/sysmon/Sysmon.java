@@ -20,106 +20,104 @@ import org.gmp4j.struct.PStatus;
 import org.gmp4j.struct.Schedt;
 
 /**
- * {@code sysmon}: a thread without a P that looks after the others. How long it sleeps between two looks:
+ * {@code sysmon}: a thread without a P that watches the Ps and does what no M gets to. It sleeps between two scans:
  *
  * <pre>
- *  while                                           it sleeps                          and is woken by
+ *  state                                           sleep                              woken by
  *  a P is in a system call, or the start of a      20 µs, doubling to 10 ms; with a   a system call: see below
  *    time slice is not known                         system call doubling only after
- *                                                    50 rounds without work
+ *                                                    50 scans without work
  *  a P runs a goroutine, its slice is timed        until the quantum ends             the same
  *    ({@link SliceClock}: where slices are few)
  *  a P runs a goroutine, not timed                 half a quantum while work waits,   the same
  *                                                    else a quarter
  *  a P is idle, no M is in the poller              half a millisecond                 the same
- *  a goroutine has had its quantum                 a quarter of a quantum, or 0.25 ms the same
+ *  a goroutine has used up its quantum             a quarter of a quantum, or 0.25 ms the same
  *                                                    if that is longer
- *  the same, nobody waits and a P is idle, and     a quantum, 0.5 to 1 ms, if that    the same
- *    no thread fell asleep with a P in a second      is longer
- *  a goroutine was told to yield                   as little as these two allow,      the same
- *                                                    for half a millisecond at most;
+ *  the same, no work waits, a P is idle, and no    a quantum, 0.5 to 1 ms, if that    the same
+ *    thread slept with a P for a second              is longer
+ *  a goroutine was asked to yield                  as little as the limits below      the same
+ *                                                    allow, for half a millisecond;
  *                                                    0.25 ms if the M's last one came
  *                                                    to a point by itself
  *  a thread was seen asleep with a P               100 µs at most, once               the same
- *  a thread may fall asleep with a P               as in a rest; half a millisecond,  the same
+ *  a thread may fall asleep with a P               a light sleep; half a millisecond, the same
  *                                                    if one did within a second, and work
  *                                                    waits or no P is idle
- *  all Ps are idle, or a deep sleep was ended:     a quantum, 0.5 to 5 ms             a system call; when it has paid for
- *    it rests                                                                           its last look, work that is
- *                                                                                       queued while no P is idle
- *  all Ps were idle for a rest, or the world is    60 ms; each time that nothing woke anything that runs, or that leaves
- *    stopped: it sleeps deeply                       it twice as long, up to 10 s;      work to sysmon
- *                                                    or until a duty is due
+ *  all Ps are idle, or a deep sleep was ended:     a quantum, 0.5 to 5 ms             a system call; after the time that
+ *    light sleep                                                                        fairSleep asks for, also work that
+ *                                                                                       is queued while no P is idle
+ *  all Ps were idle for a light sleep, or the      60 ms; after each deep sleep that  an M that takes a P, and each thread
+ *    world is stopped: deep sleep                    no thread ended twice as long,     that leaves work to sysmon
+ *                                                    up to 10 s; or until a duty is due
  * </pre>
  *
- * The shortest that applies counts, but it never sleeps less than {@link #fairSleep} asks after a look, nor, unless a CPU is free ({@link
- * #urgent}), than {@link LookBudget} asks: some 1.25 ms while the quantum is 10 ms, once what it saved is used up. A goroutine that
- * enters a system call wakes it from a rest always; from other sleeps only if they are not shorter than 100 µs, and
+ * The shortest of these that applies counts. But sysmon sleeps at least as long as {@link #fairSleep} asks for after a scan and, unless a
+ * CPU is free ({@link #urgent}), as {@link LookBudget} asks for: some 1.25 ms while the quantum is 10 ms, once its savings are used up. A
+ * goroutine that enters a system call ends a light sleep always; it ends another sleep only if that is not shorter than 100 µs, and only
  * within 20 ms after a P was taken from a system call.
  *
- * <p>Go's sysmon sleeps deeply as soon as all Ps are idle. Where goroutines run now and then, as in a service at low load, waking it for
- * each took as much time as the goroutines. So it sleeps deeply when nothing ran for a rest, and rests when something ended a deep sleep:
- * never much more often than once a rest, and seldom rung.
+ * <p>Go's sysmon sleeps deeply as soon as all Ps are idle. In a service at low load each request would end that sleep, which costs as much
+ * as a short request. So sysmon sleeps deeply only when no P ran anything for a light sleep, and sleeps lightly after a deep sleep: it
+ * scans hardly more often than once a light sleep, and few Ms have to wake it.
  *
- * <p>In a deep sleep each duty that must not wait has a thread that rings: an M that takes a P, startTheWorld, C code with a goroutine
- * to ready, {@code Deferred}, {@code Leftovers}, {@code Shortage}, and a scheduler that ends. Each of them changes its word and then
+ * <p>In a deep sleep a thread wakes sysmon for each duty that must not wait: an M that takes a P, startTheWorld, C code that readies a
+ * goroutine, {@code Deferred}, {@code Leftovers}, {@code Shortage}, and a scheduler that ends. Each of them changes its word and then
  * rings the note; sysmon clears the note and then reads the words ({@link #round}, {@link #rested}). So a ring either ends the next sleep,
- * or came before the clear, and then the word is seen. Duties with a time limit the sleep ({@link #untilDue}). The others can wait for
- * something to run, or for the growing sleep to end: sockets that only plain threads use, caches that a collection should empty, slots
- * of threads that a collection has taken, points to disarm, a user of JMX.
+ * or came before the clear, and then sysmon sees the word. A duty with a time limits the sleep ({@link #untilDue}). Other duties can wait
+ * until a P runs something or the sleep is over: sockets that only plain threads use, caches that a collection should empty, slots of
+ * threads that a collection has taken, points to disarm, a user of JMX.
  *
- * <p>Each look costs some 30 µs of CPU time where all threads share one CPU: two switches, and cache misses after them; while the program
- * is young, and a look is interpreted, 100. These rules avoid looks: 3,700 of them a second took 13 % of a CPU beside a service.
+ * <p>Where all threads share one CPU a scan costs two context switches and the cache misses after them, several times sysmon's own CPU
+ * time; while the program is young a scan is interpreted as well. The rules above avoid scans.
  *
  * <p>Its duties:
  *
  * <ul>
  * <li>{@link Retake}, with {@link Strays}, and {@link GcWatch}.
- * <li>While a P is idle, a wake-up for an M that goes to the poller when none is there; and a poll of the network when none was made for
- * 10 ms or a quantum, whichever is shorter; while work waits, for two of these, since Ms then poll between slices. Sysmon looks at that
- * only when it wakes up anyway, so a poll may be late by one of its sleeps.
- * <li>Whether sockets are about to be used ({@link JdkPollers}).
- * <li>What the loop leaves to it ({@link Upkeep}): deadlocks, since when each goroutine has waited, goroutines that C code readied,
- * schedtrace, and what could not be done for want of memory or threads; once a second the machine's CPU limits, and whether the signal
- * handler is still ours.
+ * <li>While a P is idle and no M is in the poller, it wakes an M that goes there. It polls the network when no M did for 10 ms or a
+ * quantum, whichever is shorter; while work waits, for twice that time, since Ms then poll between slices. A poll may be late by one sleep.
+ * <li>It sees when virtual threads begin to wait for descriptors ({@link JdkPollers}).
+ * <li>{@link Upkeep}: deadlocks, the times of waits, goroutines that C code readied, schedtrace, and work for which there was no memory
+ * or thread; once a second the machine's CPU limits, and whether the signal handler is still ours.
  * </ul>
  *
- * <p>A duty for which there is no memory waits for the next look: only a bug ends sysmon.
+ * <p>When there is no memory for a duty the next scan does it: only a bug ends sysmon.
  */
 public final class Sysmon implements Monitor {
-    /** The kernel's time slices for it, of which it never needs a whole one. */
+    /** The time slice of the kernel that sysmon asks for, ns. A scan never needs a whole one. */
     static final long SLICE = 100_000;
     private static final long MIN_SLEEP = 20_000;
-    /** What the kernel counts for a look, ns, beside the time that sysmon measures itself: two switches, the futex, a timer. */
+    /** The CPU time that the kernel counts for a scan, ns, beside what sysmon measures itself: two context switches, the futex, a timer. */
     static final long SWITCHES = 20_000;
     static final long MAX_FAIR_SLEEP = 200_000;
-    /** How many threads are assumed to want sysmon's CPU: a goroutine that does not yield, compiler threads. */
+    /** The assumed number of threads that want sysmon's CPU: a goroutine that does not yield, compiler threads. */
     static final int OTHERS = 3;
     private static final long MAX_SLEEP = 10_000_000;
     private static final int BUSY_ROUNDS = 50;
-    /** So often it looks in a quantum: while a P has work waiting and it is not known when it ends; and while nothing waits. */
+    /** Scans in a quantum whose end is not known: while work waits for the P, and while none does. */
     private static final int QUANTUM_LOOKS = 2;
     static final int BUSY_LOOKS = 4;
-    /** At most so many nanoseconds are between two looks while work waits, or no P is idle, if threads fall asleep. */
+    /** The longest time between two scans, ns, while work waits or no P is idle, if threads fall asleep with Ps. */
     static final long WORK_SLEEP = 500_000;
-    /** System calls wake it from sleeps that are not shorter than this, ns. */
+    /** A system call ends a sleep that is not shorter than this, ns. */
     private static final long HEARD_SLEEP = 100_000;
-    /** And between the two looks at a thread that seems to sleep in the kernel. */
+    /** The longest time between the two scans of a thread that seems to sleep in the kernel, ns. */
     private static final long SUSPECT_SLEEP = 100_000;
     private static final long MAX_REST = 5_000_000;
     /** The first deep sleep, and the longest. */
     private static final long DEEP_SLEEP = 6 * MAX_SLEEP;
     private static final long DEEPEST_SLEEP = 1_000 * MAX_SLEEP;
-    /** A sleep that began without a ring for many seconds: of a process that is idle. */
+    /** A sleep of this length follows many seconds in which no thread woke sysmon: the process is idle. */
     static final long LONG_SLEEP = DEEPEST_SLEEP / 2;
-    /** The longest deep sleep while nothing would ring for a stray that comes to a point, or for the end of what holds a deadlock back. */
+    /** The longest deep sleep while no thread would wake sysmon for a stray that comes to a point, or for the end of a held-back deadlock. */
     private static final long UNRUNG_SLEEP = 100 * MAX_SLEEP;
-    /** When the network was not polled for this long, ns, or for a quantum if that is less, sysmon polls it. */
+    /** Sysmon polls the network when no M did for this long, ns, or for a quantum if that is shorter. */
     private static final long POLL_AFTER = 10_000_000;
-    /** While a P is idle, and no M is in the poller, for so long, ns, an M is woken to go there. */
+    /** When a P is idle and no M was in the poller for this long, ns, sysmon wakes an M that goes there. */
     private static final long UNWATCHED = 500_000;
     private static final long PROCS_EVERY = 1_000_000_000;
-    /** How often, at most, the lengths of the queues are written to a trace, ns. */
+    /** The shortest time between two records of the queues' lengths in a trace, ns. */
     private static final long QUEUES_EVERY = 1_000_000;
 
     // Its duties.
@@ -145,18 +143,18 @@ public final class Sysmon implements Monitor {
     private final Upkeep upkeep;
     private final WaitTimes waitTimes;
     final Stalls stalls;
-    /** How long it rests, and for how long nobody has polled the network before it does; how often schedtrace prints, 0 for never. */
+    /** The length of a light sleep; after how long without a poll sysmon polls; the interval of schedtrace, 0 for none; all ns. */
     private final long restNanos;
     private final long pollAfter;
     private final long trace;
     private final long began = System.nanoTime();
-    /** Rounds without work, and how long it sleeps before the next. */
+    /** Scans in a row that found no work, and the sleep before the next, ns. */
     int idle;
     long sleep = MIN_SLEEP;
-    /** How long its next deep sleep lasts, if no duty is due earlier; and the one under way. Its own; tests write and read them. */
+    /** The length of the next deep sleep if no duty is due earlier, and of the one under way, ns. Sysmon writes them; tests do too. */
     long deepSleep = DEEP_SLEEP;
     long sleeps;
-    /** How many of the longest sleeps nothing ended; for readers of a heap dump, and tests. */
+    /** How many of the longest sleeps no thread ended; for readers of a heap dump, and tests. */
     int unrung;
     private final LookBudget budget;
     /** Its thread's CPU time when it last woke up. */
@@ -168,10 +166,10 @@ public final class Sysmon implements Monitor {
     /** How often there was no memory for a duty; for readers of a heap dump. */
     private int noMemory;
 
-    /** Makes that of a scheduler. */
+    /** Makes the sysmon of a scheduler. */
     public static final Function<Scheduler, Monitor> MAKER = new Maker();
 
-    /** Not a lambda, like those below: the JVM would have to generate a class for each at its start. */
+    /** No lambda, as below: the JVM would generate a class for each as it starts. */
     private record Maker() implements Function<Scheduler, Monitor> {
         @Override
         public Monitor apply(Scheduler s) {
@@ -179,7 +177,7 @@ public final class Sysmon implements Monitor {
         }
     }
 
-    /** What its thread does; {@code last}: what it does at its end. */
+    /** Runs on sysmon's thread; {@code last}: its last step. */
     private record Step(Sysmon of, boolean last) implements Runnable {
         @Override
         public void run() {
@@ -191,7 +189,7 @@ public final class Sysmon implements Monitor {
         }
     }
 
-    /** Of a scheduler that is being made. */
+    /** Made while its scheduler is made; {@link #start} starts its thread. */
     public Sysmon(Scheduler s) {
         this.s = s;
         GcWatch.look(); // Loaded now: later there may be no memory for that.
@@ -208,7 +206,7 @@ public final class Sysmon implements Monitor {
         thread = new OwnThread(new Step(this, false), s.name() + "-sysmon");
     }
 
-    /** Has the JVM load, while there is memory, what sysmon does seldom. Once a process, before there are goroutines. */
+    /** Has the JVM load the code that sysmon needs seldom, while there is memory. Called once a process, before there are goroutines. */
     public static void rehearse() {
         ArmPoints.rehearse();
     }
@@ -254,7 +252,7 @@ public final class Sysmon implements Monitor {
         }
     }
 
-    /** Does it, again and again while there is no memory for it. */
+    /** Repeats a step until there is memory for it. */
     static void untilDone(Runnable step, long note) {
         for (;;) {
             try {
@@ -319,7 +317,7 @@ public final class Sysmon implements Monitor {
         }
     }
 
-    /** One of its duties; when there is no memory for it, or for a part of it, that is left for the next look. */
+    /** Does one duty. When there is no memory for a part of it, the next scan does that part. */
     private void duty(int which, long now) {
         try {
             switch (which) {
@@ -350,8 +348,8 @@ public final class Sysmon implements Monitor {
     }
 
     /**
-     * While a goroutine runs, not so long that the beginning of its time slice would be off by much; and while no P is idle,
-     * not so long that what comes next would wait long behind a thread that fell asleep.
+     * Returns the sleep after a scan, ns, by the table above. While a goroutine runs, the assumed start of its slice must not be off by
+     * much; and while no P is idle, queued work must not wait long behind a thread that fell asleep with a P.
      */
     long sleepFor(long now) {
         boolean soon = idle == 0 || retake.inSyscall() || retake.suspected() || !retake.exact();
@@ -370,31 +368,31 @@ public final class Sysmon implements Monitor {
         return Math.min(usual, Math.min(most, Schedt.NPIDLE.getVolatile(s.sched) == 0 ? seldom() : unwatched() ? UNWATCHED : restNanos));
     }
 
-    /** Whether a P is idle, and no M sleeps in the network poller though goroutines wait for what would be found there. */
+    /** Returns whether a P is idle and no M is in the network poller, though goroutines wait for the network. */
     private boolean unwatched() {
         return Schedt.NPIDLE.getVolatile(s.sched) != 0 && Schedt.LASTPOLL.getVolatile(s.sched) != 0 && s.netpoll().anyWaiters(s);
     }
 
-    /** How long it sleeps at least after the look that ends. */
+    /** Returns how long sysmon sleeps at least after the scan that ends, ns. */
     private long leastSleep(long now, boolean urgent) {
         long awake = OsThread.cpuNanos(0) - wokenCpu;
         long fair = fairSleep(awake, urgent);
         return urgent ? fair : Math.max(fair, budget.owes(awake + SWITCHES, now));
     }
 
-    /** Whether a P lies idle, or with a thread that blocks, while something might run on it. */
+    /** Returns whether a P may be with a thread that blocks, or idle while the network is not watched: work might run on it. */
     private boolean urgent() {
         return retake.inSyscall() || retake.suspected() || unwatched();
     }
 
-    /** How long a thread that falls asleep with a P may keep it before the first look. */
+    /** Returns how long a thread that falls asleep may keep its P before the first scan, ns. */
     private long seldom() {
         return retake.tookFromSleeper() ? WORK_SLEEP : restNanos;
     }
 
     /**
-     * Sleeps while something runs. If the sleep is long, a goroutine that enters a system call ends it: one look then notes the call,
-     * and the next, soon after, takes its P. A call that was noted already, and whose P is not needed, does not shorten the sleep.
+     * Sleeps while a P runs something. A goroutine that enters a system call ends a long sleep: the next scan records the call, and the
+     * scan after that takes the P. A call that was recorded already, and whose P is not needed, does not shorten the sleep.
      */
     private void sleep(long note, long nanos) {
         if (nanos < HEARD_SLEEP || !retake.tookFromSyscall()) {
@@ -411,12 +409,11 @@ public final class Sysmon implements Monitor {
     }
 
     /**
-     * How many nanoseconds it sleeps at least after it had a CPU for {@code awake}, so that the kernel gives it the CPU at once when it
-     * wakes up. Linux does that for a thread with short slices unless it is ahead of its fair share; then it decides again at the next
-     * tick, which may be 4 ms away. Beside n threads that want the same CPU sysmon is ahead until each of them has run as long as it has.
-     * Without this, sleeps of 20 µs after looks of 40 made sysmon wait for 2 to 4 ms beside every second goroutine that ran for 5 ms. A
-     * thread that wakes it before that does harm: it waits for the tick all the same, and the timer that would have woken it in time is
-     * gone ({@link Scheduler#monitorPaidAt}).
+     * Returns how many ns sysmon sleeps at least after it had a CPU for {@code awake} ns, so that the kernel gives it the CPU at once when
+     * it wakes up. Linux does that for a thread with short slices unless the thread is ahead of its fair share; then the kernel decides
+     * again at the next tick, up to 4 ms later. Beside n threads that want the same CPU sysmon is ahead until each of them has run as long
+     * as sysmon did. A thread that wakes sysmon before that does harm: sysmon waits for the tick all the same, and the timer that would
+     * have woken it in time is gone ({@link Scheduler#monitorPaidAt}).
      *
      * @param urgent whether a CPU is free, such as that of a thread that blocks
      */
@@ -440,10 +437,10 @@ public final class Sysmon implements Monitor {
     }
 
     /**
-     * Nothing runs. Rests, or sleeps deeply when nothing has run for a rest, and rests when that ends. An M that takes an idle P takes
-     * sched.lock for it, and so sees which of the two it is.
+     * Sleeps while all Ps are idle: lightly, or deeply when no P ran anything for a light sleep, and lightly after a deep sleep. An M that
+     * takes an idle P holds sched.lock, and so sees in sysmonwait which of the two it is.
      *
-     * @return whether a rest was ended by a ring; or something runs already
+     * @return whether a thread ended a light sleep, or a P runs something already
      */
     private boolean rest(long note) {
         long sched = s.sched;
@@ -473,7 +470,7 @@ public final class Sysmon implements Monitor {
         return woken;
     }
 
-    /** Nanoseconds from {@code now} until a duty is due for which nothing rings. While nothing runs, nothing new becomes due. */
+    /** Returns the ns from {@code now} until a duty is due for which no thread wakes sysmon. While all Ps are idle no new one becomes due. */
     private long untilDue(long now) {
         if (waitTimes.goOn() || upkeep.anyLeftovers() || upkeep.anyCollected()) {
             return DEEP_SLEEP; // It goes on with these at each look.
@@ -487,7 +484,7 @@ public final class Sysmon implements Monitor {
         return heldBack && look > 0 ? Math.min(due, Math.max(MIN_SLEEP, look)) : due;
     }
 
-    /** Since when all Ps have been idle, while they are; under the lock. */
+    /** Returns since when all Ps have been idle, by nanoTime. Called under sched.lock while they are. */
     private long idleSince() {
         long since = began;
         for (Processor pr : s.procs()) {
@@ -497,11 +494,11 @@ public final class Sysmon implements Monitor {
     }
 
     /**
-     * Something took a P, or wants sysmon: rests first, unless there is something to do. What rang before the clear
-     * is seen below, but for a shortage, which is in no hurry; what rings later ends this. sysmonwait is not 0 meanwhile,
-     * or startTheWorld has made it so, and rung after the clear.
+     * Sleeps lightly after a thread ended a deep sleep, unless sysmon has work. The thread took a P, or has left work to sysmon. A thread
+     * that rang before the clear is seen in the words below, but for a shortage, which can wait; one that rings later ends this sleep.
+     * sysmonwait is not 0 meanwhile, unless startTheWorld has set it to 0 and rung after the clear.
      *
-     * @return whether it slept as long as it meant to
+     * @return whether no thread ended this sleep
      */
     private boolean rested(long note) {
         long sched = s.sched;
@@ -516,10 +513,9 @@ public final class Sysmon implements Monitor {
     }
 
     /**
-     * Sees that what comes from the network is not left until a goroutine has had its quantum. The M that left the poller with a goroutine
-     * runs that; while a P is idle another M is woken to go to the poller. (That M could wake the other itself, as it leaves: then a
-     * request that needs 50 µs would cost a wake-up of 10.) With no P idle sysmon polls; while work waits, Ms poll as each slice ends
-     * ({@code FindRunnable.pollDue}), unless none ends.
+     * Ensures that the network is polled before a running goroutine has used up its quantum. While a P is idle sysmon wakes an M that goes
+     * to the poller, since the M that left it runs a goroutine. While no P is idle sysmon polls itself. While work waits, Ms poll as each
+     * slice ends ({@code FindRunnable.pollDue}), unless none ends.
      */
     private void pollNetwork(long now) {
         long last = Schedt.LASTPOLL.getVolatile(s.sched);
