@@ -115,31 +115,30 @@ public final class JdkPollers {
     private static void change() {
         Inheritance.beginPlain(); // Sysmon has started it, and it may start the JDK's pollers.
         try {
-            JdkThreads.openToUs("sun.nio.ch");
-            rehearse();
-            new Change(Class.forName(POLLER, false, null)).all();
-        } catch (OutOfMemoryError e) {
-            System.err.printf("gmp4j leaves the JDK's socket pollers on the JDK's threads, and blocking sockets are slower: %s%n",
-                    e.getMessage());
+            while (!changed()) {
+                LockSupport.parkNanos(RETRY_NANOS);
+                boolean _ = Thread.interrupted();
+            }
         } catch (Throwable t) {
             System.err.printf("gmp4j does not know the socket pollers of this build of the JDK (%s; %s): they stay on the JDK's "
                     + "threads, and blocking sockets are slower%n", Runtime.version(), t);
         }
     }
 
-    /** It opens some descriptors for a moment: where there are none just now it tries again each second. */
-    private static void rehearse() {
-        for (;;) {
-            try {
-                waits.rehearse();
-                return;
-            } catch (NativeException e) {
-                if (e.errno() != Errno.EMFILE && e.errno() != Errno.ENFILE) {
-                    throw e;
-                }
-                LockSupport.parkNanos(RETRY_NANOS);
-                boolean _ = Thread.interrupted();
+    /** Makes the change; returns whether there was memory for it, and descriptors, of which it opens some for a moment. */
+    private static boolean changed() throws ReflectiveOperationException {
+        try {
+            JdkThreads.openToUs("sun.nio.ch");
+            waits.rehearse();
+            new Change(JDK_POLLER).all();
+            return true;
+        } catch (OutOfMemoryError e) {
+            return false;
+        } catch (NativeException e) {
+            if (e.errno() != Errno.EMFILE && e.errno() != Errno.ENFILE) {
+                throw e;
             }
+            return false;
         }
     }
 

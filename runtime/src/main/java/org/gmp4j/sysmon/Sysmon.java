@@ -110,7 +110,7 @@ public final class Sysmon implements Monitor {
     private static final long DEEPEST_SLEEP = 1_000 * MAX_SLEEP;
     /** A sleep of this length follows many seconds in which no thread woke sysmon: the process is idle. */
     static final long LONG_SLEEP = DEEPEST_SLEEP / 2;
-    /** The longest deep sleep while no thread would wake sysmon for a stray that comes to a point, or for the end of a held-back deadlock. */
+    /** The longest deep sleep while no thread would wake sysmon for a stray at a point, or for the end of a held-back deadlock, ns. */
     private static final long UNRUNG_SLEEP = 100 * MAX_SLEEP;
     /** Sysmon polls the network when no M did for this long, ns, or for a quantum if that is shorter. */
     private static final long POLL_AFTER = 10_000_000;
@@ -470,7 +470,7 @@ public final class Sysmon implements Monitor {
         return woken;
     }
 
-    /** Returns the ns from {@code now} until a duty is due for which no thread wakes sysmon. While all Ps are idle no new one becomes due. */
+    /** Returns the ns from {@code now} until a duty is due for which no thread wakes sysmon. While all Ps are idle no new one comes. */
     private long untilDue(long now) {
         if (waitTimes.goOn() || upkeep.anyLeftovers() || upkeep.anyCollected()) {
             return DEEP_SLEEP; // It goes on with these at each look.
