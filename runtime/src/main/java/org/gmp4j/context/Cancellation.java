@@ -23,19 +23,21 @@ import org.gmp4j.wait.DoneChans;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a context that can be cancelled shares with those derived from it: whether it is cancelled, and what is to be told.
+ * The state that a context that can be cancelled shares with the contexts derived from it: whether it is cancelled, and the list of
+ * children that a cancel notifies.
  *
- * <p>The lock guards what stands here and is held over no call: the channel is closed, the timer stopped and the children
- * are told after it is free. These are two steps: {@link #err} waits for the channel to be closed if it finds that only the first is done.
+ * <p>The lock guards the fields and is held during no call. A cancel first sets {@link #err} under the lock. After it has released the
+ * lock, it closes the channel, stops the timer and notifies the children. If {@link #err} finds that only the first step is done, it waits
+ * until the channel is closed.
  *
- * <p>A cancel goes through all that is below without recursion: the lists of children and the references to parents are the
- * work that is left. Once {@link #err} is set the list of children belongs to the cancel that set it, and no other changes
- * it. A cancel that finds a context cancelled by another one waits until that other has told everything below it, so that
- * after any cancel has returned all of its tree is cancelled (Go holds the lock meanwhile). These waits make no circle: a
- * cancel only waits for one that began further down in the tree.
+ * <p>A cancel visits all contexts below without recursion: the lists of children and the references to parents hold the work that is left.
+ * Once {@link #err} is set, the list of children belongs to the cancel that set it, and no other cancel changes it. A cancel that finds a
+ * context cancelled by another cancel waits until that one has notified everything below. So after any cancel has returned, its whole tree
+ * is cancelled. (Go holds the lock meanwhile.) These waits form no cycle, as a cancel waits only for one that began further down in the
+ * tree.
  *
- * <p>A cancel takes no memory, so that a deadline takes effect without any. Functions that there was no memory to start are started by
- * sysmon.
+ * <p>A cancel allocates nothing, so that a deadline takes effect without free memory. Sysmon starts the functions for whose start there was
+ * no memory.
  */
 final class Cancellation extends Child {
     private static final Chan<Void> CLOSED = Bubble.outside(new Make());
@@ -48,18 +50,19 @@ final class Cancellation extends Child {
     }
 
     private final HeapMutex lock = new HeapMutex(LockRank.SEMA);
-    /** The bubble it was made in; null for none. Only its goroutines may cancel this once the channel is made. */
+    /** The bubble in which this was made; null for none. Only its goroutines may cancel this once the channel is made. */
     private final @Nullable Bubble bubble = Bubble.current();
-    /** Made when first asked for; written under the lock, once. */
+    /** The channel. The first call of {@link #done()} makes it, and writes it once, with the lock held. */
     private volatile @Nullable Chan<Void> done;
     private @Nullable Child children;
     private @Nullable RuntimeTimer timer;
     private @Nullable Throwable cause;
     private volatile @Nullable ContextException err;
-    /** Where the cancel began that set err, and has closed the channel: here or above. */
+    /** The cancellation, this one or one above, at which the cancel began that has set err and closed the channel. */
     private volatile @Nullable Cancellation sweep;
-    /** Of a cancel that began here: its thread, which alone asks; and the channel that others wait on, CLOSED at its end. */
+    /** The thread of a cancel that began here. Only that thread compares it. */
     private volatile @Nullable Thread sweeper;
+    /** The channel on which other threads wait for the end of that cancel; CLOSED after its end. */
     private volatile @Nullable Chan<Void> over;
 
     Chan<Void> done() {
@@ -70,10 +73,10 @@ final class Cancellation extends Child {
     private Chan<Void> makeDone() {
         GStack st = GStack.enter();
         lock.lock();
-        try { // There may be no memory for it.
+        try { // The allocation may fail.
             Chan<Void> c = done;
             if (c == null) {
-                c = bubble != null ? new Make().get() : Bubble.outside(new Make()); // Not of a caller's bubble.
+                c = bubble != null ? new Make().get() : Bubble.outside(new Make()); // It must not belong to the caller's bubble.
                 done = c;
             }
             return c;
@@ -83,16 +86,18 @@ final class Cancellation extends Child {
         }
     }
 
-    /** Until it is closed, or an interrupt comes. */
+    /** Waits until the channel is closed, or an interrupt comes. */
     private static void await(Chan<Void> c) {
         try {
             Object _ = c.recv();
         } catch (WaitInterruptedException e) {
-            pause(); // It is about to be closed, and the interrupt is for others.
+            pause(); // The channel is about to be closed, and the interrupt is not meant for this wait.
         }
     }
 
-    /** Lets others run, one of which ends what is waited for. Deep down it only spins, as a yield could be refused there. */
+    /**
+     * Yields to other goroutines, one of which ends the wait. Deep on the stack it is pinned and only spins, as a yield could fail there.
+     */
     private static void pause() {
         boolean deep = GStack.pinIfDeep();
         try {
@@ -111,7 +116,7 @@ final class Cancellation extends Child {
                 await(done());
             }
             while (sweep == null) {
-                pause(); // The channel may be for the bubble alone; the cancel under way is about to end.
+                pause(); // Only goroutines of the bubble may wait on the channel. The cancel that runs is about to end.
             }
         }
         return e;
@@ -121,7 +126,7 @@ final class Cancellation extends Child {
         return err() == null ? null : cause; // Written before err.
     }
 
-    /** Cancels it and all below, and leaves the parent; when it is cancelled already, waits until all below is too. */
+    /** Cancels this and all below, and leaves the parent. If this is cancelled already, waits until all below is cancelled, too. */
     void cancel(Exception e, @Nullable Throwable why) {
         if (err != null) {
             awaitSweep();
@@ -131,7 +136,7 @@ final class Cancellation extends Child {
             try {
                 sweepBelow();
             } finally {
-                leave(this); // Only now: until then a cancel of the parent finds it, and waits for this one.
+                leave(this); // This comes last. Until then a cancel of the parent finds this context, and waits for this cancel.
                 over();
             }
         } else {
@@ -140,13 +145,13 @@ final class Cancellation extends Child {
     }
 
     /**
-     * Cancels it alone, in a cancel that began at {@code by}.
+     * Cancels only this context, in a cancel that began at {@code by}.
      *
      * @return false when it is cancelled already
-     * @throws IllegalStateException when it belongs to a bubble, and the caller does not
+     * @throws IllegalStateException when its channel was made in a bubble to which the caller does not belong
      */
     private boolean begin(ContextException e, @Nullable Throwable why, Cancellation by) {
-        GStack st = GStack.enterChecked(); // The caller has asked for room, for all of the tree.
+        GStack st = GStack.enterChecked(); // The caller has checked that the stack has room for the whole tree.
         lock.lock();
         boolean refused = err == null && bubble != null && done != null && Bubble.current() != bubble;
         if (err != null || refused) {
@@ -158,7 +163,7 @@ final class Cancellation extends Child {
             return false;
         }
         if (by == this) {
-            sweeper = Thread.currentThread(); // Before err: a thread that sees err may come to wait.
+            sweeper = Thread.currentThread(); // Written before err, since a thread that sees err may wait for the sweep.
         }
         cause = why == null ? e : why;
         err = e;
@@ -180,8 +185,8 @@ final class Cancellation extends Child {
         return true;
     }
 
-    /** Cancels everything below, depth first; what one refuses is thrown after the last. */
-    @SuppressWarnings("NullAway") // With err and cause set; what is below has a parent.
+    /** Cancels everything below, depth first. If a child throws an exception, this throws the first one at the end. */
+    @SuppressWarnings("NullAway") // Here err and cause are set, and each child below has a parent.
     private void sweepBelow() {
         Throwable refused = null;
         Cancellation at = this;
@@ -191,11 +196,11 @@ final class Cancellation extends Child {
                 if (at == this) {
                     break;
                 }
-                at = at.parent; // Of the same sweep: it is this one's, and in its list until now.
+                at = at.parent; // The sweep took this context off the list of its parent, which so belongs to the same sweep.
                 continue;
             }
             at.children = child.next;
-            child.next = null; // So that one that is kept keeps none of its neighbours.
+            child.next = null; // A child that is still referenced must not keep its neighbours alive.
             child.prev = null;
             try {
                 if (child.parentCancelled(err, cause, this)) {
@@ -210,7 +215,7 @@ final class Cancellation extends Child {
         }
     }
 
-    /** With err set: waits until all below is cancelled. */
+    /** Waits until all below is cancelled. The field err is set. */
     private void awaitSweep() {
         Cancellation s = sweep;
         for (; s == null; s = sweep) {
@@ -219,7 +224,7 @@ final class Cancellation extends Child {
         s.awaitOver();
     }
 
-    /** Waits until the sweep that began here has ended; not on its own thread: what it starts may come back to it. */
+    /** Waits until the sweep that began here has ended. On the sweep's own thread it does not wait, as a function may call cancel again. */
     private void awaitOver() {
         if (sweeper == Thread.currentThread() || over == CLOSED) {
             return;
@@ -241,7 +246,7 @@ final class Cancellation extends Child {
         }
     }
 
-    /** The sweep that began here has ended. */
+    /** Records that the sweep that began here has ended, and wakes the threads that wait for that. */
     private void over() {
         GStack st = GStack.enterChecked();
         lock.lock();
@@ -269,8 +274,8 @@ final class Cancellation extends Child {
         return false;
     }
 
-    /** Has {@code child} told when this is cancelled; at once if it is already. */
-    @SuppressWarnings("NullAway") // Without err it is live.
+    /** Adds {@code child}, which is notified when this is cancelled, or at once if it is cancelled already. */
+    @SuppressWarnings("NullAway") // If this is not live, err is set.
     void add(Child child) {
         GStack st = GStack.enter();
         lock.lock();
@@ -286,11 +291,11 @@ final class Cancellation extends Child {
         lock.unlock();
         GStack.exit(st);
         if (!live) {
-            boolean _ = child.parentCancelled(err(), cause, OVER); // It has nothing below yet.
+            boolean _ = child.parentCancelled(err(), cause, OVER); // The child has no children yet.
         }
     }
 
-    /** Takes {@code child} off the list of its parent, if it is in one. */
+    /** Removes {@code child} from the list of its parent, if it is in one. */
     static void leave(Child child) {
         if (child.parent != null) {
             leave(child, GStack.enterToGive());
@@ -304,7 +309,7 @@ final class Cancellation extends Child {
             return;
         }
         p.lock.lock();
-        if (p.err == null && child.parent == p) { // Else the list is being told.
+        if (p.err == null && child.parent == p) { // Otherwise the list belongs to a cancel.
             if (child.prev == null) {
                 p.children = child.next;
             } else {
@@ -335,7 +340,7 @@ final class Cancellation extends Child {
         GStack.exit(st);
     }
 
-    /** Whether anything is told when this is cancelled, and whether a timer is set: for tests. */
+    /** Returns whether there are children, or a timer is set, for tests. */
     boolean holdsAnything() {
         return children != null || timer != null;
     }
@@ -366,7 +371,7 @@ final class Cancellation extends Child {
         }
     }
 
-    /** A function that is started when a context is cancelled, or never when it is stopped before; and what stops it. */
+    /** A function that is started when a context is cancelled, unless it is stopped before. It is also the object that stops it. */
     static final class AfterFunc extends Child implements BooleanSupplier {
         private final AtomicBoolean decided = new AtomicBoolean();
         private final Start start;
@@ -394,7 +399,7 @@ final class Cancellation extends Child {
             return stop();
         }
 
-        /** True if it will not be started. */
+        /** Stops the function. Returns true if it will not be started. */
         boolean stop() {
             Headroom.check(); // Once decided it leaves.
             boolean stopped = decided.compareAndSet(false, true);
@@ -405,7 +410,7 @@ final class Cancellation extends Child {
         }
     }
 
-    /** Runs a function when a context is cancelled, on the thread that does; or never when it is stopped before. */
+    /** Runs a function when a context is cancelled, on the thread that cancels, unless it is stopped before. */
     static final class Told extends Child implements BooleanSupplier {
         private final AtomicBoolean decided = new AtomicBoolean();
         private final Runnable quick;

@@ -3,18 +3,18 @@ package org.gmp4j.context;
 
 import org.jspecify.annotations.Nullable;
 
-/** What is told when a context is cancelled: an element of its list of children, under the lock of that {@link Cancellation}. */
+/** A child of a context, which is notified when the context is cancelled. The lock of the parent {@link Cancellation} guards the links. */
 abstract class Child {
-    /** Null while in no list. */
+    /** The cancellation in whose list of children this is; null while it is in no list. */
     @Nullable Cancellation parent;
     @Nullable Child next;
     @Nullable Child prev;
 
     /**
-     * The parent was cancelled; called once, without locks.
+     * Notifies this child that the parent was cancelled. It is called once, without locks.
      *
-     * @param by where the cancel under way began
-     * @return true for a {@link Cancellation} that is cancelled by this, and whose children are to be told next
+     * @param by the cancellation at which the running cancel began
+     * @return true for a {@link Cancellation} that this call has cancelled, and whose children must be notified next
      */
     abstract boolean parentCancelled(Exception err, Throwable cause, Cancellation by);
 }

@@ -17,11 +17,11 @@ import org.jspecify.annotations.NullMarked;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a piece of work is told by its caller: that it is cancelled, until when it has time, and values. Contexts form a tree; each method
- * {@code with…} makes a child. When a context is cancelled so are all below it, and none above.
+ * An object that a caller passes to a piece of work. It carries a cancel, a deadline and values. Contexts form a tree, in which each method
+ * {@code with…} makes a child. The cancel of a context also cancels all contexts below it, and none above.
  *
- * <p>Immutable but for its cancellation; thread-safe; from goroutines and plain threads. Code that makes a context that can be
- * cancelled has to cancel it when the work is done: until then, or the deadline, its parent refers to it.
+ * <p>Immutable except for its cancel. Thread-safe. Goroutines and plain threads may use it. Code that makes a context that can be cancelled
+ * must cancel it when the work is done. Its parent refers to it until then, or until the deadline.
  *
  * <pre>{@code
  * try (Context ctx = parent.withTimeout(Duration.ofSeconds(1))) {
@@ -29,26 +29,26 @@ import org.jspecify.annotations.Nullable;
  * }
  * }</pre>
  *
- * <p>All waits of this library take one: {@code recvUnless(ctx)}, {@code Select.runUnless(ctx)}, {@code lockUnless(ctx)},
- * {@code Go.sleepUnless(ctx, d)}. Code that may wait for the end but not bring it about gets {@link #watchOnly}. No method waits but
- * {@link #cancel}, for another cancel of the same tree that is under way; interrupts leave that alone. In a bubble of {@code Synctest}
- * deadlines go by its clock; a context made there is cancelled from there alone.
+ * <p>Each wait of this library has a form that takes one: {@code recvUnless(ctx)}, {@code Select.runUnless(ctx)}, {@code lockUnless(ctx)},
+ * {@code Go.sleepUnless(ctx, d)}. {@link #watchOnly} is for code that may wait for the end but must not cancel. Only {@link #cancel} waits:
+ * for another cancel of the same tree that runs at that moment. An interrupt does not end that wait. In a bubble of {@code Synctest}
+ * deadlines go by the bubble's clock, and only goroutines of the bubble may cancel a context that was made there.
  *
  * <p>Source: Go's package {@code context}.
  */
 @NullMarked
 public final class Context implements Cancelable, AutoCloseable {
-    /** What {@link #err} gives after {@link #cancel}: "context canceled". */
+    /** The result of {@link #err} after {@link #cancel}: "context canceled". */
     public static final ContextException CANCELED = new ContextException.Canceled();
-    /** What {@link #err} gives after the deadline: "context deadline exceeded". */
+    /** The result of {@link #err} after the deadline: "context deadline exceeded". */
     public static final ContextException DEADLINE_EXCEEDED = new ContextException.DeadlineExceeded();
 
     private static final Context BACKGROUND = new Context(null, null, false, null, null, null, "context.Background");
     private static final Context TODO = new Context(null, null, false, null, null, null, "context.TODO");
 
-    /** Where values come from that are not here; null for none. */
+    /** The context that is asked for values that are not here; null for none. */
     private final @Nullable Context parent;
-    /** What cancels this, its own or the nearest above; null for nothing. */
+    /** The cancellation of this context, or of the nearest one above; null if this cannot be cancelled. */
     private final @Nullable Cancellation cancellation;
     private final boolean own;
     private final @Nullable Instant deadline;
@@ -67,12 +67,12 @@ public final class Context implements Cancelable, AutoCloseable {
         this.name = name;
     }
 
-    /** The root: never cancelled, no deadline, no values. */
+    /** Returns the root, which is never cancelled and has no deadline and no values. */
     public static Context background() {
         return BACKGROUND;
     }
 
-    /** A child that its {@link #cancel} cancels. */
+    /** Makes a child that its {@link #cancel} cancels. */
     public Context withCancel() {
         return child(deadline, "WithCancel");
     }
@@ -81,28 +81,28 @@ public final class Context implements Cancelable, AutoCloseable {
         Cancellation fresh = new Cancellation();
         Context made = new Context(this, fresh, true, until, null, null, kind);
         if (cancellation != null) {
-            cancellation.add(fresh); // The last that may fail: nobody else has it.
+            cancellation.add(fresh); // The last step that may fail. No other code has the child yet.
         }
         return made;
     }
 
-    /** A root too, for callers that have no context to hand on yet. */
+    /** Returns another root, for callers that have no context to pass on yet. */
     public static Context todo() {
         return TODO;
     }
 
-    /** A child that is cancelled {@code d} from now, or earlier by {@link #cancel}. */
+    /** Makes a child that is cancelled {@code d} from now, or earlier by {@link #cancel}. */
     public Context withTimeout(Duration d) {
         return withTimeout(d, null);
     }
 
     /**
-     * Like {@link #withTimeout(Duration)}; when the time is up, {@link #cause} gives {@code cause}.
+     * Makes a child as {@link #withTimeout(Duration)} does. When the time is up, its {@link #cause} returns {@code cause}.
      *
-     * @param cause why; null for {@link #DEADLINE_EXCEEDED}
+     * @param cause the cause; null for {@link #DEADLINE_EXCEEDED}
      */
     public Context withTimeout(Duration d, @Nullable Throwable cause) {
-        GStack.checkAll(); // A class of the JDK that finds no room as it is initialised can never be used again.
+        GStack.checkAll(); // If the stack overflows in the initialisation of a class of the JDK, the class can never be used again.
         Instant at;
         try {
             at = TimeBubble.instant().plus(d);
@@ -112,18 +112,18 @@ public final class Context implements Cancelable, AutoCloseable {
         return withDeadline(at, d, cause);
     }
 
-    /** A child that is cancelled at {@code at}, at once if that has passed, or earlier by {@link #cancel}. */
+    /** Makes a child that is cancelled at {@code at}, or earlier by {@link #cancel}. If {@code at} has passed, it is cancelled at once. */
     public Context withDeadline(Instant at) {
         return withDeadline(at, null);
     }
 
     /**
-     * Like {@link #withDeadline(Instant)}; when the time is up, {@link #cause} gives {@code cause}.
+     * Makes a child as {@link #withDeadline(Instant)} does. When the time is up, its {@link #cause} returns {@code cause}.
      *
-     * @param cause why; null for {@link #DEADLINE_EXCEEDED}
+     * @param cause the cause; null for {@link #DEADLINE_EXCEEDED}
      */
     public Context withDeadline(Instant at, @Nullable Throwable cause) {
-        GStack.checkAll(); // As above.
+        GStack.checkAll(); // As in withTimeout.
         Instant now = TimeBubble.instant();
         Duration left;
         try {
@@ -137,7 +137,7 @@ public final class Context implements Cancelable, AutoCloseable {
     @SuppressWarnings("NullAway") // A child has a cancellation.
     private Context withDeadline(Instant at, Duration left, @Nullable Throwable cause) {
         if (deadline != null && deadline.isBefore(at)) {
-            return withCancel(); // The parent's deadline comes first.
+            return withCancel(); // The parent's deadline is earlier.
         }
         Context c = child(at, "WithDeadline");
         if (left.isNegative() || left.isZero()) {
@@ -157,7 +157,7 @@ public final class Context implements Cancelable, AutoCloseable {
     }
 
     /**
-     * A child in which {@code value(key)} is {@code value}.
+     * Makes a child in which {@code value(key)} is {@code value}.
      *
      * @throws NullPointerException "nil key"
      */
@@ -167,9 +167,9 @@ public final class Context implements Cancelable, AutoCloseable {
     }
 
     /**
-     * A key of values of type {@code T}. No two are equal, whatever their names.
+     * A key of values of type {@code T}. No two keys are equal, even if they have the same name.
      *
-     * @param <T> what is kept under it
+     * @param <T> the type of the values
      */
     public static final class Key<T> {
         private final String name;
@@ -178,7 +178,7 @@ public final class Context implements Cancelable, AutoCloseable {
             this.name = Objects.requireNonNull(name, "name");
         }
 
-        /** A new key. */
+        /** Makes a new key. */
         public static <T> Key<T> of(String name) {
             return new Key<>(name);
         }
@@ -189,23 +189,23 @@ public final class Context implements Cancelable, AutoCloseable {
         }
     }
 
-    /** As {@link #withValue(Object, Object)}, with a type that the compiler checks. */
+    /** Makes a child as {@link #withValue(Object, Object)} does, with a type that the compiler checks. */
     public <T> Context withValue(Key<T> key, @Nullable T value) {
         return withValue((Object) key, value);
     }
 
-    /** As {@link #value(Object)}, with its type. */
+    /** Returns the value as {@link #value(Object)} does, with its type. */
     @SuppressWarnings("unchecked")
     public <T> @Nullable T value(Key<T> key) {
         return (T) value((Object) key);
     }
 
-    /** A child with the values of this that is not cancelled with it: {@link #done}, {@link #deadline}, {@link #err} are null. */
+    /** Makes a child with the values of this that is never cancelled: its {@link #done}, {@link #deadline} and {@link #err} are null. */
     public Context withoutCancel() {
         return new Context(this, null, false, null, null, null, "WithoutCancel");
     }
 
-    /** The value under an equal key here or nearest above; null when there is none. */
+    /** Returns the value under an equal key here or in the nearest context above; null when there is none. */
     public @Nullable Object value(Object key) {
         for (Context c = this; c != null; c = c.parent) {
             if (c.key != null && c.key.equals(key)) {
@@ -215,15 +215,15 @@ public final class Context implements Cancelable, AutoCloseable {
         return null;
     }
 
-    /** When this will be cancelled; null when no deadline is set. */
+    /** Returns the time when this will be cancelled; null when no deadline is set. */
     public @Nullable Instant deadline() {
         return deadline;
     }
 
     /**
-     * Cancels this context and all below, however many and however deep. When it is cancelled already, or another call is
-     * cancelling it, this only waits until all below is cancelled too. The functions of {@link #afterFunc} have been started
-     * then, and are not waited for.
+     * Cancels this context and all contexts below, in a tree of any size and depth. If it is cancelled already, or another call is
+     * cancelling it, this only waits until all contexts below are cancelled, too. When it returns, the functions of {@link #afterFunc} have
+     * been started, but may still run.
      *
      * @throws UnsupportedOperationException when neither withCancel, withTimeout nor withDeadline made this context
      */
@@ -232,19 +232,19 @@ public final class Context implements Cancelable, AutoCloseable {
     }
 
     /**
-     * Like {@link #cancel()}, and {@link #cause} gives {@code cause}, here and below.
+     * Cancels as {@link #cancel()} does, and sets the result of {@link #cause} here and below.
      *
-     * @param cause why; null for {@link #CANCELED}
+     * @param cause the cause; null for {@link #CANCELED}
      */
     public void cancel(@Nullable Throwable cause) {
         if (!own || cancellation == null) {
             throw new UnsupportedOperationException(this + " cannot be cancelled: make a child withCancel");
         }
-        GStack.checkAllToGive(); // All that derive from it are told, or none.
+        GStack.checkAllToGive(); // An overflow of the stack must not leave only a part of the contexts below cancelled.
         cancellation.cancel(CANCELED, cause);
     }
 
-    /** {@link #cancel}, for {@code try}-with-resources; nothing where that is refused, as with {@link #withValue}. */
+    /** Cancels, for {@code try}-with-resources. It does nothing if {@link #cancel} would throw, as with {@link #withValue}. */
     @Override
     public void close() {
         if (own) {
@@ -252,36 +252,36 @@ public final class Context implements Cancelable, AutoCloseable {
         }
     }
 
-    /** The same context for code that may not cancel it: {@link #cancel} is refused. */
+    /** Returns a view of this context for code that must not cancel it: its {@link #cancel} throws. */
     public Context watchOnly() {
         return new Context(this, cancellation, false, deadline, null, null, "WatchOnly");
     }
 
     /**
-     * A channel that is closed when this is cancelled, always the same; null when it cannot be cancelled. Users cannot close the channel:
-     * {@link IllegalStateException}.
+     * Returns a channel that is closed when this is cancelled, always the same one; null when this cannot be cancelled. A user that closes
+     * the channel gets an {@link IllegalStateException}.
      */
     public @Nullable Chan<Void> done() {
         return cancellation == null ? null : cancellation.done();
     }
 
-    /** Null until this is cancelled, then {@link #CANCELED} or {@link #DEADLINE_EXCEEDED}. */
+    /** Returns null until this is cancelled, and then {@link #CANCELED} or {@link #DEADLINE_EXCEEDED}. */
     @Override
     public @Nullable ContextException err() {
         return cancellation == null ? null : cancellation.err();
     }
 
-    /** Null until this is cancelled, then the cause that was given for what ended it, else {@link #err}. */
+    /** Returns null until this is cancelled, and then the cause that the cancel or the deadline was given, or {@link #err} without one. */
     public @Nullable Throwable cause() {
         return cancellation == null ? null : cancellation.cause();
     }
 
     /**
-     * Has {@code f} started in a goroutine of its own when this is cancelled; at once if it is. When the caller is no
-     * goroutine, it runs as a virtual thread.
+     * Starts {@code f} in a goroutine of its own when this is cancelled, or at once if it is cancelled already. If the caller is no
+     * goroutine, {@code f} runs in a virtual thread.
      *
-     * @return a function that keeps {@code f} from being started: true if it did, false if f was started or stopped before.
-     *         It does not wait for f
+     * @return a function that removes {@code f} again. It returns true if {@code f} will not start, and false if {@code f} was started or
+     *     removed before. It does not wait for {@code f}
      */
     public BooleanSupplier afterFunc(Runnable f) {
         Cancellation.AfterFunc a = new Cancellation.AfterFunc(f);
@@ -300,7 +300,7 @@ public final class Context implements Cancelable, AutoCloseable {
         return t;
     }
 
-    /** Whether something refers to what is below, or a timer is set: for tests. */
+    /** Returns whether the list of children is not empty, or a timer is set, for tests. */
     boolean holdsAnything() {
         return cancellation != null && cancellation.holdsAnything();
     }

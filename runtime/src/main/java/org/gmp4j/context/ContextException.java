@@ -4,9 +4,9 @@ package org.gmp4j.context;
 import org.jspecify.annotations.NullMarked;
 
 /**
- * Why a context has ended: one of the two objects {@link Context#CANCELED} and {@link Context#DEADLINE_EXCEEDED}, which are shared, so
- * they carry no stack trace and take nothing suppressed. Waits that a context ends throw it, on threads of all kinds, whether
- * interrupted or not; a bubble's deadlines go by its clock.
+ * The reason why a context has ended. It is one of the two objects {@link Context#CANCELED} and {@link Context#DEADLINE_EXCEEDED}. As these
+ * are shared, they have no stack trace and no suppressed exceptions. A wait that a context ends throws it, on threads of all kinds, whether
+ * interrupted or not. In a bubble deadlines go by the bubble's clock.
  */
 @NullMarked
 public abstract sealed class ContextException extends RuntimeException {
@@ -16,7 +16,7 @@ public abstract sealed class ContextException extends RuntimeException {
         super(text, null, false, false);
     }
 
-    /** Somebody has cancelled it: "context canceled". */
+    /** The context was cancelled: "context canceled". */
     public static final class Canceled extends ContextException {
         private static final long serialVersionUID = 1;
 
@@ -25,7 +25,7 @@ public abstract sealed class ContextException extends RuntimeException {
         }
     }
 
-    /** Its time was up: "context deadline exceeded". */
+    /** The context's deadline has passed: "context deadline exceeded". */
     public static final class DeadlineExceeded extends ContextException {
         private static final long serialVersionUID = 1;
 

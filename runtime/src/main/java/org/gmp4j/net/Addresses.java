@@ -58,7 +58,7 @@ final class Addresses {
     /**
      * The address to listen on, a name's first; may look it up. The wildcard has no host.
      *
-     * @throws UnknownHostException when nobody knows the name
+     * @throws UnknownHostException when the name is unknown
      */
     static InetSocketAddress local(String address) throws UnknownHostException {
         HostPort hp = parse(address);

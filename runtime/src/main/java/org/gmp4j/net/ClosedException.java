@@ -4,8 +4,8 @@ package org.gmp4j.net;
 import java.nio.channels.AsynchronousCloseException;
 
 /**
- * A connection or listener was used after its {@code close}, or closed during the call ({@code net.ErrClosed}). One class for both, as in
- * Go: a caller cannot tell the one from the other. {@link java.nio.channels.Channel}s throw a subclass of {@link
+ * Thrown when a connection or listener was closed before a call or during it ({@code net.ErrClosed}). There is one class for both cases, as
+ * in Go, since a caller cannot tell one from the other. {@link java.nio.channels.Channel}s throw a subclass of {@link
  * java.nio.channels.ClosedChannelException} in the first case, and an {@link AsynchronousCloseException} in the second.
  */
 public final class ClosedException extends AsynchronousCloseException {

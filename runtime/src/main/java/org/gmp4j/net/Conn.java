@@ -21,18 +21,18 @@ import org.gmp4j.wait.Limits;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A connection ({@code net.Conn}). It is a blocking channel too, for code that takes one, and has streams. It is no {@link
- * java.nio.channels.InterruptibleChannel}: an interrupt may end a call, but closes nothing.
+ * A connection ({@code net.Conn}). It is also a blocking channel, for code that takes one, and has streams. It is no {@link
+ * java.nio.channels.InterruptibleChannel}: an interrupt may end a call, but does not close the connection.
  *
- * <p>Bytes are not copied on the way: the kernel reads and writes the buffer, direct or not, or the memory segment that a call is
- * given. No other thread may use that before the call returns. If its arena is closed while the call waits, the call throws
+ * <p>Bytes are not copied on the way. The kernel reads and writes the buffer, direct or not, or the memory segment that is the argument of
+ * a call. No other thread may use it before the call returns. If its arena is closed while the call waits, the call throws an
  * IllegalStateException.
  *
- * <p>A call with memory segments allocates nothing, once it is compiled. One with a buffer or an array makes a small object or two:
- * the segment of that buffer or array.
+ * <p>A call with memory segments allocates nothing, once it is compiled. A call with a buffer or an array makes one or two small objects
+ * for the segment of that buffer or array.
  *
- * <p>Thread-safe. The package's description says what may end a call early. How many bytes such a call has moved is told by the
- * position of its buffer, or by {@link java.io.InterruptedIOException#bytesTransferred}.
+ * <p>Thread-safe. The package's description lists the ways in which a call may end early. The position of its buffer, or {@link
+ * java.io.InterruptedIOException#bytesTransferred}, then shows how many bytes the call has moved.
  */
 public abstract sealed class Conn implements ByteChannel permits TcpConn, UnixConn, DatagramConn {
     final PollFd fd;
@@ -41,21 +41,21 @@ public abstract sealed class Conn implements ByteChannel permits TcpConn, UnixCo
         this.fd = fd;
     }
 
-    /** The network and both addresses, for messages. */
+    /** Returns the network and both addresses, for messages. */
     abstract String what();
 
-    /** Whether a read of no bytes is the end. */
+    /** Returns whether a read of no bytes is the end. */
     abstract boolean isStream();
 
     // Reading
 
     /**
-     * Reads what is there, waiting until there is something.
+     * Reads the bytes that have come. If there are none, it waits for some.
      *
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j.net##waits the package}.
      *
-     * @param to where to, from its position to its limit; the position moves behind what was read
-     * @return how many bytes; -1 at the end; 0 when {@code to} has no room
+     * @param to the buffer, which gets the bytes from its position to its limit; the position moves behind the bytes that were read
+     * @return the number of bytes; -1 at the end; 0 when {@code to} has no room
      * @throws IllegalArgumentException when {@code to} is read-only
      * @throws IOException when the read failed: see the package's description
      */
@@ -65,9 +65,10 @@ public abstract sealed class Conn implements ByteChannel permits TcpConn, UnixCo
     }
 
     /**
-     * As {@link #read(ByteBuffer)}, until an interrupt of the calling thread ends it; on threads of all kinds.
+     * Like {@link #read(ByteBuffer)}, this reads the bytes that have come, but an interrupt of the calling thread, of any kind, ends the
+     * wait.
      *
-     * @throws InterruptedException when it was interrupted before or while it waits; the interrupt status is cleared
+     * @throws InterruptedException when the calling thread was interrupted before or while it waits; the interrupt status is cleared
      * @throws IOException as {@link #read(ByteBuffer)}
      */
     public int readInterruptibly(ByteBuffer to) throws IOException, InterruptedException {
@@ -75,9 +76,9 @@ public abstract sealed class Conn implements ByteChannel permits TcpConn, UnixCo
     }
 
     /**
-     * As {@link #read(ByteBuffer)}, until {@code ctx} is cancelled.
+     * Like {@link #read(ByteBuffer)}, this reads the bytes that have come, but a cancel of {@code ctx} ends the wait.
      *
-     * @throws RuntimeException {@code ctx.err()} when it is cancelled before or while this waits
+     * @throws RuntimeException {@code ctx.err()} when {@code ctx} is cancelled before or while this waits
      * @throws IOException as {@link #read(ByteBuffer)}
      */
     public int readUnless(Cancelable ctx, ByteBuffer to) throws IOException {
@@ -85,7 +86,8 @@ public abstract sealed class Conn implements ByteChannel permits TcpConn, UnixCo
     }
 
     /**
-     * As {@link #read(ByteBuffer)}, for {@code d} at most; zero or less only looks. A deadline counts too.
+     * Like {@link #read(ByteBuffer)}, this reads the bytes that have come, but waits for {@code d} at most. If {@code d} is zero or less,
+     * it does not wait. A deadline also ends the wait.
      *
      * @throws java.net.SocketTimeoutException when the time was up
      * @throws IOException as {@link #read(ByteBuffer)}
@@ -108,12 +110,12 @@ public abstract sealed class Conn implements ByteChannel permits TcpConn, UnixCo
     }
 
     /**
-     * Reads what is there, waiting until there is something.
+     * Reads the bytes that have come. If there are none, it waits for some.
      *
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j.net##waits the package}.
      *
-     * @param to where to
-     * @return how many bytes; -1 at the end; 0 when {@code to} has no room
+     * @param to the memory or the array that gets the bytes
+     * @return the number of bytes; -1 at the end; 0 when {@code to} has no room
      * @throws IOException when the read failed: see the package's description
      */
     public long read(MemorySegment to) throws IOException {
@@ -124,7 +126,7 @@ public abstract sealed class Conn implements ByteChannel permits TcpConn, UnixCo
         return got(readSome(to, Limits.DEFAULT), Limits.DEFAULT);
     }
 
-    /** A read of no bytes: it waits for nothing. */
+    /** Does a read into a buffer without room, which does not wait. */
     private int nothing() throws IOException {
         if (!fd.use(new Nothing())) {
             throw failed("read", IoResult.CLOSED, Limits.DEFAULT);
@@ -141,14 +143,14 @@ public abstract sealed class Conn implements ByteChannel permits TcpConn, UnixCo
     }
 
     /**
-     * Reads what is there, waiting until there is something.
+     * Reads the bytes that have come. If there are none, it waits for some.
      *
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j.net##waits the package}.
      *
-     * @param to where to
-     * @param offset the first place
-     * @param length how many bytes at most
-     * @return how many bytes; -1 at the end; 0 when {@code length} is 0
+     * @param to the memory or the array that gets the bytes
+     * @param offset the index of the first byte in it
+     * @param length the most bytes to read
+     * @return the number of bytes; -1 at the end; 0 when {@code length} is 0
      * @throws IOException when the read failed: see the package's description
      */
     public int read(byte[] to, int offset, int length) throws IOException {
@@ -157,12 +159,12 @@ public abstract sealed class Conn implements ByteChannel permits TcpConn, UnixCo
     }
 
     /**
-     * Reads what is there into several buffers, the first ones first, in one system call, waiting until there is something.
+     * Reads the bytes that have come into several buffers, the first ones first, in one system call. If there are none, it waits for some.
      *
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j.net##waits the package}.
      *
-     * @param to the buffers; their positions move behind what was read. At most 8 that have room are read into
-     * @return how many bytes; -1 at the end; 0 when none has room
+     * @param to the buffers; their positions move behind the bytes that were read. At most 8 buffers that have room get bytes
+     * @return the number of bytes; -1 at the end; 0 when none has room
      * @throws IllegalArgumentException when one is read-only
      * @throws IOException when the read failed: see the package's description
      */
@@ -171,14 +173,14 @@ public abstract sealed class Conn implements ByteChannel permits TcpConn, UnixCo
     }
 
     /**
-     * Reads what is there into several buffers, the first ones first, in one system call, waiting until there is something.
+     * Reads the bytes that have come into several buffers, the first ones first, in one system call. If there are none, it waits for some.
      *
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j.net##waits the package}.
      *
-     * @param to the buffers; their positions move behind what was read
-     * @param offset the first of them
-     * @param length how many; at most 8 that have room are read into
-     * @return how many bytes; -1 at the end; 0 when none has room
+     * @param to the buffers; their positions move behind the bytes that were read
+     * @param offset the index of the first of them
+     * @param length how many of them; at most 8 that have room get bytes
+     * @return the number of bytes; -1 at the end; 0 when none has room
      * @throws IllegalArgumentException when one is read-only
      * @throws IOException when the read failed: see the package's description
      */
@@ -195,12 +197,12 @@ public abstract sealed class Conn implements ByteChannel permits TcpConn, UnixCo
     }
 
     /**
-     * Reads what is there into several segments, the first ones first, in one system call, waiting until there is something.
+     * Reads the bytes that have come into several segments, the first ones first, in one system call. If there are none, it waits for some.
      *
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j.net##waits the package}.
      *
-     * @param to the segments; at most 8 that have room are read into
-     * @return how many bytes; -1 at the end; 0 when none has room
+     * @param to the segments; at most 8 that have room get bytes
+     * @return the number of bytes; -1 at the end; 0 when none has room
      * @throws IllegalArgumentException when one is read-only
      * @throws IOException when the read failed: see the package's description
      */
@@ -223,7 +225,7 @@ public abstract sealed class Conn implements ByteChannel permits TcpConn, UnixCo
         return got(readSome(n == end ? to : withRoom(to, n), n), Limits.DEFAULT);
     }
 
-    /** The first {@code n} that have room. */
+    /** Returns the first {@code n} pieces that have room. */
     private static MemorySegment[] withRoom(MemorySegment[] to, int n) {
         MemorySegment[] some = new MemorySegment[n];
         for (int i = 0, k = 0; k < n; i++) {
@@ -249,7 +251,7 @@ public abstract sealed class Conn implements ByteChannel permits TcpConn, UnixCo
         return fd.write(from, 0, from.length);
     }
 
-    /** Moves positions behind so many bytes; a buffer that is there twice is moved as often. */
+    /** Moves positions behind so many bytes. A buffer that is in the array twice is moved twice. */
     private static void advance(ByteBuffer[] buffers, int offset, int length, long bytes) {
         long left = bytes;
         for (int i = offset; left > 0 && i < offset + length; i++) {
@@ -274,12 +276,12 @@ public abstract sealed class Conn implements ByteChannel permits TcpConn, UnixCo
     // Writing
 
     /**
-     * Writes all, waiting for room.
+     * Writes all bytes, and waits for room.
      *
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j.net##waits the package}.
      *
-     * @param from the bytes from its position to its limit; the position moves behind what was written
-     * @return how many bytes
+     * @param from the bytes from its position to its limit; the position moves behind the bytes that were written
+     * @return the number of bytes
      * @throws IOException when not all was written: see the package's description
      */
     @Override
@@ -288,9 +290,9 @@ public abstract sealed class Conn implements ByteChannel permits TcpConn, UnixCo
     }
 
     /**
-     * As {@link #write(ByteBuffer)}, until an interrupt of the calling thread ends it; on threads of all kinds.
+     * Like {@link #write(ByteBuffer)}, this writes all bytes, but an interrupt of the calling thread, of any kind, ends the wait.
      *
-     * @throws InterruptedException when it was interrupted before or while it waits; the interrupt status is cleared
+     * @throws InterruptedException when the calling thread was interrupted before or while it waits; the interrupt status is cleared
      * @throws IOException as {@link #write(ByteBuffer)}
      */
     public int writeInterruptibly(ByteBuffer from) throws IOException, InterruptedException {
@@ -298,9 +300,9 @@ public abstract sealed class Conn implements ByteChannel permits TcpConn, UnixCo
     }
 
     /**
-     * As {@link #write(ByteBuffer)}, until {@code ctx} is cancelled.
+     * Like {@link #write(ByteBuffer)}, this writes all bytes, but a cancel of {@code ctx} ends the wait.
      *
-     * @throws RuntimeException {@code ctx.err()} when it is cancelled before or while this waits
+     * @throws RuntimeException {@code ctx.err()} when {@code ctx} is cancelled before or while this waits
      * @throws IOException as {@link #write(ByteBuffer)}
      */
     public int writeUnless(Cancelable ctx, ByteBuffer from) throws IOException {
@@ -308,7 +310,8 @@ public abstract sealed class Conn implements ByteChannel permits TcpConn, UnixCo
     }
 
     /**
-     * As {@link #write(ByteBuffer)}, for {@code d} at most; zero or less only looks. A deadline counts too.
+     * Like {@link #write(ByteBuffer)}, this writes all bytes, but waits for {@code d} at most. If {@code d} is zero or less, it does not
+     * wait. A deadline also ends the wait.
      *
      * @throws java.net.SocketTimeoutException when the time was up
      * @throws IOException as {@link #write(ByteBuffer)}
@@ -328,12 +331,12 @@ public abstract sealed class Conn implements ByteChannel permits TcpConn, UnixCo
     }
 
     /**
-     * Writes all, waiting for room.
+     * Writes all bytes, and waits for room.
      *
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j.net##waits the package}.
      *
      * @param from the bytes
-     * @return how many bytes
+     * @return the number of bytes
      * @throws IOException when not all was written: see the package's description
      */
     public long write(MemorySegment from) throws IOException {
@@ -341,13 +344,13 @@ public abstract sealed class Conn implements ByteChannel permits TcpConn, UnixCo
     }
 
     /**
-     * Writes all, waiting for room.
+     * Writes all bytes, and waits for room.
      *
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j.net##waits the package}.
      *
      * @param from the bytes
-     * @param offset the first of them
-     * @param length how many
+     * @param offset the index of the first of them
+     * @param length how many of them
      * @throws IOException when not all was written: see the package's description
      */
     public void write(byte[] from, int offset, int length) throws IOException {
@@ -356,12 +359,12 @@ public abstract sealed class Conn implements ByteChannel permits TcpConn, UnixCo
     }
 
     /**
-     * Writes all of several buffers, as few system calls as may be; nobody else's bytes come in between.
+     * Writes all of several buffers, with as few system calls as possible. Bytes of other writers do not come in between.
      *
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j.net##waits the package}.
      *
-     * @param from the buffers; their positions move behind what was written
-     * @return how many bytes
+     * @param from the buffers; their positions move behind the bytes that were written
+     * @return the number of bytes
      * @throws IOException when not all was written: see the package's description
      */
     public long write(ByteBuffer[] from) throws IOException {
@@ -369,14 +372,14 @@ public abstract sealed class Conn implements ByteChannel permits TcpConn, UnixCo
     }
 
     /**
-     * Writes all of several buffers, as few system calls as may be; nobody else's bytes come in between.
+     * Writes all of several buffers, with as few system calls as possible. Bytes of other writers do not come in between.
      *
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j.net##waits the package}.
      *
-     * @param from the buffers; their positions move behind what was written
-     * @param offset the first of them
-     * @param length how many
-     * @return how many bytes
+     * @param from the buffers; their positions move behind the bytes that were written
+     * @param offset the index of the first of them
+     * @param length how many of them
+     * @return the number of bytes
      * @throws IOException when not all was written: see the package's description
      */
     public long write(ByteBuffer[] from, int offset, int length) throws IOException {
@@ -391,12 +394,12 @@ public abstract sealed class Conn implements ByteChannel permits TcpConn, UnixCo
     }
 
     /**
-     * Writes all of several segments, as few system calls as may be; nobody else's bytes come in between.
+     * Writes all of several segments, with as few system calls as possible. Bytes of other writers do not come in between.
      *
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j.net##waits the package}.
      *
      * @param from the segments
-     * @return how many bytes
+     * @return the number of bytes
      * @throws IOException when not all was written: see the package's description
      */
     public long write(MemorySegment[] from) throws IOException {
@@ -418,61 +421,61 @@ public abstract sealed class Conn implements ByteChannel permits TcpConn, UnixCo
     // Deadlines
 
     /**
-     * Until when reads and writes have time. It holds for all calls from now on, and for those that wait already, until it is set
-     * anew. A call that has no time left throws {@link java.net.SocketTimeoutException}, even if there is something to read.
+     * Sets the deadline of reads and writes. It holds for all calls from now on, and for calls that wait already, until it is set anew. A
+     * call that has no time left throws {@link java.net.SocketTimeoutException}, even if there is something to read.
      *
-     * @param at when, by the clock; in the past for none at all; null for no deadline, as in the beginning
-     * @throws ClosedException when it is closed
+     * @param at the time, by the clock; with a time in the past all calls end at once; null, the default, for no deadline
+     * @throws ClosedException when the connection is closed
      */
     public void setDeadline(@Nullable Instant at) throws IOException {
         setDeadline(Deadlines.left(at), true, true);
     }
 
     /**
-     * The same for reads alone.
+     * Sets the deadline of reads only, as {@link #setDeadline} does.
      *
      * @param at as for {@link #setDeadline}
-     * @throws ClosedException when it is closed
+     * @throws ClosedException when the connection is closed
      */
     public void setReadDeadline(@Nullable Instant at) throws IOException {
         setDeadline(Deadlines.left(at), true, false);
     }
 
     /**
-     * The same for writes alone.
+     * Sets the deadline of writes only, as {@link #setDeadline} does.
      *
      * @param at as for {@link #setDeadline}
-     * @throws ClosedException when it is closed
+     * @throws ClosedException when the connection is closed
      */
     public void setWriteDeadline(@Nullable Instant at) throws IOException {
         setDeadline(Deadlines.left(at), false, true);
     }
 
     /**
-     * As {@link #setDeadline}, by how far off it is, which no change of the clock moves.
+     * Sets the deadline of reads and writes as {@link #setDeadline} does, but relative to now. A change of the clock does not move it.
      *
-     * @param d from now; zero or negative for no time at all; null for no deadline
-     * @throws ClosedException when it is closed
+     * @param d the time from now; with zero or less all calls end at once; null for no deadline
+     * @throws ClosedException when the connection is closed
      */
     public void setDeadlineAfter(@Nullable Duration d) throws IOException {
         setDeadline(Deadlines.left(d), true, true);
     }
 
     /**
-     * The same for reads alone.
+     * Sets the deadline of reads only, as {@link #setDeadlineAfter} does.
      *
      * @param d as for {@link #setDeadlineAfter}
-     * @throws ClosedException when it is closed
+     * @throws ClosedException when the connection is closed
      */
     public void setReadDeadlineAfter(@Nullable Duration d) throws IOException {
         setDeadline(Deadlines.left(d), true, false);
     }
 
     /**
-     * The same for writes alone.
+     * Sets the deadline of writes only, as {@link #setDeadlineAfter} does.
      *
      * @param d as for {@link #setDeadlineAfter}
-     * @throws ClosedException when it is closed
+     * @throws ClosedException when the connection is closed
      */
     public void setWriteDeadlineAfter(@Nullable Duration d) throws IOException {
         setDeadline(Deadlines.left(d), false, true);
@@ -487,7 +490,7 @@ public abstract sealed class Conn implements ByteChannel permits TcpConn, UnixCo
     // Views and the end
 
     /**
-     * What is read, as a stream; its {@code close} closes the connection.
+     * Returns a stream of the bytes that are read. Its {@code close} closes the connection.
      *
      * @return a stream without a buffer
      */
@@ -496,7 +499,7 @@ public abstract sealed class Conn implements ByteChannel permits TcpConn, UnixCo
     }
 
     /**
-     * What is written, as a stream; its {@code close} closes the connection.
+     * Returns a stream that writes to the connection. Its {@code close} closes the connection.
      *
      * @return a stream without a buffer
      */
@@ -504,25 +507,25 @@ public abstract sealed class Conn implements ByteChannel permits TcpConn, UnixCo
         return new ConnOutput(this);
     }
 
-    /** Whether nobody has begun to close it. */
+    /** Returns whether no close of the connection has begun. */
     @Override
     public boolean isOpen() {
         return fd.isOpen();
     }
 
     /**
-     * Closes the connection. Calls that read or write just now get a {@link ClosedException}. The descriptor is closed when this returns,
-     * by whichever of several closes; on a closed connection it does nothing. Bytes that were written are still sent.
+     * Closes the connection. Calls that read or write at that moment get a {@link ClosedException}. When this returns, the descriptor is
+     * closed, by this call or another one. On a closed connection it does nothing. Bytes that were written are still sent.
      *
-     * <p>Any thread may close. It waits for the calls that it ends, and for a close that has begun before, whatever interrupts come, and
-     * in a bubble holds the clock.
+     * <p>Any thread may close. It waits for the calls that it ends, and for a close that has begun before. An interrupt does not end
+     * that wait, and in a bubble the wait holds the clock.
      */
     @Override
     public void close() {
         boolean _ = fd.close();
     }
 
-    /** Sets what may fail and does not wait. */
+    /** Runs a change of a setting, which may fail and does not wait. */
     final void use(PollFd.Use u) throws IOException {
         use("set", u);
     }
@@ -532,7 +535,7 @@ public abstract sealed class Conn implements ByteChannel permits TcpConn, UnixCo
         use("close", new Shutdown(how));
     }
 
-    /** No lambda, nor for nothing: with no memory to link it at the first call none could ever succeed. */
+    /** No lambda: if its linking at the first call ran out of memory, no later call could succeed. */
     private record Shutdown(int how) implements PollFd.Use {
         @Override
         public void with(int d) {
@@ -558,7 +561,7 @@ public abstract sealed class Conn implements ByteChannel permits TcpConn, UnixCo
         }
     }
 
-    /** The size of a buffer, as given; an IllegalArgumentException when it is none. */
+    /** Returns the size of a buffer. Throws an IllegalArgumentException when it is 0 or negative. */
     static int size(int bytes) {
         if (bytes <= 0) {
             throw new IllegalArgumentException("the size of a buffer is " + bytes + ": use 1 or more");

@@ -4,7 +4,7 @@ package org.gmp4j.net;
 import java.io.IOException;
 import java.io.InputStream;
 
-/** What a connection receives, as a stream. */
+/** A stream of the bytes that a connection receives. */
 final class ConnInput extends InputStream {
     private final Conn conn;
 

@@ -20,10 +20,11 @@ import org.gmp4j.wait.Limits;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A socket for datagrams ({@code net.PacketConn}). A read takes one datagram; what does not fit is lost. A write sends one.
+ * A socket for datagrams ({@code net.PacketConn}). A read receives one datagram, and bytes that do not fit the buffer are lost. A write
+ * sends one datagram.
  * Thread-safe: see {@link Conn}.
  *
- * @param <A> what an address is
+ * @param <A> the type of its addresses
  */
 public abstract sealed class DatagramConn<A> extends Conn permits UdpConn, UnixgramConn {
     private static final long PLACES = 3;
@@ -42,19 +43,19 @@ public abstract sealed class DatagramConn<A> extends Conn permits UdpConn, Unixg
         super(fd);
     }
 
-    /** Whether it has one peer. */
+    /** Returns whether the socket has one peer. */
     abstract boolean isConnected();
 
-    /** Writes an address to a place, or refuses it. */
+    /** Writes an address to a place, or throws an exception if it is not suitable. */
     abstract void encode(long place, A address);
 
-    /** The address at a place; null when the sender has none. */
+    /** Returns the address at a place, or null when the sender has none. */
     abstract A decode(long place);
 
-    /** Whether two addresses are one receiver; neither is null. */
+    /** Returns whether two addresses, neither of them null, are one receiver. */
     abstract boolean same(A a, A b);
 
-    /** Whether {@link #writeTo} waits for room. */
+    /** Returns whether {@link #writeTo} waits for room. */
     abstract boolean waitsForReceiver();
 
     @Override
@@ -67,11 +68,11 @@ public abstract sealed class DatagramConn<A> extends Conn permits UdpConn, Unixg
     }
 
     /**
-     * Takes a datagram, waiting for one. Senders that repeat themselves take no memory.
+     * Receives a datagram. If there is none, it waits for one. It allocates nothing if the sender is the last one again.
      *
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j.net##waits the package}.
      *
-     * @param to where to; the position moves behind what fitted
+     * @param to the buffer; the position moves behind the bytes that fitted
      * @return the sender's address; null for a Unix socket without a name
      * @throws IOException when the read failed: see the package's description
      */
@@ -80,9 +81,9 @@ public abstract sealed class DatagramConn<A> extends Conn permits UdpConn, Unixg
     }
 
     /**
-     * As {@link #readFrom(ByteBuffer)}, until an interrupt of the calling thread ends it; on threads of all kinds.
+     * Like {@link #readFrom(ByteBuffer)}, this receives a datagram, but an interrupt of the calling thread, of any kind, ends the wait.
      *
-     * @throws InterruptedException when it was interrupted before or while it waits; the interrupt status is cleared
+     * @throws InterruptedException when the calling thread was interrupted before or while it waits; the interrupt status is cleared
      * @throws IOException as {@link #readFrom(ByteBuffer)}
      */
     public @Nullable A readFromInterruptibly(ByteBuffer to) throws IOException, InterruptedException {
@@ -90,9 +91,9 @@ public abstract sealed class DatagramConn<A> extends Conn permits UdpConn, Unixg
     }
 
     /**
-     * As {@link #readFrom(ByteBuffer)}, until {@code ctx} is cancelled.
+     * Like {@link #readFrom(ByteBuffer)}, this receives a datagram, but a cancel of {@code ctx} ends the wait.
      *
-     * @throws RuntimeException {@code ctx.err()} when it is cancelled before or while this waits
+     * @throws RuntimeException {@code ctx.err()} when {@code ctx} is cancelled before or while this waits
      * @throws IOException as {@link #readFrom(ByteBuffer)}
      */
     public @Nullable A readFromUnless(Cancelable ctx, ByteBuffer to) throws IOException {
@@ -100,7 +101,8 @@ public abstract sealed class DatagramConn<A> extends Conn permits UdpConn, Unixg
     }
 
     /**
-     * As {@link #readFrom(ByteBuffer)}, for {@code d} at most; zero or less only looks. A deadline counts too.
+     * Like {@link #readFrom(ByteBuffer)}, this receives a datagram, but waits for {@code d} at most. If {@code d} is zero or less, it does
+     * not wait. A deadline also ends the wait.
      *
      * @throws java.net.SocketTimeoutException when the time was up
      * @throws IOException as {@link #readFrom(ByteBuffer)}
@@ -168,12 +170,12 @@ public abstract sealed class DatagramConn<A> extends Conn permits UdpConn, Unixg
      *
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j.net##waits the package}.
      *
-     * @param from its bytes, by UDP at most 65,507; the position moves behind them
-     * @param to the receiver: by UDP a resolved address, which may be one of all on a link; of a Unix socket its name
-     * @return how many bytes
-     * @throws IOException when it was not sent: see the package's description; when the receiver, a Unix socket, has no room
-     *     just now
-     * @throws IllegalArgumentException when it is no such address, or of IPv6 with a socket of IPv4
+     * @param from the bytes, by UDP at most 65,507; the position moves behind them
+     * @param to the receiver: by UDP a resolved address, which may be a broadcast address; for a Unix socket its name
+     * @return the number of bytes
+     * @throws IOException when the datagram was not sent: see the package's description; when the receiver, a Unix socket, has no room
+     *     at the moment
+     * @throws IllegalArgumentException when {@code to} is no such address, or an IPv6 address for a socket of IPv4
      * @throws IllegalStateException for a socket that has one peer
      */
     public int writeTo(ByteBuffer from, A to) throws IOException {
@@ -181,9 +183,9 @@ public abstract sealed class DatagramConn<A> extends Conn permits UdpConn, Unixg
     }
 
     /**
-     * As {@link #writeTo(ByteBuffer, Object)}, until an interrupt of the calling thread ends it; on threads of all kinds.
+     * Like {@link #writeTo(ByteBuffer, Object)}, this sends a datagram, but an interrupt of the calling thread, of any kind, ends the wait.
      *
-     * @throws InterruptedException when it was interrupted before or while it waits; the interrupt status is cleared
+     * @throws InterruptedException when the calling thread was interrupted before or while it waits; the interrupt status is cleared
      * @throws IOException as {@link #writeTo(ByteBuffer, Object)}
      */
     public int writeToInterruptibly(ByteBuffer from, A to) throws IOException, InterruptedException {
@@ -191,9 +193,9 @@ public abstract sealed class DatagramConn<A> extends Conn permits UdpConn, Unixg
     }
 
     /**
-     * As {@link #writeTo(ByteBuffer, Object)}, until {@code ctx} is cancelled.
+     * Like {@link #writeTo(ByteBuffer, Object)}, this sends a datagram, but a cancel of {@code ctx} ends the wait.
      *
-     * @throws RuntimeException {@code ctx.err()} when it is cancelled before or while this waits
+     * @throws RuntimeException {@code ctx.err()} when {@code ctx} is cancelled before or while this waits
      * @throws IOException as {@link #writeTo(ByteBuffer, Object)}
      */
     public int writeToUnless(Cancelable ctx, ByteBuffer from, A to) throws IOException {
@@ -201,7 +203,8 @@ public abstract sealed class DatagramConn<A> extends Conn permits UdpConn, Unixg
     }
 
     /**
-     * As {@link #writeTo(ByteBuffer, Object)}, for {@code d} at most; zero or less only looks. A deadline counts too.
+     * Like {@link #writeTo(ByteBuffer, Object)}, this sends a datagram, but waits for {@code d} at most. If {@code d} is zero or less, it
+     * does not wait. A deadline also ends the wait.
      *
      * @throws java.net.SocketTimeoutException when the time was up
      * @throws IOException as {@link #writeTo(ByteBuffer, Object)}
@@ -241,9 +244,9 @@ public abstract sealed class DatagramConn<A> extends Conn permits UdpConn, Unixg
     /**
      * Sends a datagram to the peer.
      *
-     * @param from its bytes, by UDP at most 65,507; the position moves behind them
-     * @return how many bytes
-     * @throws IOException when it was not sent; for a socket without a peer as well
+     * @param from the bytes, by UDP at most 65,507; the position moves behind them
+     * @return the number of bytes
+     * @throws IOException when the datagram was not sent, also for a socket without a peer
      */
     @Override
     public int write(ByteBuffer from) throws IOException {
@@ -259,9 +262,9 @@ public abstract sealed class DatagramConn<A> extends Conn permits UdpConn, Unixg
     /**
      * Sends a datagram to the peer.
      *
-     * @param from its bytes, by UDP at most 65,507
-     * @return how many bytes
-     * @throws IOException when it was not sent; for a socket without a peer as well
+     * @param from the bytes, by UDP at most 65,507
+     * @return the number of bytes
+     * @throws IOException when the datagram was not sent, also for a socket without a peer
      */
     @Override
     public long write(MemorySegment from) throws IOException {
@@ -297,7 +300,7 @@ public abstract sealed class DatagramConn<A> extends Conn permits UdpConn, Unixg
     }
 
     /**
-     * Takes a datagram into several pieces, waiting for one.
+     * Receives a datagram into several pieces. If there is none, it waits for one.
      *
      * @throws IllegalArgumentException for more than 8 pieces
      */
@@ -308,7 +311,7 @@ public abstract sealed class DatagramConn<A> extends Conn permits UdpConn, Unixg
     }
 
     /**
-     * Takes a datagram into several pieces, waiting for one.
+     * Receives a datagram into several pieces. If there is none, it waits for one.
      *
      * @throws IllegalArgumentException for more than 8 pieces
      */

@@ -10,7 +10,7 @@ import org.gmp4j.timer.RuntimeTimer;
 import org.gmp4j.timer.TimeBubble;
 import org.jspecify.annotations.Nullable;
 
-/** From deadlines to the nanoseconds that are left. */
+/** Converts deadlines to the nanoseconds that are left. */
 final class Deadlines {
     private Deadlines() {
     }

@@ -11,13 +11,13 @@ import org.gmp4j.wait.Limits;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A dial in a virtual thread of its own, so that an interrupt ends the wait of the caller, on whatever thread that is. The connection
- * belongs to the one that takes it out of {@link #made}: the caller, or, when the caller has left, the first of the two that finds it
+ * A dial in a virtual thread of its own, so that an interrupt can end the caller's wait on a thread of any kind. The connection belongs to
+ * the thread that takes it out of {@link #made}: the caller, or, when the caller has left, the first of the two that finds the connection
  * there and closes it.
  */
 final class DialApart {
     private final AtomicReference<@Nullable TcpConn> made = new AtomicReference<>();
-    /** Nothing for a connection, else what was thrown. */
+    /** It receives the exception if the dial failed, and is closed if there is a connection. */
     private final Chan<Throwable> failed = Chan.make(1);
     private volatile boolean abandoned;
 
@@ -26,11 +26,11 @@ final class DialApart {
 
     static TcpConn dial(Dialer d, Context parent, String address) throws IOException, InterruptedException {
         Limits.INTERRUPTIBLY.check();
-        GStack.checkAll(); // Refused before anything is started.
+        GStack.checkAll(); // An overflow of the stack must come before anything is started.
         return new DialApart().run(d, parent.withCancel(), address);
     }
 
-    @SuppressWarnings("NullAway") // Who is told of no failure finds what was made.
+    @SuppressWarnings("NullAway") // If there was no failure, made has the connection.
     private TcpConn run(Dialer d, Context ctx, String address) throws IOException, InterruptedException {
         boolean answered = false;
         try {
@@ -54,8 +54,8 @@ final class DialApart {
         try {
             made.set(d.dial(ctx, address));
             failed.close();
-        } catch (Throwable t) { // Whatever it is, somebody waits for it.
-            closeUnclaimed(); // What was made, if it could not be told.
+        } catch (Throwable t) { // The caller waits for any outcome.
+            closeUnclaimed(); // If the connection was made but could not be reported, this closes it.
             failed.send(t);
         }
         if (abandoned) {

@@ -18,18 +18,18 @@ import org.gmp4j.time.Timer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * {@code dialParallel}: a race of two families of addresses, as {@link Dialer} describes it. The second to connect closes its connection.
- * The caller waits for neither once it has one.
+ * {@code dialParallel}: a race of two families of addresses, as {@link Dialer} describes it. The family that connects second closes its
+ * connection. Once the caller has a connection, it does not wait for the other family.
  */
 final class DialRace {
     private final Dialer dialer;
     private final Context ctx;
     private final int port;
     private final long end;
-    /** The first connection, until the caller has left without it, for want of memory or stack; and whether it has. */
+    /** The first connection, and whether the caller has left without it, for want of memory or stack. */
     private final AtomicReference<@Nullable TcpConn> first = new AtomicReference<>();
     private volatile boolean abandoned;
-    /** A connection, or what was thrown; of the first family, and of the other. Each has room for it, so a sender never waits. */
+    /** The outcomes, a connection or an exception, of the first family and of the other. Each has a buffer, so that a send never waits. */
     private final Chan<Object> primary = Chan.make(1);
     private final Chan<Object> fallback = Chan.make(1);
 
@@ -41,13 +41,13 @@ final class DialRace {
     }
 
     TcpConn run(List<InetAddress> some, List<InetAddress> others, Duration patience) throws IOException {
-        GStack.checkAll(); // Refused before anything is started.
+        GStack.checkAll(); // An overflow of the stack must come before anything is started.
         Timer delay = Time.newTimer(patience);
         boolean answered = false;
         try {
             TcpConn c = await(some, others, delay);
             end(delay);
-            answered = true; // Not before: an end that is refused is a caller that leaves.
+            answered = true; // This comes after end: if end throws, the caller leaves without the connection.
             return c;
         } catch (WaitInterruptedException e) {
             throw Errors.of("dial", "tcp " + some.getFirst().getHostAddress() + " port " + port, IoResult.INTERRUPTED, 0);
@@ -65,7 +65,10 @@ final class DialRace {
         boolean _ = delay.stop();
     }
 
-    /** By a caller that leaves, and by a thread that has connected and sees that: one of them finds the connection. */
+    /**
+     * Closes the first connection. A caller that leaves calls it, and a thread that has connected and finds that the caller has left. One
+     * of them finds the connection.
+     */
     private void closeUnclaimed() {
         TcpConn c = first.getAndSet(null);
         if (c != null) {
@@ -103,21 +106,21 @@ final class DialRace {
                 o = c;
                 if (!first.compareAndSet(null, c)) {
                     c.close();
-                    return; // The caller waits for the other's outcome.
+                    return; // The caller waits for the outcome of the other family.
                 }
-            } catch (Throwable t) { // Whatever it is, somebody waits for it.
+            } catch (Throwable t) { // The caller waits for any outcome.
                 o = t;
             }
             outcome.send(o);
             if (abandoned) {
                 closeUnclaimed();
-                ctx.cancel(); // The caller's own may have been refused.
+                ctx.cancel(); // The cancel by the caller may have failed.
             }
         });
     }
 
-    /** The connection of an outcome; if there is none, throws the first family's error. */
-    @SuppressWarnings("NullAway") // It failed, as the other has.
+    /** Returns the connection of an outcome, or throws the error of the first family. */
+    @SuppressWarnings("NullAway") // Here both families have failed.
     private static TcpConn connection(@Nullable Object outcome, @Nullable Object first) throws IOException {
         return outcome instanceof TcpConn c ? c : Lookup.fail((Throwable) first);
     }

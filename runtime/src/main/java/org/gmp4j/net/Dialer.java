@@ -29,10 +29,10 @@ import org.gmp4j.proc.GStack;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How to connect ({@code net.Dialer}). Set it up, then dial as often as wanted. If a name has several addresses one is tried after the
- * other, each with its share of the time. If a name has both IPv4 and IPv6 addresses, those of the family that comes first are tried
- * first. When they have failed, or have not connected after {@link #fallbackDelay}, the others are tried beside them, and the first
- * connection wins. Not thread-safe while it is set up.
+ * The settings of connections ({@code net.Dialer}). Set it up, and then dial as often as needed. If a name has several addresses, they are
+ * tried one after the other, each with its share of the time. If a name has both IPv4 and IPv6 addresses, those of the family that comes
+ * first are tried first. When they have failed, or have not connected after {@link #fallbackDelay}, the others are tried at the same time,
+ * and the first connection wins. Not thread-safe while it is set up.
  *
  * <p>Source: Go's {@code dialParallel}; RFC 8305, "Happy Eyeballs".
  */
@@ -48,14 +48,14 @@ public final class Dialer {
     private @Nullable InetSocketAddress localAddr;
     private int keepAlive = ListenConfig.KEEP_ALIVE_SECONDS;
 
-    /** The usual settings. */
+    /** Makes the default settings. */
     public Dialer() {
     }
 
     /**
-     * How long a dial may take, the look-up of the name included.
+     * Sets how long a dial may take, including the look-up of the name.
      *
-     * @param d how long; null for as long as the kernel tries, some 2 minutes
+     * @param d the time; null for as long as the kernel tries, some 2 minutes
      * @return this
      */
     public Dialer timeout(@Nullable Duration d) {
@@ -64,9 +64,9 @@ public final class Dialer {
     }
 
     /**
-     * Until when a dial has time; with a {@link #timeout} the earlier of the two.
+     * Sets the deadline of a dial. If there is a {@link #timeout}, too, the earlier of the two counts.
      *
-     * @param at when, by the clock; null for no deadline
+     * @param at the time, by the clock; null for no deadline
      * @return this
      */
     public Dialer deadline(@Nullable Instant at) {
@@ -75,11 +75,11 @@ public final class Dialer {
     }
 
     /**
-     * How long the addresses of a name's first family are tried alone, before those of the other are tried as well.
+     * Sets how long the addresses of a name's first family are tried alone, before those of the other are tried as well.
      *
-     * @param d how long, 300 ms in the beginning; null to try one address after the other
+     * @param d the time, 300 ms by default; null to try one address after the other
      * @return this
-     * @throws IllegalArgumentException when it is negative
+     * @throws IllegalArgumentException when {@code d} is negative
      */
     public Dialer fallbackDelay(@Nullable Duration d) {
         if (d != null && d.isNegative()) {
@@ -90,9 +90,9 @@ public final class Dialer {
     }
 
     /**
-     * The address of this end.
+     * Sets the address of this end.
      *
-     * @param local a resolved address; port 0 for any that is free; null for what the kernel chooses
+     * @param local a resolved address; port 0 for a free port; null for an address that the kernel chooses
      * @return this
      */
     public Dialer localAddr(@Nullable InetSocketAddress local) {
@@ -101,11 +101,11 @@ public final class Dialer {
     }
 
     /**
-     * When a silent peer is probed.
+     * Sets the silence after which the kernel probes a peer.
      *
-     * @param d 1 s to 32,767 s, 15 s in the beginning; null or zero for never
+     * @param d 1 s to 32,767 s, 15 s by default; null or zero for never
      * @return this
-     * @throws IllegalArgumentException when it is out of that range
+     * @throws IllegalArgumentException when {@code d} is out of that range
      */
     public Dialer keepAlive(@Nullable Duration d) {
         keepAlive = ListenConfig.keepAliveSeconds(d);
@@ -122,7 +122,7 @@ public final class Dialer {
      * @throws java.net.SocketTimeoutException when the time is up
      * @throws ConnectException when the other side refused, or cannot be reached
      * @throws ExhaustedException when there are no descriptors, or no memory
-     * @throws IOException when it failed in another way; an unknown host
+     * @throws IOException when the dial failed in another way, also for an unknown host
      * @throws IllegalArgumentException when the address has another form
      */
     public TcpConn dial(String address) throws IOException {
@@ -130,12 +130,11 @@ public final class Dialer {
     }
 
     /**
-     * Connects by TCP, until {@code ctx} is cancelled or its deadline has passed. It does not affect the
-     * connection afterwards.
+     * Connects by TCP. A cancel of {@code ctx}, or its deadline, ends the wait. {@code ctx} does not affect the connection afterwards.
      *
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j.net##waits the package}.
      *
-     * @param ctx what may end it
+     * @param ctx the context that may end the wait
      * @param address as for {@link #dial(String)}
      * @return the connection
      * @throws InterruptedIOException "operation was canceled", with the context's cause; or as {@link #dial(String)}
@@ -151,10 +150,10 @@ public final class Dialer {
     }
 
     /**
-     * As {@link #dial(Context, String)}, until an interrupt of the calling thread ends it; on threads of all kinds. The dial is made in
-     * a virtual thread of its own.
+     * Like {@link #dial(Context, String)}, this connects by TCP, but an interrupt of the calling thread, of any kind, ends the wait. The
+     * dial is made in a virtual thread of its own.
      *
-     * @throws InterruptedException when it was interrupted before or while it waits; the interrupt status is cleared
+     * @throws InterruptedException when the calling thread was interrupted before or while it waits; the interrupt status is cleared
      * @throws IOException as {@link #dial(Context, String)}
      */
     public TcpConn dialInterruptibly(Context ctx, String address) throws IOException, InterruptedException {
@@ -192,11 +191,11 @@ public final class Dialer {
     }
 
     /**
-     * The same to an address that is known.
+     * Connects by TCP to an address that needs no look-up, as {@link #dial(Context, String)} does.
      *
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j.net##waits the package}.
      *
-     * @param ctx what may end it
+     * @param ctx the context that may end the wait
      * @param address a resolved address
      * @return the connection
      * @throws IOException as {@link #dial(Context, String)}
@@ -259,7 +258,7 @@ public final class Dialer {
         Objects.requireNonNull(to.getAddress(), () -> "unresolved address " + to);
         String what = "tcp " + Addresses.text(to);
         Errors.load();
-        GStack.checkAll(); // No descriptor is made that there is no room to close.
+        GStack.checkAll(); // The stack must have room to close the descriptor.
         int d = -1;
         PollFd fd = null;
         TcpConn c = null;
@@ -283,7 +282,7 @@ public final class Dialer {
             boolean _ = fd.setDeadline(PollFd.NO_LIMIT, false, true);
             InetSocketAddress here = Sockets.localAddress(d);
             if ((localAddr == null || localAddr.getPort() == 0) && isSelf(here, to)) {
-                SocketOptions.linger(d, 0); // Or nobody could listen there for a minute.
+                SocketOptions.linger(d, 0); // Otherwise no socket could listen there for a minute.
                 throw Errors.of("dial", what, Errno.ECONNREFUSED, 0);
             }
             c = new TcpConn(fd, here, to);
@@ -301,7 +300,7 @@ public final class Dialer {
 
     /**
      * {@code selfConnect}: whether the port that the kernel chose for this end is the one that was dialled, so that TCP has
-     * connected the socket with itself. That happens only where nobody listens.
+     * connected the socket with itself. That happens only where no socket listens.
      */
     private static boolean isSelf(InetSocketAddress here, InetSocketAddress to) {
         return here.getPort() == to.getPort()
@@ -330,7 +329,7 @@ public final class Dialer {
      *
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j.net##waits the package}.
      *
-     * @param address {@code host:port}; of a name its first address
+     * @param address {@code host:port}; for a name its first address
      * @return the socket
      * @throws IOException when there is no way there, or the host is unknown; {@link ExhaustedException}
      */
@@ -366,11 +365,11 @@ public final class Dialer {
     }
 
     /**
-     * Connects in the Unix domain. It never waits: when the queue of the listener is full, that is an error.
+     * Connects in the Unix domain. It never waits. If the queue of the listener is full, it throws an exception.
      *
      * @param path the listener's path, or its name with {@code @}
      * @return the connection
-     * @throws IOException when nobody listens there; {@link ExhaustedException}
+     * @throws IOException when no socket listens there; {@link ExhaustedException}
      * @throws IllegalArgumentException when the path is empty, too long, or has a NUL
      */
     public UnixConn dialUnix(String path) throws IOException {

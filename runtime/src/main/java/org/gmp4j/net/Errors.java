@@ -16,14 +16,14 @@ import org.gmp4j.ffi.NativeException;
 import org.gmp4j.netpoll.IoResult;
 import org.gmp4j.wait.Limits;
 
-/** Exceptions of this package: what was done, to what, and what came of it, as Go's {@code net.OpError} puts it. */
+/** Makes the exceptions of this package. They name the operation, its object and the error, as Go's {@code net.OpError} does. */
 final class Errors {
     private static final AtomicBoolean LOADED = new AtomicBoolean();
 
     private Errors() {
     }
 
-    /** Loads what an error needs, before the first socket: with a full heap a class may fail to initialise, and then it fails for good. */
+    /** Loads the classes that an error needs, before the first socket. A class that fails to initialise with a full heap fails for good. */
     static void load() {
         if (!LOADED.get()) {
             for (int e : new int[] {IoResult.CLOSED, IoResult.TIMED_OUT, IoResult.INTERRUPTED, Errno.EMFILE, Errno.EPIPE}) {
@@ -36,12 +36,12 @@ final class Errors {
     }
 
     /**
-     * The exception of an operation.
+     * Returns the exception of an operation.
      *
      * @param op {@code read}, {@code write}, {@code accept}, {@code dial}, {@code listen}, {@code close} or {@code set}
      * @param what the network and the addresses
-     * @param error as IoResult has it
-     * @param moved how many bytes were moved before it
+     * @param error the error, as in IoResult
+     * @param moved how many bytes were moved before the error
      */
     static IOException of(String op, String what, int error, long moved) {
         String text = op + " " + what + ": ";
@@ -62,7 +62,7 @@ final class Errors {
             case Errno.EMFILE, Errno.ENFILE, Errno.ENOBUFS, Errno.ENOMEM -> {
                 return new ExhaustedException(text + Errno.describe(error));
             }
-            case Errno.ENOSPC -> { // Of epoll_ctl; but a Unix socket's file may find a full disk.
+            case Errno.ENOSPC -> { // It comes from epoll_ctl, or from a full disk for the file of a Unix socket.
                 return op.equals("listen") ? new BindException(text + Errno.describe(error))
                         : new ExhaustedException(text + "the system's limit of descriptors that are watched is reached"
                                 + " (/proc/sys/fs/epoll/max_user_watches)");
@@ -79,8 +79,8 @@ final class Errors {
     }
 
     /**
-     * Where {@code limits} have ended a call, throws what is thrown for that, unless it is an IOException: the context's error, or an
-     * InterruptedException.
+     * If {@code limits} have ended a call, throws the context's error or an InterruptedException. It does not throw when the limit calls
+     * for an IOException.
      */
     static void check(Limits limits, int error) {
         if (error == IoResult.CANCELED || error == IoResult.INTERRUPTED) {
@@ -88,7 +88,7 @@ final class Errors {
         }
     }
 
-    /** The same of a call that failed. */
+    /** Returns the exception of an operation whose native call failed. */
     static IOException of(String op, String what, NativeException e) {
         IOException x = of(op, what, e.errno(), 0);
         Throwable _ = x.initCause(e);

@@ -17,7 +17,7 @@ import org.gmp4j.proc.GStack;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How to listen ({@code net.ListenConfig}). Set it up, then listen as often as wanted. Not thread-safe while it is set up.
+ * The settings of listeners ({@code net.ListenConfig}). Set it up, and then listen as often as needed. Not thread-safe while it is set up.
  */
 public final class ListenConfig {
     /** Before the first probe of a silent peer, and between probes, unless set otherwise. */
@@ -32,15 +32,15 @@ public final class ListenConfig {
     private int backlog = BACKLOG;
     private int keepAlive = KEEP_ALIVE_SECONDS;
 
-    /** The usual settings. */
+    /** Makes the default settings. */
     public ListenConfig() {
     }
 
     /**
-     * Whether several sockets may listen on one address (SO_REUSEPORT), all with this set: the kernel deals the connections
-     * out.
+     * Sets whether several sockets, which all have this set, may listen on one address (SO_REUSEPORT). The kernel distributes the
+     * connections.
      *
-     * @param on whether; not in the beginning
+     * @param on true to allow it; false is the default
      * @return this
      */
     public ListenConfig reusePort(boolean on) {
@@ -49,9 +49,9 @@ public final class ListenConfig {
     }
 
     /**
-     * How many connections may wait for an accept.
+     * Sets how many connections may wait for an accept.
      *
-     * @param n positive; 4096 in the beginning; the kernel has a limit of its own
+     * @param n positive, 4096 by default; the kernel has a limit of its own
      * @return this
      */
     public ListenConfig backlog(int n) {
@@ -63,11 +63,11 @@ public final class ListenConfig {
     }
 
     /**
-     * When a silent peer is probed.
+     * Sets the silence after which the kernel probes a peer.
      *
-     * @param d 1 s to 32,767 s, 15 s in the beginning; null or zero for never
+     * @param d 1 s to 32,767 s, 15 s by default; null or zero for never
      * @return this
-     * @throws IllegalArgumentException when it is out of that range
+     * @throws IllegalArgumentException when {@code d} is out of that range
      */
     public ListenConfig keepAlive(@Nullable Duration d) {
         keepAlive = keepAliveSeconds(d);
@@ -90,8 +90,8 @@ public final class ListenConfig {
     /**
      * Listens for TCP connections.
      *
-     * @param address {@code host:port}; {@code :port} for all addresses of this machine, IPv4 and IPv6; port 0 for any that
-     *     is free
+     * @param address {@code host:port}; {@code :port} for all addresses of this machine, IPv4 and IPv6; port 0 for a free
+     *     port
      * @return the listener
      * @throws IOException when the address is taken, or not this machine's; {@link ExhaustedException}
      * @throws IllegalArgumentException when the address has another form
@@ -103,13 +103,13 @@ public final class ListenConfig {
     /**
      * Listens for TCP connections.
      *
-     * @param address a resolved address; port 0 for any that is free
+     * @param address a resolved address; port 0 for a free port
      * @return the listener
      * @throws IOException as {@link #listen(String)}
      */
     public TcpListener listen(InetSocketAddress address) throws IOException {
         Errors.load();
-        GStack.checkAll(); // No descriptor is made that there is no room to close.
+        GStack.checkAll(); // The stack must have room to close the descriptor.
         int d = -1;
         TcpListener l = null;
         try {
@@ -137,7 +137,7 @@ public final class ListenConfig {
      */
     public UnixListener listenUnix(String path) throws IOException {
         Errors.load();
-        GStack.checkAll(); // No descriptor is made that there is no room to close.
+        GStack.checkAll(); // The stack must have room to close the descriptor.
         int d = -1;
         boolean bound = false;
         UnixListener l = null;
@@ -161,7 +161,7 @@ public final class ListenConfig {
     }
 
     /**
-     * Opens a socket of the Unix domain for datagrams from anybody.
+     * Opens a socket of the Unix domain for datagrams from any sender.
      *
      * @param path as for {@link #listenUnix}
      * @return the socket
@@ -170,7 +170,7 @@ public final class ListenConfig {
      */
     public UnixgramConn listenUnixgram(String path) throws IOException {
         Errors.load();
-        GStack.checkAll(); // No descriptor is made that there is no room to close.
+        GStack.checkAll(); // The stack must have room to close the descriptor.
         int d = -1;
         boolean bound = false;
         UnixgramConn c = null;
@@ -193,7 +193,7 @@ public final class ListenConfig {
     }
 
     /**
-     * Opens a UDP socket for datagrams from anybody.
+     * Opens a UDP socket for datagrams from any sender.
      *
      * @param address {@code host:port}, as for {@link #listen(String)}
      * @return the socket
@@ -202,7 +202,7 @@ public final class ListenConfig {
     public UdpConn listenPacket(String address) throws IOException {
         InetSocketAddress local = Addresses.local(address);
         Errors.load();
-        GStack.checkAll(); // No descriptor is made that there is no room to close.
+        GStack.checkAll(); // The stack must have room to close the descriptor.
         int d = -1;
         UdpConn c = null;
         try {

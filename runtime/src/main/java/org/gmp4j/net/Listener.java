@@ -19,9 +19,9 @@ import org.gmp4j.wait.Limits;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What takes connections ({@code net.Listener}). Thread-safe; several may accept at once.
+ * A socket that takes connections ({@code net.Listener}). Thread-safe. Several threads may accept at once.
  *
- * @param <C> what a connection is
+ * @param <C> the type of its connections
  */
 public abstract sealed class Listener<C extends Conn> implements Closeable permits TcpListener, UnixListener {
     private static final int FIRST_PAUSE_MILLIS = 5;
@@ -33,13 +33,13 @@ public abstract sealed class Listener<C extends Conn> implements Closeable permi
         this.fd = fd;
     }
 
-    /** The network and the address, for messages. */
+    /** Returns the network and the address, for messages. */
     abstract String what();
 
     abstract C connection(int descriptor);
 
     /**
-     * Takes the next connection, waiting for one.
+     * Takes the next connection. If there is none, it waits for one.
      *
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j.net##waits the package}.
      *
@@ -54,9 +54,9 @@ public abstract sealed class Listener<C extends Conn> implements Closeable permi
     }
 
     /**
-     * As {@link #accept()}, until an interrupt of the calling thread ends it; on threads of all kinds.
+     * Like {@link #accept()}, this takes the next connection, but an interrupt of the calling thread, of any kind, ends the wait.
      *
-     * @throws InterruptedException when it was interrupted before or while it waits; the interrupt status is cleared
+     * @throws InterruptedException when the calling thread was interrupted before or while it waits; the interrupt status is cleared
      * @throws IOException as {@link #accept()}
      */
     public C acceptInterruptibly() throws IOException, InterruptedException {
@@ -64,9 +64,9 @@ public abstract sealed class Listener<C extends Conn> implements Closeable permi
     }
 
     /**
-     * As {@link #accept()}, until {@code ctx} is cancelled.
+     * Like {@link #accept()}, this takes the next connection, but a cancel of {@code ctx} ends the wait.
      *
-     * @throws RuntimeException {@code ctx.err()} when it is cancelled before or while this waits
+     * @throws RuntimeException {@code ctx.err()} when {@code ctx} is cancelled before or while this waits
      * @throws IOException as {@link #accept()}
      */
     public C acceptUnless(Cancelable ctx) throws IOException {
@@ -74,7 +74,8 @@ public abstract sealed class Listener<C extends Conn> implements Closeable permi
     }
 
     /**
-     * As {@link #accept()}, for {@code d} at most; zero or less only looks. A deadline counts too.
+     * Like {@link #accept()}, this takes the next connection, but waits for {@code d} at most. If {@code d} is zero or less, it does not
+     * wait. A deadline also ends the wait.
      *
      * @throws java.net.SocketTimeoutException when the time was up
      * @throws IOException as {@link #accept()}
@@ -97,7 +98,7 @@ public abstract sealed class Listener<C extends Conn> implements Closeable permi
             return c;
         } finally {
             if (c == null) {
-                Fd.release(descriptor); // No memory.
+                Fd.release(descriptor); // There was no memory for the connection.
             }
         }
     }
@@ -109,8 +110,8 @@ public abstract sealed class Listener<C extends Conn> implements Closeable permi
      *
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j.net##waits the package}.
      *
-     * @param handler what is done with a connection
-     * @throws IOException when an accept failed for good, a deadline has passed for one; not when the listener is closed
+     * @param handler the function that gets each connection
+     * @throws IOException when an accept failed for good, or a deadline has passed; not when the listener is closed
      */
     public void serve(Consumer<? super C> handler) throws IOException {
         int pause = FIRST_PAUSE_MILLIS; // No Duration: doubling one needs BigDecimal, a class that may fail to initialise with a full heap.
@@ -135,7 +136,7 @@ public abstract sealed class Listener<C extends Conn> implements Closeable permi
         }
     }
 
-    /** An interrupt does not cut it short, or a server that was interrupted would spin. The status is set again afterwards. */
+    /** Sleeps. An interrupt does not end the sleep, as an interrupted server would spin. The status is set again afterwards. */
     static void pause(int millis) {
         long nanos = TimeUnit.MILLISECONDS.toNanos(millis);
         GStack st = GStack.current();
@@ -166,7 +167,7 @@ public abstract sealed class Listener<C extends Conn> implements Closeable permi
         }
     }
 
-    /** No lambda: with no memory to link it at the first connection no other would be served either. */
+    /** No lambda: if its linking at the first connection ran out of memory, no later connection could be served. */
     private record Serving<C>(Consumer<? super C> handler, C c) implements Runnable {
         @Override
         public void run() {
@@ -175,20 +176,20 @@ public abstract sealed class Listener<C extends Conn> implements Closeable permi
     }
 
     /**
-     * Until when {@link #accept} has time; it holds for calls that wait already, too.
+     * Sets the deadline of {@link #accept}, which also holds for calls that wait already.
      *
-     * @param at when, by the clock; in the past for none at all; null for no deadline, as in the beginning
-     * @throws ClosedException when it is closed
+     * @param at the time, by the clock; with a time in the past all calls end at once; null, the default, for no deadline
+     * @throws ClosedException when the listener is closed
      */
     public void setDeadline(@Nullable Instant at) throws IOException {
         setDeadline(Deadlines.left(at));
     }
 
     /**
-     * As {@link #setDeadline}, by how far off it is.
+     * Sets the deadline as {@link #setDeadline} does, but relative to now.
      *
-     * @param d from now; zero or negative for no time at all; null for no deadline
-     * @throws ClosedException when it is closed
+     * @param d the time from now; with zero or less all calls end at once; null for no deadline
+     * @throws ClosedException when the listener is closed
      */
     public void setDeadlineAfter(@Nullable Duration d) throws IOException {
         setDeadline(Deadlines.left(d));
@@ -201,11 +202,11 @@ public abstract sealed class Listener<C extends Conn> implements Closeable permi
     }
 
     /**
-     * Closes it: its address is free when this returns, by whichever of several closes, and calls that wait in {@link #accept} get a
+     * Closes the listener. Its address is free when this returns, even if another call closes it. Calls that wait in {@link #accept} get a
      * {@link ClosedException}.
      *
-     * <p>Any thread may close. It waits for the calls that it ends, and for a close that has begun before, whatever interrupts come, and
-     * in a bubble holds the clock.
+     * <p>Any thread may close. It waits for the calls that it ends, and for a close that has begun before. An interrupt does not end
+     * that wait, and in a bubble the wait holds the clock.
      */
     @Override
     public void close() {

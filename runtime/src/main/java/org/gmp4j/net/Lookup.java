@@ -22,18 +22,18 @@ import org.gmp4j.time.Timer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Looks up names of hosts by the system's resolver: a call that may take seconds, and blocks its thread meanwhile.
+ * Looks up names of hosts by the system's resolver. Such a call may take seconds, and blocks its thread meanwhile.
  */
 final class Lookup {
     private static final int MOST = 500;
 
-    /** Made when first needed: a class whose initialiser had no memory for it could never be used. */
+    /** It is made at the first use. If the initialiser of this class ran out of memory, the class could never be used. */
     private static @Nullable Semaphore blocking;
 
     private Lookup() {
     }
 
-    /** All addresses of a name, without a time limit. */
+    /** Returns all addresses of a name, without a time limit. */
     static InetAddress[] all(String host) throws UnknownHostException {
         if (!Go.inGoroutine()) {
             return InetAddress.getAllByName(host);
@@ -42,8 +42,8 @@ final class Lookup {
     }
 
     /**
-     * How many look-ups of goroutines may yet block a thread. Where the resolver hangs, each dial that has given up leaves one behind; more
-     * than {@value #MOST} wait as goroutines. Go has the same limit, or less where fewer descriptors are allowed.
+     * How many further look-ups of goroutines may block a thread. Where the resolver hangs, each dial whose time was up leaves a look-up
+     * behind. Look-ups beyond {@value #MOST} wait as goroutines. Go has the same limit, or less where fewer descriptors are allowed.
      */
     static synchronized Semaphore limit() {
         Semaphore s = blocking;
@@ -54,9 +54,9 @@ final class Lookup {
         return s;
     }
 
-    /** In a goroutine: asks the resolver. */
+    /** Calls the resolver. It runs in a goroutine. */
     static InetAddress[] blocking(Callable<InetAddress[]> lookUp) throws UnknownHostException {
-        GStack.checkAll(); // What is taken is given back.
+        GStack.checkAll(); // The stack must have room for the release of the unit.
         Semaphore limit = limit();
         boolean deep = GStack.pinIfDeep();
         try {
@@ -71,14 +71,15 @@ final class Lookup {
         } catch (UnknownHostException | RuntimeException e) {
             throw e;
         } catch (Exception e) {
-            throw new IllegalStateException(e); // It throws no other.
+            throw new IllegalStateException(e); // It throws no other exception.
         } finally {
             limit.release();
         }
     }
 
     /**
-     * The same until {@code nanos} have passed or {@code ctx} is cancelled; the look-up itself goes on in the background.
+     * Returns all addresses of a name. The wait ends when {@code nanos} ns have passed or {@code ctx} is cancelled. The look-up itself goes
+     * on in the background.
      */
     static InetAddress[] all(String host, long nanos, Context ctx, String what) throws IOException {
         if (nanos == PollFd.NO_LIMIT && ctx.done() == null) {
@@ -87,7 +88,7 @@ final class Lookup {
         return apart(() -> all(host), nanos, ctx, what);
     }
 
-    /** A look-up in a thread of its own; what it throws is thrown here. */
+    /** Looks a name up in a thread of its own, and throws the exception of the look-up. */
     static InetAddress[] apart(Callable<InetAddress[]> lookUp, long nanos, Context ctx, String what) throws IOException {
         Chan<Object> found = Chan.make(1);
         Thread _ = Thread.startVirtualThread(() -> found.send(outcome(lookUp)));
@@ -111,7 +112,7 @@ final class Lookup {
         };
     }
 
-    /** What it returned or threw, of whatever kind: a caller waits for it, maybe without a time limit. */
+    /** Returns the result or the exception of any kind, since a caller waits for it, perhaps without a time limit. */
     private static Object outcome(Callable<InetAddress[]> lookUp) {
         try {
             return lookUp.call();
@@ -120,7 +121,7 @@ final class Lookup {
         }
     }
 
-    /** Throws it. */
+    /** Throws the exception. */
     static <T> T fail(Throwable t) throws IOException {
         switch (t) {
             case IOException e -> throw e;

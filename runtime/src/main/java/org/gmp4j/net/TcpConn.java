@@ -18,11 +18,11 @@ import org.jspecify.annotations.Nullable;
  * silent peer is probed each 15 seconds, unless set otherwise. Thread-safe: see {@link Conn}.
  */
 public final class TcpConn extends Conn implements GatheringByteChannel, ScatteringByteChannel {
-    /** Written by the thread that asks first, always the same; null until then. */
+    /** The first thread that reads the address writes it. All write the same value. It is null before. */
     private volatile @Nullable InetSocketAddress local;
     private final @Nullable InetSocketAddress remote;
 
-    /** {@code local} is null where nobody has asked for it yet. */
+    /** Makes a connection. {@code local} is null if the address of this end was not read yet. */
     TcpConn(PollFd fd, @Nullable InetSocketAddress local, @Nullable InetSocketAddress remote) {
         super(fd);
         this.local = local;
@@ -59,12 +59,12 @@ public final class TcpConn extends Conn implements GatheringByteChannel, Scatter
     }
 
     /**
-     * The address of this end.
+     * Returns the address of this end.
      *
      * @return the address
-     * @throws ClosedException when it was closed before anybody asked
+     * @throws ClosedException when the connection was closed before the first call
      */
-    @SuppressWarnings("NullAway") // Whoever got past the ClosedException has it.
+    @SuppressWarnings("NullAway") // Without a ClosedException the address is set.
     public InetSocketAddress localAddr() throws IOException {
         if (local == null) {
             boolean open;
@@ -81,7 +81,7 @@ public final class TcpConn extends Conn implements GatheringByteChannel, Scatter
     }
 
     /**
-     * The address of the other end.
+     * Returns the address of the other end.
      *
      * @return the address; null if the peer had gone before the connection was accepted
      */
@@ -90,49 +90,49 @@ public final class TcpConn extends Conn implements GatheringByteChannel, Scatter
     }
 
     /**
-     * Ends reading: reads return what has come and then -1; those that wait return at once. Writing goes on.
+     * Ends reading. Reads return the bytes that have come, and then -1. Reads that wait return at once. Writing goes on.
      *
-     * @throws IOException when it is closed, or the peer has gone
+     * @throws IOException when the connection is closed, or the peer has gone
      */
     public void closeRead() throws IOException {
         shutdown(Sockets.SHUT_RD);
     }
 
     /**
-     * Ends writing: the peer reads what was written, and then the end. Reading goes on.
+     * Ends writing. The peer reads the bytes that were written, and then the end. Reading goes on.
      *
-     * @throws IOException when it is closed, or the peer has gone
+     * @throws IOException when the connection is closed, or the peer has gone
      */
     public void closeWrite() throws IOException {
         shutdown(Sockets.SHUT_WR);
     }
 
     /**
-     * Whether small writes go out at once (TCP_NODELAY), or wait for more. True in the beginning.
+     * Sets whether small writes go out at once (TCP_NODELAY), or wait for more bytes.
      *
-     * @param on whether
-     * @throws IOException when it is closed
+     * @param on true, the default, for at once
+     * @throws IOException when the connection is closed
      */
     public void setNoDelay(boolean on) throws IOException {
         use(d -> SocketOptions.noDelay(d, on));
     }
 
     /**
-     * Whether the kernel probes a silent peer, and ends the connection of one that does not answer.
+     * Sets whether the kernel probes a silent peer, and ends the connection if the peer does not answer.
      *
-     * @param on whether
-     * @throws IOException when it is closed
+     * @param on true to probe
+     * @throws IOException when the connection is closed
      */
     public void setKeepAlive(boolean on) throws IOException {
         use(d -> SocketOptions.keepAlive(d, on));
     }
 
     /**
-     * Has the kernel probe a silent peer.
+     * Sets that the kernel probes a silent peer.
      *
      * @param idle the silence before the first probe, 1 s to 32,767 s; parts of seconds do not count
-     * @param interval between probes, in the same range
-     * @param count how many without an answer end the connection, 1 to 127
+     * @param interval the time between probes, in the same range
+     * @param count the number of probes without an answer that ends the connection, 1 to 127
      * @throws IOException when it is closed, or a value is out of its range
      */
     public void setKeepAlive(Duration idle, Duration interval, int count) throws IOException {
@@ -142,28 +142,28 @@ public final class TcpConn extends Conn implements GatheringByteChannel, Scatter
         });
     }
 
-    /** A number that does not fit an int is out of the kernel's range as well. */
+    /** Converts seconds to an int. A number that does not fit is out of the kernel's range as well. */
     private static int seconds(Duration d) {
         return Math.clamp(d.toSeconds(), -1, Integer.MAX_VALUE);
     }
 
     /**
-     * What {@code close} does with bytes that are not sent yet.
+     * Sets what happens at {@code close} to bytes that are not sent yet.
      *
-     * @param seconds negative, as in the beginning: they are sent in the background; 0: they are dropped, and the connection is
-     *     reset; more: close waits so long for them, and its thread with it
-     * @throws IOException when it is closed
+     * @param seconds if negative, which is the default, they are sent in the background; if 0, they are dropped, and the connection is
+     *     reset; if positive, close waits so many seconds for them, and blocks its thread
+     * @throws IOException when the connection is closed
      */
     public void setLinger(int seconds) throws IOException {
         use(d -> SocketOptions.linger(d, seconds));
     }
 
     /**
-     * The kernel's buffer for what comes in.
+     * Sets the size of the kernel's buffer for bytes that come in.
      *
-     * @param bytes how large, positive; the kernel doubles it and has its limits
-     * @throws IOException when it is closed
-     * @throws IllegalArgumentException when it is 0 or negative
+     * @param bytes the size in bytes, positive; the kernel doubles it, within its limits
+     * @throws IOException when the connection is closed
+     * @throws IllegalArgumentException when {@code bytes} is 0 or negative
      */
     public void setReadBuffer(int bytes) throws IOException {
         int n = size(bytes);
@@ -171,11 +171,11 @@ public final class TcpConn extends Conn implements GatheringByteChannel, Scatter
     }
 
     /**
-     * The kernel's buffer for what goes out.
+     * Sets the size of the kernel's buffer for bytes that go out.
      *
-     * @param bytes how large, positive; the kernel doubles it and has its limits
-     * @throws IOException when it is closed
-     * @throws IllegalArgumentException when it is 0 or negative
+     * @param bytes the size in bytes, positive; the kernel doubles it, within its limits
+     * @throws IOException when the connection is closed
+     * @throws IllegalArgumentException when {@code bytes} is 0 or negative
      */
     public void setWriteBuffer(int bytes) throws IOException {
         int n = size(bytes);

@@ -20,8 +20,8 @@ public final class TcpListener extends Listener<TcpConn> {
     /**
      * Listens with the settings of a new {@link ListenConfig}.
      *
-     * @param address {@code host:port}; {@code :port} for all addresses of this machine, IPv4 and IPv6; port 0 for any that
-     *     is free
+     * @param address {@code host:port}; {@code :port} for all addresses of this machine, IPv4 and IPv6; port 0 for a free
+     *     port
      * @return the listener
      * @throws IOException as {@link ListenConfig#listen(String)}
      */
@@ -32,7 +32,7 @@ public final class TcpListener extends Listener<TcpConn> {
     /**
      * Listens with the settings of a new {@link ListenConfig}.
      *
-     * @param address a resolved address; port 0 for any that is free
+     * @param address a resolved address; port 0 for a free port
      * @return the listener
      * @throws IOException as {@link ListenConfig#listen(String)}
      */
@@ -41,7 +41,7 @@ public final class TcpListener extends Listener<TcpConn> {
     }
 
     /**
-     * Where it listens, with the port it was given.
+     * Returns the address on which it listens, with its port.
      *
      * @return the address
      */
@@ -60,7 +60,7 @@ public final class TcpListener extends Listener<TcpConn> {
         try {
             remote = Sockets.remoteAddress(descriptor);
         } catch (NativeException gone) {
-            // It was reset already: the first read says so.
+            // The connection was reset already, which the first read reports.
         }
         return new TcpConn(PollFd.ofTcp(descriptor), null, remote);
     }

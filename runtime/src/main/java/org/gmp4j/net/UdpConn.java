@@ -10,8 +10,8 @@ import org.gmp4j.netpoll.PollFd;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A UDP socket ({@code net.UDPConn}). One from {@link #dial} sends to one peer and receives from that one alone; one from {@link #listen}
- * sends to and receives from all, by broadcast too. Thread-safe: see {@link DatagramConn}.
+ * A UDP socket ({@code net.UDPConn}). A socket from {@link #dial} sends to one peer and receives only from it. A socket from
+ * {@link #listen} sends to all and receives from all, also by broadcast. Thread-safe: see {@link DatagramConn}.
  */
 public final class UdpConn extends DatagramConn<InetSocketAddress> {
     private final InetSocketAddress local;
@@ -26,10 +26,10 @@ public final class UdpConn extends DatagramConn<InetSocketAddress> {
     }
 
     /**
-     * Opens a socket for datagrams from anybody.
+     * Opens a socket for datagrams from any sender.
      *
-     * @param address {@code host:port}; {@code :port} for all addresses of this machine, IPv4 and IPv6; port 0 for any that
-     *     is free
+     * @param address {@code host:port}; {@code :port} for all addresses of this machine, IPv4 and IPv6; port 0 for a free
+     *     port
      * @return the socket
      * @throws IOException as {@link ListenConfig#listenPacket}
      */
@@ -38,7 +38,7 @@ public final class UdpConn extends DatagramConn<InetSocketAddress> {
     }
 
     /**
-     * Opens a socket for one peer. Nothing is sent: whether there is one shows later, or never.
+     * Opens a socket for one peer. It sends nothing, so whether the peer exists is found out later, or never.
      *
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j.net##waits the package}.
      *
@@ -56,7 +56,7 @@ public final class UdpConn extends DatagramConn<InetSocketAddress> {
     }
 
     /**
-     * The address of this socket.
+     * Returns the address of this socket.
      *
      * @return the address
      */
@@ -65,9 +65,9 @@ public final class UdpConn extends DatagramConn<InetSocketAddress> {
     }
 
     /**
-     * The peer.
+     * Returns the address of the peer.
      *
-     * @return its address; null for one from {@link #listen}
+     * @return its address; null for a socket from {@link #listen}
      */
     public @Nullable InetSocketAddress remoteAddr() {
         return remote;

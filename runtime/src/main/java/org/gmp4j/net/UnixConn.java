@@ -18,7 +18,7 @@ public final class UnixConn extends Conn implements GatheringByteChannel, Scatte
     }
 
     /**
-     * Connects. It never waits: when the queue of the listener is full, that is an error.
+     * Connects. It never waits. If the queue of the listener is full, it throws an exception.
      *
      * @param path the listener's path, or its name with {@code @}
      * @return the connection
@@ -39,7 +39,7 @@ public final class UnixConn extends Conn implements GatheringByteChannel, Scatte
     }
 
     /**
-     * The listener's address.
+     * Returns the listener's address.
      *
      * @return its path, or its name with {@code @}
      */
@@ -48,18 +48,18 @@ public final class UnixConn extends Conn implements GatheringByteChannel, Scatte
     }
 
     /**
-     * Ends reading: reads return what has come and then -1; those that wait return at once. Writing goes on.
+     * Ends reading. Reads return the bytes that have come, and then -1. Reads that wait return at once. Writing goes on.
      *
-     * @throws IOException when it is closed, or the peer has gone
+     * @throws IOException when the connection is closed, or the peer has gone
      */
     public void closeRead() throws IOException {
         shutdown(Sockets.SHUT_RD);
     }
 
     /**
-     * Ends writing: the peer reads what was written, and then the end. Reading goes on.
+     * Ends writing. The peer reads the bytes that were written, and then the end. Reading goes on.
      *
-     * @throws IOException when it is closed, or the peer has gone
+     * @throws IOException when the connection is closed, or the peer has gone
      */
     public void closeWrite() throws IOException {
         shutdown(Sockets.SHUT_WR);

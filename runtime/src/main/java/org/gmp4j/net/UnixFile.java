@@ -13,16 +13,16 @@ import org.gmp4j.proc.GStack;
  */
 final class UnixFile {
     private final String path;
-    /** Whether the file is ours to remove: to the first close. */
+    /** Whether this socket may remove the file. Only the first close does. */
     private final AtomicBoolean ours = new AtomicBoolean(true);
 
     UnixFile(String path) {
         this.path = path;
     }
 
-    /** Before the close. */
+    /** Removes the file. It is called before the socket is closed. */
     void remove() {
-        GStack.checkAll(); // Refused before anything has happened.
+        GStack.checkAll(); // An overflow of the stack must come before anything has happened.
         if (ours.compareAndSet(true, false)) {
             boolean done = false;
             try {
@@ -30,7 +30,7 @@ final class UnixFile {
                 done = true;
             } finally {
                 if (!done) {
-                    ours.set(true); // No memory.
+                    ours.set(true); // There was no memory.
                 }
             }
         }

@@ -28,7 +28,7 @@ public final class UnixListener extends Listener<UnixConn> {
     }
 
     /**
-     * Where it listens.
+     * Returns the address on which it listens.
      *
      * @return the path, or the name with {@code @}
      */
@@ -47,7 +47,7 @@ public final class UnixListener extends Listener<UnixConn> {
     }
 
     /**
-     * Removes its file, if that is still there, and then closes it. Calls that wait in {@link #accept} get a {@link
+     * Removes the file of the listener, if it is still there, and then closes the listener. Calls that wait in {@link #accept} get a {@link
      * ClosedException}.
      */
     @Override

@@ -8,15 +8,15 @@ import org.gmp4j.netpoll.PollFd;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A socket of the Unix domain for datagrams ({@code net.UnixConn} of the network {@code unixgram}). One from {@link #listen}
- * has a name and exchanges datagrams with all that have one. One from {@link #dial} has no name and sends to one peer, which cannot
- * answer. No datagram is lost on the way: while the receiver has no room {@link #write} waits and {@link #writeTo} fails, since the
- * kernel does not tell the latter when there is room. Thread-safe: see {@link DatagramConn}.
+ * A socket of the Unix domain for datagrams ({@code net.UnixConn} of the network {@code unixgram}). A socket from
+ * {@link #listen} has a name, and exchanges datagrams with all sockets that have one. A socket from {@link #dial} has no name and sends to
+ * one peer, which cannot answer. No datagram is lost on the way. While the receiver has no room {@link #write} waits, and {@link #writeTo}
+ * fails, since the kernel does not report room to the latter. Thread-safe: see {@link DatagramConn}.
  */
 public final class UnixgramConn extends DatagramConn<String> {
     private final @Nullable String local;
     private final @Nullable String remote;
-    /** Null for one without a name. */
+    /** The name; null for a socket without one. */
     private final @Nullable UnixFile file;
 
     UnixgramConn(PollFd fd, @Nullable String local, @Nullable String remote) {
@@ -54,18 +54,18 @@ public final class UnixgramConn extends DatagramConn<String> {
     }
 
     /**
-     * The name of this socket.
+     * Returns the name of this socket.
      *
-     * @return its path, or its name with {@code @}; null for one from {@link #dial}
+     * @return its path, or its name with {@code @}; null for a socket from {@link #dial}
      */
     public @Nullable String localAddr() {
         return local;
     }
 
     /**
-     * The peer.
+     * Returns the name of the peer.
      *
-     * @return its name; null for one from {@link #listen}
+     * @return its name; null for a socket from {@link #listen}
      */
     public @Nullable String remoteAddr() {
         return remote;
@@ -97,7 +97,7 @@ public final class UnixgramConn extends DatagramConn<String> {
         return false;
     }
 
-    /** Removes its file, if that is still there, and then closes it. */
+    /** Removes the file of the socket, if it is still there, and then closes the socket. */
     @Override
     public void close() {
         if (file != null) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * TCP, UDP and Unix sockets in the scheduler. A goroutine that waits for one gives its thread up, and the M that finds it
- * ready runs it: no other thread, and no system call but {@code epoll_wait} is in between. Names are those of Go's package
- * {@code net} where the JDK has no better one.
+ * TCP, UDP and Unix sockets in the scheduler. A goroutine that waits for a socket leaves its thread to other goroutines, and the M that
+ * finds the socket ready runs it. No other thread, and no system call except {@code epoll_wait}, is in between. Names are those of Go's
+ * package {@code net} where the JDK has no better one.
  *
- * <p>All of it may be used from goroutines of any scheduler, from virtual threads of the JDK's and from plain threads, as
- * channels may; the latter wait asleep, and a daemon thread of the process wakes them. A connection may be read by one and
- * written by another at the same time; several readers take turns, and so do several writers, each with a whole call.
+ * <p>Goroutines of any scheduler, virtual threads of the JDK's own scheduler and plain threads may use sockets, as they may use channels.
+ * Threads that are no goroutines sleep while they wait, and a daemon thread of the process wakes them. One thread may read from a
+ * connection while another one writes to it. Several readers take turns, and so do several writers, each with a whole call.
  *
  * <h2 id="waits">Waits</h2>
  * A call that waits ends early
@@ -18,14 +18,14 @@
  * <li>in a form named {@code …Interruptibly} by an interrupt of any thread: {@link java.lang.InterruptedException}; the status is cleared;
  * <li>in a form named {@code …Unless} by a context, with its error.
  * </ul>
- * The forms of a read or a write take a {@link java.nio.ByteBuffer}: one that wraps an array, say, or is a segment's
- * {@code asByteBuffer()}. What takes several buffers is limited by a deadline alone, which a context's end may set:
+ * The forms of a read or a write take a {@link java.nio.ByteBuffer}, for example one that wraps an array, or a segment's
+ * {@code asByteBuffer()}. Only a deadline ends the wait of a call with several buffers. A context can set one when it ends:
  * {@code ctx.afterFunc(…)} with {@code conn.setDeadlineAfter(Duration.ZERO)}.
  *
- * <p>An interrupt of any other thread ends nothing: it is still there when the call returns. In a bubble of {@code Synctest} a call that
- * waits holds its clock, and deadlines go by the machine's.
+ * <p>An interrupt of any other thread does not end a call, and the interrupt status is set when the call returns. In a bubble of
+ * {@code Synctest} a call that waits holds the bubble's clock, and deadlines go by the machine's clock.
  *
- * <p>A socket that nobody closes is a leaked descriptor; the collector does not close it.
+ * <p>A socket that the program does not close is a leaked descriptor. The collector does not close it.
  *
  * <p>Source: Go's packages {@code net} and {@code internal/poll}.
  */
