@@ -34,10 +34,10 @@ import org.jspecify.annotations.Nullable;
  * A scheduler: it runs goroutines (Gs) on threads (Ms) that hold processors (Ps). Several schedulers may live in one JVM. A goroutine
  * stays with its scheduler. Thread-safe.
  *
- * <p>Any thread may call all methods: goroutines, virtual threads and platform threads. {@link #main}, {@link #run} and {@link #call} wait
- * for the goroutine that they start, {@link #close} waits for all goroutines, and {@link #setProcs} for the world to stop. The other
- * methods do not wait. An interrupt ends only the wait of {@code close}. It does not end the others, since the goroutine would go on
- * unnoticed, and the interrupt status is set afterwards. A caller that may leave early uses {@link #runInterruptibly}, {@link #runUnless}
+ * <p>Any thread may call all methods: goroutines, virtual threads and platform threads. {@link #main}, {@link #run}, its forms and {@link
+ * #call} wait for the goroutine that they start, {@link #close} waits for all goroutines, and {@link #setProcs} for the world to stop. An
+ * interrupt ends only the waits of {@code close} and {@link #runInterruptibly}. It does not end the others, since the goroutine would go
+ * on unnoticed, and the interrupt status is set afterwards. A caller that may leave early uses {@code runInterruptibly}, {@link #runUnless}
  * or {@link #runWithin}, or waits for the task of {@link #submit} until an interrupt, a context or a time. A goroutine that these methods
  * start in a bubble of {@code Synctest} does not belong to the bubble, and a wait for it holds the bubble's clock.
  *
