@@ -71,13 +71,13 @@ public final class LiveSchedulers {
         JdkShutdown.addLast(LAST_HOOK);
     }
 
-    /** There is a thread for timers outside all schedulers, which never ends; {@code wake} wakes it as if by itself. Takes no memory. */
+    /** Sets how the thread for timers outside of schedulers, which never ends, is woken at the end of the process. Allocates nothing. */
     public static synchronized void timers(Runnable wake) {
         timers = wake;
         hook();
     }
 
-    /** The same of the thread for sockets. */
+    /** Sets how the thread that polls sockets for threads outside of schedulers is woken at the end of the process. */
     public static synchronized void sockets(Runnable wake) {
         sockets = wake;
         hook();
