@@ -16,37 +16,40 @@ import org.gmp4j.wait.Limits;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The part of a {@link PollFd} that waits: where it is registered, its deadlines, what ends a wait. Its methods are called by users
- * that have the descriptor locked or referenced. The one exception is the alarm of a deadline: it holds {@link #lock}, which a close
- * takes too.
+ * The part of a {@link PollFd} that waits: its registrations, its deadlines, and the early end of a wait. Its methods are called by
+ * users that have the descriptor locked or referenced. The one exception is the alarm of a deadline. It holds {@link #lock}, which a
+ * close takes too.
  */
 abstract class FdWaits {
     private static final int CLOSING = 1;
     private static final int READ_EXPIRED = 1 << 1;
     private static final int WRITE_EXPIRED = 1 << 2;
-    /** The wait of whoever has the turn of the direction is ended early: see {@link EarlyEnd}. */
+    /** The wait of the reader that has the descriptor locked is ended early: see {@link EarlyEnd}. The next flag is for the writer. */
     private static final int READ_ENDED = 1 << 3;
     private static final int WRITE_ENDED = 1 << 4;
     /** Reads have a deadline that has not passed. */
     private static final int READ_TIMED = 1 << 5;
-    /** Stands for the waiter in an {@link Ending}; the real one is in a registration. */
+    /** Stands for the waiter in an {@link Ending}. The waiter itself is in a registration. */
     private static final long WAITER = 1;
 
-    /** Before the timers' and sched.lock. */
+    /** Taken before the timers' locks and sched.lock. */
     final HeapMutex lock = new HeapMutex(LockRank.SEMA);
     final int fd;
-    /** Whether a read that found less than it had room for has left nothing. */
+    /** Whether a read that took less than it had room for has left the socket empty. */
     private final boolean shortIsEmpty;
-    /** The stay of the last reader on its P ({@link SocketWait#stay}) if its read left nothing, else 0; the readers', in their turn. */
+    /**
+     * The stay of the last reader on its P ({@link SocketWait#stay}) if its read left the socket empty, else 0. Read and written by the
+     * reader that has the descriptor locked.
+     */
     private long emptyIn;
-    /** Written under the lock; read by a waiter after its word: see {@link Registration}. */
+    /** Written under the lock. A waiter reads it after it has written its word: see {@link Registration}. */
     private volatile int flags;
-    /** The registrations, the newest first. Written under the lock; given back when the last user has left. Counted by a test. */
+    /** The registrations, the newest first. Written under the lock; released when the last user has left. A test counts them. */
     volatile @Nullable Registration registrations;
-    /** Under the lock; null until first set. */
+    /** The deadline of reads, and below that of writes. Guarded by the lock; null until first set. */
     private @Nullable Deadline readDeadline;
     private @Nullable Deadline writeDeadline;
-    /** Of {@link #unblockLocked}. */
+    /** The registration of the waiter that {@link #unblockLocked} returned last. Guarded by the lock. */
     private @Nullable Registration unblocked;
 
     FdWaits(int fd, boolean shortIsEmpty) {
@@ -56,16 +59,18 @@ abstract class FdWaits {
     }
 
     /**
-     * Before the system calls of an operation: what the pollers saw until now those will find. Where a read would probably find nothing it
-     * begins with the wait, which saves a call for each request on a connection: see {@link Registration}. That wait may last until the
-     * goroutine's next turn although bytes are there. So it is for a reader that has not left its P since the last read, and that
-     * nothing but a close can keep from those bytes.
+     * Begins an operation. It clears the readiness that was reported so far, which the system call that follows will find. Returns 0, or
+     * the reason why the operation ends.
+     *
+     * <p>A read that would probably find nothing begins with the wait, which saves a system call for each request on a connection: see
+     * {@link Registration}. That wait may last until the goroutine runs again although bytes are there. So only a reader waits first that
+     * has not left its P since the last read, and whose read can end without those bytes only by a close.
      */
     final int prepare(boolean write, OpLimits limits) {
         long in = 0;
         if (!write) {
             in = emptyIn;
-            emptyIn = 0; // A wait that ends without data forgets what was reported meanwhile.
+            emptyIn = 0; // If the wait below ends without data, readiness that was reported meanwhile is lost: the next read calls first.
         }
         int e = check(write);
         Registration r = e == 0 ? registrations : null;
@@ -83,13 +88,13 @@ abstract class FdWaits {
         return e;
     }
 
-    /** Whether a read of the caller may end by a limit, a deadline or an interrupt that is pending. */
+    /** Returns whether a read of the caller may end early by a limit, a deadline or an interrupt that is pending. */
     private boolean mayEnd(GStack st, OpLimits limits) {
         return limits != OpLimits.PLAIN || (flags & READ_TIMED) != 0
                 || Ending.byDefault(st) && Thread.currentThread().isInterrupted();
     }
 
-    /** A read took {@code n} bytes, having asked for so many: the result. */
+    /** Returns the result of a read that took {@code n} bytes and had room for {@code asked}. Notes if it left the socket empty. */
     final long taken(long n, long asked) {
         if (shortIsEmpty && n > 0 && n < asked && n < SocketIo.HEAP_MOST) {
             GStack st = GStack.current();
@@ -98,12 +103,12 @@ abstract class FdWaits {
         return IoResult.of(n, 0);
     }
 
-    /** A system call has failed: 0 to try again, after a wait if need be. */
+    /** Handles the error of a system call: waits after EAGAIN. Returns 0 if the call is to be tried again, else the error. */
     final int failed(int errno, boolean write, OpLimits limits) {
         return errno == Errno.EAGAIN ? await(write, limits) : errno == Errno.EINTR ? 0 : errno;
     }
 
-    /** 0, or why a direction may not be used any more, or not just now. */
+    /** Returns 0, or the error with which an operation in this direction ends now: closed, timed out, or ended early. */
     final int check(boolean write) {
         int f = flags;
         return (f & CLOSING) != 0 ? IoResult.CLOSED
@@ -111,7 +116,7 @@ abstract class FdWaits {
                 : (f & (write ? WRITE_ENDED : READ_ENDED)) != 0 ? IoResult.INTERRUPTED : 0;
     }
 
-    /** Waits; 0 when the system call is to be tried again. */
+    /** Waits until the descriptor may be ready. Returns 0 when the system call is to be tried again, else an error. */
     final int await(boolean write, OpLimits limits) {
         if (registrations == null) {
             FdRehearsal.once();
@@ -124,7 +129,7 @@ abstract class FdWaits {
         }
     }
 
-    @SuppressWarnings("NullAway") // There is one behind open.
+    @SuppressWarnings("NullAway") // After open there is a registration with this poller.
     private int await(@Nullable GStack st, boolean write) {
         EdgePoller poller = poller(st);
         Registration r = find(poller);
@@ -149,16 +154,16 @@ abstract class FdWaits {
             end.start();
             int e = await(st, write);
             return e == IoResult.INTERRUPTED ? OpLimits.error(end) : e;
-        } finally { // There may be no memory to wait.
+        } finally { // Also when there is no memory for the wait.
             end.over();
             end.finish();
         }
     }
 
-    /** What ends a wait early; as a close and a deadline do, by a flag that the waiter reads after its word. */
+    /** Ends a wait early, as a close and a deadline do: by a flag, which the waiter reads after it has written its word. */
     final class EarlyEnd extends Ending {
         private final boolean write;
-        /** By {@link #remove}, for {@link #ready}: the waiter, and what can wake it. */
+        /** The waiter and its registration. Written by {@link #remove}, under the lock; read by {@link #ready} of the same thread. */
         private long waiter;
         private @Nullable Registration of;
 
@@ -167,7 +172,7 @@ abstract class FdWaits {
             this.write = write;
         }
 
-        /** Before the wait: what ends it from here on sets the flag, and what has ended it already has it set. */
+        /** Called before the wait. Sets the flag if there is a reason to end the wait already; later reasons set it in {@link #remove}. */
         void start() {
             lock.lock();
             if (pending()) {
@@ -178,7 +183,10 @@ abstract class FdWaits {
             lock.unlock();
         }
 
-        /** By the waiter, which has the turn still: what comes from here on is late, and the turn may be somebody else's. */
+        /**
+         * Clears the flag after the wait. Called by the waiter while it still has the descriptor locked. A later reason to end the wait
+         * then does not set the flag, which may concern another user by that time.
+         */
         void over() {
             lock.lock();
             boolean _ = wokenLocked();
@@ -217,21 +225,21 @@ abstract class FdWaits {
         }
     }
 
-    /** Before the first wait with a poller: 0, or an error number. */
+    /** Opens the poller and registers the descriptor, before its first wait with that poller. Returns 0, or an error number. */
     private int open(@Nullable GStack st, @Nullable EdgePoller poller) {
         try {
             if (st != null && poller instanceof Netpoller n) {
                 n.openOrThrow(st.scheduler());
             }
             return register(poller == null ? OutsidePoller.get() : poller);
-        } catch (NativeException e) { // No poller is to be had: no descriptors.
+        } catch (NativeException e) { // The poller could not be made, for want of descriptors.
             return e.errno();
         }
     }
 
     // Registrations
 
-    /** The poller of the caller's scheduler; null where the {@link OutsidePoller} serves. */
+    /** Returns the poller of the caller's scheduler, or null if the {@link OutsidePoller} serves the caller. */
     private static @Nullable EdgePoller poller(@Nullable GStack st) {
         return st != null && st.scheduler().netpoll() instanceof Netpoller n ? n : null;
     }
@@ -244,14 +252,14 @@ abstract class FdWaits {
         return r;
     }
 
-    /** Inside {@link GStack#enter}. 0, or an error number. */
+    /** Registers the descriptor in a poller. Returns 0, or an error number. Called inside {@link GStack#enter}. */
     private int register(EdgePoller poller) {
         Registration r = Registration.of(poller);
         boolean added = false;
         lock.lock();
         try {
             int e = 0;
-            if (find(poller) == null) { // Else the other direction's has just been made.
+            if (find(poller) == null) { // Else the waiter of the other direction has just registered it.
                 e = poller.registerForGood(fd, r.pd);
                 added = e == 0;
             }
@@ -261,7 +269,7 @@ abstract class FdWaits {
                 dropClosed(r);
             }
             return e;
-        } finally { // Also when a call of C code finds no memory.
+        } finally { // Also when there is no memory for a call of C code.
             lock.unlock();
             if (!added) {
                 poller.cache().give(r.pd);
@@ -269,12 +277,15 @@ abstract class FdWaits {
         }
     }
 
-    /** Under the lock, behind one of a poller that is open: those of schedulers that have ended, whose goroutines wait for nothing. */
+    /**
+     * Removes the registrations after {@code first} whose schedulers have ended, as no goroutine waits there any more. Called under the
+     * lock. The poller of {@code first} is open.
+     */
     private static void dropClosed(Registration first) {
         for (Registration r = first; r.next != null;) {
             Registration next = r.next;
             if (next.poller.isClosed()) {
-                r.next = next.next; // Whoever walks past it meanwhile goes on from there.
+                r.next = next.next; // The removed one keeps its next, for a thread that walks the list without the lock.
                 next.poller.cache().give(next.pd);
             } else {
                 r = next;
@@ -284,10 +295,10 @@ abstract class FdWaits {
 
     // Deadlines
 
-    /** As {@link PollFd#setDeadline} for a direction; inside {@link GStack#enter}. */
+    /** Sets the deadline of one direction to {@code nanos} from now: see {@link PollFd#setDeadline}. Called inside {@link GStack#enter}. */
     final void setDeadline(long nanos, boolean write) {
         Deadline d = write ? writeDeadline : readDeadline;
-        if (d == null && nanos > 0 && nanos != PollFd.NO_LIMIT) { // The machine's clock in a bubble too.
+        if (d == null && nanos > 0 && nanos != PollFd.NO_LIMIT) { // A deadline goes by the machine's clock in a bubble too.
             d = Bubble.outside(new Make(this, write));
         }
         Registration of = null;
@@ -318,7 +329,7 @@ abstract class FdWaits {
         }
     }
 
-    /** No lambda: with no memory to link it nobody could ever set a deadline. */
+    /** Makes a deadline. No lambda: if there were no memory when it is linked, no deadline could ever be set. */
     private record Make(FdWaits of, boolean write) implements Supplier<Deadline> {
         @Override
         public Deadline get() {
@@ -326,7 +337,7 @@ abstract class FdWaits {
         }
     }
 
-    /** Under the lock: the deadline of a direction, which is {@code made} if there was none; may be null. */
+    /** Returns the deadline of a direction, which becomes {@code made} if there was none. May be null. Called under the lock. */
     private @Nullable Deadline kept(@Nullable Deadline made, boolean write) {
         if (write) {
             writeDeadline = writeDeadline == null ? made : writeDeadline;
@@ -336,13 +347,16 @@ abstract class FdWaits {
         return readDeadline;
     }
 
-    /** Under the lock. */
+    /** Sets whether the deadline of a direction has passed. Called under the lock. */
     final void setExpired(boolean write, boolean expired) {
         int bit = write ? WRITE_EXPIRED : READ_EXPIRED;
         flags = expired ? flags | bit : flags & ~bit;
     }
 
-    /** Under the lock, after the flags were set: the waiter of a direction, now in the caller's hands; 0 for none. */
+    /**
+     * Takes the waiter of a direction out of its registration, and returns it, or 0 if there is none. The caller must wake it. Called
+     * under the lock, after the flags were set.
+     */
     final long unblockLocked(boolean write) {
         unblocked = null;
         for (Registration r = registrations; r != null; r = r.next) {
@@ -355,14 +369,14 @@ abstract class FdWaits {
         return 0;
     }
 
-    /** Under the lock: the registration that can wake the waiter that {@link #unblockLocked} gave. */
+    /** Returns the registration that can wake the waiter that {@link #unblockLocked} returned. Called under the lock. */
     final @Nullable Registration unblocked() {
         return unblocked;
     }
 
     // The end
 
-    /** {@code evict}: nobody waits any more, nor will. */
+    /** {@code evict}: ends the waits of both directions and the deadlines. No wait begins after it. */
     final void evict() {
         lock.lock();
         flags |= CLOSING;
@@ -385,7 +399,7 @@ abstract class FdWaits {
         }
     }
 
-    /** The last user has left: no wait is under way, and no deadline is set. */
+    /** Releases the registrations. Called when the last user has left: no wait is under way, and no deadline is set. */
     final void giveBack() {
         for (Registration r = registrations; r != null; r = r.next) {
             r.poller.cache().give(r.pd);

@@ -7,7 +7,7 @@ import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.SocketWait;
 import org.gmp4j.stack.JdkPollers;
 
-/** What the JDK's sockets ask when a virtual thread waits: a goroutine's wait goes to its scheduler's {@link Netpoller}. */
+/** Passes the waits of goroutines for the JDK's sockets to the {@link Netpoller} of their scheduler. */
 final class JdkWaits implements JdkPollers.Waits {
     static final JdkWaits INSTANCE = new JdkWaits();
 
@@ -35,7 +35,7 @@ final class JdkWaits implements JdkPollers.Waits {
             GStack.exit(st);
         }
         if (e > 0) {
-            throw new IOException("epoll_ctl failed: " + e); // As the JDK's poller says it.
+            throw new IOException("epoll_ctl failed: " + e); // The JDK's poller has the same message.
         }
         return e == 0;
     }

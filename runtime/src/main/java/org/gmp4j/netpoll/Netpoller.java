@@ -25,15 +25,15 @@ import org.gmp4j.struct.Schedt;
 import org.gmp4j.struct.Throw;
 
 /**
- * {@code netpoll}: epoll, one instance for each scheduler, made when a goroutine first waits for a descriptor, or gets one of {@code
- * org.gmp4j.net}. An M polls without blocking when its P has nothing else to run, one M at a time. The M that would be the last to watch
- * timers sleeps in the poller; beside it none polls, but for one that spins under a latency policy. Sysmon polls when no M did for 10 ms.
- * No other thread does.
+ * {@code netpoll}: the network poller of one scheduler, which uses epoll. It is opened when a goroutine first waits for a descriptor, or
+ * gets one of {@code org.gmp4j.net}. An M polls without blocking when its P has nothing else to run, one M at a time. The M that would
+ * be the last to watch timers sleeps in the poller. While it sleeps there, only an M that spins under a latency policy polls as well.
+ * Sysmon polls when no M did for 10 ms. No other thread polls.
  *
  * <p>A registration serves one wait (EPOLLONESHOT), as the JDK's do, because the JDK may close a descriptor between two waits without
  * telling us. The kernel knows a descriptor only once in an instance, but one goroutine may read while another writes. So there are two
- * instances; that of the readers watches that of the writers as one more descriptor. Rejected: one registration for both directions,
- * which takes a lock around its change and has the kernel report each wait for reading as writable.
+ * epoll instances, one for readers and one for writers. The readers' instance watches the writers' instance as one more descriptor.
+ * Rejected: one registration for both directions. Its change needs a lock, and the kernel reports each wait for reading as writable.
  *
  * <pre>
  *  the goroutine that waits                   an M that polls
@@ -41,27 +41,27 @@ import org.gmp4j.struct.Throw;
  *  2 epoll_ctl with the tag                   2 word with that tag -> READY; else the event is stale: nothing
  *  3 park                                     3 unpark
  *  4 word -> 0; if it was not READY,
- *    epoll_ctl takes the registration back
+ *    epoll_ctl deletes the registration
  * </pre>
  *
- * <p>No readiness is lost. If a descriptor is ready before step 2 on the left the kernel reports it all the same, since epoll_ctl looks.
- * The word is written before that, so the M that gets the event finds it. If step 3 on the right comes before step 3 on the left, the
- * thread's permit is set and the park returns at once.
+ * <p>No readiness is lost. If a descriptor is ready before step 2 on the left the kernel reports it all the same, since epoll_ctl checks
+ * the descriptor's state. The word is written before that, so the M that gets the event finds the goroutine in it. If step 3 on the right
+ * comes before step 3 on the left, the thread's permit is set and the park returns at once.
  *
  * <p>No stale event wakes a goroutine. While an M holds an event in its buffer the goroutine may give up, the descriptor be closed, and
- * another with the same number be opened and waited for; but the new wait has another tag. The same holds for an armed registration of a
- * file that is still open elsewhere, in a child process, under a number that means another file here. The goroutine that is unparked at
+ * another with the same number be opened and waited for; but the new wait has another tag. The tag also protects from an armed
+ * registration of a file that a child process still has open, and whose number means another file here. The goroutine that is unparked at
  * step 3 may have gone on since step 2, because of a time-out, an interrupt or a close, and may even have ended. The goroutine that has its
- * slot by then gets a permit for nothing. Every user of {@code park} allows for that, and the JDK's own pollers do it as well.
+ * slot by then gets a permit for nothing. Every user of {@code park} allows for such permits, as the JDK's own pollers give them too.
  *
- * <p>The poller is polled while anything waits in it. The count of waiters grows before the goroutine parks; its M then looks for work, and
- * polls or, as the last, sleeps in the poller ({@code FindRunnable.giveUp}). If the M does not get there, sysmon polls.
+ * <p>The poller is polled while a goroutine waits in it. The count of waiters grows before the goroutine parks. Its M then searches for
+ * work, and polls or, as the last M, sleeps in the poller ({@code FindRunnable.giveUp}). If the M does not get there, sysmon polls.
  *
  * <p>The sockets of {@code org.gmp4j.net} are ours until we close them, so they are registered once, edge-triggered, for both
- * directions, with the readers: see {@link Registration}.
+ * directions, in the readers' instance: see {@link Registration}.
  *
- * <p>Until the first wait the M that watches timers sleeps on a futex; {@link #open} ends that sleep, and the first one in epoll, once.
- * So a thread that found it not open, and rang the futex, is heard in either.
+ * <p>Until the poller is open the M that watches timers sleeps on a futex. {@link #open} ends that sleep, and also ends the first sleep
+ * in epoll, once. So the wake of a thread that found the poller not open, and woke the futex, is not lost if the M goes to sleep in epoll.
  */
 public final class Netpoller implements Netpoll, EdgePoller {
     /** Events that one epoll_wait takes. */
@@ -71,23 +71,23 @@ public final class Netpoller implements Netpoll, EdgePoller {
     private static final long WRITERS = -2;
     private static final VarHandle LONGS = MethodHandles.arrayElementVarHandle(long[].class);
 
-    /** Whether there is an epoll instance. Written once, under the lock, after all that belongs to it. */
+    /** Whether the poller is open. Written once, under the lock, after the descriptors and the buffers. */
     private volatile boolean open;
-    /** When a goroutine found that none could be made for the JDK's sockets; the next asks again a second later. 0 for never. */
+    /** The nanoTime at which the poller could not be opened for the JDK's sockets; it is tried again a second later. 0 for never. */
     private volatile long failedAt;
-    /** Written by {@link #close}, when all goroutines have ended; read by whoever registers a descriptor of {@code org.gmp4j.net}. */
+    /** Written by {@link #close}, when all goroutines have ended. Read when a descriptor of {@code org.gmp4j.net} is registered. */
     private volatile boolean closed;
     private int readers = -1;
     private int writers = -1;
     private int breaker = -1;
-    /** Two buffers: one for the M that blocks, one for a look without blocking. */
+    /** Two buffers for events: one for the M that blocks, one for a poll that does not block. */
     private long buffers;
     /** The structs pollDesc by descriptor, 0 for none yet. The array and its elements are written under the lock. */
     private volatile long[] descs = new long[0];
-    /** Those of descriptors that are registered for good. */
+    /** The structs pollDesc of the descriptors that are registered until they are closed. */
     private final PollCache cache = new PollCache();
 
-    /** What {@link #poll} found, of one caller: the list's ends. Nothing is allocated while polling. */
+    /** The list of goroutines that one poll found ready. It is reused, so that a poll allocates nothing. */
     private static final class Found {
         private long first;
         private long last;
@@ -116,7 +116,7 @@ public final class Netpoller implements Netpoll, EdgePoller {
     private final Found blocking = new Found();
     private final Found looking = new Found();
 
-    /** Of a scheduler to be made. */
+    /** Makes the poller of a new scheduler. It is not open yet. */
     public Netpoller() {
         JdkPollers.use(JdkWaits.INSTANCE);
     }
@@ -130,16 +130,19 @@ public final class Netpoller implements Netpoll, EdgePoller {
             return poll(s, delay, buffers, blocking);
         }
         if (Schedt.POLLINGNET.getAndSet(s.sched, 1) != 0) {
-            return 0; // Another looks, and finds what there is.
+            return 0; // Another M polls, and finds the goroutines that are ready.
         }
         try {
             return poll(s, 0, buffers + (long) EVENTS * Epoll.EVENT_BYTES, looking);
-        } finally { // Without memory for a call it looks again.
+        } finally { // Also when there is no memory for a call: a later poll then finds the events.
             Schedt.POLLINGNET.setRelease(s.sched, 0);
         }
     }
 
-    /** After a wait has ended by its waiter: as {@code Inject.look}. */
+    /**
+     * Wakes the thread that sleeps in the poller if deadlocks are to be found and no goroutine waits in the poller any more, so that it
+     * checks for a deadlock. Called after a wait has ended without an event.
+     */
     static void noneWaits(Scheduler s) {
         if (s.config.deadlockDetection() && Schedt.NETPOLLWAITERS.getVolatile(s.sched) == 0 && Schedt.LASTPOLL.getVolatile(s.sched) == 0) {
             s.netpoll().wake(s);
@@ -157,9 +160,9 @@ public final class Netpoller implements Netpoll, EdgePoller {
                 ready(s, data, false, found);
             } else if (data == WRITERS) {
                 write = true;
-            } else if (delay != 0) { // A look that does not wait leaves it to the M that does.
+            } else if (delay != 0) { // A poll that does not block leaves the event to the M that blocks.
                 long _ = EventFd.take(breaker);
-                Schedt.NETPOLLWAKESIG.setVolatile(s.sched, 0); // Then the caller looks at its timers again.
+                Schedt.NETPOLLWAKESIG.setVolatile(s.sched, 0); // The caller checks its timers again after this.
             }
         }
         if (write) {
@@ -174,7 +177,7 @@ public final class Netpoller implements Netpoll, EdgePoller {
         return found.take();
     }
 
-    /** How many events there are, at most so many; or -EINTR. */
+    /** Waits up to {@code nanos}, less than 0 for ever, and returns the number of events, at most {@code most}, or -EINTR. */
     static int await(int epfd, long events, int most, long nanos) {
         boolean naps = nanos != 0 && ProcessEnd.begun();
         if (naps) {
@@ -187,7 +190,7 @@ public final class Netpoller implements Netpoll, EdgePoller {
         return n;
     }
 
-    /** {@code netpollready}, of a descriptor that is registered for good. */
+    /** {@code netpollready}: adds the goroutines that an event of a descriptor of {@code org.gmp4j.net} makes ready. */
     private static void changed(Scheduler s, long pd, int events, Found found) {
         if (pd == 0) {
             return;
@@ -215,7 +218,7 @@ public final class Netpoller implements Netpoll, EdgePoller {
             return;
         }
         int _ = Schedt.addNetpollWaiters(s.sched, -1);
-        // Read only now: if the goroutine has not gone on meanwhile this is its stack, else that of another, or none.
+        // If the goroutine has gone on since the CAS this is the stack of another goroutine, or none.
         if (GSlots.stack(PollDesc.g(word)) instanceof GStack st) {
             long gp = st.netReady();
             if (gp != 0) {
@@ -241,10 +244,10 @@ public final class Netpoller implements Netpoll, EdgePoller {
     // The waiting side
 
     /**
-     * The calling goroutine is about to wait until a descriptor is ready. On its stack, inside {@code GStack.enter}; the only
-     * one that waits in this direction.
+     * Registers a descriptor for one wait of the calling goroutine. Called on its stack, inside {@code GStack.enter}. No other goroutine
+     * of this scheduler may wait for the descriptor in this direction.
      *
-     * @return 0; an error number of epoll_ctl; or -1 when there is no epoll instance to be had
+     * @return 0; an error number of epoll_ctl; or -1 when no epoll instance can be made
      */
     int register(GStack st, int fd, boolean write) {
         Scheduler s = st.scheduler();
@@ -275,8 +278,8 @@ public final class Netpoller implements Netpoll, EdgePoller {
     }
 
     /**
-     * The wait is over, for whatever reason. The descriptor is still open, or another file, not pollable, has its number: the
-     * JDK closes it only when all that wait have left.
+     * Ends the wait of the calling goroutine, whatever ended it, and deletes its registration if no event has. The descriptor is still
+     * open, or another file, not pollable, has its number: the JDK closes a descriptor only when all its waiters have left.
      *
      * @return false when {@link #register} had not registered it
      */
@@ -303,7 +306,7 @@ public final class Netpoller implements Netpoll, EdgePoller {
     }
 
     private long make(int fd) {
-        JdkThreads.pin(); // On a goroutine's stack, inside the runtime.
+        JdkThreads.pin(); // A goroutine inside the runtime must not unmount, as it could at the monitor.
         try {
             synchronized (this) {
                 long[] t = descs;
@@ -337,9 +340,9 @@ public final class Netpoller implements Netpoll, EdgePoller {
     }
 
     /**
-     * Before {@link #registerForGood}.
+     * Opens the poller, unless it is open. Must be called before {@link #registerForGood}.
      *
-     * @throws NativeException when there is no epoll instance to be had just now
+     * @throws NativeException when no epoll instance can be made just now
      */
     void openOrThrow(Scheduler s) {
         if (!open) {
@@ -348,8 +351,9 @@ public final class Netpoller implements Netpoll, EdgePoller {
     }
 
     /**
-     * By a goroutine that gets a descriptor of {@code org.gmp4j.net}, as Go has it: so its first wait needs none. Where none can be made
-     * now, for want of descriptors or memory, that wait tries again. The caller has made sure that there is room on the stack.
+     * Opens the poller of the calling goroutine's scheduler. Called when the goroutine gets a descriptor of {@code org.gmp4j.net}, as in
+     * Go, so that its first wait need not open the poller. If that fails for want of descriptors or memory, the first wait tries again.
+     * The caller has made sure that there is room on the stack.
      */
     static void openEarly() {
         GStack current = GStack.current();
@@ -374,7 +378,7 @@ public final class Netpoller implements Netpoll, EdgePoller {
             make(s);
             return true;
         } catch (NativeException e) {
-            failedAt = System.nanoTime() | 1; // The JDK's pollers have theirs, and serve this scheduler too.
+            failedAt = System.nanoTime() | 1; // The JDK's pollers have their own epoll instances, and serve this scheduler too.
             return false;
         }
     }
@@ -386,7 +390,7 @@ public final class Netpoller implements Netpoll, EdgePoller {
                 if (!open) {
                     try {
                         create();
-                    } catch (NativeException e) { // An OutOfMemoryError goes to the waiter: the next one goes on from there.
+                    } catch (NativeException e) { // An OutOfMemoryError goes to the caller, and the next call goes on from there.
                         release();
                         throw e;
                     }
@@ -400,7 +404,7 @@ public final class Netpoller implements Netpoll, EdgePoller {
         }
     }
 
-    /** Each step wants memory for its call. Without any, the next goroutine that needs an instance goes on where this one stopped. */
+    /** Makes the descriptors and the buffers. A step may fail for want of memory; the next call then goes on where this one stopped. */
     private void create() {
         if (readers < 0) {
             readers = Epoll.create();
@@ -420,12 +424,12 @@ public final class Netpoller implements Netpoll, EdgePoller {
 
     private void watch(int fd, long data) {
         int e = Epoll.control(readers, Epoll.ADD, fd, Epoll.IN, data);
-        if (e != 0 && e != Errno.EEXIST) { // It was added, and memory was short for a later step.
+        if (e != 0 && e != Errno.EEXIST) { // With EEXIST an earlier call added it and failed at a later step.
             throw new NativeException("epoll_ctl", e);
         }
     }
 
-    /** Gives back what there is. Where memory is short for that it may be called again, and goes on. */
+    /** Releases the descriptors and the buffers that were made. After a failure for want of memory it may be called again, and goes on. */
     private void release() {
         breaker = closed(breaker);
         writers = closed(writers);
@@ -443,7 +447,7 @@ public final class Netpoller implements Netpoll, EdgePoller {
         return -1;
     }
 
-    /** Does all that a first wait does, on a thread that has the time, so that no goroutine waits while classes are loaded. */
+    /** Does once what a first wait does, so that no goroutine waits while classes are loaded. Called on a thread that has the time. */
     static void rehearse() {
         Netpoller n = new Netpoller();
         long pd = PollDesc.make();
@@ -475,7 +479,7 @@ public final class Netpoller implements Netpoll, EdgePoller {
         GStack caller = GStack.enterChecked(); // The caller may be a goroutine of another scheduler.
         try {
             closed = true;
-            release(); // Also what was made before memory ran out.
+            release(); // Even if the poller is not open: some descriptors may have been made before memory ran out.
             cache.close();
             long[] all = descs;
             for (int i = 0; i < all.length; i++) {
