@@ -9,33 +9,33 @@ import org.gmp4j.struct.PollDesc;
 
 /**
  * {@code pollCache}: the pollDesc structs of a poller's descriptors. A struct stays a pollDesc for ever, and belongs to this poller until
- * the poller is closed, because an M may still hold an event of a struct that was given back and serves another descriptor now. Such an
- * event has another tag ({@link #of}). If the M looks at the tag an instant too soon it wakes a waiter for nothing. That waiter waits in
- * the same poller, and in the same way, so the M does the right thing with what it finds in the struct.
+ * the poller is closed, because an M may still hold an event of a struct that was released and serves another descriptor now. Such an
+ * event has another tag ({@link #of}). If the M reads the tag just before it is changed, it wakes a waiter for nothing. That waiter waits
+ * in the same poller, and its word has the same form, so the M wakes it correctly.
  */
 final class PollCache {
-    /** In an event's data, above all tags and descriptors of registrations that serve one wait. */
+    /** The bit in an event's data that marks a registration until close. It is above the tag and descriptor of one that serves one wait. */
     static final long FOR_GOOD = 1L << 62;
 
     private static final int TAG_SHIFT = 48;
     private static final int TAGS = (1 << 14) - 1;
     private static final long ADDRESS = (1L << TAG_SHIFT) - 1;
     private static final int EVENTS = Epoll.IN | Epoll.OUT | Epoll.RDHUP | Epoll.PRI | Epoll.EDGE;
-    /** After these a read may find something, or the end, although the one before found less than it had room for. */
+    /** Events after which a read may find data or the end, although the read before took less than it had room for. */
     private static final int ENDS = Epoll.RDHUP | Epoll.HUP | Epoll.ERR | Epoll.PRI;
     private static final int FIRST_ROOM = 16;
 
-    /** Those of pollers that were closed, of which nobody holds an event. Under its own lock, after a poller's. */
+    /** The structs of pollers that were closed. No M holds an event of them. Its lock is taken after a poller's. */
     private static final PollCache OF_CLOSED = new PollCache();
 
-    /** Under the lock of this; room for all that could be given back, so that giving one back takes no memory. */
+    /** The free structs, the first {@code count}. There is room for all structs, so a release allocates nothing. Guarded by the monitor. */
     private long[] free = new long[FIRST_ROOM];
     private int count;
-    /** How many could be given back: those in use, and those here. */
+    /** The number of structs, those in use and those that are free. Guarded by the monitor. */
     private int most;
     private boolean closed;
 
-    /** One in which nobody waits; on a goroutine's stack inside the runtime. */
+    /** Returns a struct in which no goroutine and no thread waits. Called inside the runtime, also on a goroutine's stack. */
     long take() {
         long pd = taken();
         PollDesc.setEndSeen(pd, false);
@@ -75,11 +75,11 @@ final class PollCache {
         }
     }
 
-    /** Gives one back: its descriptor is about to be closed, and nobody waits. */
+    /** Releases a struct. Its descriptor is about to be closed or its poller is, and there is no waiter. */
     void give(long pd) {
         JdkThreads.pin();
         try {
-            PollDesc.setSeqVolatile(pd, PollDesc.seqVolatile(pd) + 1 & TAGS); // Before the words: what comes later is stale.
+            PollDesc.setSeqVolatile(pd, PollDesc.seqVolatile(pd) + 1 & TAGS); // Before the words, so that later events are stale.
             PollDesc.setWaiterVolatile(pd, false, 0);
             PollDesc.setWaiterVolatile(pd, true, 0);
             synchronized (this) {
@@ -98,7 +98,7 @@ final class PollCache {
         free[count++] = pd;
     }
 
-    /** The poller is closed, and nobody polls: what it has, and what comes back, may serve others. */
+    /** Passes the free structs on for use by other pollers, and from now on each that is released. The poller is closed; no M polls. */
     void close() {
         JdkThreads.pin();
         try {
@@ -113,30 +113,30 @@ final class PollCache {
         }
     }
 
-    /** Has an epoll instance report a descriptor's changes from now on, and how it is now; 0, or an error number. */
+    /** Has an epoll instance report a descriptor's state now and each change of it. Returns 0, or an error number. */
     static int register(int epfd, int fd, long pd) {
         return Epoll.control(epfd, Epoll.ADD, fd, EVENTS, FOR_GOOD | (long) PollDesc.seqVolatile(pd) << TAG_SHIFT | pd);
     }
 
-    /** The pollDesc of an event's data, 0 when the event is stale. */
+    /** Returns the pollDesc in an event's data, or 0 when the event is stale. */
     static long of(long data) {
         long pd = data & ADDRESS;
         return PollDesc.seqVolatile(pd) == (int) (data >>> TAG_SHIFT & TAGS) ? pd : 0;
     }
 
-    /** Notes what {@link FdWaits} wants to know of events, before it is told of them. */
+    /** Notes an end, an error or urgent data among the events. Called before READY is written: see {@link Registration}. */
     static void note(long pd, int events) {
         if ((events & ENDS) != 0) {
             PollDesc.setEndSeen(pd, true);
         }
     }
 
-    /** Whether what happened concerns a reader. */
+    /** Returns whether the events concern a reader. */
     static boolean readable(int events) {
         return (events & (Epoll.IN | Epoll.RDHUP | Epoll.HUP | Epoll.ERR)) != 0;
     }
 
-    /** Whether what happened is of interest to a writer. */
+    /** Returns whether the events concern a writer. */
     static boolean writable(int events) {
         return (events & (Epoll.OUT | Epoll.HUP | Epoll.ERR)) != 0;
     }

@@ -14,30 +14,31 @@ import org.gmp4j.wait.Limits;
 import org.gmp4j.wait.Sema;
 
 /**
- * A non-blocking descriptor that is read, written and closed by many ({@code poll.FD}): the number, its users, where it is
- * registered, its deadlines. Thread-safe; from goroutines of any scheduler, and from threads, which wait by the {@link
+ * A non-blocking descriptor that many threads may read, write and close ({@code poll.FD}): the number, its users, its registrations,
+ * and its deadlines. Thread-safe. It may be used by goroutines of any scheduler, and by other threads, which wait by the {@link
  * OutsidePoller}. An interrupt ends the waits of a virtual thread with an identity, and of a task that can be cancelled, by
  * {@link IoResult#INTERRUPTED}. It does not end the waits of other threads, nor operations that do not wait. {@link Limits} may say
  * otherwise. An operation that is ended early returns {@link IoResult#INTERRUPTED}, {@link IoResult#TIMED_OUT} or {@link
- * IoResult#CANCELED}, and never throws; whether a limit was over before it began is for the caller to check ({@link Limits#check}).
+ * IoResult#CANCELED}, and never throws. The caller has to check whether a limit was over before the operation began ({@link
+ * Limits#check}).
  *
- * <p>An operation takes the turn of its direction, tries the system call, and waits while that finds nothing. The call
- * itself is made outside of {@link GStack#enter}: where it takes long, sysmon may take the P. A close tells
- * all users and wakes those that wait; the number is free when the last has left, and the closer waits for that.
+ * <p>An operation locks its direction, tries the system call, and waits while the call finds nothing. The call is made outside of {@link
+ * GStack#enter}: if it takes long, sysmon may take the P. A close ends the waits of all users, and lets no new user in. The last user to
+ * leave closes the number, and the closer waits for that.
  *
- * <p>Each operation makes sure at its beginning that there is room on the stack for all of it: it is refused, or done with
- * its turn given back. Nothing is allocated but at the first wait of a scheduler, the first deadline, a wait that an interrupt may
- * end, and by what throws.
+ * <p>Each operation makes sure at its beginning that there is room on the stack for all of it. So it is either refused, or done and its
+ * direction unlocked. Memory is allocated only at the first wait of a scheduler, at the first deadline, for a wait that an interrupt may
+ * end, and for an exception.
  */
 public final class PollFd extends FdWaits {
-    /** A time limit of {@link #setDeadline} that is none. */
+    /** The argument of {@link #setDeadline} that removes the deadline. */
     public static final long NO_LIMIT = Long.MAX_VALUE;
 
     private final FdMutex users = new FdMutex();
-    /** A unit when the descriptor has been closed: each closer takes it and gives it on to the next. */
+    /** Has a unit once the descriptor has been closed. Each closer waits for the unit, and releases it for the next closer. */
     private final Sema released = new Sema();
 
-    /** Takes a descriptor over, non-blocking, which nobody else uses or closes. */
+    /** Takes over a non-blocking descriptor. No other code may use or close it from now on. */
     public PollFd(int fd) {
         this(fd, false);
     }
@@ -46,19 +47,19 @@ public final class PollFd extends FdWaits {
         super(fd, shortIsEmpty);
     }
 
-    /** The same of a connection of TCP, which a read that finds less than it has room for leaves empty. */
+    /** Takes over the descriptor of a TCP connection: a read that takes less than it has room for has left such a socket empty. */
     public static PollFd ofTcp(int fd) {
         return new PollFd(fd, true);
     }
 
     // Operations
 
-    /** Reads once: 0 bytes at the end of a stream, or for memory of none. */
+    /** Reads once. The count is 0 at the end of a stream, or if {@code to} has no bytes. */
     public long read(MemorySegment to, Limits limits) {
         return read(to, limits, false);
     }
 
-    /** Takes a datagram. */
+    /** Receives a datagram. */
     public long receive(MemorySegment to, Limits limits) {
         return read(to, limits, true);
     }
@@ -84,12 +85,12 @@ public final class PollFd extends FdWaits {
         }
     }
 
-    /** Reads once into {@code n} pieces: 0 bytes at the end of a stream, or for memory of none. */
+    /** Reads once into {@code n} pieces. The count is 0 at the end of a stream, or if the pieces have no bytes. */
     public long read(MemorySegment[] to, int first, int n) {
         return read(to, first, Math.min(SocketIo.PIECES, n), false);
     }
 
-    /** Takes a datagram into {@code n} pieces, at most {@link SocketIo#PIECES}. */
+    /** Receives a datagram into {@code n} pieces, at most {@link SocketIo#PIECES}. */
     public long receive(MemorySegment[] to, int first, int n) {
         return read(to, first, n, true);
     }
@@ -114,7 +115,7 @@ public final class PollFd extends FdWaits {
         }
     }
 
-    /** Takes a datagram and its sender's address: see {@link SocketIo#receiveFrom}. */
+    /** Receives a datagram and its sender's address: see {@link SocketIo#receiveFrom}. */
     public long receiveFrom(MemorySegment to, long address, Limits limits) {
         OpLimits l = OpLimits.of(limits);
         int refused = begin(false, l);
@@ -140,7 +141,7 @@ public final class PollFd extends FdWaits {
         return IoResult.of(0, e);
     }
 
-    /** Writes all; as much as was written when it ends early. */
+    /** Writes all bytes. The count is less if the write ends early. */
     public long write(MemorySegment from, Limits limits) {
         OpLimits l = OpLimits.of(limits);
         int refused = begin(true, l);
@@ -169,7 +170,7 @@ public final class PollFd extends FdWaits {
         return IoResult.of(done, e);
     }
 
-    /** Writes all of {@code n} pieces, several in a system call; as much as was written when it ends early. */
+    /** Writes all bytes of {@code n} pieces, several pieces in a system call. The count is less if the write ends early. */
     public long write(MemorySegment[] from, int first, int n) {
         int refused = begin(true, OpLimits.PLAIN);
         if (refused != 0) {
@@ -196,7 +197,7 @@ public final class PollFd extends FdWaits {
             for (; i < end && n >= from[i].byteSize(); i++) {
                 n -= from[i].byteSize();
             }
-            if (n > 0) { // The rest of a piece alone: it is large, or there is no room just now.
+            if (n > 0) { // The rest of a piece is written alone: the piece is large, or the socket has no room just now.
                 long rest = writeLocked(from[i].asSlice(n), 0, OpLimits.PLAIN);
                 done += IoResult.count(rest);
                 e = IoResult.error(rest);
@@ -207,9 +208,10 @@ public final class PollFd extends FdWaits {
     }
 
     /**
-     * Sends a datagram: see {@link SocketIo#sendTo}. The address is the writers'; 0 for the peer.
+     * Sends a datagram: see {@link SocketIo#sendTo}.
      *
-     * @param waits whether it waits for room; else EAGAIN is an error as any
+     * @param address where the address is, or 0 for the peer; only the writer that has the descriptor locked may use that memory
+     * @param waits whether to wait for room in the socket; if not, EAGAIN is returned like any other error
      */
     public long sendTo(MemorySegment from, long address, boolean waits, Limits limits) {
         OpLimits l = OpLimits.of(limits);
@@ -224,7 +226,7 @@ public final class PollFd extends FdWaits {
         }
     }
 
-    /** Sends a datagram to the peer, made of {@code n} pieces, at most {@link SocketIo#PIECES}; waits for room. */
+    /** Sends to the peer a datagram made of {@code n} pieces, at most {@link SocketIo#PIECES}. Waits for room in the socket. */
     public long send(MemorySegment[] from, int first, int n) {
         int refused = begin(true, OpLimits.PLAIN);
         if (refused != 0) {
@@ -257,7 +259,7 @@ public final class PollFd extends FdWaits {
         return IoResult.of(0, e);
     }
 
-    /** Takes a connection that waits: its descriptor is the count. One that has gone again is passed over. */
+    /** Accepts a connection, and returns its descriptor as the count. A connection that was aborted meanwhile is passed over. */
     public long accept(Limits limits) {
         OpLimits l = OpLimits.of(limits);
         int refused = begin(false, l);
@@ -279,7 +281,7 @@ public final class PollFd extends FdWaits {
         }
     }
 
-    /** Waits until a connect that is in progress has ended; 0, or its error. */
+    /** Waits until a connect that is in progress has ended. Returns 0, or an error. */
     public int awaitConnected() {
         int refused = begin(true, OpLimits.PLAIN);
         if (refused != 0) {
@@ -302,15 +304,15 @@ public final class PollFd extends FdWaits {
         }
     }
 
-    /** Something else that is done with the descriptor, and does not wait. */
+    /** An operation on the descriptor that does not wait. */
     @FunctionalInterface
     public interface Use {
-        /** Does it. */
+        /** Performs the operation on the descriptor {@code fd}. */
         void with(int fd);
     }
 
     /**
-     * Does something with the descriptor, which is not closed meanwhile.
+     * Performs an operation on the descriptor, which is not closed meanwhile.
      *
      * @return false once closed
      */
@@ -332,7 +334,7 @@ public final class PollFd extends FdWaits {
         Park.preemptPoint();
     }
 
-    /** The same with the turn of a direction; 0, or why there is none. */
+    /** Begins an operation, and locks its direction. Returns 0, or the error with which that was refused. */
     private int begin(boolean write, OpLimits limits) {
         begin();
         return users.lock(write, limits);
@@ -341,9 +343,9 @@ public final class PollFd extends FdWaits {
     // Deadlines
 
     /**
-     * Sets until when reads, or writes, or both, have time, those that wait just now as well.
+     * Sets the deadline of reads, or of writes, or of both. It also holds for operations that wait just now.
      *
-     * @param nanos how long from now; 0 and less have none, {@link #NO_LIMIT} any
+     * @param nanos the time from now; with 0 or less the deadline has passed already, {@link #NO_LIMIT} removes it
      * @return false once closed
      */
     public boolean setDeadline(long nanos, boolean read, boolean write) {
@@ -375,16 +377,16 @@ public final class PollFd extends FdWaits {
 
     // The end
 
-    /** Whether no close has begun. */
+    /** Returns whether no close has begun. */
     public boolean isOpen() {
         return users.isOpen();
     }
 
     /**
-     * Closes. Calls that read, write or accept get {@link IoResult#CLOSED}. When this returns the descriptor is closed, also where another
-     * close had begun before.
+     * Closes. Operations that wait, and later ones, end with {@link IoResult#CLOSED}. When this returns the descriptor is closed, even if
+     * another thread had begun to close it.
      *
-     * @return false when it was closed already, or another closes it
+     * @return false when it was closed already, or another thread closes it
      */
     public boolean close() {
         GStack.checkAllToGive();
@@ -394,7 +396,7 @@ public final class PollFd extends FdWaits {
             GStack st = GStack.enterChecked();
             evict();
             GStack.exit(st);
-            decref(); // Outside: as the last user this closes the descriptor, which may wait in the kernel.
+            decref(); // Outside of enter: if this is the last user it closes the descriptor, which may block in the kernel.
         }
         GStack st = GStack.enterChecked();
         released.acquire(false, WaitReason.SEMACQUIRE);
@@ -415,12 +417,15 @@ public final class PollFd extends FdWaits {
         }
     }
 
-    /** The last user has left: no wait is under way, and no deadline is set. Not inside {@link GStack#enter}. */
+    /**
+     * Closes the number. Called when the last user has left: no wait is under way, and no deadline is set. Not called inside {@link
+     * GStack#enter}.
+     */
     private void destroy() {
         GStack st = GStack.enterChecked();
         giveBack();
         GStack.exit(st);
-        Fd.release(fd); // The kernel takes it out of the epoll instances; with a linger it may wait.
+        Fd.release(fd); // The kernel removes it from the epoll instances. With a linger this may block.
         st = GStack.enterChecked();
         released.release(false);
         GStack.exit(st);

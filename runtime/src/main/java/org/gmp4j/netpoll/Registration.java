@@ -14,33 +14,34 @@ import org.gmp4j.wait.Waiting;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A descriptor in one poller, edge-triggered, from the first wait of one of its goroutines until the close ({@code
- * pollDesc}). A descriptor that goroutines of two schedulers wait for has two, and each hears of everything.
+ * The registration of a descriptor in one poller ({@code pollDesc}). It is edge-triggered, and lasts from the first wait of one of the
+ * poller's goroutines until the close. A descriptor that goroutines of two schedulers wait for has two registrations, and each poller
+ * gets all events.
  *
- * <p>Each direction has a word, and at most one waits in it: {@link FdMutex} sees to that.
+ * <p>Each direction has a word, with at most one waiter: {@link FdMutex} ensures that.
  * <pre>
- *  0 -> WAIT             the waiter, which then looks whether the descriptor was closed or its time is up
- *  WAIT -> g             its M, when it is parked to the end; if that fails it runs on
- *  0, WAIT, g -> READY   a poller, with each event; a g is in its hands then
- *  WAIT, g -> 0          what ends a wait early, a close or a deadline; a g is in its hands then
- *  READY -> 0            the next waiter, before the system call after which it may wait
- *  any -> 0              the waiter, when it is through
+ *  0 -> WAIT             by the waiter, which then checks whether the descriptor was closed or its time is up
+ *  WAIT -> g             by its M, when the waiter is parked; if this CAS fails the waiter runs on
+ *  0, WAIT, g -> READY   by a poller, with each event; it must wake the g, if any
+ *  WAIT, g -> 0          by a thread that ends the wait early (close, deadline, interrupt); it must wake the g, if any
+ *  READY -> 0            by the next waiter, before the system call after which it may wait
+ *  any -> 0              by the waiter, at the end of its wait
  * </pre>
  *
- * <p>No edge is lost. The word is set to 0 before the system call that may find nothing. What comes after that call sets it
- * to READY, and the next wait returns at once. What came before it the call has found, or it is registered only afterwards:
- * then epoll_ctl reports how the descriptor is.
+ * <p>No edge is lost. The word is set to 0 before the system call that may find nothing. An edge after that call sets the word to READY,
+ * and the next wait returns at once. The call has found everything that an edge before it reported. If the descriptor is registered only
+ * after the call, epoll_ctl reports its state.
  *
- * <p>A read that took less than it had room for has left the socket empty, if that is one of TCP (epoll(7)). So the next one
- * begins with a wait, where it would find nothing, unless its word is READY. That is as safe as a wait after a system call that
- * found nothing, with three exceptions. An edge may have told of an end that came together with the last data, of an error, or of urgent
- * data, before which a read stops. These stay true when the read has set its word to 0. So the poller notes them before it writes
- * READY ({@link PollCache#note}), and no read begins with a wait after them.
+ * <p>A read that took less than it had room for has left the socket empty, if it is a TCP socket (epoll(7)). So the next read would find
+ * nothing, and begins with a wait unless its word is READY. That is as safe as a wait after a system call that found nothing, with three
+ * exceptions. An edge may have reported an end that came together with the last data, an error, or urgent data, before which a read stops.
+ * These still hold after a reader has set its word to 0. So the poller notes them before it writes READY ({@link PollCache#note}), and no
+ * read begins with a wait after them.
  *
- * <p>No end of a wait is lost. The waiter writes WAIT, then reads the flags of {@link FdWaits}; what ends the wait writes
- * the flags, then reads the word. One of them sees the other.
+ * <p>No early end of a wait is lost. The waiter writes WAIT, then reads the flags of {@link FdWaits}. The thread that ends the wait writes
+ * the flags, then reads the word. One of them sees the store of the other.
  *
- * <p>A waiter may be woken for nothing, by an event of which it knows already. It tries its system call, and waits again.
+ * <p>A waiter may be woken for nothing, by an event whose data it has read already. It tries its system call, and waits again.
  */
 abstract sealed class Registration {
     static final Park.Unlock READING = new Commit(false);
@@ -48,10 +49,13 @@ abstract sealed class Registration {
 
     final EdgePoller poller;
     final long pd;
-    /** The next of the same descriptor; written under its lock. One that is left out of the list keeps it, for whoever walks past. */
+    /**
+     * The next registration of the same descriptor. Written under the descriptor's lock. A registration that was removed from the list
+     * keeps it, for threads that walk the list without the lock.
+     */
     @Nullable Registration next;
 
-    /** No lambda: with no memory to link it the class could never be initialised. */
+    /** Commits a park. No lambda: if there were no memory when it is linked, this class could never be initialised. */
     private record Commit(boolean write) implements Park.Unlock {
         @Override
         public boolean unlock(long gp, Object r) {
@@ -64,25 +68,25 @@ abstract sealed class Registration {
         pd = poller.cache().take();
     }
 
-    /** For a caller with that poller. */
+    /** Makes a registration in a poller. The descriptor is not registered there yet. */
     static Registration of(EdgePoller poller) {
         return poller instanceof OutsidePoller ? new OfSudogs(poller) : new OfGoroutines(poller);
     }
 
-    /** {@code netpollreset}: before a system call after which the caller may wait. */
+    /** {@code netpollreset}: sets a READY word to 0. Called before a system call after which the caller may wait. */
     final void reset(boolean write) {
         if (PollDesc.waiterVolatile(pd, write) == PollDesc.READY) {
-            boolean _ = PollDesc.casWaiter(pd, write, PollDesc.READY, 0); // A barrier: the call comes after it.
+            boolean _ = PollDesc.casWaiter(pd, write, PollDesc.READY, 0); // A barrier: the system call comes after it.
         }
     }
 
-    /** Whether nothing has been reported since the last {@link #reset}, and never more than data. */
+    /** Returns whether no event for readers was reported since the last {@link #reset}, and never an end, an error or urgent data. */
     final boolean quiet() {
         return PollDesc.waiterVolatile(pd, false) != PollDesc.READY && !PollDesc.endSeen(pd);
     }
 
     /**
-     * {@code netpollblock}: waits until something has happened, or the wait was ended early; inside {@link GStack#enter}.
+     * {@code netpollblock}: waits until there is an event, or the wait is ended early. Called inside {@link GStack#enter}.
      */
     final void await(GStack st, FdWaits fd, boolean write) {
         for (;;) {
@@ -101,7 +105,7 @@ abstract sealed class Registration {
             if (fd.check(write) == 0) {
                 park(st, write ? WRITING : READING);
             }
-        } finally { // There may be no memory to wait.
+        } finally { // Also when there is no memory to park.
             long word = PollDesc.xchgWaiter(pd, write, 0);
             if (word > PollDesc.WAIT) {
                 throw Throw.of("corrupted pollDesc");
@@ -111,17 +115,20 @@ abstract sealed class Registration {
 
     abstract void park(GStack st, Park.Unlock commit);
 
-    /** On g0 with the goroutine parked, or on a thread that is about to sleep. */
+    /**
+     * Writes the waiter into its word. Returns false if the word is no longer WAIT; then a goroutine does not park. Called on g0 with the
+     * goroutine parked, or on a thread that is about to sleep.
+     */
     abstract boolean commit(long gp, boolean write);
 
-    /** Readies a waiter that {@link #unblock} gave. */
+    /** Wakes a waiter that {@link #unblock} returned. */
     abstract void wake(long waiter);
 
     /**
-     * {@code netpollunblock}: ends the wait of a direction, if there is one.
+     * {@code netpollunblock}: ends the wait of a direction, if there is a waiter.
      *
-     * @param ready whether something has happened; else nothing is left of it
-     * @return the waiter, in the caller's hands; 0 for none
+     * @param ready whether there was an event; the word is READY afterwards, else 0
+     * @return the waiter, which the caller must wake; 0 for none
      */
     static long unblock(long pd, boolean write, boolean ready) {
         for (;;) {
@@ -135,7 +142,7 @@ abstract sealed class Registration {
         }
     }
 
-    /** In a scheduler's own poller: its goroutines wait by themselves. */
+    /** A registration in a scheduler's own poller. The word holds the address of the G that waits. */
     private static final class OfGoroutines extends Registration {
         OfGoroutines(EdgePoller poller) {
             super(poller);
@@ -149,7 +156,7 @@ abstract sealed class Registration {
         @Override
         boolean commit(long gp, boolean write) {
             Scheduler s = (Scheduler) GSlots.owner(gp);
-            count(s, 1); // Before it can be found. Its M looks for work after this, and polls.
+            count(s, 1); // Before a poller can find the G. The M searches for work after this, and polls.
             if (PollDesc.casWaiter(pd, write, PollDesc.WAIT, gp)) {
                 return true;
             }
@@ -160,7 +167,7 @@ abstract sealed class Registration {
         private static void count(Scheduler s, int n) {
             int _ = Schedt.addNetpollWaiters(s.sched, n);
             if (s.config.deadlockDetection()) {
-                long _ = Schedt.addNjdkwait(s.sched, n); // As one that waits for the JDK's sockets: see Checkdead.
+                long _ = Schedt.addNjdkwait(s.sched, n); // Counted like a G that waits for a socket of the JDK: see Checkdead.
                 if (n < 0) {
                     Netpoller.noneWaits(s);
                 }
@@ -172,9 +179,9 @@ abstract sealed class Registration {
             Scheduler s = (Scheduler) GSlots.owner(gp);
             GStack st = GStack.enterChecked();
             if (st == null) {
-                Outside.begins(); // While it is neither counted nor queued this holds off checkdead.
+                Outside.begins(); // Keeps checkdead from finding a deadlock while the G is neither counted as a waiter nor queued.
             }
-            count(s, -1); // Before: once it runs all may end, and the struct be another's.
+            count(s, -1); // Before goready: once the G runs, the scheduler may end, and its struct may be used by another one.
             Park.goready(gp);
             if (st == null) {
                 Outside.ends();
@@ -183,9 +190,9 @@ abstract sealed class Registration {
         }
     }
 
-    /** In the poller that serves all threads without one of their own. */
+    /** A registration in the {@link OutsidePoller}. The word holds the address of the waiter's sudog. */
     private static final class OfSudogs extends Registration {
-        /** The sudogs of the waiters, for {@link #commit}; each written by its waiter. */
+        /** The sudogs of the waiting reader and writer, for {@link #commit}. Each is written by its waiter. */
         private long reader;
         private long writer;
 
@@ -212,7 +219,7 @@ abstract sealed class Registration {
                 return true;
             }
             if (gp == 0) {
-                Waiting.ready(sg); // A thread goes to sleep all the same.
+                Waiting.ready(sg); // A thread sleeps whatever this method returns, so it must be woken.
             }
             return false;
         }
