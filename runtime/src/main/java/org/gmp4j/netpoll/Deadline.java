@@ -4,8 +4,9 @@ package org.gmp4j.netpoll;
 import org.gmp4j.timer.RuntimeTimer;
 
 /**
- * The deadline of one direction of a descriptor. All of it is under the lock of its {@link FdWaits}, as all of a timer is. If the deadline
- * was moved, its alarm finds that {@code when} is later than now, and does nothing. It wakes only the waiter, and starts no goroutine.
+ * The deadline of one direction of a descriptor. The timer's lock is that of its {@link FdWaits}, which guards all its fields. If the
+ * deadline was moved, the old alarm finds that {@code when} is later than now, and sets the next alarm. When the deadline passes it wakes
+ * only the waiter, and starts no goroutine.
  */
 final class Deadline extends RuntimeTimer {
     private final FdWaits fd;
@@ -26,7 +27,7 @@ final class Deadline extends RuntimeTimer {
                 when = 0;
                 disarm();
                 fd.setExpired(write, true);
-                waiter = fd.unblockLocked(write); // Under the lock: no close has gone past it, so nothing was given back.
+                waiter = fd.unblockLocked(write); // A close stops this timer under the lock, so the registrations are not released yet.
                 of = fd.unblocked();
             } else if (when != 0) {
                 arm();
@@ -39,7 +40,7 @@ final class Deadline extends RuntimeTimer {
         }
     }
 
-    /** Under the lock: sets it to so many nanoseconds from now. Without memory it stays as it was. */
+    /** Sets the deadline to {@code nanos} from now. Called under the lock. If there is no memory this throws, and nothing has changed. */
     void startLocked(long nanos) {
         long before = when;
         when = in(nanos);
@@ -54,7 +55,7 @@ final class Deadline extends RuntimeTimer {
         }
     }
 
-    /** Under the lock. */
+    /** Removes the deadline. Called under the lock. */
     void stopLocked() {
         when = 0;
         disarm();

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.netpoll;
 
-/** Where descriptors are registered for good. */
+/** A poller in which descriptors are registered once, edge-triggered, until they are closed: see {@link Registration}. */
 sealed interface EdgePoller permits Netpoller, OutsidePoller {
-    /** Its structs. */
+    /** Returns the cache of this poller's pollDesc structs. */
     PollCache cache();
 
-    /** Has a descriptor reported from now on, with a struct of its cache; 0, or an error number. */
+    /** Registers a descriptor until its close. {@code pd} is a struct of this poller's cache. Returns 0, or an error number. */
     int registerForGood(int fd, long pd);
 
-    /** Whether its scheduler has ended: what it knew of descriptors is over. */
+    /** Returns whether the poller's scheduler has ended. Then its registrations are of no use any more. */
     boolean isClosed();
 }

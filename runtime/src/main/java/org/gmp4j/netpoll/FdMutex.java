@@ -15,22 +15,23 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * {@code fdMutex}: counts the users of a descriptor, so that no thread uses its number after the close, when the kernel may have given
- * it to another file. Readers take turns, and so do writers; a call that needs no turn holds a reference. A close lets no new user in,
- * and waits for none: the last user to leave closes the descriptor.
+ * it to another file. At most one reader and one writer have the descriptor locked. An operation that neither reads nor writes only holds
+ * a reference. A close lets no new user in, and does not wait for the users: the last user to leave closes the descriptor.
  *
  * <pre>
  *  bit  0        CLOSED: no new lock, no new reference
  *  bit  1        a reader is inside
  *  bit  2        a writer is inside
- *  bits 3..22    references, those of the two above with them
- *  bits 23..42   readers that wait for their turn
- *  bits 43..62   writers that wait for their turn
+ *  bits 3..22    references, including those of the reader and the writer inside
+ *  bits 23..42   readers that wait for the lock
+ *  bits 43..62   writers that wait for the lock
  * </pre>
  *
- * <p>An unlock takes one waiter out of the count and gives the semaphore a unit; the waiter then competes anew. A close does that for
- * all waiters. So there are always as many units as waiters were counted out, and each waiter is woken once. A waiter that leaves
- * early, because of an interrupt, a context or a limit of time, takes one waiter out of the count, whichever it is. If none is
- * counted, its own unit is on the way, and it takes that. Source: Go's {@code internal/poll}; waits that end early are ours.
+ * <p>An unlock takes one waiter out of the count and gives the semaphore a unit; that waiter then competes for the lock again. A close
+ * does the same for all waiters. So there are as many units as waiters that were taken out of the count, and each waiter is woken once. A
+ * waiter that leaves early, because of an interrupt, a context or a limit of time, also takes one waiter out of the count. If the count is
+ * 0, another thread has already taken it out: its unit is there or will be, and it takes that. Source: Go's {@code internal/poll}; waits
+ * that end early are ours.
  */
 final class FdMutex {
     private static final long CLOSED = 1;
@@ -46,17 +47,17 @@ final class FdMutex {
 
     private static final VarHandle STATE = FieldHandle.of(MethodHandles.lookup(), FdMutex.class, "state", long.class);
 
-    /** Anyone, by CAS. */
+    /** Written by any user, by CAS. */
     private volatile long state;
     final Sema readers = new Sema();
     final Sema writers = new Sema();
 
-    /** Whether no close has begun. */
+    /** Returns whether no close has begun. */
     boolean isOpen() {
         return (state & CLOSED) == 0;
     }
 
-    /** Takes a reference; false once closed. */
+    /** Takes a reference. Returns false once closed. */
     boolean incref() {
         for (;;) {
             long s = state;
@@ -69,7 +70,7 @@ final class FdMutex {
         }
     }
 
-    /** Closes it, and takes a reference; false when it was closed already. Nobody waits for a turn afterwards. */
+    /** Closes the descriptor to new users, wakes all waiters, and takes a reference. Returns false when it was closed already. */
     boolean increfAndClose() {
         for (;;) {
             long s = state;
@@ -85,7 +86,7 @@ final class FdMutex {
         }
     }
 
-    /** Gives a reference back. True for the last one of a closed: the caller closes the descriptor. */
+    /** Releases a reference. Returns true if it was the last one and a close has begun: then the caller must close the number. */
     boolean decref() {
         for (;;) {
             long s = state;
@@ -100,9 +101,9 @@ final class FdMutex {
     }
 
     /**
-     * Takes the turn of a reader, or of a writer, with a reference.
+     * Takes the lock of readers, or that of writers, with a reference.
      *
-     * @return 0; {@link IoResult#CLOSED}; or what has ended the caller's wait for its turn: {@link IoResult#INTERRUPTED}, {@link
+     * @return 0; {@link IoResult#CLOSED}; or the reason that has ended the caller's wait for the lock: {@link IoResult#INTERRUPTED}, {@link
      *     IoResult#TIMED_OUT}, {@link IoResult#CANCELED}
      */
     int lock(boolean write, OpLimits limits) {
@@ -130,16 +131,16 @@ final class FdMutex {
         }
     }
 
-    /** As {@link #lock(boolean, OpLimits)} of a plain operation. */
+    /** Takes the lock of readers, or that of writers, for an operation without limits: see {@link #lock(boolean, OpLimits)}. */
     int lock(boolean write) {
         return lock(write, OpLimits.PLAIN);
     }
 
-    /** Waits for a unit: 0, or what has ended that. */
+    /** Waits for a unit. Returns 0, or the error of the reason that has ended the wait. */
     private int await(boolean write, OpLimits limits) {
         Sema units = write ? writers : readers;
         GStack st = GStack.enterChecked();
-        boolean counted = true; // As one that waits, and has to take a unit or itself out of the count.
+        boolean counted = true; // The caller is in the count of waiters. It must take a unit, or one waiter out of the count.
         try {
             if (limits == OpLimits.PLAIN && !Ending.byDefault(st)) {
                 units.acquire(false, WaitReason.SEMACQUIRE);
@@ -155,7 +156,7 @@ final class FdMutex {
             }
             return counted ? OpLimits.error(e) : 0;
         } finally {
-            if (counted) { // Also without memory for a wait that can be ended.
+            if (counted) { // Also when there is no memory for a wait that can be ended.
                 leave(write, st);
             }
             GStack.exit(st);
@@ -163,9 +164,10 @@ final class FdMutex {
     }
 
     /**
-     * One that waits without having got a unit takes itself out of the count. Where nobody is counted, whoever unlocked has counted
-     * it out: its unit is on the way. Another that comes to wait may take that one, and is counted: so this looks at both again and
-     * again. It does not sleep, for then it might have to wait for the end of the turn that an interrupt was to spare it.
+     * Ends the wait of the caller, which has taken no unit: takes one waiter out of the count. If the count is 0, an unlock or a close has
+     * taken the caller out, and a unit is there or will be; then the caller takes that unit. A new waiter may take the unit first, but
+     * then that waiter is in the count. So this checks the count and the units again and again. It does not sleep: then it might have to
+     * wait until the descriptor is unlocked, which the early end of the wait was to avoid.
      */
     void leave(boolean write, @Nullable GStack st) {
         Sema units = write ? writers : readers;
@@ -187,7 +189,7 @@ final class FdMutex {
         }
     }
 
-    /** Gives the turn and its reference back. True for the last of a closed: the caller closes the descriptor. */
+    /** Releases the lock and its reference. Returns true if it was the last one and a close has begun: see {@link #decref}. */
     boolean unlock(boolean write) {
         long bit = write ? WLOCK : RLOCK;
         long waits = write ? WWAITS : RWAITS;
@@ -219,7 +221,7 @@ final class FdMutex {
         GStack.exit(st);
     }
 
-    /** A count that has run over is 0. */
+    /** Checks the count in {@code mask} after one was added, and returns {@code s}. A count that has overflowed is 0. */
     private static long notFull(long s, long mask) {
         if ((s & mask) == 0) {
             throw new IllegalStateException("too many concurrent operations on a single socket (max 1048575)");

@@ -13,24 +13,24 @@ import org.gmp4j.proc.GStack;
 import org.gmp4j.wait.Limits;
 
 /**
- * Does once what descriptors do: before the first goroutine waits for one, and again before the first thread does. It loads classes
- * and links handles, which could later fail for want of memory or stack in the middle of a protocol, or on an M. A service without
- * sockets does not pay for it. While one thread does it the others go on without.
+ * Uses a descriptor in all ways before the first goroutine waits for one, and again before the first other thread does. This loads
+ * classes and links handles, which could later fail for want of memory or stack in the middle of a protocol, or on an M. A process
+ * without sockets never does it. While one thread does it, other threads wait for their descriptors without it.
  */
 final class FdRehearsal {
     private static final long SOON = 20_000;
 
-    /** Whether it has begun, for threads and for goroutines. */
+    /** Whether the rehearsal has begun: for threads at index 0, for goroutines at 1. */
     private static final AtomicBoolean[] BEGUN = {new AtomicBoolean(), new AtomicBoolean()};
 
     private FdRehearsal() {
     }
 
     /**
-     * Does it, if it was not done in this process for the caller's kind. Where there is no descriptor for it the caller goes on without,
-     * since its own wait may need none, and the next one tries again.
+     * Does the rehearsal, unless it was done in this process for goroutines, or for threads if the caller is no goroutine. If no
+     * descriptor can be made for it, this returns, since the caller's own wait may need none. The next call tries again.
      *
-     * @throws OutOfMemoryError when there is too little memory; the next one tries again
+     * @throws OutOfMemoryError when there is too little memory; the next call tries again
      */
     static void once() {
         AtomicBoolean begun = BEGUN[GStack.current() == null ? 0 : 1];
@@ -58,12 +58,12 @@ final class FdRehearsal {
             return fd;
         } finally {
             if (fd == null) {
-                Fd.release(descriptor); // No memory.
+                Fd.release(descriptor); // There was no memory for the PollFd.
             }
         }
     }
 
-    /** No lambda: with no memory to link it the rehearsal would fail for ever. */
+    /** Adds 1 to an eventfd. No lambda: if there were no memory when it is linked, the rehearsal would fail for ever. */
     private record Add() implements PollFd.Use {
         @Override
         public void with(int d) {
@@ -76,11 +76,11 @@ final class FdRehearsal {
             MemorySegment off = arena.allocate(Long.BYTES);
             MemorySegment heap = MemorySegment.ofArray(new byte[Long.BYTES]);
             boolean open = fd.setDeadline(SOON, true, true);
-            long _ = fd.read(off, Limits.DEFAULT) + fd.read(heap, Limits.DEFAULT); // Waits until the time is up.
+            long _ = fd.read(off, Limits.DEFAULT) + fd.read(heap, Limits.DEFAULT); // Waits until the deadline.
             open = fd.setDeadline(PollFd.NO_LIMIT, true, true);
             long _ = fd.read(off, Limits.within(Duration.ofNanos(1)));
             open = fd.setDeadline(0, true, true) && fd.setDeadline(PollFd.NO_LIMIT, true, true);
-            var _ = fd.write(off, Limits.DEFAULT) + fd.write(heap, Limits.DEFAULT); // No socket, says the kernel.
+            var _ = fd.write(off, Limits.DEFAULT) + fd.write(heap, Limits.DEFAULT); // Fails, as an eventfd is no socket.
             var _ = fd.write(new MemorySegment[] {off, off}, 0, 2) + fd.write(new MemorySegment[] {off, heap}, 0, 2);
             PollFd.Use add = new Add();
             open = fd.use(add);

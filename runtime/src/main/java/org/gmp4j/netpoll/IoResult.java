@@ -2,8 +2,8 @@
 package org.gmp4j.netpoll;
 
 /**
- * What an operation has come to, in a long: how many bytes were moved, and what ended it before its time. So both come back
- * without an object.
+ * The result of an operation, in a long: the number of bytes that were read or written, and the error that ended it early. So both are
+ * returned without an object.
  */
 public final class IoResult {
     /** The error of a descriptor that was closed. */
@@ -25,12 +25,12 @@ public final class IoResult {
         return count << COUNT_SHIFT | error;
     }
 
-    /** How many bytes were moved; of {@link PollFd#accept} the descriptor. */
+    /** Returns the number of bytes that were read or written. After {@link PollFd#accept} it is the descriptor. */
     public static long count(long result) {
         return result >>> COUNT_SHIFT;
     }
 
-    /** 0, an error number, {@link #CLOSED}, {@link #TIMED_OUT}, {@link #INTERRUPTED} or {@link #CANCELED}. */
+    /** Returns the error: 0, an error number, {@link #CLOSED}, {@link #TIMED_OUT}, {@link #INTERRUPTED} or {@link #CANCELED}. */
     public static int error(long result) {
         return (int) result & 0xFFFF;
     }

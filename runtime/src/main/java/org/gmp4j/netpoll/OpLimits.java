@@ -8,15 +8,15 @@ import org.gmp4j.wait.Ending;
 import org.gmp4j.wait.Limits;
 
 /**
- * What may end one operation early. Its time counts from the beginning of the operation, over all of its waits, and goes by the
- * machine's clock in a bubble too. Immutable.
+ * The limits of one operation, which may end it early. The time counts from the beginning of the operation, over all of its waits, and
+ * goes by the machine's clock in a bubble too. Immutable.
  */
 final class OpLimits {
-    /** Of a plain operation. */
+    /** The limits of a plain operation. */
     static final OpLimits PLAIN = new OpLimits(Limits.DEFAULT);
 
     private final Limits limits;
-    /** The nanoTime of the beginning. */
+    /** The nanoTime of the beginning; 0 without a limit of time. */
     private final long since;
 
     private OpLimits(Limits limits) {
@@ -24,23 +24,26 @@ final class OpLimits {
         since = limits.timed() ? System.nanoTime() : 0;
     }
 
-    /** Of an operation that begins now. */
+    /** Returns the limits of an operation that begins now. */
     static OpLimits of(Limits limits) {
         return limits == Limits.DEFAULT ? PLAIN : new OpLimits(limits);
     }
 
-    /** Whether there is no time left to wait. */
+    /** Returns whether there is no time left to wait. */
     boolean expired() {
         return limits.timed() && System.nanoTime() - since >= limits.nanos();
     }
 
-    /** What is left for the next wait. */
+    /** Returns the limits of the operation's next wait, with the time that is left. */
     Limits left() {
         return limits.timed() ? new Limits(limits.interrupts(), Math.max(0, limits.nanos() - (System.nanoTime() - since)), limits.ctx())
                 : limits;
     }
 
-    /** Has {@code e}, made of {@link #left}, begin. The bubble's clock may stand still because of this wait. */
+    /**
+     * Begins {@code e}, which was made with {@link #left}. In a bubble its timer goes by the machine's clock, as the bubble's clock may
+     * stand still because of this wait.
+     */
     void begin(Ending e) {
         if (limits.timed() && Bubble.current() != null) {
             Object _ = Bubble.outside(new Begun(e));
@@ -49,12 +52,12 @@ final class OpLimits {
         }
     }
 
-    /** The error of a wait that {@code e} has ended. */
+    /** Returns the error of a wait that {@code e} has ended. */
     static int error(Ending e) {
         return e.byTime() ? IoResult.TIMED_OUT : e.byContext() ? IoResult.CANCELED : IoResult.INTERRUPTED;
     }
 
-    /** (A class, as a lambda would be one that is made when there may be no memory.) */
+    /** Begins an {@link Ending}. A class, as the class of a lambda would be made when there may be no memory. */
     private static final class Begun implements Supplier<Ending> {
         private final Ending e;
 

@@ -17,21 +17,21 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The poller for threads that are no goroutines: one epoll instance for the process, and a daemon thread, which starts when such a
- * thread first waits. Rejected: a poll(2) by the thread itself, which nothing could end; and the poller of some scheduler, whose Ms
- * poll only while its own goroutines wait.
+ * thread first waits. Rejected: a poll(2) by the thread itself, which a close could not end. Rejected too: the poller of some scheduler,
+ * whose Ms poll only while its own goroutines wait.
  */
 non-sealed class OutsidePoller implements EdgePoller {
     private static final int EVENTS = 64;
-    /** After a failure for want of memory. */
+    /** How long the thread sleeps after a failure for want of memory, ns. */
     private static final long RETRY_NANOS = 1_000_000;
 
-    /** Not made in a class initialiser: one that fails once, for want of descriptors, fails for ever. */
+    /** Not made in a class initialiser, because an initialiser that fails once, for want of descriptors, fails for ever. */
     private static volatile @Nullable OutsidePoller made;
 
     private final PollCache cache = new PollCache();
     private final int epfd;
     private final long events;
-    /** The next event of the last wait to be looked at, and how many there are; written by the poller's thread. */
+    /** The index of the next event of the last wait to be handled, and the number of events. Written by the poller's thread. */
     private int next;
     private int found;
 
@@ -41,16 +41,16 @@ non-sealed class OutsidePoller implements EdgePoller {
     }
 
     /**
-     * The one of this process.
+     * Returns the poller of this process, and makes it the first time.
      *
-     * @throws org.gmp4j.ffi.NativeException when there is no epoll instance to be had just now
+     * @throws org.gmp4j.ffi.NativeException when no epoll instance can be made just now
      */
     static OutsidePoller get() {
         OutsidePoller o = made;
         if (o != null) {
             return o;
         }
-        JdkThreads.pin(); // The first starts the thread.
+        JdkThreads.pin(); // The first call starts the thread.
         try {
             return make();
         } finally {
@@ -99,7 +99,7 @@ non-sealed class OutsidePoller implements EdgePoller {
         return false;
     }
 
-    /** What the thread does. No lambda: one for which there is no memory when it is first needed can never be linked. */
+    /** The task of the thread. No lambda: if there were no memory when it is linked, it could never be linked. */
     private record Serving(OutsidePoller of) implements Runnable {
         @Override
         public void run() {
@@ -107,33 +107,36 @@ non-sealed class OutsidePoller implements EdgePoller {
         }
     }
 
-    /** What the last shutdown hook does: the thread leaves its wait once. Before that nothing has to, so there is no descriptor for it. */
+    /**
+     * Ends the thread's wait in the kernel once. Run by the last shutdown hook. The wait need not be ended before that, so no descriptor
+     * is kept for it.
+     */
     private record Leaving(int epfd) implements Runnable {
         @Override
         public void run() {
             int fd = EventFd.create();
             int _ = EventFd.add(fd, 1);
-            int _ = Epoll.control(epfd, Epoll.ADD, fd, Epoll.IN | Epoll.ONESHOT, 0); // No pollDesc: see event.
+            int _ = Epoll.control(epfd, Epoll.ADD, fd, Epoll.IN | Epoll.ONESHOT, 0); // Its data is 0, no pollDesc: see event.
         }
     }
 
     final void loop() {
         try {
-            boolean _ = Inheritance.begin(0, 1); // The thread that waited first may be pinned, or have a low priority.
+            boolean _ = Inheritance.begin(0, 1); // The thread that started this one may be pinned, or have a low priority.
         } catch (OutOfMemoryError e) {
-            Uncaught.reportHere(e); // It serves all the same, with the CPUs and the priority that it has.
+            Uncaught.reportHere(e); // The thread polls all the same, with the CPUs and the priority that it has inherited.
         }
         for (;;) {
             try {
                 round();
-            } catch (OutOfMemoryError e) { // It goes on with the same event, or all that wait would wait for ever.
+            } catch (OutOfMemoryError e) { // The next round goes on with the same event. If the thread ended, no waiter would be woken.
                 Uncaught.reportHere(e);
                 LockSupport.parkNanos(RETRY_NANOS);
             }
         }
     }
 
-    /** Waits for events, unless some are left of the last wait, and wakes the threads that they are for. */
+    /** Waits for events, unless some of the last wait are left, and wakes the waiters that they concern. */
     private void round() {
         if (next == found) {
             next = 0;
@@ -145,7 +148,7 @@ non-sealed class OutsidePoller implements EdgePoller {
         }
     }
 
-    /** How many events there are, waiting for one. */
+    /** Waits for at least one event, and returns their number. Returns 0 if a signal ended the wait. */
     int await() {
         return Math.max(Netpoller.await(epfd, events, EVENTS, -1), 0);
     }
@@ -170,7 +173,7 @@ non-sealed class OutsidePoller implements EdgePoller {
         if (sg != 0) {
             try {
                 Waiting.wake(sg);
-            } catch (OutOfMemoryError e) { // Of the JDK's scheduler, for a virtual thread of its own.
+            } catch (OutOfMemoryError e) { // Thrown by the JDK's scheduler, for a virtual thread that runs on it.
                 Uncaught.reportHere(e);
             }
         }
