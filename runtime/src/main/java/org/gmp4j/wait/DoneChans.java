@@ -2,20 +2,20 @@
 package org.gmp4j.wait;
 
 /**
- * Channels that are only ever closed, by their maker, as a sign to receivers. Packages beside that of channels have them by this: what it
- * takes is not public, and the class of channels, which is above this package, says here how it is done.
+ * Channels on which no element is ever sent, and which their maker closes as a signal to the receivers. Other packages use them through
+ * this class, because the methods for it are not public. The class of channels, which is above this package, sets a {@link Maker} here.
  */
 public final class DoneChans {
     /**
-     * What their maker may do.
+     * The operations on such channels, as the class of channels implements them.
      *
      * @param <C> {@code Chan<Void>}
      */
     public interface Maker<C> {
-        /** As {@link DoneChans#keep}. */
+        /** Keeps a channel for its maker: see {@link DoneChans#keep}. */
         void keep(C c);
 
-        /** As {@link DoneChans#close}. */
+        /** Closes a channel that was kept: see {@link DoneChans#close}. */
         void close(C c);
     }
 
@@ -26,7 +26,7 @@ public final class DoneChans {
     private DoneChans() {
     }
 
-    /** From the class of channels, when it is initialised. */
+    /** Sets the implementation. Called by the class of channels when it is initialised. */
     public static void setMaker(Maker<?> m) {
         maker = m;
     }
@@ -37,10 +37,11 @@ public final class DoneChans {
     }
 
     /**
-     * Keeps a channel for its maker: nobody else can close it or send to it. That there is one means that the maker is set.
+     * Keeps a channel for its maker: no other code can close it or send to it afterwards. The implementation is set by then, because it is
+     * set before the first channel is made.
      *
      * @param <C> {@code Chan<Void>}
-     * @param c so far known to the caller only
+     * @param c a channel that only the caller knows so far
      * @return {@code c}
      */
     public static <C> C keep(C c) {

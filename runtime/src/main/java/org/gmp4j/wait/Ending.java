@@ -14,21 +14,21 @@ import org.gmp4j.timer.RuntimeTimer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What ends one wait early: an interrupt, a limit of time, a cancelled context ({@link Limits}). There is one object for each
- * operation that really has to wait; one that can go on at once needs none.
+ * Ends one wait early: by an interrupt, a limit of time, or a cancelled context ({@link Limits}). There is one object for each
+ * operation that has to wait. An operation that can go on at once needs none.
  *
- * <p>Protocol. The waiter calls {@link #begin}, then takes the lock of what it waits for and tries once more. If it still has to wait
- * and nothing is {@link #pending}, it says with which sudog ({@link #waits}), queues that and parks. Whoever ends the wait takes the
- * same lock and notes the reason; if the sudog is queued, it takes it out of the queue and wakes the waiter.
+ * <p>Protocol. The waiter calls {@link #begin}, then takes the lock of the object on which it waits, and tries its operation once more. If
+ * it still has to wait and no reason is {@link #pending}, it sets its sudog ({@link #waits}), queues that and parks. A thread that ends
+ * the wait takes the same lock and notes the reason. If the sudog is queued, that thread removes it from the queue and wakes the waiter.
  *
- * <p>No element is lost or delivered twice: the waker and whoever ends the wait race for the sudog, under the one lock that guards
- * the queue, and the one that takes it out wins. If the waker wins, it hands its element over in the same critical section; the wait
- * has succeeded, and the interrupt stays pending for the next wait. If the other wins, nothing of the waiter is left in the queue, so
- * the element goes to another waiter or stays where it is.
+ * <p>No element is lost or delivered twice. The waker and the thread that ends the wait compete for the sudog under the lock that guards
+ * the queue, and the one that removes the sudog wins. If the waker wins, it passes its element in the same critical section: the wait has
+ * succeeded, and the interrupt stays pending for the next wait. If the other thread wins, the waiter is no longer in the queue, so the
+ * element goes to another waiter or stays where it is.
  *
- * <p>Too early or too late does no harm: a reason that is noted before the waiter has queued itself keeps it from doing so, as both
- * hold the lock. Once woken, the waiter takes the lock again and says that it waits no more ({@link #woken}), and only then gives the
- * sudog back; so whoever comes late to end the wait finds no sudog, and touches none that has another user by now.
+ * <p>An end that comes too early or too late does no harm. A reason that is noted before the waiter has queued its sudog keeps it from
+ * that, as both threads hold the lock. Once woken, the waiter takes the lock again and clears the sudog here ({@link #woken}), and only
+ * then releases the sudog. So a thread that comes late to end the wait finds no sudog, and touches none that has another user by now.
  *
  * <p>Interrupts are reported by {@link InterruptHook}.
  */
@@ -43,45 +43,45 @@ public abstract class Ending implements Runnable, InterruptHook.Told {
     private @Nullable Limit limit;
     private @Nullable BooleanSupplier registration;
 
-    // The fields below are under the lock of what is waited for.
+    // The lock of the object on which the caller waits guards the fields below.
     /** The first reason to end the wait; 0 while there is none. */
     private int pending;
     /** The waiter's sudog while it is queued; 0 before and after. */
     private long sg;
-    /** Whether the sudog was taken out by {@link #end}. */
+    /** Whether {@link #end} removed the sudog from its queue. */
     private boolean out;
 
-    /** For one wait of the calling thread. */
+    /** Makes an object for one wait of the calling thread. */
     protected Ending(Limits limits) {
         this.limits = limits;
     }
 
-    /** Whether an interrupt ends the waits of the caller, whose stack is {@code st}, though nobody asked for that. */
+    /** Returns whether an interrupt ends a plain wait of the caller, whose stack is {@code st}. */
     public static boolean byDefault(@Nullable GStack st) {
         return st != null && st.endsByInterrupt();
     }
 
-    /** Takes the lock of what is waited for. */
+    /** Takes the lock of the object on which the caller waits. */
     protected abstract void lock();
 
-    /** Gives it back. */
+    /** Releases the lock. */
     protected abstract void unlock();
 
-    /** Under the lock: takes a sudog out of its queue; false when a waker has it. */
+    /** Removes a sudog from its queue. Returns false if a waker has removed it. Called under the lock. */
     protected abstract boolean remove(long waiter);
 
-    /** After one was taken out, without the lock. */
+    /** Called after {@link #remove} has removed the waiter, without the lock. */
     protected void removed() {
     }
 
-    /** Wakes a waiter that was taken out. */
+    /** Wakes a waiter that {@link #remove} has removed. */
     protected void ready(long waiter) {
         Waiting.ready(waiter);
     }
 
     /**
-     * From here on reasons to end the wait are noted, until {@link #finish}, which must follow. Called without locks, inside
-     * {@link GStack#enter}; when it throws, for want of memory, nothing is left behind.
+     * Starts to note reasons to end the wait, until {@link #finish}, which must follow. Called without locks, inside {@link GStack#enter}.
+     * If it throws, for want of memory, it has undone all, and {@link #finish} need not follow.
      */
     public final void begin() {
         boolean begun = false;
@@ -95,7 +95,7 @@ public abstract class Ending implements Runnable, InterruptHook.Told {
             }
             if (limits.interrupts() == Limits.Interrupts.ALWAYS
                     || limits.interrupts() == Limits.Interrupts.BY_DEFAULT && byDefault(GStack.current())) {
-                hook = InterruptHook.mine(); // Last: a thread has one, and a context that is not ours may wait before.
+                hook = InterruptHook.mine(); // Last: a thread has only one, and a context that is not ours may use it in a wait above.
                 hook.on(this);
             }
             begun = true;
@@ -107,7 +107,7 @@ public abstract class Ending implements Runnable, InterruptHook.Told {
         }
     }
 
-    /** The wait may not be ended any more; whoever tries later does no harm. Called without locks; repeated it does nothing. */
+    /** Stops noting reasons. An end that comes later does no harm. Called without locks; a second call does nothing. */
     public final void finish() {
         if (hook != null) {
             hook.off();
@@ -131,17 +131,17 @@ public abstract class Ending implements Runnable, InterruptHook.Told {
         }
     }
 
-    /** Under the lock: whether the waiter must not wait any more. */
+    /** Returns whether there is a reason to end the wait. Called under the lock. */
     public final boolean pending() {
         return pending != 0;
     }
 
-    /** Under the lock: the caller is queued, or about to be, with this sudog; it parks before the lock is free. */
+    /** Sets the sudog with which the caller is queued, or is about to be. Called under the lock, which is released once it has parked. */
     public final void waits(long waiter) {
         sg = waiter;
     }
 
-    /** After the park: the wait is over. True when it was ended early, false when a waker took the sudog. */
+    /** Clears the sudog after the park. Returns true when the wait was ended early, false when a waker removed the sudog. */
     public final boolean woken() {
         lock();
         boolean ended = wokenLocked();
@@ -149,13 +149,13 @@ public abstract class Ending implements Runnable, InterruptHook.Told {
         return ended;
     }
 
-    /** The same under the lock. */
+    /** Clears the sudog, and returns whether the wait was ended early: see {@link #woken}. Called under the lock. */
     public final boolean wokenLocked() {
         sg = 0;
         return out;
     }
 
-    /** As {@link Waiting#await}; true when the wait was ended early. The caller gives the sudog back. */
+    /** Waits as {@link Waiting#await} does. Returns true when the wait was ended early. The caller releases the sudog. */
     public final boolean await(@Nullable GStack st, long waiter, WaitQ q, HeapMutex lock, WaitReason reason) {
         waits(waiter);
         Waiting.await(st, waiter, q, lock, reason);
@@ -163,13 +163,13 @@ public abstract class Ending implements Runnable, InterruptHook.Told {
     }
 
     /**
-     * After a wait that was ended early: throws what the reason calls for.
+     * Returns true if the time was up, and throws the exception of any other reason. Called after a wait that was ended early.
      *
      * @return true when the time was up
      */
-    @SuppressWarnings("NullAway") // A context that ends it is there.
+    @SuppressWarnings("NullAway") // If a context has ended the wait, it is not null.
     public final boolean timeUp() {
-        switch (pending) { // Written under the lock that the waiter has held since, and once.
+        switch (pending) { // Written once, under the lock, which the waiter has held since.
             case TIME -> {
                 return true;
             }
@@ -184,24 +184,24 @@ public abstract class Ending implements Runnable, InterruptHook.Told {
         }
     }
 
-    /** The context is cancelled. (A method, as a lambda would be a class that is made when there may be no memory.) */
+    /** Ends the wait because the context is cancelled. A method, as the class of a lambda would be made when there may be no memory. */
     @Override
     public final void run() {
         end(CANCEL);
     }
 
-    /** The thread is interrupted. */
+    /** Ends the wait because the thread is interrupted. */
     @Override
     public final void interrupted() {
         end(INTERRUPT);
     }
 
-    /** After a wait that was ended early: whether the time was up. */
+    /** Returns whether the time was up. Called after a wait that was ended early. */
     public final boolean byTime() {
         return pending == TIME;
     }
 
-    /** After a wait that was ended early: whether the context was cancelled. */
+    /** Returns whether the context was cancelled. Called after a wait that was ended early. */
     public final boolean byContext() {
         return pending == CANCEL;
     }
@@ -230,12 +230,12 @@ public abstract class Ending implements Runnable, InterruptHook.Told {
         throw (E) t;
     }
 
-    /** For a wait in a queue with a lock of its own, where nothing else is to be done. */
+    /** Ends a wait in a queue with a lock of its own, if no more has to be done than to remove the sudog. */
     public static final class OfQueue extends Ending {
         private final HeapMutex lock;
         private final WaitQ q;
 
-        /** Of a wait in {@code q}, which {@code lock} guards. */
+        /** Makes an object for a wait in {@code q}, which {@code lock} guards. */
         public OfQueue(Limits limits, HeapMutex lock, WaitQ q) {
             super(limits);
             this.lock = lock;
@@ -258,7 +258,7 @@ public abstract class Ending implements Runnable, InterruptHook.Told {
         }
     }
 
-    /** A limit of time. Its lock is never held together with that of what is waited for. */
+    /** The timer of a limit of time. Its lock is never held together with that of the object on which the caller waits. */
     private static final class Limit extends RuntimeTimer {
         private final Ending of;
 

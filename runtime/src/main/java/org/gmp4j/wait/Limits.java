@@ -12,82 +12,83 @@ import org.gmp4j.timer.TimeBubble;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What may end a wait before what is waited for has come.
+ * The limits of a wait, which may end it early.
  *
- * @param interrupts whether an interrupt of the waiting thread does
- * @param nanos how long it lasts at most; {@link #NO_LIMIT} for ever
- * @param ctx ends it when it is cancelled; null for none
+ * @param interrupts the effect of an interrupt of the waiting thread
+ * @param nanos how long the wait lasts at most, ns; {@link #NO_LIMIT} for ever
+ * @param ctx ends the wait when it is cancelled; null for none
  */
 public record Limits(Interrupts interrupts, long nanos, @Nullable Cancelable ctx) {
-    /** What an interrupt of the waiting thread does. */
+    /** The effects that an interrupt of the waiting thread may have. */
     public enum Interrupts {
-        /** Nothing; it is there afterwards. */
+        /** It does not end the wait, and is still pending afterwards. */
         IGNORED,
-        /** Ends the wait of a virtual thread of a Gmp, by a WaitInterruptedException; nothing to others. */
+        /** It ends the wait of a virtual thread of a Gmp, by a WaitInterruptedException. It does not end the waits of other threads. */
         BY_DEFAULT,
-        /** Ends the wait of any thread, by an InterruptedException. */
+        /** It ends the wait of any thread, by an InterruptedException. */
         ALWAYS
     }
 
-    /** Of {@link #nanos}. */
+    /** The value of {@link #nanos} without a limit of time. */
     public static final long NO_LIMIT = -1;
-    /** Of a plain wait. */
+    /** The limits of a plain wait. */
     public static final Limits DEFAULT = new Limits(Interrupts.BY_DEFAULT, NO_LIMIT, null);
-    /** Of the forms that say so in their name. */
+    /** The limits of the methods with "interruptibly" in their name. */
     public static final Limits INTERRUPTIBLY = new Limits(Interrupts.ALWAYS, NO_LIMIT, null);
 
-    /** At most {@code d}; less than 0 is 0. */
+    /** Returns limits for a wait of at most {@code d}; less than 0 is 0. */
     public static Limits within(Duration d) {
         return new Limits(Interrupts.BY_DEFAULT, Math.max(0, RuntimeTimer.nanos(d)), null);
     }
 
-    /** Until {@code ctx} is cancelled. */
+    /** Returns limits for a wait that ends when {@code ctx} is cancelled. */
     public static Limits until(Cancelable ctx) {
         return new Limits(Interrupts.BY_DEFAULT, NO_LIMIT, Objects.requireNonNull(ctx, "ctx"));
     }
 
-    /** The same, whatever interrupts come. */
+    /** Returns these limits, but interrupts are ignored. */
     public Limits uninterruptibly() {
         return new Limits(Interrupts.IGNORED, nanos, ctx);
     }
 
-    /** The same, ended by interrupts of all threads. */
+    /** Returns these limits, but an interrupt ends the wait of any thread. */
     public Limits interruptibly() {
         return new Limits(Interrupts.ALWAYS, nanos, ctx);
     }
 
-    /** Whether there is no time to wait at all. */
+    /** Returns whether there is no time to wait at all. */
     public boolean expired() {
         return nanos == 0;
     }
 
-    /** Whether there is a time limit. */
+    /** Returns whether there is a limit of time. */
     public boolean timed() {
         return nanos != NO_LIMIT;
     }
 
-    /** The nanoTime of the clock that the caller's limits go by. */
+    /** Returns the nanoTime by the clock for the caller's limits: the bubble's in a bubble, else the machine's. */
     public static long now() {
         TimeBubble b = TimeBubble.current();
         return b == null ? System.nanoTime() : b.now();
     }
 
-    /** What is left of these for a second wait, after one that began at {@code since}. */
+    /** Returns these limits with the time that is left for a second wait, after one that began at {@code since}. */
     public Limits left(long since) {
         return timed() ? new Limits(interrupts, Math.max(0, nanos - (now() - since)), ctx) : this;
     }
 
     /**
-     * The wait reason of a goroutine with these limits: {@code reason}, but for a wait with a limit of time in a bubble one with which the
-     * bubble's clock moves on, even if {@code reason} is for waits that something outside of the bubble may end.
+     * Returns the wait reason of a goroutine that waits with these limits. It is {@code reason}, except for a wait with a limit of time in
+     * a bubble. Such a wait gets a reason with which the bubble's clock moves on, even if {@code reason} is one of the waits that an
+     * event outside of the bubble may end.
      */
     public WaitReason reason(WaitReason reason) {
         return timed() && Bubble.current() != null ? WaitReason.SEMACQUIRE : reason;
     }
 
     /**
-     * After an interrupt or the context has ended something with these limits: throws {@code ctx.err()}, or an InterruptedException,
-     * with the status cleared, if interrupts end it on all threads. Else it returns.
+     * Throws {@code ctx.err()} if the context is cancelled, or an InterruptedException, with the status cleared, if {@link #interrupts} is
+     * {@link Interrupts#ALWAYS}. Else it returns. Called after an interrupt or the context has ended an operation with these limits.
      */
     public void ended() {
         RuntimeException cancelled = ctx == null ? null : ctx.err();
@@ -101,8 +102,8 @@ public record Limits(Interrupts interrupts, long nanos, @Nullable Cancelable ctx
     }
 
     /**
-     * Before anything is tried: throws what has ended the wait already. An interrupt counts here only for {@link Interrupts#ALWAYS}; by
-     * default it does when there is something to wait for.
+     * Throws the exception of a reason that has ended the wait already. Called before the operation is tried. An interrupt counts here only
+     * for {@link Interrupts#ALWAYS}; by default it counts only once the operation has to wait.
      */
     public void check() {
         if (interrupts == Interrupts.ALWAYS && Thread.interrupted()) {

@@ -16,11 +16,11 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * {@code notifyList}: the waiters of a condition, by ticket. A waiter draws a ticket while it still holds the condition's
- * lock, gives that lock back, and waits for the ticket to be called. Tickets are called in the order drawn, so a
- * notification goes to a waiter that came before it and never to one that came after, even if that one is first to sleep.
+ * lock, releases that lock, and waits for the ticket to be called. Tickets are called in the order drawn, so a
+ * notification goes to a waiter that came before it and never to one that came after, even if the later one is first to sleep.
  *
- * <p>Tickets below {@code notify} were called, those from {@code notify} to {@code wait} wait or are about to. Both wrap
- * around; differences count. At most 2^31 wait at a time.
+ * <p>Tickets below {@code notify} were called. The owners of the tickets from {@code notify} to {@code wait} wait or are about to. Both
+ * numbers wrap around, so they are compared by their difference. At most 2^31 waiters may wait at a time.
  */
 public final class NotifyList {
     private static final VarHandle WAIT = FieldHandle.of(MethodHandles.lookup(), NotifyList.class, "wait", int.class);
@@ -35,27 +35,32 @@ public final class NotifyList {
     };
 
     private final HeapMutex lock = new HeapMutex(LockRank.SEMA);
-    /** The next ticket: anyone, by addition. */
+    /** The next ticket to be drawn. Written by any waiter, by addition. */
     @SuppressWarnings("unused") // Through WAIT.
     private volatile int wait;
-    /** The next ticket to be called: under the lock; read without it. */
+    /** The next ticket to be called. Written under the lock; also read without it. */
     @SuppressWarnings("unused") // Through NOTIFY.
     private volatile int notify;
-    /** Sleepers by next; under the lock. */
+    /** The list of the waiters' sudogs, linked by next. Guarded by the lock. */
     private long head;
     private long tail;
 
-    /** Tickets of {@link #drop} and of waits that were ended, not called yet; in order, and no two touch. Under the lock. */
+    /**
+     * The tickets of {@link #drop} and of waits that were ended early, as far as they were not called yet. The ranges are in order, and
+     * between two of them is at least one other ticket. Guarded by the lock.
+     */
     private @Nullable Dropped dropped;
 
-    /** Tickets from {@code from} to {@code to}, both included. */
+    /** A range of dropped tickets from {@code from} to {@code to}, both included. */
     private static final class Dropped {
         private int from;
         private int to;
         private @Nullable Dropped next;
     }
 
-    /** Under the lock: a ticket that nobody waits for any more; {@code fresh} is put in where it touches no other. */
+    /**
+     * Notes a ticket as dropped: extends a range next to it, or else adds {@code fresh} to the ranges. Called under the lock.
+     */
     private void note(int ticket, Dropped fresh) {
         Dropped before = null;
         Dropped after = dropped;
@@ -85,7 +90,7 @@ public final class NotifyList {
         skip();
     }
 
-    /** Under the lock: the next ticket to be called is one that somebody waits for. */
+    /** Moves {@code notify} past a range of dropped tickets that begins there. Called under the lock. */
     private void skip() {
         Dropped d = dropped;
         if (d != null && d.from == (int) NOTIFY.get(this)) {
@@ -94,7 +99,7 @@ public final class NotifyList {
         }
     }
 
-    /** Nobody waits. */
+    /** Makes a list without waiters. */
     public NotifyList() {
     }
 
@@ -104,8 +109,7 @@ public final class NotifyList {
     }
 
     /**
-     * Gives up a ticket that was drawn and will not be waited for: its call goes to the next one. Inside
-     * {@link GStack#enter}.
+     * Drops a ticket for which its owner will not wait: its call goes to the next ticket. Called inside {@link GStack#enter}.
      */
     public void drop(int ticket) {
         Dropped fresh = new Dropped();
@@ -116,28 +120,28 @@ public final class NotifyList {
         }
         lock.unlock();
         if (called) {
-            notifyOne(); // After a broadcast that is one too many, which is harmless: waiters check their condition again.
+            notifyOne(); // After a broadcast this is one call too many, which is harmless: waiters check their condition again.
         }
     }
 
-    /** Waits until the ticket is called; inside {@link GStack#enter}. */
+    /** Waits until the ticket is called. Called inside {@link GStack#enter}. */
     public void await(int ticket) {
         boolean _ = await(ticket, null, WaitReason.COND_WAIT);
     }
 
     /**
-     * The same, until {@code e} ends it.
+     * Waits until the ticket is called, or {@code e} ends the wait. Called inside {@link GStack#enter}.
      *
-     * @param e null for nothing; else between its {@code begin} and {@code finish}
-     * @return false when the wait was ended: the ticket was not called, and its call will go to the next one
+     * @param e ends the wait, and is between its {@code begin} and {@code finish}; null if nothing ends the wait early
+     * @return false when the wait was ended early: the ticket was not called, and its call will go to the next ticket
      */
-    @SuppressWarnings("NullAway") // It is not called, so e has ended it.
+    @SuppressWarnings("NullAway") // If the ticket was not called, e is pending, and so not null.
     public boolean await(int ticket, @Nullable OfTicket e, WaitReason reason) {
         GStack st = GStack.current();
         long sg;
         while ((sg = Waiting.sudogOrNap(st)) == 0) {
             if (ticket - (int) NOTIFY.getVolatile(this) < 0) {
-                return true; // It has been called meanwhile.
+                return true; // The ticket has been called meanwhile.
             }
         }
         lock.lock();
@@ -167,13 +171,13 @@ public final class NotifyList {
         return !ended;
     }
 
-    /** Ends a wait for a ticket: takes the sleeper out and notes its ticket as dropped, under the lock, so that it is not called. */
+    /** Ends a wait for a ticket: removes the waiter and notes its ticket as dropped, under the lock, so that it is not called. */
     public static final class OfTicket extends Ending {
         private final NotifyList list;
-        /** Made before it is needed: there may be no memory then. */
+        /** Made before it is needed, because there may be no memory then. */
         private final Dropped fresh = new Dropped();
 
-        /** Of a wait in {@code list}. */
+        /** Makes an object for a wait in {@code list}. */
         public OfTicket(NotifyList list, Limits limits) {
             super(limits);
             this.list = list;
@@ -193,14 +197,14 @@ public final class NotifyList {
         protected boolean remove(long waiter) {
             int ticket = Sudog.TICKET.get(waiter);
             if (list.find(ticket) == 0) {
-                return false; // Called.
+                return false; // The ticket was called.
             }
             list.note(ticket, fresh);
             return true;
         }
     }
 
-    /** Calls all tickets; inside {@link GStack#enter}. */
+    /** Calls all tickets. Called inside {@link GStack#enter}. */
     public void notifyAllWaiters() {
         if (nobody()) {
             return;
@@ -217,10 +221,10 @@ public final class NotifyList {
             list = Sudog.NEXT.get(sg); // Before the wake: the waiter may give the sudog to another.
             Waiting.wake(sg);
         }
-        Reference.reachabilityFence(lock); // Until then it keeps what waits for it: report.LeakSearch.
+        Reference.reachabilityFence(lock); // Until here the lock keeps its waiters reachable: see report.LeakSearch.
     }
 
-    /** Calls the next ticket, if one is out; inside {@link GStack#enter}. */
+    /** Calls the next ticket, if there is one that was drawn and not called. Called inside {@link GStack#enter}. */
     public void notifyOne() {
         if (nobody()) {
             return;
@@ -233,15 +237,15 @@ public final class NotifyList {
         }
         NOTIFY.setVolatile(this, t + 1);
         skip();
-        long sg = find(t); // None: its owner is on the way to sleep, and will see that it was called.
+        long sg = find(t); // 0 if its owner has not queued itself yet: it will see under the lock that the ticket was called.
         lock.unlock();
         if (sg != 0) {
             Waiting.wake(sg);
         }
-        Reference.reachabilityFence(lock); // Until then it keeps what waits for it: report.LeakSearch.
+        Reference.reachabilityFence(lock); // Until here the lock keeps its waiters reachable: see report.LeakSearch.
     }
 
-    /** Takes the sleeper with ticket {@code t} out; most often it is the first. */
+    /** Removes the waiter with ticket {@code t}, most often the first one, and returns its sudog. Returns 0 if there is none. */
     private long find(int t) {
         long before = 0;
         for (long sg = head; sg != 0; sg = Sudog.NEXT.get(sg)) {
@@ -262,7 +266,7 @@ public final class NotifyList {
         return 0;
     }
 
-    /** Whether no ticket is out. A waiter that draws one now came after this notification. */
+    /** Returns whether all tickets that were drawn have been called. A waiter that draws one now came after this notification. */
     private boolean nobody() {
         return (int) WAIT.getVolatile(this) == (int) NOTIFY.getVolatile(this);
     }

@@ -18,8 +18,8 @@ import org.gmp4j.struct.WaitReason;
 import org.jspecify.annotations.Nullable;
 
 /**
- * {@code semacquire} and {@code semrelease}: a counting semaphore, what the locks of {@code org.gmp4j.sync} sleep on. It
- * starts at 0. Goroutines, the JDK's virtual threads and plain threads wait alike ({@link Waiting}); the callers are inside
+ * {@code semacquire} and {@code semrelease}: a counting semaphore, on which waiters for the locks of {@code org.gmp4j.sync} sleep. It
+ * starts at 0. Goroutines, the JDK's virtual threads and plain threads may wait on it ({@link Waiting}). Its methods are called inside
  * {@link GStack#enter}.
  *
  * <p>No wake-up is lost.
@@ -27,15 +27,15 @@ import org.jspecify.annotations.Nullable;
  * <pre>
  *  waiter, under the root's lock            releaser
  *  1 nwait+1                 (full fence)   1 value+1                 (full fence)
- *  2 value above 0? take one, nwait-1, go   2 nwait 0? nobody to wake
- *  3 queue, sleep; gives the lock back      3 lock the root, take the first waiter out, nwait-1; wake it
+ *  2 value above 0? take one, nwait-1, go   2 nwait 0? there is no waiter
+ *  3 queue, sleep, release the lock         3 lock the root, remove the first waiter, nwait-1; wake it
  * </pre>
  *
  * Dekker's pattern: if the release reads nwait as 0, its value+1 came before the waiter's step 1, so step 2 sees it. If it
  * reads nwait above 0, it waits for the lock, under which the waiter has queued itself or taken a unit.
  *
  * <p>A waiter that is woken competes for the unit with newcomers, and waits again if it loses. With {@code handoff} the
- * releaser takes the unit for the waiter, says so in its ticket (1), and lets it run at once, in the releaser's place and time slice.
+ * releaser takes the unit for the waiter, sets its ticket to 1, and lets it run at once, in the releaser's place and time slice.
  */
 public final class Sema extends SemaRoot.Key {
     private static final int ACTIVE_SPIN = 4;
@@ -53,14 +53,14 @@ public final class Sema extends SemaRoot.Key {
 
     private static final VarHandle VALUE = FieldHandle.of(MethodHandles.lookup(), Sema.class, "value", int.class);
 
-    /** Units there are: anyone, by CAS and addition. */
+    /** The number of free units. Written by any thread, by CAS and addition. */
     private volatile int value;
 
-    /** Without a unit. */
+    /** Makes a semaphore without a unit. */
     public Sema() {
     }
 
-    /** {@code cansemacquire}: takes a unit if there is one. */
+    /** {@code cansemacquire}: takes a unit if there is one. Returns whether it did. */
     public boolean take() {
         for (int v = value; v != 0; v = value) {
             if (VALUE.compareAndSet(this, v, v - 1)) {
@@ -71,19 +71,20 @@ public final class Sema extends SemaRoot.Key {
     }
 
     /**
-     * Takes a unit, waiting for it.
+     * Takes a unit, and waits for it if there is none.
      *
-     * @param first before those that wait already, instead of behind them
+     * @param first whether to wait before the present waiters, instead of behind them
      */
     public void acquire(boolean first, WaitReason reason) {
         boolean _ = acquire(first, reason, null);
     }
 
     /**
-     * The same, until {@code e} ends it.
+     * Takes a unit, and waits for it if there is none, until {@code e} ends the wait.
      *
-     * @param e null for nothing; else between its {@code begin} and {@code finish}
-     * @return false when the wait was ended: no unit was taken, and none is lost for that
+     * @param first whether to wait before the present waiters, instead of behind them
+     * @param e ends the wait, and is between its {@code begin} and {@code finish}; null if nothing ends the wait early
+     * @return false when the wait was ended early: no unit was taken, and no unit is lost
      */
     public boolean acquire(boolean first, WaitReason reason, @Nullable OfSema e) {
         if (take()) {
@@ -93,14 +94,14 @@ public final class Sema extends SemaRoot.Key {
         GStack st = GStack.current();
         long sg;
         while ((sg = Waiting.sudogOrNap(st)) == 0) {
-            if (take()) { // As a waiter that is woken late does.
+            if (take()) { // The caller competes for a unit like a waiter that was woken.
                 return true;
             }
         }
         boolean ended = false;
         do {
             root.lock();
-            root.addNwait(1); // Before the look at the value: see the class comment.
+            root.addNwait(1); // Before the read of the value: see the class comment.
             if (take()) {
                 root.addNwait(-1);
                 root.unlock();
@@ -124,12 +125,12 @@ public final class Sema extends SemaRoot.Key {
         return !ended;
     }
 
-    /** What ends a wait for a semaphore. A release that finds nobody leaves its unit, for whoever comes next. */
+    /** Ends a wait for a semaphore early. A release that then finds no waiter leaves its unit for the next caller of acquire. */
     public static final class OfSema extends Ending {
         private final Sema sema;
         private final SemaRoot root;
 
-        /** Of a wait for {@code sema}. */
+        /** Makes an object for a wait for {@code sema}. */
         public OfSema(Sema sema, Limits limits) {
             super(limits);
             this.sema = sema;
@@ -157,13 +158,13 @@ public final class Sema extends SemaRoot.Key {
     }
 
     /**
-     * Gives a unit.
+     * Adds a unit, and wakes a waiter if there is one.
      *
-     * @param handoff whether to give it to the waiter that has waited longest, if there is one, and run that now
+     * @param handoff whether to take the unit for the first waiter in the queue, if there is one, and to let that waiter run now
      */
-    @SuppressWarnings("NullAway") // Here is where this stack is.
+    @SuppressWarnings("NullAway") // If "here" is true, st is not null.
     public void release(boolean handoff) {
-        int _ = (int) VALUE.getAndAdd(this, 1); // Before the look at nwait: see the class comment.
+        int _ = (int) VALUE.getAndAdd(this, 1); // Before the read of nwait: see the class comment.
         SemaRoot root = SemaRoot.of(this);
         if (root.nwait() == 0) {
             return;
@@ -175,7 +176,7 @@ public final class Sema extends SemaRoot.Key {
         }
         root.unlock();
         if (sg == 0) {
-            return; // They wait for another semaphore, or somebody has woken ours.
+            return; // The waiters wait for another semaphore of this root, or another thread has removed ours.
         }
         if (Sudog.TICKET.get(sg) != 0) {
             throw Throw.of("corrupted semaphore ticket");
@@ -185,11 +186,11 @@ public final class Sema extends SemaRoot.Key {
             Sudog.TICKET.set(sg, 1);
         }
         GStack st = GStack.current();
-        long gp = Sudog.G.get(sg); // Before the wake: then the sudog is the waiter's.
+        long gp = Sudog.G.get(sg); // Before the wake: after it the sudog belongs to the waiter.
         int since = Sudog.CASEINDEX.get(sg);
-        boolean here = st != null && gp != 0 && GSlots.owner(gp) == st.scheduler(); // It will stand in this P's runnext.
+        boolean here = st != null && gp != 0 && GSlots.owner(gp) == st.scheduler(); // Then the wake puts it into this P's runnext.
         Waiting.wake(sg);
-        Reference.reachabilityFence(this); // Until then it keeps what waits for it: report.LeakSearch.
+        Reference.reachabilityFence(this); // Until here the semaphore keeps its waiters reachable: see report.LeakSearch.
         if (since != 0 && st != null) {
             st.held(waited(since, stamp()));
         }
@@ -198,17 +199,17 @@ public final class Sema extends SemaRoot.Key {
         }
     }
 
-    /** A time for a sudog that waits for a lock, in µs; never 0. */
+    /** Returns the time at which a sudog begins to wait for a lock, in µs; never 0. */
     private static int stamp() {
         return (int) (System.nanoTime() / STAMP_NANOS) | 1;
     }
 
-    /** The ns between two such times less than 71 minutes apart, 2³² µs. */
+    /** Returns the time between two such stamps, in ns. They must be less than 2³² µs apart, which is 71 minutes. */
     static long waited(int since, int now) {
         return Integer.toUnsignedLong(now - since) * STAMP_NANOS;
     }
 
-    /** {@code canSpin}: whether waiting a moment for a lock may pay, after {@code spun} such moments. */
+    /** {@code canSpin}: returns whether to spin once more for a lock, after {@code spun} calls of {@link #spin}. */
     public static boolean canSpin(int spun) {
         if (spun >= ACTIVE_SPIN || !MULTIPROCESSOR) {
             return false;
@@ -217,19 +218,20 @@ public final class Sema extends SemaRoot.Key {
         if (st == null) {
             return true;
         }
-        long sched = st.scheduler().sched; // Another M runs, whose goroutine may hold the lock, and nothing here waits to run.
+        // Spinning may help if another M runs, whose goroutine may hold the lock, and no G waits to run on this P.
+        long sched = st.scheduler().sched;
         return Schedt.GOMAXPROCS.getOpaque(sched) > Schedt.NPIDLE.getVolatile(sched) + Schedt.nmspinningVolatile(sched) + 1
                 && Runq.runqempty(st.pp());
     }
 
-    /** {@code doSpin}: about a microsecond. */
+    /** {@code doSpin}: spins for about a microsecond. */
     public static void spin() {
         for (int i = 0; i < SPIN_PAUSES; i++) {
             Thread.onSpinWait();
         }
     }
 
-    /** How many wait for this and for what shares its root. */
+    /** Returns the number of waiters for this semaphore and for others with the same root. */
     int nwait() {
         return SemaRoot.of(this).nwait();
     }

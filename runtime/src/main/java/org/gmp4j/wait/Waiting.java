@@ -22,12 +22,12 @@ import org.gmp4j.struct.WaitReason;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Waiting on a heap object (a channel, a wait group), for goroutines and for threads that are not Ms alike.
+ * Waits on heap objects (a channel, a wait group), for goroutines and for threads that are not Ms.
  *
- * <p>The waiter holds the object's lock, queues a sudog and waits; the lock is given back when it is parked. The waker
- * takes the sudog off the queue under the lock, fills it, and calls {@link #wake} after the lock is free. Between the
- * dequeue and the wake the sudog belongs to the waker, after it to the waiter again, which releases it. The value in the
- * sudog is ordered by the wake: the CAS on the G's status, or the note of a thread.
+ * <p>The waiter holds the object's lock, queues a sudog and waits. The lock is released when the waiter is parked. The waker
+ * removes the sudog from the queue under the lock, fills it, and calls {@link #wake} after the lock is free. Between the
+ * dequeue and the wake the sudog belongs to the waker. After the wake it belongs to the waiter again, which releases it. The value in
+ * the sudog is ordered by the wake: the CAS on the G's status, or the note of a thread.
  */
 public final class Waiting {
     private static final Park.Unlock UNLOCK = new Park.Unlock() {
@@ -46,15 +46,16 @@ public final class Waiting {
     }
 
     /**
-     * A sudog for the caller, which is inside {@link GStack#enter}; {@code st} is its stack, null for a thread.
+     * Returns a sudog for the caller, which is inside {@link GStack#enter}.
      *
-     * @throws OutOfMemoryError when there is no memory for one; nothing has changed
+     * @param st the caller's stack; null for a thread that is no goroutine
+     * @throws OutOfMemoryError when there is no memory for a sudog; nothing has changed
      */
     public static long sudog(@Nullable GStack st) {
         return SudogCache.acquire(st == null ? 0 : st.pp());
     }
 
-    /** The same for a caller that holds {@code lock}: it is given back when there is no memory. */
+    /** Returns a sudog for a caller that holds {@code lock}: see {@link #sudog}. If there is no memory, it releases the lock and throws. */
     public static long sudogOrUnlock(@Nullable GStack st, HeapMutex lock) {
         try {
             return sudog(st);
@@ -65,16 +66,16 @@ public final class Waiting {
     }
 
     /**
-     * The same for a caller that has told others that it will wait, and cannot take that back: where there is no memory it
-     * sleeps for a millisecond instead, and looks again whether it still has to wait.
+     * Returns a sudog for a caller that other threads already count as a waiter, which cannot be undone: see {@link #sudog}. If there is
+     * no memory, this sleeps for a millisecond instead, and the caller checks again whether it still has to wait.
      *
-     * @return 0 when it has slept; the caller may have another P now
+     * @return the sudog, or 0 when this has slept; the caller may have another P then
      */
     public static long sudogOrNap(@Nullable GStack st) {
         try {
             return sudog(st);
         } catch (OutOfMemoryError e) {
-            int _ = Futex.await(NAP, 0, NAP_NANOS); // With the P: what could others do with it?
+            int _ = Futex.await(NAP, 0, NAP_NANOS); // The M keeps its P, as other goroutines would find no memory either.
             if (st != null) {
                 Park.gosched(st);
             }
@@ -83,8 +84,8 @@ public final class Waiting {
     }
 
     /**
-     * Waits on {@code q} with a sudog of {@link #sudog}; the caller holds {@code lock}, which is free afterwards, and is
-     * inside {@link GStack#enter}. Afterwards it reads the sudog's element and success, then {@link #release}s it.
+     * Waits on {@code q} with a sudog of {@link #sudog}. The caller holds {@code lock}, which is free afterwards, and is
+     * inside {@link GStack#enter}. After the wait it reads the sudog's element and success, then {@link #release}s it.
      */
     public static void await(@Nullable GStack st, long sg, WaitQ q, HeapMutex lock, WaitReason reason) {
         q.enqueue(sg);
@@ -92,8 +93,8 @@ public final class Waiting {
     }
 
     /**
-     * Waits; {@code sg} is where a waker finds it, under a lock that {@code unlock} gives back. Afterwards it may be queued
-     * and wait again. A thread waits whatever {@code unlock} returns.
+     * Parks the caller until {@code sg} is woken. The caller has queued the sudog under a lock, which {@code unlock} releases. Afterwards
+     * the sudog may be queued again for another wait. A thread waits whatever {@code unlock} returns.
      */
     public static void park(@Nullable GStack st, long sg, Park.Unlock unlock, Object lock, WaitReason reason) {
         if (st != null) {
@@ -108,7 +109,7 @@ public final class Waiting {
     private static void awaitThread(long sg, Park.Unlock unlock, Object lock) {
         long note = Sudog.threadAddress(sg);
         Outside.begins();
-        if (Thread.currentThread().isVirtual()) { // Of the JDK's scheduler: it waits without its carrier.
+        if (Thread.currentThread().isVirtual()) { // A virtual thread on the JDK's scheduler: it unmounts from its carrier to wait.
             SudogSlots.setThread(sg, Thread.currentThread());
             boolean free = unlock.unlock(0, lock);
             parkUntilWoken(note);
@@ -120,7 +121,7 @@ public final class Waiting {
         Outside.ends();
     }
 
-    /** Counts the time that the caller waited for a lock, if it is a goroutine; it is inside {@link GStack#enter}. */
+    /** Adds to the time that goroutines waited for locks, if the caller is one. Called inside {@link GStack#enter}. */
     public static void waitedForLock(long nanos) {
         GStack st = GStack.current();
         if (st != null) {
@@ -128,10 +129,10 @@ public final class Waiting {
         }
     }
 
-    // A select: one waiter with a sudog on each channel. WaitQ says which waker gets it.
+    // In a select one waiter has a sudog on each channel. WaitQ describes which waker gets the waiter.
 
     /**
-     * The waiter in a select: the goroutine, or a sudog that stands for the thread.
+     * Returns the waiter in a select: the goroutine, or a sudog that stands for the thread.
      *
      * @param st the caller's stack, inside {@link GStack#enter}; null for a thread that is no M
      */
@@ -144,7 +145,7 @@ public final class Waiting {
         return who;
     }
 
-    /** A sudog for a case of a select; {@code who} is its {@link #selector}. */
+    /** Returns a sudog for a case of a select; {@code who} is its {@link #selector}. */
     public static long selectSudog(@Nullable GStack st, long who) {
         long sg = sudog(st);
         Sudog.G.set(sg, who);
@@ -153,12 +154,12 @@ public final class Waiting {
     }
 
     /**
-     * Waits until one of the select's sudogs is woken. All are queued, and the caller holds the locks of all queues.
+     * Waits until one of the select's sudogs is woken. All sudogs are queued, and the caller holds the locks of all queues.
      *
-     * @param unlock gives the locks back, with the waiter parked
-     * @param locks its argument
-     * @param count how many they are
-     * @param reason for the traceback
+     * @param unlock releases the locks, once the waiter is parked
+     * @param locks the argument of {@code unlock}
+     * @param count the number of the locks
+     * @param reason the wait reason for tracebacks
      * @return the sudog that was woken
      */
     public static long awaitSelect(@Nullable GStack st, long who, Park.Unlock unlock, Object locks, int count, WaitReason reason) {
@@ -170,7 +171,7 @@ public final class Waiting {
         return Sudog.NEXT.get(who);
     }
 
-    /** Opens the select for its next wait; with all locks held, before the sudogs that were not woken are taken out. */
+    /** Prepares the select for its next wait. Called with all locks held, before the sudogs that were not woken are removed. */
     public static void reopenSelect(@Nullable GStack st, long who) {
         if (st != null) {
             G.SELECTDONE.set(who, 0);
@@ -179,20 +180,20 @@ public final class Waiting {
         }
     }
 
-    /** Gives back what {@link #selector} took; all sudogs of the select are out of the queues. */
+    /** Releases the waiter of {@link #selector}. No sudog of the select is queued any more. */
     public static void releaseSelector(@Nullable GStack st, long who) {
         if (st == null) {
             SudogCache.release(0, who);
         }
     }
 
-    /** An interrupt does not end the wait; it is there again afterwards. */
+    /** Parks a virtual thread of the JDK's until its note is woken. An interrupt does not end the wait, and is pending again afterwards. */
     private static void parkUntilWoken(long note) {
         boolean interrupted = false;
         while (!Note.woken(note)) {
             try {
                 LockSupport.park();
-            } catch (OutOfMemoryError e) { // For the frames. It is queued, so it waits with its carrier.
+            } catch (OutOfMemoryError e) { // There is no memory for the frames. The sudog is queued, so the thread blocks its carrier.
                 boolean _ = Note.sleep(note, NAP_NANOS);
             }
             interrupted |= Thread.interrupted();
@@ -202,14 +203,14 @@ public final class Waiting {
         }
     }
 
-    /** Wakes a waiter that was taken off its queue; the lock is not held. */
+    /** Wakes a waiter that was removed from its queue. The lock is not held. */
     public static void wake(long sg) {
         GStack st = GStack.enterChecked();
         ready(sg);
         GStack.exit(st);
     }
 
-    /** The same, inside {@link GStack#enter}. */
+    /** Wakes a waiter that was removed from its queue. Called inside {@link GStack#enter}. */
     public static void ready(long sg) {
         long who = Sudog.G.get(sg);
         if (Sudog.ISSELECT.get(sg) == Sudog.SELECT_THREAD) {
@@ -224,7 +225,7 @@ public final class Waiting {
     }
 
     private static void wakeThread(long sg) {
-        Thread virtual = SudogSlots.thread(sg); // Afterwards the sudog is its waiter's.
+        Thread virtual = SudogSlots.thread(sg); // Read before the wakeup: after it the sudog belongs to the waiter.
         Note.wakeup(Sudog.threadAddress(sg));
         if (virtual != null) {
             JdkThreads.pin(); // The JDK's scheduler takes locks.
@@ -236,19 +237,19 @@ public final class Waiting {
         }
     }
 
-    /** Gives a woken sudog back. */
+    /** Releases a sudog that was woken. */
     public static void release(long sg) {
         GStack st = GStack.enterChecked();
         release(st, sg);
         GStack.exit(st);
     }
 
-    /** The same, inside {@link GStack#enter}. */
+    /** Releases a sudog that was woken. Called inside {@link GStack#enter}. */
     public static void release(@Nullable GStack st, long sg) {
         SudogCache.release(st == null ? 0 : st.pp(), sg);
     }
 
-    /** Blocks the calling goroutine, or thread, for ever; an interrupt may end it, as any plain wait. */
+    /** Blocks the calling goroutine or thread for ever. An interrupt may end the wait, as it may end any plain wait. */
     public static void forever(WaitReason reason) {
         boolean _ = rest(Limits.DEFAULT, reason);
         throw new IllegalStateException("woken from a wait without end");
@@ -257,7 +258,7 @@ public final class Waiting {
     /**
      * Sleeps until one of the limits ends it.
      *
-     * @return true when the time was up; else it throws
+     * @return true when the time was up; for any other reason it throws
      */
     public static boolean rest(Limits limits, WaitReason reason) {
         limits.check();
@@ -276,7 +277,7 @@ public final class Waiting {
                 release(st, sg);
             }
             return e.timeUp();
-        } finally { // There may be no memory.
+        } finally { // Also when there was no memory for the wait.
             e.finish();
             GStack.exit(st);
         }
