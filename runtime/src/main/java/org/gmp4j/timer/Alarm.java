@@ -8,14 +8,14 @@ import org.gmp4j.struct.FieldHandle;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An entry of a {@link TimerHeap} other than a sleeping goroutine: at {@link #when} the thread that takes it looks at a timer.
+ * An entry of a {@link TimerHeap} other than a sleeping goroutine: at {@link #when} the thread that takes it checks a timer.
  *
  * <pre>
- *  LIVE   to ZOMBIE   the timer, under its lock: no look is needed any more
- *  ZOMBIE to LIVE     the timer, under its lock: set again, not before this entry's time
- *  LIVE   to GONE     whoever takes it off the heap because it is due, and looks at the timer next
- *  ZOMBIE to GONE     whoever finds it in the heap: due, at the head, or one of too many
- *  GONE   to LIVE     whoever took it off and could not look for want of memory: the timer no longer knows of it
+ *  LIVE   to ZOMBIE   by the timer, under its lock: it need not be checked any more
+ *  ZOMBIE to LIVE     by the timer, under its lock: it was set again, not before this entry's time
+ *  LIVE   to GONE     by the thread that takes the entry off the heap because it is due, and then checks the timer
+ *  ZOMBIE to GONE     by a thread that finds it in the heap: due, at the head, or in a sweep
+ *  GONE   to LIVE     by the thread that took it off, and had no memory for the check; the timer does not refer to it any more
  * </pre>
  *
  * A GONE alarm is in no heap. All edges but the last are CASes: the timer and the heap have different locks.
@@ -29,7 +29,7 @@ final class Alarm {
 
     /** Its key in the heap. */
     final long when;
-    /** Where it is; written at the push, and by a move with the world stopped. The timer reads it only to count a zombie. */
+    /** The heap in which it is. Written at the push, and by a move with the world stopped. The timer reads it only to count a zombie. */
     @SuppressWarnings("NullAway.Init")
     volatile TimerHeap heap;
     /** Null in a zombie, so that a stopped timer is garbage at once. Written by the timer before it makes it LIVE. */
@@ -41,7 +41,7 @@ final class Alarm {
         this.when = when;
     }
 
-    /** Under the timer's lock: no look is needed any more. */
+    /** Makes a live alarm a zombie: its timer need not be checked any more. Called under the timer's lock. */
     void bury() {
         if (STATE.compareAndSet(this, LIVE, ZOMBIE)) {
             timer = null;
@@ -49,7 +49,7 @@ final class Alarm {
         }
     }
 
-    /** Under the lock of {@code t}: makes this LIVE again; false if it is no longer in its heap. */
+    /** Makes this LIVE again. Returns false if it is no longer in its heap. Called under the lock of {@code t}. */
     boolean revive(RuntimeTimer t) {
         int s = state;
         if (s == ZOMBIE) {
@@ -61,10 +61,10 @@ final class Alarm {
             timer = null;
             return false;
         }
-        return s == LIVE; // A CAS to GONE may follow at once: whoever does that looks.
+        return s == LIVE; // A thread may make it GONE at once. That thread then checks the timer.
     }
 
-    /** Under the heap's lock, taken off it: the timer to look at, null for a zombie. */
+    /** Returns the timer to be checked, or null for a zombie. Called under the heap's lock, when this was taken off the heap. */
     @Nullable RuntimeTimer take() {
         if (STATE.compareAndSet(this, LIVE, GONE)) {
             return timer;
@@ -75,12 +75,12 @@ final class Alarm {
         return null;
     }
 
-    /** Under the heap's lock: whether this was a zombie, and is gone now. */
+    /** Makes a zombie GONE. Returns whether this was a zombie. Called under the heap's lock. */
     boolean buried() {
         return state == ZOMBIE && STATE.compareAndSet(this, ZOMBIE, GONE);
     }
 
-    /** Under the heap's lock, GONE, and only the caller has it: it goes back into the heap, at any place. */
+    /** Makes a GONE alarm LIVE, which the caller puts back into the heap. Called under the heap's lock; only the caller has the alarm. */
     void comeBack(RuntimeTimer t) {
         timer = t;
         state = LIVE;

@@ -10,12 +10,18 @@ import org.gmp4j.proc.Scheduler;
 import org.gmp4j.report.Uncaught;
 import org.jspecify.annotations.Nullable;
 
-/** A timer that starts a function: as a goroutine of the scheduler where the timer was made, else as a virtual thread. */
+/**
+ * A timer that starts a function: as a goroutine of the scheduler where the timer was made, or, if it was made outside all schedulers, as
+ * a virtual thread.
+ */
 public final class FuncTimer extends RuntimeTimer {
     private final Runnable fn;
-    /** Null when it was made outside all schedulers. */
+    /** The scheduler where the timer was made; null if it was made outside all schedulers. */
     private final @Nullable Scheduler s;
-    /** Whether it fired when there was no memory for a goroutine, which comes later even if the timer is stopped. Under the lock. */
+    /**
+     * Whether the timer fired when there was no memory for the goroutine. Then the goroutine is started later, even if the timer is stopped
+     * meanwhile. Guarded by the lock.
+     */
     private boolean owed;
 
     private FuncTimer(Runnable fn) {
@@ -25,7 +31,7 @@ public final class FuncTimer extends RuntimeTimer {
         s = st == null ? null : st.scheduler();
     }
 
-    /** {@code time.AfterFunc}; from any thread. */
+    /** {@code time.AfterFunc}: makes a timer that runs {@code fn} in {@code nanos} ns, and starts it. May be called on any thread. */
     public static FuncTimer start(long nanos, Runnable fn) {
         FuncTimer t = new FuncTimer(fn);
         GStack st = GStack.enter();
@@ -54,7 +60,7 @@ public final class FuncTimer extends RuntimeTimer {
         return started;
     }
 
-    /** Starts {@code fn} as a goroutine of {@code s}, and of {@code b}; as a virtual thread when s is null or closing. */
+    /** Starts {@code fn} as a goroutine of {@code s} and of bubble {@code b}, or as a virtual thread if {@code s} is null or closing. */
     public static void run(@Nullable Scheduler s, @Nullable Bubble b, Runnable fn) {
         if (s != null && goFromTimer(s, b, fn)) {
             return;
@@ -62,11 +68,14 @@ public final class FuncTimer extends RuntimeTimer {
         try {
             runOutside(fn);
         } catch (OutOfMemoryError e) {
-            Uncaught.reportHere(e); // The thread serves other timers too, so it goes on; this call is lost, and reported.
+            Uncaught.reportHere(e); // The calling thread also serves other timers, so it goes on. This start is lost, and reported.
         }
     }
 
-    /** The same for a caller that can try again, sysmon included: calls no handler of the user's. */
+    /**
+     * Starts {@code fn}: see {@link #run}. If there is no memory this throws, so the caller must be able to try again. It may be called on
+     * sysmon, as it calls no handler of the user's.
+     */
     public static void tryRun(@Nullable Scheduler s, @Nullable Bubble b, Runnable fn) {
         if (s == null || !goFromTimer(s, b, fn)) {
             runOutside(fn);
@@ -86,7 +95,7 @@ public final class FuncTimer extends RuntimeTimer {
         }
     }
 
-    /** A function that may ready goroutines from outside. */
+    /** Runs a function outside all schedulers, where it may ready goroutines. */
     private record FromOutside(Runnable fn) implements Runnable {
         @Override
         public void run() {
@@ -144,7 +153,7 @@ public final class FuncTimer extends RuntimeTimer {
         return set(nanos);
     }
 
-    /** Called with the lock held, which it gives back; without memory nothing changes. */
+    /** Sets the timer. Returns whether it had not fired. Releases the lock, which the caller holds. Without memory nothing changes. */
     private boolean set(long nanos) {
         long before = when;
         try {

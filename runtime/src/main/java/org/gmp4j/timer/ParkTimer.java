@@ -11,14 +11,14 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The limit of time of a goroutine's wait in the JDK: {@code LockSupport.parkNanos}, {@code Thread.sleep}, {@code Object.wait}. Each stack
- * has one, from its first such wait on. The wait that it was set for may be over when it fires: then a park may end for no reason, as
- * any may, and an {@code Object.wait} is told from another by its number.
+ * has one such timer from its first such wait on. The wait for which it was set may be over when the timer fires. Then a later park may
+ * end for no reason, which the specification allows. A later {@code Object.wait} does not end, because it has another number.
  */
 final class ParkTimer extends RuntimeTimer implements Timeout {
     private final GStack st;
-    /** Which wait of the stack it is set for; under the lock. */
+    /** The number of the stack's wait for which it is set. Guarded by the lock. */
     private int wait;
-    /** Whether the M that parks the goroutine sets it just now; under the lock. */
+    /** Whether {@link #begin} is setting the timer, on the M that parks the goroutine. Guarded by the lock. */
     private boolean parking;
 
     ParkTimer(GStack st) {
@@ -85,7 +85,7 @@ final class ParkTimer extends RuntimeTimer implements Timeout {
         throw new UnsupportedOperationException();
     }
 
-    /** From the M that is about to run the goroutine. */
+    /** Stops the timer. Called on the M that is about to run the goroutine. */
     @Override
     public boolean cancel(boolean mayInterruptIfRunning) {
         return stop();

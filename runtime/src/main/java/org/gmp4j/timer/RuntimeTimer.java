@@ -8,47 +8,47 @@ import org.gmp4j.lock.HeapMutex;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A timer: when it fires, and its alarm. All of it is under {@link #lock}, which is the channel's for a timer that has one.
+ * A timer: when it fires, and its alarm. {@link #lock} guards all its fields. It is the channel's lock for a timer that has a channel.
  *
- * <p>What counts is {@link #when}. A heap holds alarms: an alarm is a promise that a thread looks at the timer at some
- * time not after {@code when}. So a timer that is set to later leaves its alarm where it is (whoever looks too early sets the next), a
- * timer that is stopped makes its alarm a zombie, and a timer that is set to earlier buries the old alarm and adds another, to the heap of
- * the caller's P. No operation touches another P's heap, or waits for its lock.
+ * <p>A timer fires at {@link #when}. A heap holds alarms. An alarm ensures that a thread checks the timer at a time not after
+ * {@code when}. So a timer that is set to later leaves its alarm where it is, and a thread that checks the timer too early sets the next
+ * alarm. A timer that is stopped makes its alarm a zombie. A timer that is set to earlier buries the old alarm and adds another to the
+ * heap of the caller's P. No operation touches another P's heap, or waits for its lock.
  *
- * <p>Invariant: while {@code when} is not 0 and the timer has to be looked at (a function's always, a channel's while
- * somebody waits on it), it has a LIVE alarm not after {@code when}, or a thread that took one has not had the lock yet.
+ * <p>Invariant: while {@code when} is not 0 and the timer has to be checked (a function's timer always, a channel's while there is a
+ * waiter on the channel), it has a LIVE alarm not after {@code when}, or a thread that took such an alarm has not had the lock yet.
  *
- * <p>Rejected: Go's own scheme, where the heap's entries point to the timers and whoever next looks at the heap puts modified
- * ones right: an O(n) pass over it whenever a timer was set to earlier. Rejected too: removing stopped timers at
- * once, which needs their positions to be written at each step of a sift and the lock of whichever P they are on.
+ * <p>Rejected: Go's own scheme, where the heap's entries point to the timers, and the next thread that uses the heap moves modified
+ * timers to their places. It needs an O(n) pass over the heap whenever a timer was set to earlier. Rejected too: to remove stopped timers
+ * at once. Then each step of a sift has to write a timer's position, and a stop needs the lock of the P that has the timer.
  */
 public abstract class RuntimeTimer {
     /** A channel's lock or the timer's own; ranks below that of the heaps. */
     protected final HeapMutex lock;
-    /** Whose clock it goes by; null for the machine's. */
+    /** The bubble by whose clock it goes; null for the machine's clock. */
     protected final @Nullable TimeBubble bubble;
     /** nanoTime when it fires; 0 when it is stopped or has fired. */
     protected long when;
     /** The newest alarm, zombie or not; may be GONE. */
     private @Nullable Alarm alarm;
 
-    /** A stopped timer. */
+    /** Makes a stopped timer. */
     protected RuntimeTimer(HeapMutex lock) {
         this.lock = lock;
         this.bubble = TimeBubble.current();
     }
 
-    /** The nanoTime by the timer's clock. */
+    /** Returns the nanoTime by the timer's clock. */
     protected final long now() {
         return bubble == null ? System.nanoTime() : bubble.now();
     }
 
-    /** The time by the timer's clock. */
+    /** Returns the time by the timer's clock. */
     protected final Instant instant() {
         return bubble == null ? Instant.now() : bubble.instantHere();
     }
 
-    /** The nanoTime {@code nanos} from now, now if less than 0; "for ever" when it does not fit. */
+    /** Returns the nanoTime {@code nanos} from now. Less than 0 counts as 0. Returns Long.MAX_VALUE when the sum does not fit. */
     protected final long in(long nanos) {
         return in(now(), nanos);
     }
@@ -58,7 +58,7 @@ public abstract class RuntimeTimer {
         return when <= 0 ? Long.MAX_VALUE : when;
     }
 
-    /** A duration in nanoseconds; the nearest long when it does not fit. */
+    /** Returns a duration in nanoseconds, or the nearest long when it does not fit. */
     public static long nanos(Duration d) {
         try {
             return d.toNanos();
@@ -67,7 +67,10 @@ public abstract class RuntimeTimer {
         }
     }
 
-    /** Under the lock, with {@code when} set: sees to it that the timer is looked at then. Without memory nothing has changed. */
+    /**
+     * Ensures that the timer is checked not after {@code when}. Called under the lock, with {@code when} set. If there is no memory this
+     * throws, and nothing has changed.
+     */
     protected final void arm() {
         Alarm a = alarm;
         if (a != null && a.when <= when && a.revive(this)) {
@@ -81,7 +84,7 @@ public abstract class RuntimeTimer {
         alarm = fresh; // A thread that takes it meanwhile waits for the lock.
     }
 
-    /** Puts an alarm into the heap at hand; the tests have others. */
+    /** Puts an alarm into the bubble's heap, or that of the caller's P. Overridden by timers that use another heap, and by tests. */
     void add(Alarm a) {
         if (bubble == null) {
             TimerHeaps.add(a);
@@ -90,14 +93,14 @@ public abstract class RuntimeTimer {
         }
     }
 
-    /** Under the lock: no look is needed any more. */
+    /** Makes the alarm a zombie, as the timer need not be checked any more. Called under the lock. */
     protected final void disarm() {
         if (alarm != null) {
             alarm.bury();
         }
     }
 
-    /** From whoever took the alarm off its heap, without locks. */
+    /** Checks the timer. Called without locks by the thread that took the alarm off its heap. */
     final void ring(Alarm a, long now) {
         lock.lock();
         if (alarm == a) {
@@ -107,16 +110,16 @@ public abstract class RuntimeTimer {
     }
 
     /**
-     * Fires if due at {@code now}, else arms again if still wanted. Called with the lock held and gives it back; on an M's own
-     * stack, or outside all schedulers. When there is no memory it throws, with the lock given back, and is called again later: it
-     * must then do what it has not done.
+     * Fires if the timer is due at {@code now}. If not, and it still has to be checked, sets the next alarm. Called with the lock held,
+     * which it releases, on an M's own stack or outside all schedulers. If there is no memory it throws, with the lock released, and is
+     * called again later. It must then do the part that it has not done.
      */
     protected abstract void look(long now);
 
     /**
-     * Before a user stops or resets it; the runtime itself may do so from anywhere.
+     * Checks that the caller may stop or reset the timer. Called before a user does so. The runtime itself may do so on any thread.
      *
-     * @throws IllegalStateException with {@code misuse} when the timer is a bubble's, and the caller is no goroutine of it
+     * @throws IllegalStateException with {@code misuse} when the timer is a bubble's, and the caller is no goroutine of that bubble
      */
     public final void checkUser(String misuse) {
         if (bubble != null) {
@@ -124,9 +127,9 @@ public abstract class RuntimeTimer {
         }
     }
 
-    /** Stops it; true if that kept it from firing. The caller is inside {@code GStack.enter}. */
+    /** Stops the timer. Returns true if that kept it from firing. The caller is inside {@code GStack.enter}. */
     public abstract boolean stop();
 
-    /** Sets it to fire {@code nanos} from now; true if it had not fired. The caller is inside {@code GStack.enter}. */
+    /** Sets the timer to fire {@code nanos} from now. Returns true if it had not fired. The caller is inside {@code GStack.enter}. */
     public abstract boolean reset(long nanos);
 }

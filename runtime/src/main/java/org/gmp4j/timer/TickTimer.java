@@ -4,18 +4,18 @@ package org.gmp4j.timer;
 import org.gmp4j.lock.HeapMutex;
 
 /**
- * A timer with a channel, which may fire again and again. Channels are above this package: {@code ChanTimer} beside them is the timer,
- * and the class of channels says here how to make one.
+ * A timer with a channel, which may fire again and again. Channels are above this package. {@code ChanTimer}, in the package of channels,
+ * implements the timer, and the class of channels sets a {@link Maker} here.
  */
 public abstract class TickTimer extends RuntimeTimer {
     /**
-     * Gives a channel its timer.
+     * Makes the timer of a channel.
      *
      * @param <C> {@code Chan<Instant>}
      */
     @FunctionalInterface
     public interface Maker<C> {
-        /** As {@link TickTimer#of}. */
+        /** Makes the timer of a channel: see {@link TickTimer#of}. */
         TickTimer make(C c, long nanos, long period);
     }
 
@@ -23,21 +23,21 @@ public abstract class TickTimer extends RuntimeTimer {
     @SuppressWarnings("NullAway.Init")
     private static volatile Maker<?> maker;
 
-    /** A stopped timer. */
+    /** Makes a stopped timer. */
     protected TickTimer(HeapMutex lock) {
         super(lock);
     }
 
-    /** From the class of channels, when it is initialised. */
+    /** Sets the implementation. Called by the class of channels when it is initialised. */
     public static void setMaker(Maker<?> m) {
         maker = m;
     }
 
     /**
-     * A timer for a channel; that there is one means that the maker is set.
+     * Makes a timer for a channel. The implementation is set by then, because it is set before the first channel is made.
      *
      * @param <C> {@code Chan<Instant>}
-     * @param c a channel with room for one element, so far known to the caller only
+     * @param c a channel with room for one element, which only the caller knows so far
      * @param nanos when the timer fires, from now
      * @param period nanoseconds between two times after that; 0 when it fires once
      */
@@ -47,8 +47,8 @@ public abstract class TickTimer extends RuntimeTimer {
     }
 
     /**
-     * Sets it to fire {@code nanos} from now and then each {@code period}, or once if that is 0; true if it had not fired. The caller is
-     * inside {@code GStack.enter}.
+     * Sets the timer to fire {@code nanos} from now and then each {@code period} ns, or only once if that is 0. Returns true if it had not
+     * fired. The caller is inside {@code GStack.enter}.
      */
     public abstract boolean reset(long nanos, long period);
 }
