@@ -17,19 +17,19 @@ import org.gmp4j.struct.P;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Alarms set by threads that are no goroutines, and those left when a scheduler closes: one heap for the process, and one
- * daemon thread, started with the first of them. Rejected: the heap of some scheduler that happens to live, which may close
- * while the timer waits.
+ * The alarms that were set by threads that are no goroutines, and the alarms left when a scheduler closes. There is one heap for the
+ * process, and one daemon thread, which starts with the first alarm. Rejected: the heap of some scheduler, which may close while the timer
+ * waits.
  *
- * <p>The thread clears its note, looks at the heap, and sleeps until the first alarm is due; a thread that adds an earlier one rings the
- * note after the push. While anything is in the heap, a goroutine may be readied from outside: {@link Outside#alarms}.
+ * <p>The thread clears its note, reads the heap's first time, and sleeps until that alarm is due. A thread that adds an earlier alarm wakes
+ * it after the push. While an alarm is in the heap, a goroutine may be readied from outside: {@link Outside#alarms}.
  */
 final class OutsideTimers {
-    /** Not made in a class initialiser: if one fails once, for want of memory, its class can never be used. */
+    /** Not made in a class initialiser, because an initialiser that fails once, for want of memory, fails for ever. */
     private static volatile @Nullable OutsideTimers made;
 
     private final TimerHeap heap;
-    /** In a struct of its own: a futex word. */
+    /** The address of the thread's note, a futex word in a struct of its own. */
     private final long note;
 
     private OutsideTimers(long pp, long words) {
@@ -70,9 +70,9 @@ final class OutsideTimers {
         return made;
     }
 
-    /** Takes over what a closed scheduler's P had. */
+    /** Takes over the entries of a closed scheduler's P. */
     static void takeOver(TimerHeap from) {
-        JdkThreads.pin(); // The first starts the thread.
+        JdkThreads.pin(); // The first call starts the thread.
         try {
             OutsideTimers o = get();
             from.moveTo(o.heap);
@@ -82,9 +82,9 @@ final class OutsideTimers {
         }
     }
 
-    /** Adds an alarm; from any thread, with the timer's lock held. */
+    /** Adds an alarm. May be called on any thread, with the timer's lock held. */
     static void add(Alarm a) {
-        JdkThreads.pin(); // The first starts the thread.
+        JdkThreads.pin(); // The first call starts the thread.
         try {
             OutsideTimers o = get();
             boolean first;
@@ -104,8 +104,8 @@ final class OutsideTimers {
     }
 
     /**
-     * What the thread does, and what tells whether alarms are set. No lambda: one for which there is no memory when it is first needed
-     * can never be linked, and no later call could make the thread.
+     * The task of the thread, which also returns whether alarms are set. No lambda: if there were no memory when it is linked, it could
+     * never be linked, and no later call could make the thread.
      */
     private record Serving(OutsideTimers of) implements Runnable, BooleanSupplier {
         @Override
@@ -119,7 +119,7 @@ final class OutsideTimers {
         }
     }
 
-    /** What the last shutdown hook does. */
+    /** Wakes the thread. Run by the last shutdown hook. */
     private record Waking(long note) implements Runnable {
         @Override
         public void run() {
@@ -133,24 +133,24 @@ final class OutsideTimers {
             try {
                 begun = begun || begin();
                 step();
-            } catch (Throwable t) { // There may be no memory. The timers that are left belong to other users.
+            } catch (Throwable t) { // For example for want of memory. The thread goes on, as the other timers belong to other users.
                 Uncaught.reportHere(t);
             }
         }
     }
 
-    /** Undoes what the thread inherited from the one that set the first timer: CPUs, a low priority. */
+    /** Undoes what the thread inherited from the thread that started it: its CPUs, and a low priority. */
     private static boolean begin() {
         try {
             boolean _ = Inheritance.begin(0, 1);
             return true;
         } catch (OutOfMemoryError e) {
-            return false; // Tried again when it next wakes up; meanwhile it serves all the same.
+            return false; // It is tried again when the thread next wakes up. Meanwhile the thread runs timers all the same.
         }
     }
 
     private void step() {
-        Note.clear(note); // Before the look: a thread that adds an alarm after that rings again.
+        Note.clear(note); // Before the heap is read, so that a thread that adds an alarm after the read wakes this one.
         long next = heap.next();
         long now = System.nanoTime();
         if (next == 0) {

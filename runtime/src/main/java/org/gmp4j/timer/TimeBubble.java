@@ -14,35 +14,35 @@ import org.gmp4j.struct.WaitReason;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A bubble's clock and its timers, a heap of their own. One thread, the driver, moves the clock: when all goroutines wait it
- * readies the one in {@link #await}, or else sets the clock to the next timer and runs what is due.
+ * A bubble with its clock and its timers, which have a heap of their own. One thread, the driver, moves the clock. When all goroutines
+ * wait, it readies the goroutine in {@link #await}. If there is none, it sets the clock to the next timer and runs the timers that are due.
  */
 public final class TimeBubble extends Bubble {
     private static final Instant START = Instant.ofEpochSecond(946_684_800); // 2000-01-01, UTC
-    /** The nanoTime of the start: any above 0. */
+    /** The nanoTime of the start. Any value above 0 would do. */
     private static final long BEGIN = 1_000_000_000;
 
     private final TimerHeap heap = new TimerHeap(Mem.alloc(p.layout(), 1));
     private final Thread driver;
     private volatile long now = BEGIN;
     private volatile @Nullable Throwable failure;
-    /** Whether the first goroutine has ended: then the clock stands still. Written by it before it is counted out. */
+    /** Whether the first goroutine has ended: then the clock stands still. Written by that goroutine, before it is no longer counted. */
     private volatile boolean mainEnded;
-    /** The goroutine in {@link #await}; written by it before it parks, taken by the driver when all wait. */
+    /** The goroutine in {@link #await}. Written by it before it parks, and set to 0 by the driver when all goroutines wait. */
     private final AtomicLong waiter = new AtomicLong();
 
-    /** A bubble that the calling thread drives. */
+    /** Makes a bubble. The calling thread is its driver. */
     public TimeBubble() {
         driver = Thread.currentThread();
     }
 
-    /** The bubble of the calling goroutine; null for none. */
+    /** Returns the bubble of the calling goroutine, or null for none. */
     public static @Nullable TimeBubble current() {
         GStack st = GStack.current();
         return st == null ? null : (TimeBubble) st.bubble();
     }
 
-    /** What time it is for the caller: the bubble's, or the machine's. */
+    /** Returns the time by the caller's clock: its bubble's, or the machine's. */
     public static Instant instant() {
         TimeBubble b = current();
         return b == null ? Instant.now() : b.instantHere();
@@ -52,12 +52,12 @@ public final class TimeBubble extends Bubble {
         return START.plusNanos(now - BEGIN);
     }
 
-    /** The nanoTime of its clock. */
+    /** Returns the nanoTime by the bubble's clock. */
     public long now() {
         return now;
     }
 
-    /** What the first goroutine to end with an exception threw; null for none. */
+    /** Returns the exception of the first goroutine that ended with one, or null for none. */
     public @Nullable Throwable failure() {
         return failure;
     }
@@ -67,7 +67,7 @@ public final class TimeBubble extends Bubble {
         if (failure == null) {
             failure = t;
         }
-        LockSupport.unpark(driver); // Others may run or wait for this one for ever: it is not to wait until all are idle.
+        LockSupport.unpark(driver); // At once: other goroutines may never become idle, because they run or wait for this one for ever.
     }
 
     @Override
@@ -84,7 +84,7 @@ public final class TimeBubble extends Bubble {
         }
     }
 
-    /** Before a goroutine parks: there will be room for its {@link #add}, which other goroutines may have taken by then. */
+    /** Makes room for the sleeps of all goroutines, since others may add theirs before the caller does. Called before it parks. */
     void reserve() {
         heap.lock();
         try {
@@ -100,7 +100,7 @@ public final class TimeBubble extends Bubble {
         heap.unlock();
     }
 
-    /** Waits until all other goroutines of the bubble wait; false when another is in here already. */
+    /** Waits until all other goroutines of the bubble wait. Returns false when another goroutine is in this method already. */
     @SuppressWarnings("NullAway") // A goroutine has a stack.
     public boolean await() {
         GStack st = GStack.enter();
@@ -112,19 +112,19 @@ public final class TimeBubble extends Bubble {
         return alone;
     }
 
-    /** By the bubble's first goroutine, as it ends. */
+    /** Notes the end of the bubble's first goroutine. Called by that goroutine. */
     public void mainEnds() {
         mainEnded = true;
     }
 
-    /** Whether the bubble's first goroutine has ended. */
+    /** Returns whether the bubble's first goroutine has ended. */
     public boolean mainEnded() {
         return mainEnded;
     }
 
     /**
-     * Of the driver: lets the goroutines run until none lives, or one has failed, or nothing can happen any more. As in Go, no time passes
-     * after the first goroutine has ended: a ticker or a loop of sleeps would go on for ever.
+     * Lets the goroutines run until none lives, or one has failed, or all wait and no timer can ready any. Called by the driver. As in Go,
+     * no time passes after the first goroutine has ended, because a ticker or a loop of sleeps would go on for ever.
      */
     public void drive() {
         for (;;) {
@@ -149,12 +149,12 @@ public final class TimeBubble extends Bubble {
         }
     }
 
-    /** Of the driver, after {@link #drive}: whether goroutines are left that wait for ever. */
+    /** Returns whether goroutines are left that wait for ever. Called by the driver after {@link #drive}. */
     public boolean deadlocked() {
         return living() != 0;
     }
 
-    /** Of the driver, at the end: gives memory back. Where goroutines are left, which may run on, they keep it. */
+    /** Frees the memory, unless goroutines are left, which may run on and use it. Called by the driver at the end. */
     public void close() {
         if (living() == 0) {
             heap.free();

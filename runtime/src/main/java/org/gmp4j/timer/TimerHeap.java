@@ -18,47 +18,48 @@ import org.gmp4j.struct.P;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The timers of a P: a 4-ary heap, off-heap, of (when, what) pairs ordered by when. {@code what} is a sleeping G, or the
- * slot of an {@link Alarm}, times two, plus one.
+ * The timers of a P: a 4-ary heap, in memory outside the Java heap, of (when, what) pairs ordered by when. {@code what} is a sleeping G,
+ * or the slot of an {@link Alarm}, times two, plus one.
  *
- * <p>Everything is under the P's timersLock but two words. {@code timer0When} repeats the first entry's time for readers without
- * the lock: it is written under the lock with release, read with acquire, and 0 for an empty heap. {@link #zombies} is a hint when to
- * sweep. The M that holds the P adds entries (so {@code timerpMask} needs no lock either); any M of the scheduler takes due ones. Two
- * others add as well, and tell thieves of it ({@code Idle.timerPutBack}): an M that puts one back for which there was no memory
- * ({@link #cameBack}), and one that parks a goroutine without a P ({@link #pushAside}).
+ * <p>The P's timersLock guards all but three words. {@code timer0When} is a copy of the first entry's time for readers without
+ * the lock. It is written under the lock with release, read with acquire, and 0 for an empty heap. {@link #zombies} is a hint when to
+ * sweep, and {@link #held} counts entries. The M that holds the P adds entries (so {@code timerpMask} needs no lock either), and any M of
+ * the scheduler takes due ones. In two cases another thread adds an entry, and sets the P's timer bit for thieves ({@code
+ * Idle.timerPutBack}): when it puts back an entry for which there was no memory ({@link #cameBack}), and when it parks a goroutine without
+ * a P ({@link #pushAside}).
  */
 class TimerHeap {
     private static final int ENTRY = 2 * Long.BYTES;
     private static final int ARY = 4;
     private static final int FIRST_CAPACITY = 64;
-    /** Sweep when more than this share of the entries are zombies, and more than a few. */
+    /** The heap is swept when more than one entry in this many is a zombie, and more than {@link #FEW_ZOMBIES} are. */
     private static final int ZOMBIE_SHARE = 4;
     private static final int FEW_ZOMBIES = 32;
-    /** After how many ns a timer that could not fire, or be set, for want of memory is looked at again. */
+    /** The time, ns, after which a timer that could not fire, or be set again, for want of memory is checked again. */
     private static final long NO_MEMORY_NANOS = 1_000_000;
 
     private static final VarHandle HELD = FieldHandle.of(MethodHandles.lookup(), TimerHeap.class, "held", int.class);
 
     /** The struct p whose timer fields this works on. */
     final long pp;
-    /** About how many zombies are in here: counted up and down by timers under their own locks. */
+    /** About the number of zombies in the heap. Timers count up and down under their own locks, so it is not exact. */
     final AtomicInteger zombies = new AtomicInteger();
 
     private Alarm[] slots = new Alarm[FIRST_CAPACITY];
-    /** Freed slots, a stack; those from {@link #fresh} on were never used. */
+    /** The stack of freed slots. The slots from {@link #fresh} on were never used. */
     private int[] free = new int[FIRST_CAPACITY];
     private int nfree;
     private int fresh;
-    /** How many alarms were taken off and are being handled: they may come back, and room is kept for them. */
+    /** The number of alarms that were taken off and are being handled. They may be put back, and room is kept for them. */
     private int flying;
-    /** For how many entries that are to be moved here {@link #prepareMove} has made room; under the lock. */
+    /** The number of entries that will be moved here, for which {@link #prepareMove} has made room. Guarded by the lock. */
     private int promised;
-    /** For {@link #moveTo}; null when there is nothing prepared. */
+    /** The new arrays of this heap for {@link #moveTo}; null when nothing is prepared. */
     private Alarm @Nullable [] spareSlots;
     private int @Nullable [] spareFree;
     /**
-     * How many entries are in here, or were taken off and are still being handled: written under the lock with release, read without
-     * it. An alarm that is handled and set again is counted twice rather than not at all.
+     * The number of entries in the heap and of entries that were taken off and are still being handled. Written under the lock with
+     * release, and read without the lock. An alarm that is being handled and is set again counts twice.
      */
     private volatile int held;
 
@@ -79,14 +80,14 @@ class TimerHeap {
     }
 
     /**
-     * Makes room for {@code more} entries, alarms or sleeps; under the lock. Throws for want of memory before anything has
-     * changed. Adding them needs none then.
+     * Makes room for {@code more} entries, alarms or sleeps, so that adding them needs no memory. Called under the lock. If there is no
+     * memory it throws, before anything has changed.
      */
     void reserve(int more) {
         int entries = P.TIMERSLEN.getOpaque(pp) + flying + more;
         if (fresh - nfree + more > slots.length) {
             int n = Math.max(slots.length * 2, fresh - nfree + more);
-            int[] room = Arrays.copyOf(free, n); // For all of them: to free one must not need memory.
+            int[] room = Arrays.copyOf(free, n); // Room for all slots, as freeing a slot must not need memory.
             slots = Arrays.copyOf(slots, n);
             free = room;
         }
@@ -96,16 +97,16 @@ class TimerHeap {
     }
 
     /**
-     * Whether {@link #reserve} of one entry has, or may have, something to do; called without the lock by the M that holds the P. Other
-     * threads give slots back and take entries off; {@link #pushAside} leaves room for one more. {@code held}, which is one word, includes
-     * entries that are being handled and may come back; two counts read one after the other could miss an entry that moves from one to the
-     * other.
+     * Returns whether {@link #reserve} may have to make room for one entry. Called without the lock, by the M that holds the P. Meanwhile
+     * other threads only free slots and take entries off, and {@link #pushAside} leaves room for one more. {@code held} also counts the
+     * entries that are being handled and may be put back. It is one word: of two counts, read one after the other, each could miss an
+     * entry that moves between them.
      */
     boolean full() {
         return fresh - nfree + 1 > slots.length || held + 1 > P.TIMERSCAP.get(pp);
     }
 
-    /** Adds a sleeping G; under the lock. */
+    /** Adds a sleeping G. Called under the lock. */
     void push(long when, long gp) {
         reserve(1);
         add(when, gp);
@@ -118,7 +119,7 @@ class TimerHeap {
         put(when, gp);
     }
 
-    /** Adds an alarm; under the lock. */
+    /** Adds an alarm. Called under the lock. */
     void push(Alarm a) {
         reserve(1);
         a.heap = this;
@@ -128,8 +129,8 @@ class TimerHeap {
     }
 
     /**
-     * Adds an alarm for a thread that does not hold the P; under the lock. It takes none of the room that others rely on: the entries that
-     * are about to be moved here, and a goroutine of the P that has found room for its sleep and is about to park.
+     * Adds an alarm for a thread that does not hold the P. Called under the lock. It leaves the room that was reserved: for the entries
+     * that will be moved here, and for a goroutine of the P that has found room for its sleep and is about to park.
      */
     void pushAside(Alarm a) {
         reserve(promised + 2);
@@ -145,7 +146,7 @@ class TimerHeap {
         P.TIMER0WHEN.setRelease(pp, when(heap, 0));
     }
 
-    /** Maps memory; an {@code OutOfMemoryError} when there is none. */
+    /** Maps memory. Throws an {@code OutOfMemoryError} when there is none. */
     private static long map(long bytes) {
         try {
             return Memory.map(bytes);
@@ -158,7 +159,7 @@ class TimerHeap {
         long heap = map((long) cap * ENTRY);
         long old = P.TIMERS.get(pp);
         int oldCap = P.TIMERSCAP.get(pp);
-        for (int i = 0, n = P.TIMERSLEN.getOpaque(pp); i < n; i++) { // No segments, which would be objects.
+        for (int i = 0, n = P.TIMERSLEN.getOpaque(pp); i < n; i++) { // A copy by segments would allocate objects.
             set(heap, i, when(old, i), what(old, i));
         }
         P.TIMERS.set(pp, heap);
@@ -171,7 +172,7 @@ class TimerHeap {
             try {
                 Memory.unmap(heap, (long) cap * ENTRY);
             } catch (OutOfMemoryError e) {
-                return; // There is no memory for the call's objects. What it would have freed is at most half of the heap's size now.
+                return; // There is no memory for the call's objects. The memory that is lost is at most half of the heap's size now.
             }
         }
     }
@@ -222,7 +223,7 @@ class TimerHeap {
         set(heap, i, when, what);
     }
 
-    /** Takes the first entry's {@code what}; under the lock. */
+    /** Removes the first entry and returns its {@code what}. Called under the lock. */
     long pop() {
         long heap = P.TIMERS.get(pp);
         int n = P.TIMERSLEN.getOpaque(pp) - 1;
@@ -243,13 +244,13 @@ class TimerHeap {
         return (int) (what >> 1);
     }
 
-    @SuppressWarnings("NullAway") // Nobody reads it until it is filled.
+    @SuppressWarnings("NullAway") // A free slot is not read before it is filled.
     private void freeSlot(int slot) {
         slots[slot] = null;
         free[nfree++] = slot;
     }
 
-    /** Removes all zombies; under the lock. */
+    /** Removes all zombies. Called under the lock. */
     private void sweep() {
         long heap = P.TIMERS.get(pp);
         int n = P.TIMERSLEN.getOpaque(pp);
@@ -266,16 +267,16 @@ class TimerHeap {
             siftDown(heap, kept, i, when(heap, i), what(heap, i));
         }
         hold(kept - n);
-        int _ = zombies.addAndGet(kept - n); // Not to 0: one that was passed above may be a zombie by now.
+        int _ = zombies.addAndGet(kept - n); // Not set to 0: an entry that was kept above may be a zombie by now.
         P.TIMERSLEN.setOpaque(pp, kept);
         P.TIMER0WHEN.setRelease(pp, kept == 0 ? 0 : when(heap, 0));
     }
 
     /**
-     * Takes what is due at {@code now}: readies Gs, and looks at timers, without the lock, as the timers' locks rank below it.
-     * A timer for which there is no memory is looked at again a little later.
+     * Takes the entries that are due at {@code now}: readies Gs, and checks timers. A timer is checked without the heap's lock, because its
+     * own lock is taken before that. A timer for which there is no memory is checked again a little later.
      *
-     * @return how many
+     * @return the number of Gs and timers
      */
     int run(long now) {
         int ran = 0;
@@ -309,7 +310,7 @@ class TimerHeap {
                         hold(-1);
                         unlock();
                         cameBack(again);
-                        throw JdkThreads.sneaky(failed); // The outside thread goes on without this one.
+                        throw JdkThreads.sneaky(failed); // The thread of OutsideTimers goes on without this timer.
                     }
                     ran++;
                 }
@@ -321,7 +322,7 @@ class TimerHeap {
         return ran;
     }
 
-    /** After entries were put back that are due at {@code when}, without the lock: threads that rely on this heap are told. 0 for none. */
+    /** Called without the lock after entries due at {@code when} were put back, 0 for none. Wakes a thread that must know of them. */
     void cameBack(long when) {
     }
 
@@ -356,19 +357,22 @@ class TimerHeap {
     }
 
     /**
-     * Whether anything but zombies is here, or being handled; without the lock. A timer that is stopped or set at that moment may be
-     * counted or not.
+     * Returns whether an entry that is no zombie is in the heap, or being handled. Called without the lock. A timer that is stopped or set
+     * meanwhile may be counted or not.
      */
     boolean busy() {
         return held > zombies.get();
     }
 
-    /** Gives the heap's memory back, which nobody uses any more. */
+    /** Frees the heap's memory, which no thread uses any more. */
     void free() {
         unmap(P.TIMERS.get(pp), P.TIMERSCAP.get(pp));
     }
 
-    /** Takes the memory that {@link #moveTo} needs to move this heap's entries behind {@code before} others; world stopped. */
+    /**
+     * Allocates the memory that {@link #moveTo} needs to move this heap's entries after {@code before} others were moved. Called with the
+     * world stopped.
+     */
     void prepareMove(TimerHeap to, int before) {
         if (spareSlots == null) {
             int[] ints = new int[FIRST_CAPACITY];
@@ -385,7 +389,7 @@ class TimerHeap {
         }
     }
 
-    /** Whether an entry may still ready a goroutine: a sleep, an alarm that is no zombie, one that is being handled. */
+    /** Returns whether an entry may still ready a goroutine: a sleep, an alarm that is no zombie, or one that is being handled. */
     boolean pending() {
         lock();
         long heap = P.TIMERS.get(pp);
@@ -400,10 +404,11 @@ class TimerHeap {
     }
 
     /**
-     * Moves all but zombies to another heap, with the world stopped or the scheduler at its end. No M holds a P then, but an M
-     * without one may be in {@link #next}, and sysmon in {@link #pending}: so this takes the two locks, one after the other, even where
-     * the caller holds sched.lock, for which neither of those waits. Until all entries have arrived they count as being handled here.
-     * Needs no memory after {@link #prepareMove}, unless other threads add to {@code to} meanwhile. Without memory nothing has moved.
+     * Moves all entries but zombies to another heap. Called with the world stopped, or when the scheduler has ended. No M holds a P then,
+     * but an M without a P may be in {@link #next}, and sysmon in {@link #pending}. So this takes the locks of the two heaps, one after the
+     * other. The caller may hold sched.lock, as neither of those two threads waits for sched.lock while it holds a heap's lock. Until all
+     * entries are in the other heap they count here as being handled. After {@link #prepareMove} this needs no memory, unless other threads
+     * add entries to {@code to} meanwhile. If there is no memory it throws, and nothing has moved.
      */
     @SuppressWarnings("NullAway") // See prepareMove.
     void moveTo(TimerHeap to) {
@@ -430,7 +435,7 @@ class TimerHeap {
             take(to, heap, n, alarms);
             moved = true;
         } finally {
-            if (!moved) { // Nothing was added here meanwhile.
+            if (!moved) { // No entry was added to this heap meanwhile.
                 lockMoved();
                 slots = alarms;
                 free = unused;
@@ -455,11 +460,11 @@ class TimerHeap {
         P.TIMER0WHEN.setRelease(pp, first);
     }
 
-    /** Adds this heap's former entries, but for zombies, to another; all, or without memory none. */
+    /** Adds this heap's former entries, except zombies, to another heap. If there is no memory it throws, and has added none. */
     private void take(TimerHeap to, long heap, int n, Alarm[] alarms) {
         to.lockMoved();
         try {
-            to.reserve(n); // Where others have used what prepareMove had reserved.
+            to.reserve(n); // Other threads may have used the room that prepareMove had reserved.
             to.promised = Math.max(0, to.promised - n);
             for (int i = 0; i < n; i++) {
                 long what = what(heap, i);
@@ -468,7 +473,7 @@ class TimerHeap {
                 } else if (!alarms[slot(what)].buried()) {
                     to.push(alarms[slot(what)]);
                 } else {
-                    int _ = zombies.decrementAndGet(); // Not to 0 at once: a thread may revive one meanwhile.
+                    int _ = zombies.decrementAndGet(); // One by one, not set to 0: a thread may revive an alarm meanwhile.
                 }
             }
         } finally {

@@ -18,18 +18,18 @@ import org.gmp4j.struct.WaitReason;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The timers of a scheduler: a {@link TimerHeap} for each P, in which {@link #sleep} puts goroutines and {@link RuntimeTimer}
- * alarms.
+ * The timers of a scheduler: a {@link TimerHeap} for each P. {@link #sleep} puts goroutines into it, and {@link RuntimeTimer} puts alarms
+ * into it.
  *
  * <p>No timer is missed by the M that sleeps in the poller. A thread that adds an entry which is due first publishes
- * {@code timer0When}, and then wakes the poller ({@code wakeNetPoller}), or leaves it to a spinner, which looks when it stops spinning.
- * The M that goes to sleep first gives its P up and stops spinning, then looks at all {@code timer0When}, then says in {@code lastpoll}
- * and {@code pollUntil} that it sleeps and until when. With the fences of {@code Wakep} one of the two sees the other. When a goroutine
- * goes to sleep, the poller is woken only once its M has found another goroutine to run: usually it finds none, and sleeps in the poller
- * itself.
+ * {@code timer0When}, and then wakes the poller ({@code wakeNetPoller}), or relies on a spinner, which checks the timers when it stops
+ * spinning. The M that goes to sleep first gives its P up and stops spinning, then reads all {@code timer0When}, then stores in {@code
+ * lastpoll} and {@code pollUntil} that it sleeps and until when. With the fences of {@code Wakep} one of the two sees the store of the
+ * other. When a goroutine goes to sleep, the poller is woken only once its M has found another goroutine to run: usually the M finds
+ * none, and sleeps in the poller itself.
  */
 public final class TimerHeaps implements Timers {
-    /** By the id of the P; replaced by whoever holds WORLDSEMA. */
+    /** The heaps, by the id of the P. Written, as a new array, by the thread that holds WORLDSEMA. */
     private volatile TimerHeap[] heaps = new TimerHeap[0];
 
     /** The heap of a P. */
@@ -39,8 +39,8 @@ public final class TimerHeaps implements Timers {
         }
 
         /**
-         * Called by an M that may hold another P: this one may have become idle while nothing was in here. Sysmon, which is no M, does the
-         * same for itself ({@code proc.Shortage}).
+         * Sets the P's timer bit, and wakes the poller. Called by an M that may hold another P, as this P may have become idle while the
+         * heap was empty. Sysmon, which is no M, does this by itself ({@code proc.Shortage}).
          */
         @Override
         void cameBack(long when) {
@@ -53,7 +53,7 @@ public final class TimerHeaps implements Timers {
         }
     }
 
-    /** Called on g0, the G parked: only now may a timer wake it. */
+    /** Adds a sleeping G. Called on g0 with the G parked, as a timer may ready it only after it has parked. */
     private static final Park.Unlock START = new Park.Unlock() {
         @Override
         public boolean unlock(long gp, Object unused) {
@@ -69,7 +69,7 @@ public final class TimerHeaps implements Timers {
         }
     };
 
-    /** The same in a bubble. */
+    /** Adds a sleeping G to the heap of its bubble. Called on g0 with the G parked. */
     private static final Park.Unlock START_IN_BUBBLE = new Park.Unlock() {
         @Override
         public boolean unlock(long gp, Object bubble) {
@@ -78,7 +78,7 @@ public final class TimerHeaps implements Timers {
         }
     };
 
-    /** The timers of a scheduler without Ps. */
+    /** Makes the timers of a new scheduler, which has no Ps yet. */
     public TimerHeaps() {
     }
 
@@ -96,8 +96,8 @@ public final class TimerHeaps implements Timers {
     }
 
     /**
-     * On g0 it would be too late to find that there is no memory. Until then no other goroutine adds to the heap of this P, and
-     * {@link #addAside} leaves that room.
+     * Makes room for a sleep before the goroutine parks. On g0 it would be too late to find that there is no memory. Until the sleep is
+     * added no other goroutine adds to the heap of this P, and {@link #addAside} leaves the room free.
      */
     private static void reserve(GStack st, @Nullable TimeBubble b) {
         if (b != null) {
@@ -115,7 +115,7 @@ public final class TimerHeaps implements Timers {
         }
     }
 
-    /** Adds an alarm to the heap of the caller's P; without a P, to that outside of all schedulers. The timer's lock is held. */
+    /** Adds an alarm to the heap of the caller's P, or to {@link OutsideTimers} if it has none. The timer's lock is held. */
     static void add(Alarm a) {
         Machine m = Machine.current();
         if (m == null || m.attachedP() == 0) {
@@ -135,7 +135,7 @@ public final class TimerHeaps implements Timers {
         }
     }
 
-    /** Adds an alarm to the heap of the M's P on g0, for a goroutine that the M is parking. */
+    /** Adds an alarm for a goroutine that the M is parking, to the heap of the M's P if it has one. Called on g0. */
     static void addParking(Scheduler s, Alarm a) {
         Machine m = Machine.current();
         if (m == null || m.attachedP() == 0) {
@@ -155,7 +155,10 @@ public final class TimerHeaps implements Timers {
         }
     }
 
-    /** The same for sysmon, and for an M without a P: into the heap of the first P, which is never taken away and may be idle. */
+    /**
+     * Adds an alarm to the heap of the first P, which always exists, and may be idle. Called by sysmon, and by an M without a P, for a
+     * goroutine that is being parked.
+     */
     private static void addAside(Scheduler s, Alarm a) {
         long pp = Idle.allp(s.sched, 0);
         TimerHeap h = ((TimerHeaps) s.timers()).heap(pp);
@@ -165,7 +168,7 @@ public final class TimerHeaps implements Timers {
         } finally {
             h.unlock();
         }
-        Idle.timerPutBack(s.sched, pp); // After the push: see there.
+        Idle.timerPutBack(s.sched, pp); // Must come after the push: see the method.
         s.wakeNetPoller(a.when);
     }
 
@@ -174,7 +177,7 @@ public final class TimerHeaps implements Timers {
         return new ParkTimer((GStack) st);
     }
 
-    /** An entry was added. Returns whether it is the first: then the poller must not sleep longer. */
+    /** Releases the lock after an entry was added. Returns whether that is due first: then the poller must be woken. */
     private static boolean unlock(TimerHeap h, long when) {
         boolean first = P.TIMER0WHEN.getAcquire(h.pp) == when;
         h.unlock();
@@ -230,7 +233,7 @@ public final class TimerHeaps implements Timers {
         if (to == 0) {
             if (P.TIMERSLEN.getOpaque(from) != 0) {
                 OutsideTimers.takeOver(heap(from));
-            } else { // No thread is needed for them.
+            } else { // Without entries the thread of OutsideTimers is not needed.
                 heap(from).free();
             }
         } else {
