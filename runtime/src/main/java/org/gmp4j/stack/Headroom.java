@@ -5,43 +5,42 @@ import org.gmp4j.ffi.StackSpace;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whether the thread's stack has room for a section of the runtime.
+ * Checks whether the thread's stack has room for a section of the runtime.
  *
- * <p>HotSpot throws {@link StackOverflowError} out of whichever call needs more stack than there is. Between lock and unlock, or halfway
+ * <p>HotSpot throws {@link StackOverflowError} out of any call that needs more stack than there is. Between lock and unlock, or halfway
  * through a park, that would leave a lock held or a goroutine lost, and the code that catches the error would not know. So a section
- * on a stack of the user's checks before its first side effect whether there is room for all of it, and if not throws a
- * StackOverflowError itself: nothing has been changed, and the caller may catch it and go on.
+ * that runs on a goroutine's or a user thread's stack checks before its first side effect whether there is room for all of it. If not, it
+ * throws a StackOverflowError itself. Then nothing has been changed, and the caller may catch the error and go on.
  *
- * <p>A section that gives something back asks for {@value #SECTION} bytes, one that takes something for {@value #SLACK} more: so what was
- * taken can be given back at the same depth, for example in a {@code finally}. An operation made of several sections asks for
- * twice as much at its beginning, so that none of them is refused after others are done.
+ * <p>A section that releases something needs {@value #SECTION} bytes, and a section that takes something {@value #SLACK} more. So
+ * the release has room at the same depth, for example in a {@code finally}. An operation made of several sections checks for twice as much
+ * at its beginning, so that no section is refused after others are done.
  *
- * <p>The check costs 2 to 3 ns (a critical downcall). Nothing cheaper is known: Java cannot read the stack pointer. Rejected: a
- * method with a large frame, of which HotSpot touches each page at entry: these pages compete for few places in the cache, and where
- * it is inlined the user's method pays at each call. Rejected too: no check where C2 has inlined all of a section, since nothing
- * guarantees that it did, and a contended unlock calls the kernel.
+ * <p>The check is a critical downcall, because Java cannot read the stack pointer. Rejected: a method with a large frame, of which
+ * HotSpot touches each page at entry. These pages compete for few places in the cache, and if the method is inlined the user's method
+ * pays at each call. Rejected too: no check where C2 has inlined all of a section. Nothing guarantees that it did, and a contended unlock
+ * calls the kernel.
  */
 public final class Headroom {
     /**
-     * More than any section needs, the first time it runs, too: then classes are loaded and method handles linked by Java code
-     * that is interpreted. With {@code SectionOverflowTest} sections break at 2 KB and pass from 6 KB on, interpreted as
-     * compiled, once their classes are loaded. The property is for that.
+     * The room for a section, in bytes. It is more than any section needs, even the first time, when interpreted Java code loads classes
+     * and links method handles. {@code SectionOverflowTest} sets the property to find the least room that is enough.
      */
     static final long SECTION = Long.getLong("gmp.headroom", 64 << 10);
-    /** How much more is asked for by what takes something. */
+    /** The additional room, in bytes, for a section that takes something. */
     private static final long SLACK = 8 << 10;
-    /** HotSpot's guard pages and shadow zone, with some to spare for larger pages. */
+    /** The size of HotSpot's guard pages and shadow zone, with some to spare for larger pages. */
     private static final long ZONES = 112 << 10;
-    /** HotSpot's alone: what no Java frame gets of a stack. */
+    /** The least size of HotSpot's guard pages and shadow zone. No Java frame can use this part of a stack. */
     private static final long LEAST_ZONES = 96 << 10;
-    /** What an M's thread needs beside what its goroutines may use. */
+    /** The stack, in bytes, that an M's thread needs in addition to the stack for its goroutines. */
     public static final long OF_THREAD = 2 * SECTION + SLACK + ZONES;
 
     private Headroom() {
     }
 
     /**
-     * Before a section that takes something, or waits.
+     * Checks the room for a section that takes something, or waits.
      *
      * @throws StackOverflowError when there is too little room; nothing has happened
      */
@@ -52,7 +51,7 @@ public final class Headroom {
     }
 
     /**
-     * Before an operation of several sections that belong together.
+     * Checks the room for an operation of several sections that belong together.
      *
      * @throws StackOverflowError when there is too little room; nothing has happened
      */
@@ -63,7 +62,8 @@ public final class Headroom {
     }
 
     /**
-     * Before one that gives back what an operation after {@link #checkAll} in about the same place took: it asks for a little less.
+     * Checks the room for an operation of several sections that undoes another, which passed {@link #checkAll} at about the same depth. It
+     * needs a little less room.
      *
      * @throws StackOverflowError when there is too little room; nothing has happened
      */
@@ -74,11 +74,11 @@ public final class Headroom {
     }
 
     /**
-     * Runs an M's thread with the stack that was asked for, if it has more: the C library may have given it that of a thread
-     * that has ended. A goroutine that grew there would not fit on another M. Where HotSpot then resumes it, that throws a
-     * StackOverflowError in the middle of whatever had yielded, or crashes.
+     * Runs the body of an M's thread with no more stack than was asked for. The thread may have more, because the C library may have reused
+     * the stack of a thread that has ended. A goroutine that grew there might not fit on another M. When HotSpot resumes it there, that
+     * throws a StackOverflowError in the middle of the method that had yielded, or crashes.
      *
-     * @param asked the size of its stack
+     * @param asked the stack size that was asked for, in bytes
      */
     public static void runOn(long asked, Runnable body) {
         long more = StackSpace.left() - (asked - LEAST_ZONES);
@@ -90,7 +90,7 @@ public final class Headroom {
         try {
             once = new Once(body);
             StackSpace.shorten(more, once);
-        } catch (Throwable e) { // No memory for the call, or a class that had none when it was first used. Or so at its end.
+        } catch (Throwable e) { // There was no memory for the call, or for a class that it uses, before the body ran or after it.
             once = once != null && once.begun ? once : null;
         }
         if (once == null) {
@@ -100,7 +100,7 @@ public final class Headroom {
         }
     }
 
-    /** Nothing may be thrown through native frames. */
+    /** Runs a body, and keeps its exception, since none may be thrown through native frames. */
     private static final class Once implements Runnable {
         private final Runnable body;
         private boolean begun;
@@ -121,22 +121,22 @@ public final class Headroom {
         }
     }
 
-    /** How many bytes {@link #check} asks for. */
+    /** Returns the number of bytes for which {@link #check} checks. */
     public static long toTake() {
         return SECTION + SLACK;
     }
 
-    /** How many bytes there are: see {@link StackSpace#left}. */
+    /** Returns the number of bytes that are left: see {@link StackSpace#left}. */
     public static long left() {
         return StackSpace.left();
     }
 
-    /** Whether there is room for a section that gives something back. */
+    /** Returns whether there is room for a section that releases something. */
     public static boolean enough() {
         return StackSpace.left() >= SECTION;
     }
 
-    /** The error; its message tells it from HotSpot's own, which has none. */
+    /** Returns the error. Its message distinguishes it from HotSpot's own, which has none. */
     public static StackOverflowError overflow() {
         return new StackOverflowError("too little stack is left for a call of the runtime");
     }

@@ -4,19 +4,19 @@ package org.gmp4j.stack;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What drives stacks: the Java side of an M. It knows its thread, and which runtime locks the thread holds (for lock-rank
- * checks only; a lock taken on a goroutine's stack may be given back on the M's own).
+ * Mounts and unmounts stacks: the Java side of an M. It has the M's thread, and, while lock ranks are checked, the runtime locks that
+ * the thread holds. (A lock that was taken on a goroutine's stack may be released on the M's own.)
  */
 public abstract class Host {
-    /** Ranks of the locks held, in the order taken; kept only while lock ranks are checked. */
+    /** The ranks of the locks that are held, in the order in which they were taken. Kept only while lock ranks are checked. */
     public int[] heldRanks = new int[16];
-    /** How many of {@link #heldRanks} count. */
+    /** The number of ranks in {@link #heldRanks}. */
     public int held;
 
     /** The host's thread. Its constructor writes this and {@link #before}. */
     @SuppressWarnings("NullAway.Init")
     public HostThread thread;
-    /** What was mounted last on {@link #thread}; the thread itself at first, and after {@link JdkThreads#idle}. */
+    /** The thread that was mounted last on {@link #thread}. It is {@link #thread} itself at first, and after {@link JdkThreads#idle}. */
     @SuppressWarnings("NullAway.Init")
     Thread before;
 
@@ -37,7 +37,7 @@ public abstract class Host {
         }
     }
 
-    /** The host whose thread this code runs on, inside a goroutine or not; null on any other thread. */
+    /** Returns the host on whose thread the caller runs, inside a goroutine or not, or null on any other thread. */
     public static @Nullable Host current() {
         Thread t = Thread.currentThread();
         if (t instanceof HostThread h) {

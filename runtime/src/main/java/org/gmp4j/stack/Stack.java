@@ -10,12 +10,12 @@ import jdk.internal.vm.Continuation;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A goroutine's stack: a JDK virtual thread that we drive ourselves.
+ * A goroutine's stack: a JDK virtual thread that the runtime mounts and unmounts itself.
  *
- * <p>The stack is the virtual thread's scheduler (its {@link Executor}), so the JDK tells the stack itself when it wants
- * the thread run, and code inside a goroutine finds its stack through {@code Thread.currentThread()}: three dependent
- * loads, no memory of its own, and, unlike anything reached through the carrier thread, nothing the compiler could carry
- * across a yield wrongly. The identity of a virtual thread does not change when it migrates.
+ * <p>The stack is the virtual thread's scheduler (its {@link Executor}). So the JDK calls the stack itself when the thread is to
+ * run, and code inside a goroutine finds its stack through {@code Thread.currentThread()}. That takes three dependent loads and no
+ * memory. A value that is read through the carrier thread could be kept by the compiler across a yield, when it is no longer right. This
+ * cannot happen here, as the identity of a virtual thread does not change when it migrates.
  */
 public abstract class Stack implements Executor, Runnable {
     private static final VarHandle HOLD;
@@ -30,29 +30,29 @@ public abstract class Stack implements Executor, Runnable {
 
     /** The virtual thread. */
     public final Thread thread;
-    /** What it runs on. */
+    /** The continuation of the virtual thread. */
     final Continuation cont;
 
-    /** What stands for this in the table of stacks; null for a stack that stands there itself, and so lives as long as its goroutine. */
+    /** The entry of this stack in the table of stacks; null if the entry is the stack itself, which then lives as long as its goroutine. */
     public final @Nullable StackRef ref;
 
     /** The M this stack is mounted on. Written by that M before it mounts the stack; read by code on the stack. */
-    @SuppressWarnings("NullAway.Init") // Null before the first time; code on the stack finds it set.
+    @SuppressWarnings("NullAway.Init") // Null before the first mount. It is set when code on the stack runs.
     public Host host;
 
-    /** How many chunks {@link JdkThreads#frozen} found; written by the caller, which alone has the stack then. */
+    /** The number of chunks that {@link JdkThreads#frozen} found. Written by its caller; no other thread uses the stack then. */
     public int chunks;
 
     /** Whether the continuation ever ran. Written by the M that runs it. */
     boolean begun;
 
-    /** Set while a thread dump looks at the stack where it is mounted: by {@link Hold}, read by the host. */
+    /** Set while a thread dump reads the stack where it is mounted. Written by {@link Hold}, read by the host before it unmounts. */
     volatile @Nullable Hold hold;
 
     /**
-     * A pooled stack: a new virtual thread that will run {@link #run}, never started through the JDK.
+     * Makes a pooled stack: a new virtual thread that will run {@link #run}, and is never started through the JDK.
      *
-     * @param container the {@link JdkContainer} it is in; not named by its type, which cannot be loaded where a flag is missing
+     * @param container the stack's {@link JdkContainer}. Its type is not named, as it cannot be loaded if a flag of the JVM is missing.
      */
     protected Stack(Object container) {
         thread = JdkThreads.newVirtualThread(this, "", this);
@@ -61,7 +61,7 @@ public abstract class Stack implements Executor, Runnable {
         JdkThreads.setContainer(thread, container);
     }
 
-    /** The stack of a new virtual thread with an identity of its own, to be started by {@code Thread.start}. */
+    /** Makes the stack of a new virtual thread with an identity of its own, to be started by {@code Thread.start}. */
     protected Stack(Runnable task) {
         thread = JdkThreads.newVirtualThread(this, "", task);
         cont = JdkThreads.continuation(thread);
@@ -69,9 +69,9 @@ public abstract class Stack implements Executor, Runnable {
     }
 
     /**
-     * The stack of an existing virtual thread: one that user code or the JDK made and started.
+     * Makes the stack of an existing virtual thread, which user code or the JDK made and started.
      *
-     * @param collected where {@link #ref} comes when the collector has taken the stack; null if the collector may not take it
+     * @param collected the queue for {@link #ref} when the stack has been collected; null if the stack must not be collected
      */
     protected Stack(Thread virtualThread, @Nullable ReferenceQueue<Stack> collected) {
         thread = virtualThread;
@@ -80,11 +80,11 @@ public abstract class Stack implements Executor, Runnable {
         JdkThreads.setScheduler(thread, this);
     }
 
-    /** What a pooled stack's virtual thread runs. */
+    /** Runs goroutines on a pooled stack: the task of its virtual thread. */
     @Override
     public abstract void run();
 
-    /** What stands in the table of stacks while the goroutine {@code gp} is on this one. */
+    /** Returns the entry for the table of stacks while the goroutine {@code gp} runs on this stack. */
     public final Object entry(long gp) {
         StackRef r = ref;
         if (r == null) {
@@ -94,47 +94,47 @@ public abstract class Stack implements Executor, Runnable {
         return r;
     }
 
-    /** Whether its thread has run to its end. */
+    /** Returns whether its thread has run to its end. */
     public final boolean ended() {
         return cont.isDone();
     }
 
-    /** Whether the JDK means this stack's own thread by {@code task}, and not one that inherited us. */
+    /** Returns whether {@code task} continues this stack's own thread, and not a thread that inherited this stack as its scheduler. */
     public final boolean isMine(Runnable task) {
         return task == JdkThreads.runContinuation(thread);
     }
 
     /**
-     * The JDK wants {@code task} run: this stack's own continuation, or that of a virtual thread which inherited this
-     * stack as its scheduler. From any thread, at any time, and possibly more than once for one wake-up.
+     * Schedules {@code task}: this stack's own continuation, or that of a virtual thread which inherited this stack as its scheduler. The
+     * JDK calls this on any thread, at any time, and possibly more than once for one wake-up.
      */
     @Override
     public abstract void execute(Runnable task);
 
     /**
-     * The limit of the wait that the JDK is about to complete on this stack; null when that is left to the JDK's own executor. On the
-     * host's own stack.
+     * Returns the timer for the wait with a limit of time that the JDK is about to begin on this stack, or null if the JDK's own executor
+     * is to time it. Called on the host's own stack.
      *
-     * @throws OutOfMemoryError when there is no memory for it
+     * @throws OutOfMemoryError when there is no memory for the timer
      */
     protected abstract @Nullable Timeout timeout();
 
-    /** The limit of the wait of this number has passed; the wait may be over. From a thread that runs timers, without locks. */
+    /** Ends the wait with this number, unless it is over, as its time is up. Called without locks on a thread that runs timers. */
     public abstract void timedOut(int wait);
 
-    /** An exception came out of the JDK's code after the thread's task, which ended the thread. On the host's own stack. */
+    /** Handles an exception of the JDK's code after the thread's task, which ended the thread. Called on the host's own stack. */
     protected abstract void escaped(Throwable t);
 
     final boolean casHold(@Nullable Hold from, @Nullable Hold to) {
         return HOLD.compareAndSet(this, from, to);
     }
 
-    /** The stack of a virtual thread of ours, or null. */
+    /** Returns the stack of a virtual thread that the runtime drives, or null for any other thread. */
     public static @Nullable Stack of(Thread t) {
         return t.isVirtual() && JdkThreads.scheduler(t) instanceof Stack st && st.thread == t ? st : null;
     }
 
-    /** The stack this code runs on, or null when it runs on no goroutine. */
+    /** Returns the stack on which the caller runs, or null if the caller is no goroutine. */
     public static @Nullable Stack current() {
         return of(Thread.currentThread());
     }
