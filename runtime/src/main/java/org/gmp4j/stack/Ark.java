@@ -6,9 +6,10 @@ import java.lang.ref.ReferenceQueue;
 import java.lang.reflect.Constructor;
 
 /**
- * Holds an object so that the collector clears weak references to whatever is reachable through this alone, and keeps it all the same: a
- * {@code java.lang.ref.FinalReference}, the kind by which the JDK finalizes objects. Collectors clear weak references first, then look at
- * these, and what they refer to lives on. It does not depend on finalization, which may be off. Thread-safe.
+ * Holds an object so that the collector clears weak references to all objects that are reachable only through this, and yet keeps these
+ * objects. It uses a {@code java.lang.ref.FinalReference}, the class with which the JDK finalizes objects. Collectors clear weak references
+ * first. After that they process these references, and keep all objects that are reachable from them. This does not depend on
+ * finalization, which may be off. Thread-safe.
  */
 public final class Ark {
     private static final Constructor<?> MAKE;
@@ -28,7 +29,7 @@ public final class Ark {
 
     private final Object reference;
 
-    /** Holds {@code o}; the caller forgets it. */
+    /** Holds {@code o}. The caller must keep no other reference to it. */
     public Ark(Object o) {
         try {
             reference = MAKE.newInstance(o, null);
@@ -37,8 +38,8 @@ public final class Ark {
         }
     }
 
-    /** What it holds; not while a collection is under way that it was made for. */
+    /** Returns the object. Must not be called during the collection for which this was made. */
     public Object get() {
-        return JdkThreads.get(reference, REFERENT); // The class's own get refuses.
+        return JdkThreads.get(reference, REFERENT); // The class's own get throws.
     }
 }

@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
 public final class Headroom {
     /**
      * The room for a section, in bytes. It is more than any section needs, even the first time, when interpreted Java code loads classes
-     * and links method handles. {@code SectionOverflowTest} sets the property to find the least room that is enough.
+     * and links method handles. The property serves to find the least room that is enough, with {@code SectionOverflowTest}.
      */
     static final long SECTION = Long.getLong("gmp.headroom", 64 << 10);
     /** The additional room, in bytes, for a section that takes something. */

@@ -7,22 +7,23 @@ import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps a stack where it is, mounted or not, while a thread dump of the JDK looks at it.
+ * Keeps a stack mounted, or unmounted, while a thread dump of the JDK reads its frames.
  *
  * <p>JDK 25 reads a virtual thread's frames for a dump without keeping the thread from being mounted or unmounted meanwhile,
  * unless a JVMTI agent is there that knows virtual threads. A thread that moves at that moment crashes the JVM, on the JDK's own
- * scheduler as well. So {@link JdkContainer} lends the dump no stack that it does not hold.
+ * scheduler as well. So {@link JdkContainer} gives the dump only stacks that it holds.
  *
- * <p>An unmounted stack is held as the JDK's {@code getStackTrace} does it: by the SUSPENDED bit of the thread's state, which
- * {@link JdkState#toRunning} waits out. Wake-ups that failed meanwhile are completed afterwards: see {@link #release}.
+ * <p>An unmounted stack is held in the same way as by the JDK's {@code getStackTrace}: by the SUSPENDED bit of the thread's state. {@link
+ * JdkState#toRunning} waits while the bit is set. Wake-ups that failed meanwhile are completed afterwards: see {@link #release}.
  *
- * <p>A mounted one is held by its field {@code hold}, at which its host looks before it unmounts ({@link JdkThreads#run}). The
- * host does so without a fence, and this side makes up for it: after it has set the field it takes the stack trace of the host's
- * thread, which stops that thread for a moment. If the thread was inside {@code leave}, which looks and then unmounts, it may
- * have looked before: that is no hold. Otherwise its next look comes later and sees the field. If after all that the carrier is
- * still the carrier, then nothing but this next look can part the two. A goroutine that yields while held leaves its M waiting,
- * with its P, for some microseconds, and the dump then shows frames of the M instead of its own. The M tells the JVM meanwhile
- * that the switch is over, or the dump would wait for that.
+ * <p>A mounted stack is held by its field {@code hold}, which its host reads before it unmounts ({@link JdkThreads#run}). The host reads
+ * it without a fence. In place of the fence the thread that holds takes the stack trace of the host's thread after it has set the field,
+ * which stops the host's thread for a moment. If the host's thread was inside {@code leave}, which reads the field and then unmounts, it
+ * may have read the field before that moment: then the stack is not held. Otherwise it reads the field later, and sees that it is set. If
+ * the stack's carrier is still the host's thread after all that, the host cannot unmount the stack before it has read the field.
+ *
+ * <p>If a goroutine yields while it is held, its M waits, with its P, until the dump has read the frames. The dump then shows frames of
+ * the M instead of the goroutine's. Meanwhile the M reports to the JVM that the switch is over, because the dump would wait for that.
  */
 final class Hold {
     // VirtualThread's states, JDK 25, beside those of JdkThreads.
@@ -48,7 +49,7 @@ final class Hold {
     private final Stack st;
     /** The state that an unmounted thread had; -1 for a mounted one. */
     private final int state;
-    /** What was put in the place of the thread's empty name, or null. */
+    /** The name that replaces the thread's empty name; null for none. */
     private volatile @Nullable String name;
     private volatile boolean over;
 
@@ -57,7 +58,7 @@ final class Hold {
         this.state = state;
     }
 
-    /** Tries to hold a stack. Null when it is just moving, or somebody else holds it. */
+    /** Tries to hold a stack. Returns null when the stack is being mounted or unmounted, or another thread holds it. */
     static @Nullable Hold take(Stack st) {
         int s = JdkState.state(st.thread);
         if (isUnmounted(s)) {
@@ -79,7 +80,7 @@ final class Hold {
         return h;
     }
 
-    /** Whether a thread in this state is off its carrier, and nobody holds it there. */
+    /** Returns whether a thread in this state is unmounted, and not held. */
     private static boolean isUnmounted(int state) {
         return switch (state) {
             case PARKED, TIMED_PARKED, JdkState.UNPARKED, JdkState.YIELDED, BLOCKED, JdkState.UNBLOCKED, JdkState.WAIT,
@@ -88,7 +89,7 @@ final class Hold {
         };
     }
 
-    /** After {@code hold} was set: whether the thread is mounted there, and is until that is cleared. */
+    /** Returns whether the stack is mounted on {@code carrier}, and stays so until {@code hold} is cleared. Called after that was set. */
     private static boolean staysOn(Stack st, Thread carrier) {
         for (StackTraceElement e : carrier.getStackTrace()) {
             String method = e.getMethodName();
@@ -108,10 +109,10 @@ final class Hold {
     }
 
     /**
-     * Ends the hold. From any thread, any number of times.
+     * Ends the hold. May be called on any thread, any number of times.
      *
-     * <p>A thread that tried to wake one that the JDK had parked found it suspended and left only a permit. The JDK's own
-     * {@code getStackTrace} checks for that when it is done, so one such call completes the wake-up.
+     * <p>If a thread tried to unpark the held one meanwhile, it found that suspended and only left a permit. The JDK's own
+     * {@code getStackTrace} checks for such a permit at its end, so one call of it completes the wake-up.
      */
     void release() {
         if (!OVER.compareAndSet(this, false, true)) {

@@ -13,57 +13,58 @@ import jdk.internal.vm.ThreadContainer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The class that touches private members of the JDK: {@code java.lang.VirtualThread}, {@code java.lang.Thread} and
- * {@code jdk.internal.vm.Continuation} of JDK 25 ({@link JdkMembers} is its tool). It checks the
- * version and every member once, in {@link #check}.
+ * The class that uses private members of the JDK: {@code java.lang.VirtualThread}, {@code java.lang.Thread} and
+ * {@code jdk.internal.vm.Continuation} of JDK 25 ({@link JdkMembers} makes the access). It checks the version and every member once, in
+ * {@link #check}.
  *
- * <p>Unmounting without a lock. An interrupt also marks the carrier, for whoever is blocked pinned to it, and must not mark
- * a carrier that has moved on. The JDK's {@code interrupt} does, under the thread's {@code interruptLock}: {@code interrupted
- * = true}, then reads {@code carrierThread}, then marks that. The JDK's {@code unmount} takes the same lock. Ours writes
- * {@code carrierThread = null}; the CAS on the goroutine's status or the JDK's state that follows is a fence; and the next
- * mount of anything on this carrier reads {@code interrupted} of the thread that was on it before. An interrupter that read the old carrier
- * had set {@code interrupted}. So when it is clear, either nobody did, or the thread has cleared it since: under the lock,
- * hence after the interrupter was done, and its mark is seen. When it is set, taking the lock once waits for an interrupter
- * that is still at it. The JDK's {@code mount} then drops a mark that the new thread does not deserve. A carrier that is to
- * sleep without anything mounted does all but the last at once ({@link #idle}), or it would keep a thread that has ended.
+ * <p>Unmounting without a lock. An interrupt also marks the carrier, for a thread that blocks pinned to it, and must not mark a carrier
+ * that runs another thread by then. The JDK's {@code interrupt} holds the thread's {@code interruptLock}: it sets {@code interrupted}, then
+ * reads {@code carrierThread}, then marks that carrier. The JDK's {@code unmount} takes the same lock. Ours takes none. It writes {@code
+ * carrierThread = null}, and the CAS on the goroutine's status or the JDK's state that follows is a fence. The next mount of any thread on
+ * this carrier first reads {@code interrupted} of the thread that was on it before. An interrupter that read the old carrier had set
+ * {@code interrupted} before that. So if the flag is clear, there was no such interrupter, or the thread has cleared the flag since. The
+ * thread clears it under the lock, so after the interrupter had marked the carrier, and the mark is visible. If the flag is set, the mount
+ * takes the lock once, which waits for an interrupter that has not finished. The JDK's {@code mount} then clears a mark that does not
+ * belong to the new thread. A carrier that is to sleep with no thread mounted does all this but the last step at once ({@link #idle}), as
+ * it would otherwise keep a thread that has ended reachable.
  *
- * <p>In between only the M's own code runs, and its sleep is a futex, which no interrupt ends. The same lock also guards the
- * JDK's {@code unpark} of a pinned thread; a late one leaves the carrier a permit: a park that returns for no reason, which
- * every user of {@code park} allows for. A {@code mount} of our own would save a fence, by setting {@code carrierThread}
- * before the CAS that makes the thread RUNNING; but it would do so before JVMTI knows of the mount, and a debugger then
- * loses track of which threads are suspended. {@code -Dgmp.mount=jdk} switches by the JDK's own methods alone.
+ * <p>Between an unmount and the next mount only the M's own code runs, and its sleep is a futex, which no interrupt ends. The same lock
+ * also guards the JDK's {@code unpark} of a pinned thread. A late unpark leaves a permit to the carrier, so that a park returns for no
+ * reason, which every user of {@code park} allows for. A {@code mount} of our own would save a fence, by setting {@code carrierThread}
+ * before the CAS that makes the thread RUNNING. But then it would be set before JVMTI knows of the mount, and a debugger loses track of
+ * which threads are suspended. With {@code -Dgmp.mount=jdk} only the JDK's own methods mount and unmount.
  *
- * <p>Agents that keep something for each thread (the current span of a trace) swap it in {@code VirtualThread.mount} and
- * {@code unmount}, which they rewrite. We call the first in any case, and the second instead of our own from the moment an agent has
- * changed the class: the JVM counts that in the {@code Class}, and each unmounting reads the count. The class is loaded before
- * any Java agent starts, so no such change is without a count. Rejected: a transformer of ours that watches for changes, which the JVM
- * would call for every class that loads, and which sees nothing of agents that came before it.
+ * <p>Agents that keep a value for each thread (the current span of a trace) swap it in {@code VirtualThread.mount} and {@code unmount},
+ * which they rewrite. The runtime always calls that mount. It calls that unmount, instead of its own, as soon as an agent has changed the
+ * class: the JVM counts the changes in the {@code Class}, and each unmount reads the count. The class is loaded before any Java agent
+ * starts, so all such changes are counted. Rejected: a transformer of ours that watches for changes. The JVM would call it for every class
+ * that loads, and it would miss the changes of agents that came before it.
  */
 public final class JdkThreads {
     private static final int JDK = 25;
 
-    /** What a new pooled stack has: Ms inherit nothing. */
+    /** The context class loader of a new pooled stack. Goroutines do not inherit that of the thread that starts them. */
     private static final ClassLoader CLASS_LOADER = ClassLoader.getSystemClassLoader();
 
-    /** So often HotSpot lets a handle be called before it makes code for that one. */
+    /** The number of calls of a method handle after which HotSpot compiles code for that handle alone. */
     public static final int CUSTOMIZED_AFTER = 127;
 
-    /** So many tasks may be around one another. */
+    /** The greatest number of wrappers that {@link #unwrapped} removes from a task. */
     private static final int WRAPPERS = 3;
 
-    /** Whether the JDK mounts and times the threads, by its own code as far as possible. */
+    /** Whether the JDK's own code mounts the threads, and times their waits, as far as possible. */
     public static final boolean JDK_MOUNT = "jdk".equals(System.getProperty("gmp.mount"));
 
-    /** Null, all five, when there is a {@link #PROBLEM}; then {@link #check} refuses. */
+    /** This and the next four fields are null when there is a {@link #PROBLEM}; then {@link #check} throws. */
     private static final JdkMembers MEMBERS;
     static final ThreadCalls CALLS;
     private static final Class<?> VIRTUAL_THREAD;
     private static final SwitchCalls SWITCH;
-    /** The one there was before {@link JdkScheduler}. */
+    /** The JDK's own scheduler of virtual threads, read before {@link JdkScheduler} may replace it. */
     private static final Executor JDK_SCHEDULER;
     private static final @Nullable String PROBLEM;
 
-    /** The class of {@code runContinuation} tasks, of which there is one in a JVM, and where such a task keeps its thread. */
+    /** The class of {@code runContinuation} tasks, which is the same for all, and the offset of the field with the task's thread. */
     private static volatile @Nullable TaskClass taskClass;
 
     private record TaskClass(Class<?> type, long thread) {
@@ -100,13 +101,13 @@ public final class JdkThreads {
     private JdkThreads() {
     }
 
-    /** What is wrong with that version, in one sentence; null for nothing. */
+    /** Returns a sentence that says why this JDK version cannot be used, or null if it can. */
     static @Nullable String otherThanOurs(Runtime.Version version) {
         return version.feature() == JDK ? null
                 : "gmp4j needs JDK %d, this is %s: start the program with a JDK %d".formatted(JDK, version, JDK);
     }
 
-    /** Not null for those who got past {@link #check}. */
+    /** Returns {@code member}, which is not null for callers that have passed {@link #check}. */
     @SuppressWarnings("NullAway")
     private static <T> T checked(@Nullable T member) {
         return member;
@@ -124,9 +125,9 @@ public final class JdkThreads {
     }
 
     /**
-     * Until {@link #unpin}, a JDK lock that is contended blocks this thread, not the goroutine. For the few places where
-     * the runtime takes one on a goroutine's stack: what it knows of its M and P must still be true afterwards. Harmless
-     * outside goroutines.
+     * Pins the caller to its thread until {@link #unpin}: a contended JDK lock then blocks the thread, and does not unmount the goroutine.
+     * It is for the few places where the runtime takes a JDK lock on a goroutine's stack, because the goroutine must have the same M and P
+     * afterwards. Harmless outside goroutines.
      */
     public static void pin() {
         Continuation.pin();
@@ -149,7 +150,7 @@ public final class JdkThreads {
         return CALLS.runContinuation(vt);
     }
 
-    /** Null where we have no access: then no thread is ours. */
+    /** Returns the scheduler of a virtual thread, or null without access to the JDK: then the runtime has no threads. */
     static @Nullable Executor scheduler(Thread vt) {
         return CALLS == null ? null : CALLS.scheduler(vt);
     }
@@ -158,23 +159,23 @@ public final class JdkThreads {
         CALLS.setScheduler(vt, scheduler);
     }
 
-    /** What a virtual thread that never ran is to run. */
+    /** Returns the task of a virtual thread that never ran. */
     public static Runnable task(Stack st) {
         return CALLS.task(st.cont);
     }
 
     /**
-     * Has a virtual thread that never ran run {@code task} instead. The field is final, but nobody has read it yet, and the
-     * start of the thread, through a queue, comes between this and the reading.
+     * Replaces the task of a virtual thread that never ran. The field is final, but it has not been read yet. The start of the thread
+     * through a queue orders this write before the read.
      */
     public static void setTask(Stack st, Runnable task) {
         CALLS.setTask(st.cont, task);
     }
 
     /**
-     * The virtual thread that a {@code runContinuation} task belongs to: the receiver its method reference captured.
+     * Returns the virtual thread of a {@code runContinuation} task: the receiver that its method reference captured.
      *
-     * @return null when the task is something else
+     * @return the thread, or null for any other task
      */
     public static @Nullable Thread threadOf(Runnable task) {
         Class<?> type = task.getClass();
@@ -196,10 +197,10 @@ public final class JdkThreads {
     }
 
     /**
-     * The {@code runContinuation} task inside a task that an agent has put around it, to follow a request through every executor.
-     * Run as it is, on a goroutine, such a task would make the JDK throw.
+     * Returns the {@code runContinuation} task inside a wrapper. Agents wrap tasks to follow a request through every executor. If such a
+     * wrapper ran on a goroutine, the JDK would throw.
      *
-     * @return the task itself when there is none in it
+     * @return the inner task, or {@code task} itself if it contains none
      */
     public static Runnable unwrapped(Runnable task) {
         Runnable inner = inside(task, WRAPPERS);
@@ -225,7 +226,7 @@ public final class JdkThreads {
     }
 
     /**
-     * Runs the stack on the calling host's thread until it yields or ends. The caller has made it RUNNING
+     * Runs the stack on the calling host's thread until it yields or ends. The caller has set its state to RUNNING
      * ({@link JdkState#toRunning}).
      *
      * @return true when the virtual thread has ended
@@ -271,10 +272,10 @@ public final class JdkThreads {
         }
     }
 
-    /** Unmounts, once nobody holds the stack. That the look and the unmounting are in this method is what {@link Hold} relies on. */
+    /** Unmounts the stack, once it is not held. {@link Hold} relies on it that the field is read and the stack unmounted in this method. */
     private static void leave(Stack st, Thread carrier) {
         if (st.hold != null) {
-            CALLS.notifyJvmtiUnmount(st.thread, false); // The dump may be waiting for the end of the switch.
+            CALLS.notifyJvmtiUnmount(st.thread, false); // The dump may wait for the end of the switch.
             while (st.hold != null) {
                 Thread.onSpinWait();
             }
@@ -288,8 +289,9 @@ public final class JdkThreads {
     }
 
     /**
-     * The host is going to sleep, on its own stack: forgets the thread that was on it last, which may have ended. What the next
-     * mount would do about that thread's interrupters is done now; it finds the carrier in its place, and no interrupter of its.
+     * Forgets the thread that was mounted last on the host, which may have ended. Called on the host's own stack before it sleeps. It waits
+     * now for that thread's interrupters, as the next mount would do. The next mount finds the carrier itself in {@code before}, which has
+     * no such interrupter.
      */
     public static void idle(Host host) {
         try {
@@ -300,7 +302,10 @@ public final class JdkThreads {
         host.before = host.thread;
     }
 
-    /** Whether {@link #idle} was called since something was last mounted; from any thread, for whoever looks again. */
+    /**
+     * Returns whether {@link #idle} was called since a thread was last mounted. May be called on any thread. The field is read without
+     * ordering, so the answer may be out of date.
+     */
     public static boolean isIdle(Host host) {
         Thread before = host.before;
         return before == null || before == host.thread;
@@ -313,18 +318,18 @@ public final class JdkThreads {
     private static void awaitInterrupters(Thread t) {
         if (interrupted(t)) {
             synchronized (CALLS.interruptLock(t)) {
-                // Whoever was interrupting it is done with the carrier.
+                // A thread that was interrupting it has finished with the carrier.
             }
         }
     }
 
     /**
-     * Gives the thread up: returns on the M in {@link #run}, and here when the M runs the stack again.
+     * Yields: {@link #run} returns on the M, and this method returns when an M runs the stack again.
      *
-     * <p>HotSpot takes interpreted frames off the thread by a recursion of its own and throws StackOverflowError where that
-     * has no room: from about a third of the stack's size on. Nothing has happened then.
+     * <p>HotSpot moves interpreted frames off the thread by a recursion, and throws StackOverflowError if there is no room for that: from
+     * about a third of the stack's size on. Then nothing has changed.
      *
-     * @return false when the stack could not be taken off the thread (a native frame, a class initialiser, no memory, too
+     * @return false when the frames could not be moved off the thread (a native frame, a class initialiser, no memory, too
      *     deep)
      */
     public static boolean yield(Stack st) {
@@ -335,7 +340,7 @@ public final class JdkThreads {
                 return CALLS.yieldContinuation(vt);
             }
             if (SWITCH.innermost() != st.cont) {
-                return false; // In a continuation of the user's own, which would be what yields.
+                return false; // The caller is in a continuation of the user's own, and that continuation would yield.
             }
             CALLS.notifyJvmtiUnmount(vt, true);
             try {
@@ -345,13 +350,14 @@ public final class JdkThreads {
             }
             return yielded;
         } catch (OutOfMemoryError | StackOverflowError e) {
-            return yielded; // If so, it was away and has come back: only what is told to debuggers failed.
+            return yielded; // If true, the stack had yielded and was resumed, and only the report to debuggers failed.
         }
     }
 
     /**
-     * How many bytes of frames a stack has on the heap, an unmounted one or that of the caller; 0 with {@code -Dgmp.mount=jdk}. A stack
-     * that was mounted and unmounted while it grew has them in many chunks: the time is proportional to their number.
+     * Returns the number of bytes of frames that a stack has on the heap, or 0 with {@code -Dgmp.mount=jdk}. The stack is unmounted, or the
+     * caller's own. A stack that was mounted and unmounted while it grew has its frames in many chunks. The time is proportional to the
+     * number of chunks.
      */
     public static long frozen(Stack st) {
         long words = 0;
@@ -367,8 +373,8 @@ public final class JdkThreads {
     }
 
     /**
-     * Takes the frames off a stack that is not mounted and that no host mounts meanwhile; until {@link #putFrames} it looks as if it had
-     * never run. Null for a mounted one, whose frames stay, and for one without frames on the heap.
+     * Removes the frames of an unmounted stack, which no host may mount until {@link #putFrames}, and returns them. Until then the stack
+     * looks as if it had never run. Returns null for a mounted stack, whose frames stay, and for a stack without frames on the heap.
      */
     public static @Nullable Object takeFrames(Stack st) {
         if (CALLS.carrier(st.thread) != null) {
@@ -392,8 +398,8 @@ public final class JdkThreads {
     }
 
     /**
-     * Between two goroutines of one pooled stack, on that stack: nothing of the first may be seen by the second.
-     * Thread-locals, the interrupt status, a parking permit, name and class loader go.
+     * Clears thread-locals, the interrupt status, a parking permit, the name and the class loader, so that the next goroutine on a pooled
+     * stack sees none of the last one's. Called on that stack, between the two goroutines.
      */
     public static void forget(Stack st) {
         Thread vt = st.thread;
@@ -414,14 +420,14 @@ public final class JdkThreads {
         }
     }
 
-    /** Closes the structured scopes that the calling goroutine has left open; may wait for their threads. */
+    /** Closes the structured scopes that the calling goroutine has left open. It may wait for their threads. */
     public static void closeScopes(Stack st) {
         if (hasScopes(st)) {
             StackableScope.popAll();
         }
     }
 
-    /** Whether structured scopes are open on the stack. */
+    /** Returns whether structured scopes are open on the stack. */
     public static boolean hasScopes(Stack st) {
         return CALLS.scopes(st.thread) != null;
     }
@@ -430,7 +436,7 @@ public final class JdkThreads {
         CALLS.setContainer(vt, (ThreadContainer) container);
     }
 
-    /** Opens a package of java.base to the runtime, for classes that link to it. False where the JDK is not opened to us. */
+    /** Opens a package of java.base to the runtime, for classes that link to it. Returns false if the runtime has no access to the JDK. */
     public static boolean openToRuntime(String packageName) {
         if (PROBLEM != null) {
             return false;
@@ -439,40 +445,40 @@ public final class JdkThreads {
         return true;
     }
 
-    /** Lets us reflect on a package of java.base, for a boundary class beside this one. */
+    /** Opens a package of java.base to reflection by the runtime, for the other classes here that use private members of the JDK. */
     static void openToUs(String packageName) {
         CALLS.open(Object.class.getModule(), packageName, JdkThreads.class.getModule());
     }
 
-    /** Where a field of instances is. */
+    /** Returns the offset of an instance field. */
     static long offset(Field f) {
         return CALLS.offset(f);
     }
 
-    /** What a field there refers to. */
+    /** Returns the reference in the field of {@code o} at an offset. */
     static Object get(Object o, long offset) {
         return CALLS.get(o, offset);
     }
 
-    /** Whether a class has been initialised. Takes no lock. */
+    /** Returns whether a class has been initialised. Takes no lock. */
     public static boolean initialized(Class<?> c) {
         return !CALLS.shouldBeInitialized(c);
     }
 
-    /** What virtual threads get that name no scheduler. */
+    /** Returns the scheduler of virtual threads that are made without one. */
     static Executor defaultScheduler() {
         return CALLS.defaultScheduler();
     }
 
-    /** The JDK's own scheduler, also where {@link JdkScheduler} has put another in its place. */
+    /** Returns the JDK's own scheduler, even if {@link JdkScheduler} has replaced it. */
     public static Executor jdkScheduler() {
         return JDK_SCHEDULER;
     }
 
-    /** Runs an unmounted thread on the JDK's own scheduler from here on; nothing more while the thread still waits. */
+    /** Passes an unmounted thread to the JDK's own scheduler, which runs it from now on, unless it still waits. */
     public static void leaveToJdk(Thread vt, Runnable runContinuation) {
         setScheduler(vt, JDK_SCHEDULER);
-        pin(); // As the JDK does: the pool's locks are not to unmount the caller.
+        pin(); // The pool's locks must not unmount the caller. The JDK pins here too.
         try {
             JDK_SCHEDULER.execute(runContinuation);
         } finally {
@@ -480,7 +486,7 @@ public final class JdkThreads {
         }
     }
 
-    /** For {@link Hold}, as the next. */
+    /** Returns the carrier on which a virtual thread is mounted. This and the next method are for {@link Hold}. */
     static Thread carrier(Thread vt) {
         return CALLS.carrier(vt);
     }
@@ -489,7 +495,7 @@ public final class JdkThreads {
         return CALLS.casName(vt, from, to);
     }
 
-    /** Defines a hidden class in the nest of one of the JDK's. */
+    /** Defines a hidden class in the nest of a class of the JDK. */
     static Class<?> define(Class<?> nest, String name, byte[] b) throws ReflectiveOperationException {
         return MEMBERS.define(nest, name, b);
     }
