@@ -10,69 +10,70 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Looks for code outside of all our schedulers that may still run, and could make a goroutine ready then. While there is any, goroutines
- * that are all asleep are no deadlock.
+ * Searches for code outside of all schedulers of the runtime that may still run, and could then make a goroutine ready. While there is
+ * such code, goroutines that are all asleep are no deadlock.
  *
  * <table>
- * <caption>What counts</caption>
- * <tr><th>what</th><th>counts</th></tr>
+ * <caption>The code that counts</caption>
+ * <tr><th>code</th><th>counts</th></tr>
  * <tr><td>a live platform thread, daemon or not</td><td>yes, unless a row below says no</td></tr>
  * <tr><td>a daemon in the root thread group, where only the JVM and the JDK make threads</td>
- * <td>no; but the thread of a signal's handler does. (One that is no daemon keeps the process alive for the program: that of RMI's while
- * objects are exported.)</td></tr>
- * <tr><td>one that the JDK made for itself: {@code InnocuousThread} without a context class loader; JFR's; carriers, whose
- * virtual threads are looked at instead</td><td>no; but one that waits for a process does, and one that calls the program with JFR's
+ * <td>no; but the thread of a signal's handler does. (A thread there that is no daemon keeps the process alive for the program, such as
+ * RMI's thread while objects are exported.)</td></tr>
+ * <tr><td>a thread that the JDK made for itself: {@code InnocuousThread} without a context class loader; JFR's threads; carriers, whose
+ * virtual threads are checked instead</td><td>no; but a thread that waits for a process does, and one that calls the program with JFR's
  * events</td></tr>
  * <tr><td>{@code InnocuousThread} with a context class loader, which runs the program's code: the pools of asynchronous channels</td>
- * <td>yes; but not those of {@code Cleaner}, as Go does not wait for finalizers either</td></tr>
+ * <td>yes; but not the threads of {@code Cleaner}, as Go does not wait for finalizers either</td></tr>
  * <tr><td>{@code DestroyJavaVM}, which ends the process when all other threads are daemons</td><td>yes: the process ends anyway; but not
- * while one that is no daemon waits for a goroutine's end</td></tr>
- * <tr><td>one of the runtime's: {@link OwnThread}</td><td>no</td></tr>
- * <tr><td>one that waits for a goroutine's end: {@link EndLatch}</td><td>no</td></tr>
+ * while a thread that is no daemon waits for a goroutine's end</td></tr>
+ * <tr><td>a thread of the runtime: {@link OwnThread}</td><td>no</td></tr>
+ * <tr><td>a thread that waits for a goroutine's end: {@link EndLatch}</td><td>no</td></tr>
  * <tr><td>a live virtual thread of another scheduler, but for the JDK's socket pollers</td><td>yes</td></tr>
  * <tr><td>a shutdown hook, a signal handler</td><td>yes, unless the JDK or the runtime installed it</td></tr>
  * </table>
  *
- * <p>Threads start and end while this looks. One that starts another and ends must not hide it. So a thread that is listed and has ended
- * by the time it is looked at counts this once: it may have started another since. And a look during which a thread was made finds that: it
- * takes a number of those that threads get ({@link Thread#threadId}), before and after. A thread may still hide that was made before the
- * look, when it starts behind the look's back, and the virtual thread that starts it ends before the look comes there; and the JVM has
- * neither {@code main} nor {@code DestroyJavaVM} for a moment. So {@code Checkdead} asks for two looks one after the other.
+ * <p>Threads start and end during a search. A thread that starts another one and ends must not hide it. So a thread that is listed and has
+ * ended by the time it is checked counts this once, as it may have started another thread since. A search also detects that a thread was
+ * made meanwhile: before and after, it takes one of the numbers that threads get ({@link Thread#threadId}). One case is left, a thread that
+ * was made before the search. It may start after the search has passed its place in the list, and the virtual thread that starts it may end
+ * before the search gets to that. Besides, the JVM has neither {@code main} nor {@code DestroyJavaVM} for a moment. So {@code Checkdead}
+ * needs two searches, one after the other.
  *
- * <p>It takes no lock that the program may hold for long: threads are listed by the JVM, virtual threads by concurrent sets. One thread at
- * a time calls this.
+ * <p>It takes no lock that the program may hold for long: threads are listed by the JVM, virtual threads by concurrent sets. Only one
+ * thread at a time may call this.
  */
 public final class Bystanders {
     private static final String INNOCUOUS = "jdk.internal.misc.InnocuousThread";
     private static final String CARRIER = "jdk.internal.misc.CarrierThread";
-    /** What a thread that waits for a process is named until it has told of the end; then it is a plain "process reaper" again. */
+    /** The start of the name of a thread that waits for a process. Once it has reported the end its name is only "process reaper". */
     private static final String REAPER = "process reaper (pid ";
-    /** What {@code InnocuousThread}s with a context class loader are named that run nothing of the program's but cleaning actions. */
+    /** The starts of the names of {@code InnocuousThread}s with a context class loader that run no code of the program but cleaners. */
     private static final String[] SERVICES = {"VirtualThread-", "Cleaner-", "FileSystemWatch"};
     private static final String ENDS_THE_JVM = "DestroyJavaVM";
     private static final String JFR = "JFR ";
-    /** What a thread is named that calls the program: {@code RecordingStream.startAsync}. */
+    /** The start of the name of a thread that calls the program: {@code RecordingStream.startAsync}. */
     private static final String JFR_STREAM = "JFR Event Stream ";
     private static final ThreadGroup ROOT = OwnThread.root();
     private static final int MORE = 16;
     private static final Predicate<Thread> COUNTS = new Counts();
     private static final Runnable NOTHING = new Nothing();
 
-    /** The JDK's tables of hooks and of signal handlers; null where it has none by that name. Made at the first look. */
+    /** The JDK's tables of hooks and of signal handlers, each null if the JDK has no such field. Made at the first search. */
     private static @Nullable Tables tables;
 
     private record Tables(@Nullable Field hooks, @Nullable Field handlers) {
     }
 
-    /** The thread found last: as long as it counts nothing else has to be looked at. */
+    /** The thread that the last search found. As long as it counts, no search is needed. */
     private @Nullable Thread last;
 
-    /** For one scheduler. */
+    /** Makes a searcher for one scheduler. */
     public Bystanders() {
-        // Nothing is known yet.
+        // No thread has been found yet.
     }
 
-    /** One thing that counts, named for a user; null for none. */
+    /** Returns a description, for a user, of a thread, hook or handler that counts, or null for none. */
     public @Nullable String any() {
         Thread before = last;
         if (before != null && before.isAlive() && counts(before)) {
@@ -96,7 +97,7 @@ public final class Bystanders {
         }
     }
 
-    /** The number that the next thread of the process would have got, virtual or not. */
+    /** Returns the number that the next thread of the process, virtual or not, would have got. It takes that number. */
     private static long nextNumber() {
         return new OwnThread(NOTHING, "gmp-number").threadId();
     }
@@ -105,7 +106,7 @@ public final class Bystanders {
         return (t.isVirtual() ? "virtual thread \"" : "thread \"") + t.getName() + "\" (#" + t.threadId() + ")";
     }
 
-    /** No lambda: sysmon asks, perhaps for the first time when the heap is full. */
+    /** The predicate of {@link #counts}. No lambda: sysmon may need it for the first time when the heap is full. */
     private static final class Counts implements Predicate<Thread> {
         @Override
         public boolean test(Thread t) {
@@ -113,7 +114,7 @@ public final class Bystanders {
         }
     }
 
-    /** What the threads run that are never started; no lambda for the same reason. */
+    /** The task of the threads that are never started. No lambda, for the same reason as in {@link Counts}. */
     private static final class Nothing implements Runnable {
         @Override
         public void run() {
@@ -121,7 +122,7 @@ public final class Bystanders {
         }
     }
 
-    /** The first of some platform threads that counts; null for none. */
+    /** Returns the first of some platform threads that counts, or null for none. */
     static @Nullable Thread counting(Thread[] platform) {
         Thread ends = null;
         boolean keptAlive = false;
@@ -147,7 +148,7 @@ public final class Bystanders {
         }
     }
 
-    /** Whether a thread that was listed may run code that could make a goroutine ready, or has ended since it was listed. */
+    /** Returns whether a listed thread may run code that could make a goroutine ready, or has ended since it was listed. */
     private static boolean counts(Thread t) {
         if (t.isVirtual() ? Stack.of(t) != null || t.getName().startsWith("SubPoller-") : OwnThread.is(t)) {
             return false;
@@ -155,7 +156,7 @@ public final class Bystanders {
         return !t.isAlive() || !EndLatch.keeps(t) && (t.isVirtual() || !isService(t));
     }
 
-    /** Whether a platform thread is the JVM's own, and runs nothing for the program now. */
+    /** Returns whether a platform thread is the JVM's own, and runs no code of the program now. */
     private static boolean isService(Thread t) {
         String name = t.getName();
         String type = t.getClass().getName();
@@ -188,7 +189,7 @@ public final class Bystanders {
             }
         }
         for (Object handler : entries(known.handlers, false)) {
-            // The JVM's are java.lang.Terminator's; DEFAULT and IGNORE are jdk.internal.misc.Signal's.
+            // The JVM's own handlers are of java.lang.Terminator; DEFAULT and IGNORE are of jdk.internal.misc.Signal.
             String type = handler.getClass().getName();
             if (!type.startsWith("java.lang.") && !type.startsWith("jdk.internal.misc.Signal$")) {
                 return "signal handler " + type;
@@ -197,12 +198,12 @@ public final class Bystanders {
         return null;
     }
 
-    /** Whether the JDK has made a hook for itself: a thread of a class of its own, as that of {@code LogManager}, or JFR's. */
+    /** Returns whether a hook is the JDK's own: a thread of a class of the JDK, as that of {@code LogManager}, or JFR's thread. */
     private static boolean isJdksHook(Thread t) {
         return t.getClass() != Thread.class && t.getClass().getClassLoader() == null || t.getName().startsWith(JFR);
     }
 
-    /** The keys or the values of a static map; none where that is not there. */
+    /** Returns the keys or the values of a static map, or none if {@code map} is null. */
     private static Object[] entries(@Nullable Field map, boolean keys) {
         try {
             Map<?, ?> m = map == null ? null : (Map<?, ?>) map.get(null);

@@ -5,24 +5,24 @@ import java.util.concurrent.locks.AbstractQueuedSynchronizer;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * A plain thread waits for it until a goroutine has ended. Such a thread does nothing before a goroutine does, so it does not hold off
- * the report of a deadlock. {@link Bystanders} knows it by the {@linkplain LockSupport#getBlocker blocker} of its park, which is the
- * latch itself.
+ * A latch on which a plain thread waits until a goroutine has ended. The thread can do nothing before the goroutine ends, so it does not
+ * prevent the report of a deadlock. {@link Bystanders} recognises it by the {@linkplain LockSupport#getBlocker blocker} of its park, which
+ * is the latch itself.
  */
 public final class EndLatch extends AbstractQueuedSynchronizer {
     private static final long serialVersionUID = 1L;
 
-    /** Open for good: the state becomes 1 once. */
+    /** Opens the latch. It stays open. */
     public void open() {
         boolean _ = releaseShared(1);
     }
 
-    /** Waits until it is open; an interrupt is put off until then. */
+    /** Waits until the latch is open. An interrupt does not end the wait, and is pending afterwards. */
     public void await() {
         acquireShared(1);
     }
 
-    /** Whether a thread waits for a latch that is not open. */
+    /** Returns whether a thread waits for a latch that is not open. */
     static boolean keeps(Thread t) {
         return LockSupport.getBlocker(t) instanceof EndLatch latch && latch.getState() == 0;
     }

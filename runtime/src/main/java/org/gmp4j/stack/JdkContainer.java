@@ -17,37 +17,37 @@ import jdk.internal.vm.ThreadContainers;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The pooled stacks of one scheduler as the JDK's tools see them: a container of threads, beside those of executors, which lists
- * its threads when asked; a goroutine that starts or ends does nothing for it. Structured scopes that a goroutine opens stand
- * below it. Virtual threads with an identity are not in it: the JDK lists those, as it started them.
+ * The container with the pooled stacks of one scheduler, through which the JDK's tools list them, as they list the threads of executors.
+ * It makes the list on request, so the start and the end of a goroutine cost nothing here. Structured scopes that a goroutine opens are
+ * its children. Virtual threads with an identity are not in it: the JDK lists those, as it started them.
  *
- * <p>A thread dump gets one thread after the other, each {@link Hold held} and named by its goroutine until the dump has read it. The
- * dump does not say when that is. So a stack is held until the next is asked for; and where that takes long, because
- * the dump waits for a disk, or never comes, because writing failed, a watching thread ({@link Watch}) ends the hold.
+ * <p>A thread dump gets one thread after the other. Each is {@link Hold held}, and named by its goroutine, until the dump has read it. The
+ * dump does not report when it has read a thread. So a stack is held until the dump requests the next one. That may take long, because the
+ * dump waits for a disk, or never happen, because writing failed. Then a watching thread ({@link Watch}) ends the hold.
  */
 public abstract class JdkContainer extends ThreadContainer {
     private static final String DUMPER = "jdk.internal.vm.ThreadDumper";
     private static final String SNAPSHOT = "jdk.internal.vm.ThreadSnapshot";
     private static final StackWalker CALLER = StackWalker.getInstance(StackWalker.Option.RETAIN_CLASS_REFERENCE);
 
-    /** How long a stack that moves is tried, before it is tried again after all others. */
+    /** How long to try to hold a stack that is being mounted and unmounted, ns. If that fails it is tried again after all others. */
     private static final long TRY_NANOS = 100_000;
     private static final long LAST_TRY_NANOS = 10_000_000;
-    /** How often a hold that is older than that is checked. */
+    /** The age, ns, from which a hold is checked, and below that the interval of the checks. */
     private static final long LONG_NANOS = 5_000_000;
     private static final long WATCH_MILLIS = 1;
 
     private final String name;
     private final Object key;
 
-    /** Registers it with the JDK, which keeps no strong reference. */
+    /** Registers the container with the JDK, which keeps no strong reference. */
     protected JdkContainer(String name) {
         super(true);
         this.name = name;
         key = ThreadContainers.registerContainer(this);
     }
 
-    /** A virtual thread of the process that is wanted; null for none. Ours that have no identity are not asked for. */
+    /** Returns a virtual thread of the process that is wanted, or null for none. Pooled stacks are not searched. */
     static @Nullable Thread virtualThread(Predicate<Thread> wanted) {
         return virtualThread(ThreadContainers.root(), wanted);
     }
@@ -71,13 +71,13 @@ public abstract class JdkContainer extends ThreadContainer {
         return null;
     }
 
-    /** The pooled stacks that have a goroutine now; one that gets its next goroutine meanwhile may come twice. */
+    /** Returns the pooled stacks that have a goroutine now. A stack that gets its next goroutine meanwhile may be in it twice. */
     protected abstract Collection<Stack> stacks();
 
-    /** What a dump is to call the goroutine on a stack that is held; null when none is on it any more. */
+    /** Returns the name, for a dump, of the goroutine on a stack that is held, or null when there is none any more. */
     protected abstract @Nullable String label(Stack st);
 
-    /** The scheduler has closed. */
+    /** Removes the container from the JDK's list. Called when the scheduler has closed. */
     public final void deregister() {
         ThreadContainers.deregisterContainer(key);
     }
@@ -96,7 +96,7 @@ public abstract class JdkContainer extends ThreadContainer {
         return stacks.stream().map(st -> st.thread);
     }
 
-    /** The threads one by one, each held until the next is asked for. */
+    /** Returns the threads one by one. Each is held until the next is requested. */
     private final class Held extends Spliterators.AbstractSpliterator<Thread> {
         private final Thread dumper = Thread.currentThread();
         private final List<Stack> stacks;
@@ -166,12 +166,12 @@ public abstract class JdkContainer extends ThreadContainer {
     }
 
     /**
-     * Ends holds that last: as soon as the thread that dumps is seen at work on something else than the frames. Between its
-     * asking for a thread and its look at the frames that thread reads a clock and nothing else; afterwards it writes.
+     * Ends holds that last long, as soon as the dumping thread's own stack shows that it does not read frames any more. Between its request
+     * for a thread and the read of the frames that thread only reads a clock. After the read it writes.
      */
     private static final class Watch extends OwnThread {
         private final Thread dumper;
-        /** The hold there is, set and cleared by the thread that dumps. */
+        /** The present hold. Written by the dumping thread. */
         volatile @Nullable Hold hold;
         private volatile boolean ended;
 
@@ -199,7 +199,7 @@ public abstract class JdkContainer extends ThreadContainer {
                 try {
                     sleep(WATCH_MILLIS);
                 } catch (InterruptedException e) {
-                    continue; // Nobody has a reason to.
+                    continue; // No code of the runtime interrupts this thread.
                 }
                 Hold h = hold;
                 if (h != null && System.nanoTime() - h.since > LONG_NANOS) {
@@ -211,7 +211,7 @@ public abstract class JdkContainer extends ThreadContainer {
             }
         }
 
-        /** Ends the hold if it is of no use any more; whether the dump has ended. */
+        /** Ends the hold if it is of no use any more. Returns whether the dump has ended. */
         private boolean look(Hold h) {
             for (StackTraceElement e : dumper.getStackTrace()) {
                 String c = e.getClassName();
@@ -219,7 +219,7 @@ public abstract class JdkContainer extends ThreadContainer {
                     return false;
                 }
                 if (c.startsWith("java.io.") || c.startsWith("java.nio.") || c.startsWith("sun.nio.")
-                        || c.startsWith(DUMPER)) { // Its writers.
+                        || c.startsWith(DUMPER)) { // The dumper's writers, which are nested classes.
                     h.release();
                     return false;
                 }

@@ -8,27 +8,28 @@ import java.lang.ref.WeakReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Stands in the table of stacks for the stack of a virtual thread that the collector may take while it waits. It holds the stack except
- * while the scheduler drops it; {@code proc/Collected} says when, and which threads have one.
+ * The entry in the table of stacks for the stack of a virtual thread that may be collected while it waits. It holds the stack except while
+ * the scheduler drops it. {@code proc/Collected} describes when that is, and which threads have such an entry.
  *
- * <p>It refers to the stack in three ways. The strong reference keeps a stack that can run, and that only the table knows. The weak one
- * finds a dropped stack that is reachable, for dumps and searches. The phantom one tells that no code can ever reach the stack again. The
- * weak one alone would not do for that: it is cleared before finalizers run, and a finalizer may reach the thread, and wake it.
+ * <p>It refers to the stack in three ways. The strong reference keeps a stack that can run, and to which only the table refers. The weak
+ * reference finds a dropped stack that is reachable, for dumps and searches. The phantom reference is enqueued when no code can ever reach
+ * the stack again. The weak reference cannot show that: it is cleared before finalizers run, and a finalizer may reach the thread, and wake
+ * it.
  */
 public final class StackRef extends PhantomReference<Stack> {
     private final WeakReference<Stack> weak;
     /**
-     * Null while the stack is dropped. Written by the M that parks the thread and by the code that wakes it, in turns that are ordered;
-     * read by any thread. A late reader finds the same stack by the weak reference.
+     * Null while the stack is dropped. Written by the M that parks the thread, and then by the code that wakes it; park and wake are
+     * ordered. Read by any thread. A reader that sees an old null finds the same stack by the weak reference.
      */
     private @Nullable Stack held;
     /** The goroutine; 0 before it has one. Written by {@link Stack#entry} before the reference is in the table. */
     private long gp;
 
     /**
-     * Holds {@code st}.
+     * Makes an entry that holds {@code st}.
      *
-     * @param collected where this comes when the stack cannot be reached any more
+     * @param collected the queue for this when the stack cannot be reached any more
      */
     public StackRef(Stack st, ReferenceQueue<Stack> collected) {
         super(st, collected);
@@ -37,8 +38,8 @@ public final class StackRef extends PhantomReference<Stack> {
     }
 
     /**
-     * From here on the collector may take {@code st}, the stack that this is of, if nothing else holds it. A stack that the weak reference
-     * has lost, and a finalizer has brought back, is held for good, so that dumps go on finding it.
+     * Drops {@code st}, the stack of this entry, so that it may be collected if there is no other reference to it. If the weak reference
+     * was cleared, and a finalizer has made the stack reachable again, this does nothing: the stack stays held, so dumps still find it.
      */
     public void drop(Stack st) {
         if (weak.get() == st) {
@@ -46,17 +47,17 @@ public final class StackRef extends PhantomReference<Stack> {
         }
     }
 
-    /** Holds {@code st}, the stack that this is of. */
+    /** Holds {@code st}, the stack of this entry, again. */
     public void hold(Stack st) {
         held = st;
     }
 
-    /** Whether it holds the stack. */
+    /** Returns whether it holds the stack. */
     public boolean isHeld() {
         return held != null;
     }
 
-    /** The stack; null once the collector has found that only a finalizer can reach it, or nothing. */
+    /** Returns the stack, or null once the collector has found that at most a finalizer can reach it. */
     public @Nullable Stack stack() {
         Stack st = held;
         return st == null ? weak.get() : st;
@@ -66,7 +67,7 @@ public final class StackRef extends PhantomReference<Stack> {
         this.gp = gp;
     }
 
-    /** The goroutine on the stack; 0 if none ever was. */
+    /** Returns the goroutine on the stack, or 0 if there was none yet. */
     public long gp() {
         return gp;
     }

@@ -4,18 +4,18 @@ package org.gmp4j.struct;
 import org.gmp4j.ffi.gmp.pollDesc;
 
 /**
- * Accessors of {@code struct pollDesc} in gmp.h, which says what each field is and names its writer. Static methods over an
- * address; those that take a direction are about {@code wg} when it is true, about {@code rg} otherwise.
+ * Accessors of {@code struct pollDesc} in gmp.h, which describes each field and names its writer. The methods are static, and take the
+ * struct's address. A method with a direction uses {@code wg} when {@code write} is true, {@code rg} otherwise.
  *
  * <p>A waiter's word holds a {@code struct g}'s address, which has at most 48 bits, and above it the tag of its registration. A
  * descriptor that is registered for good has its only tag in {@code rseq}, and no tag in its words; its {@code wseq} is 1 once an end,
  * an error or urgent data was reported.
  */
 public final class PollDesc {
-    /** It was found ready, and its waiter has not noticed yet. */
+    /** The word of a descriptor that was found ready, and whose waiter has not seen that yet. */
     public static final long READY = 1;
 
-    /** Its waiter is about to park; of descriptors that are registered for good. */
+    /** The word while the waiter is about to park. Used only for descriptors that are registered for good. */
     public static final long WAIT = 2;
 
     private static final int TAG_SHIFT = 48;
@@ -27,32 +27,32 @@ public final class PollDesc {
     private PollDesc() {
     }
 
-    /** A new one, in which nobody waits. */
+    /** Makes a struct without waiters. */
     public static long make() {
         return Mem.alloc(pollDesc.layout(), 1);
     }
 
-    /** Takes it back; nobody may use it any more. */
+    /** Frees the struct, which must not be used any more. */
     public static void recycle(long pd) {
         Mem.recycle(pollDesc.layout(), pd);
     }
 
-    /** The word of a goroutine that waits. */
+    /** Returns the word of a goroutine that waits with a tag. */
     public static long word(long gp, int tag) {
         return (long) tag << TAG_SHIFT | gp;
     }
 
-    /** The tag in a waiter's word; 0 of no waiter's. */
+    /** Returns the tag in a waiter's word. It is 0 in a word without a waiter. */
     public static int tag(long word) {
         return (int) (word >>> TAG_SHIFT);
     }
 
-    /** The goroutine in a waiter's word. */
+    /** Returns the goroutine in a waiter's word. */
     public static long g(long word) {
         return word & (1L << TAG_SHIFT) - 1;
     }
 
-    /** The tag of the next registration, 1 to 65,535; only the waiter may. */
+    /** Returns the tag for the next registration, 1 to 65,535, and stores it. Only the waiter may call this. */
     public static int nextTag(long pd, boolean write) {
         IntField seq = write ? WSEQ : RSEQ;
         int tag = seq.get(pd) + 1 & 0xFFFF;
@@ -61,22 +61,22 @@ public final class PollDesc {
         return tag;
     }
 
-    /** The tag of one that is registered for good. */
+    /** Returns the tag of a descriptor that is registered for good. */
     public static int seqVolatile(long pd) {
         return RSEQ.getVolatile(pd);
     }
 
-    /** Another tag, before it is registered again: what was reported for the old one is stale. */
+    /** Sets another tag, before the struct serves another registration. Events with the old tag are stale then. */
     public static void setSeqVolatile(long pd, int v) {
         RSEQ.setVolatile(pd, v);
     }
 
-    /** Whether more than data was reported, of one that is registered for good. */
+    /** Returns whether an end, an error or urgent data was reported for a descriptor that is registered for good. */
     public static boolean endSeen(long pd) {
         return WSEQ.getVolatile(pd) != 0;
     }
 
-    /** By a poller before it writes READY; to false before it is registered. */
+    /** Sets whether such an event was reported. Set to true by a poller before it writes READY, to false before the registration. */
     public static void setEndSeen(long pd, boolean seen) {
         WSEQ.setVolatile(pd, seen ? 1 : 0);
     }

@@ -8,9 +8,8 @@ import org.gmp4j.ffi.gmp.sudog;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The slots of all sudogs of this process, and under the same index the element value that a waiter sends or receives, and
- * the waiter where that is a virtual thread of the JDK's.
- * Slots are never given back to the system; free ones stand in {@code queue.SudogCache}.
+ * The slots of all sudogs of this process. Under the same index there are the element that a waiter sends or receives, and the waiter
+ * if it is a virtual thread of the JDK's. The memory of slots is never freed; free slots are in {@code queue.SudogCache}.
  */
 public final class SudogSlots {
     private static final int SHIFT = 9;
@@ -25,9 +24,9 @@ public final class SudogSlots {
     }
 
     /**
-     * Makes {@value #CHUNK} new sudogs, linked by waitlink, and returns the first. One caller at a time.
+     * Makes {@value #CHUNK} new sudogs, linked by waitlink, and returns the first. Only one thread at a time may call this.
      *
-     * @throws OutOfMemoryError when there is no memory for them; nothing has changed
+     * @throws OutOfMemoryError when there is no memory for the sudogs; nothing has changed
      */
     public static long grow() {
         @Nullable Object[][] old = elems;
@@ -54,25 +53,25 @@ public final class SudogSlots {
         }
     }
 
-    /** The value; ordered by the lock of what is waited for and by the wake-up. */
+    /** Returns the element. It is ordered by the lock of the object on which the waiter waits, and by the wake-up. */
     public static @Nullable Object elem(long sg) {
         int i = Sudog.INDEX.get(sg);
         return elems[i >>> SHIFT][i & MASK];
     }
 
-    /** Sets the value. */
+    /** Sets the element. */
     public static void setElem(long sg, @Nullable Object v) {
         int i = Sudog.INDEX.get(sg);
         elems[i >>> SHIFT][i & MASK] = v;
     }
 
-    /** The waiter, if it is a virtual thread that is no goroutine of ours; else null. Ordered as the value is. */
+    /** Returns the waiter if it is a virtual thread that is no goroutine, else null. It is ordered in the same way as the element. */
     public static @Nullable Thread thread(long sg) {
         int i = Sudog.INDEX.get(sg);
         return threads[i >>> SHIFT][i & MASK];
     }
 
-    /** Sets that. */
+    /** Sets the virtual thread that waits, or null. */
     public static void setThread(long sg, @Nullable Thread t) {
         int i = Sudog.INDEX.get(sg);
         threads[i >>> SHIFT][i & MASK] = t;
