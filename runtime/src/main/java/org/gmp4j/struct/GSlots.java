@@ -13,11 +13,11 @@ import org.gmp4j.stack.StackRef;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The slots of all Gs of this process: their structs off-heap, and under the same index what belongs to a G on the heap.
+ * The slots of all Gs of this process: their structs off-heap, and under the same index the objects of a G on the heap.
  *
- * <p>Slots come in chunks. A chunk belongs to one scheduler at a time and goes back to a common list when that scheduler
- * closes; its memory is never unmapped. Reading an entry is safe from any thread for any index that was ever handed out.
- * The entries of a slot are written by whoever owns the G and published by the CAS on its status.
+ * <p>Slots come in chunks. A chunk belongs to one scheduler at a time and is put into a common list when that scheduler
+ * closes; its memory is never unmapped. Any thread may read an entry of any index that was ever used.
+ * The entries of a slot are written by the thread that owns the G and published by the CAS on its status.
  */
 public final class GSlots {
     private static final int SHIFT = 10;
@@ -34,35 +34,35 @@ public final class GSlots {
         final @Nullable Object[] stack = new Object[CHUNK];
         volatile @Nullable Object owner;
         volatile int used;
-        /** In the list of free ones. */
+        /** The next chunk in the list of free ones. */
         @Nullable Chunk next;
 
         Chunk(int base) {
             this.base = base;
-            addr = Mem.alloc(g.layout(), CHUNK); // The last that takes memory: what is off-heap would not come back.
+            addr = Mem.alloc(g.layout(), CHUNK); // The last allocation: if a later one failed, this memory would be lost.
         }
     }
 
     private static volatile Chunk[] directory = new Chunk[0];
-    /** Guards the directory and those that no scheduler has. */
+    /** Guards the directory, and the chunks that no scheduler has. */
     private static final Object LOCK = new Object();
-    /** A list: to give one back takes no memory. */
+    /** The chunks that no scheduler has: a list, so that a release allocates nothing. */
     private static @Nullable Chunk free;
 
     private final Object owner;
     private final ArrayList<Chunk> mine = new ArrayList<>();
 
-    /** The slots of one scheduler, none yet. */
+    /** Makes an object for the slots of one scheduler, which has none yet. */
     public GSlots(Object owner) {
         this.owner = owner;
     }
 
     /**
-     * Takes a slot that no G has: {@code malg}. Its struct is dead, has its index, and is else as the last G left it, if there was one.
-     * Thread-safe; rare, because dead Gs are reused first.
+     * {@code malg}: takes a slot that no G has, and returns its struct. The struct is dead and has its index. Its other fields are as the
+     * last G left them, if there was one. Thread-safe. It is called rarely, because dead Gs are reused first.
      */
     public long malg() {
-        JdkThreads.pin(); // Called on goroutines' stacks too.
+        JdkThreads.pin(); // It is called on goroutines' stacks too, which must not unmount at the monitor.
         try {
             return take();
         } finally {
@@ -73,7 +73,7 @@ public final class GSlots {
     private synchronized long take() {
         Chunk c = mine.isEmpty() ? null : mine.getLast();
         if (c == null || c.used == CHUNK) {
-            mine.ensureCapacity(mine.size() + 1); // Or there might be no memory to note what was taken.
+            mine.ensureCapacity(mine.size() + 1); // Before the chunk is taken, so that adding it below needs no memory.
             c = takeChunk(owner);
             mine.add(c);
         }
@@ -97,9 +97,9 @@ public final class GSlots {
     }
 
     /**
-     * The same for one part of the slots, for callers that may not take the time for all of them at once.
+     * Calls {@code f} with every G slot of one part, dead ones too, for callers that may not take the time for all slots at once.
      *
-     * @param part from 0; a number of slots too small to take long
+     * @param part the number of the part, from 0; a part has so few slots that it does not take long
      * @return the next part; 0 after the last
      */
     public int forEachIn(int part, LongConsumer f) {
@@ -118,7 +118,7 @@ public final class GSlots {
         return (part + 1) % parts;
     }
 
-    /** Whether {@code p} holds for every G slot of this scheduler, dead ones too; stops at the first where it does not. */
+    /** Returns whether {@code p} holds for every G slot of this scheduler, dead ones too. Stops at the first where it does not. */
     public boolean all(LongPredicate p) {
         List<Chunk> chunks;
         synchronized (this) {
@@ -134,7 +134,7 @@ public final class GSlots {
         return true;
     }
 
-    /** Gives all slots back, for the next scheduler. No G of this one may be alive. */
+    /** Releases all slots, for use by other schedulers. No G of this scheduler may be alive. */
     public synchronized void release() {
         synchronized (LOCK) {
             while (!mine.isEmpty()) {
@@ -171,13 +171,13 @@ public final class GSlots {
         return directory[index >>> SHIFT];
     }
 
-    /** The scheduler a G belongs to. */
-    @SuppressWarnings("NullAway") // Only chunks that no scheduler has, which have no G, are without one.
+    /** Returns the scheduler of a G. */
+    @SuppressWarnings("NullAway") // Only a chunk that no scheduler has is without an owner, and it has no Gs.
     public static Object owner(long gp) {
         return chunk(G.INDEX.get(gp)).owner;
     }
 
-    /** The function the G runs; null when dead. */
+    /** Returns the function that the G runs, or null when it is dead. */
     public static @Nullable Runnable fn(long gp) {
         int i = G.INDEX.get(gp);
         return chunk(i).fn[i & MASK];
@@ -189,7 +189,7 @@ public final class GSlots {
         chunk(i).fn[i & MASK] = fn;
     }
 
-    /** The stack the G has; null while it is fresh or dead, and when the collector has taken the stack. */
+    /** Returns the G's stack, or null while the G is fresh or dead, and when the stack has been collected. */
     public static @Nullable Stack stack(long gp) {
         Object entry = entry(gp);
         return entry instanceof StackRef ref ? ref.stack() : (Stack) entry;
@@ -200,17 +200,17 @@ public final class GSlots {
         return chunk(i).stack[i & MASK];
     }
 
-    /** Whether the G's stack is {@code ref}'s. */
+    /** Returns whether the G's stack is that of {@code ref}. */
     public static boolean has(long gp, StackRef ref) {
         return entry(gp) == ref;
     }
 
-    /** Whether the collector may take the G's stack, or has done so: a virtual thread waits in the JDK. */
+    /** Returns whether the G's stack may be collected, or was collected: it is that of a virtual thread that waits in the JDK. */
     public static boolean isDropped(long gp) {
         return entry(gp) instanceof StackRef ref && !ref.isHeld();
     }
 
-    /** Whether the collector has taken the G's stack. */
+    /** Returns whether the G's stack has been collected. */
     public static boolean isCollected(long gp) {
         return entry(gp) instanceof StackRef ref && ref.stack() == null;
     }

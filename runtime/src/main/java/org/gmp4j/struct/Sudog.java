@@ -4,9 +4,9 @@ package org.gmp4j.struct;
 import org.gmp4j.ffi.gmp.sudog;
 
 /**
- * The fields of {@code struct sudog} in gmp.h, which says what each field is and names its writer. A use names its access mode; {@code get}
- * and {@code set} are plain. Plain fields are under the lock of what the waiter waits for, or belong to the waiter while it is in
- * no queue.
+ * The fields of {@code struct sudog} in gmp.h, which describes each field and names its writer. A use names its access mode; {@code get}
+ * and {@code set} are plain. The lock of the object on which the waiter waits guards the plain fields while the sudog is queued. While it
+ * is in no queue they belong to the waiter, or to the waker that has removed it.
  */
 public final class Sudog {
     public static final LongField G = Mem.longField(sudog.layout(), "g");
@@ -19,25 +19,25 @@ public final class Sudog {
     public static final IntField SUCCESS = Mem.intField(sudog.layout(), "success");
     public static final IntField CASEINDEX = Mem.intField(sudog.layout(), "caseIndex");
     public static final IntField TICKET = Mem.intField(sudog.layout(), "ticket");
-    /** The element of a sudog that waits on a channel of longs. It is where {@code waitlink} is, which is free meanwhile. */
+    /** The element of a sudog that waits on a channel of longs. It uses the memory of {@code waitlink}, which is unused meanwhile. */
     public static final LongField LONG_ELEM = WAITLINK;
-    /** The id of the semaphore that a sudog in a treap waits for. It is where {@code releasetime} is in Go's. */
+    /** The id of the semaphore for which a sudog in a treap waits. It uses the memory of Go's {@code releasetime}. */
     public static final LongField SEMA_ID = RELEASETIME;
     private static final long THREAD_OFFSET = Mem.offset(sudog.layout(), "thread");
 
-    /** {@code isSelect}: it stands for a case of a goroutine's select, and {@code g} is that goroutine. */
+    /** The value of {@code isSelect} in a sudog for a case of a goroutine's select. Its {@code g} is that goroutine. */
     public static final int SELECT = 1;
     /**
-     * {@code isSelect}: it stands for a case of the select of a thread that is no M. {@code g} is then the sudog, in no
-     * queue, that stands for the thread: its {@code thread} is the word it sleeps on, its {@code ticket} what
-     * {@code g.selectDone} is to a goroutine, its {@code next} what {@code g.param} is.
+     * The value of {@code isSelect} in a sudog for a case of the select of a thread that is no M. Its {@code g} is another sudog, in no
+     * queue, that stands for the thread. In that sudog {@code thread} is the word on which the thread sleeps, and {@code ticket} and
+     * {@code next} have the meaning that {@code g.selectDone} and {@code g.param} have for a goroutine.
      */
     public static final int SELECT_THREAD = 2;
 
     private Sudog() {
     }
 
-    /** The address of the word itself. */
+    /** Returns the address of the field {@code thread}, on which a thread sleeps. */
     public static long threadAddress(long s) {
         return s + THREAD_OFFSET;
     }
