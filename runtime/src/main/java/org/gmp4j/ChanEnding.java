@@ -11,7 +11,7 @@ import org.gmp4j.wait.Limits;
 import org.gmp4j.wait.Waiting;
 import org.jspecify.annotations.Nullable;
 
-/** What ends a wait in one of a channel's queues, under the channel's lock; and sends and receives that may be ended so. */
+/** Ends a wait in one of a channel's queues, under the channel's lock. Also has the sends and receives whose wait may be ended. */
 final class ChanEnding extends Ending {
     private final Hchan c;
     private final WaitQ q;
@@ -24,7 +24,7 @@ final class ChanEnding extends Ending {
         this.limits = limits;
     }
 
-    /** Sends, waiting until one of the limits ends it; false when the time was up. Inside {@link GStack#enter}. */
+    /** Sends, waiting until one of the limits ends the wait. Returns false when the time was up. Called inside {@link GStack#enter}. */
     static boolean send(Hchan c, @Nullable GStack st, @Nullable Object v, long w, Limits limits) {
         ChanEnding e = new ChanEnding(c, c.sendq, limits);
         e.begin();
@@ -35,7 +35,7 @@ final class ChanEnding extends Ending {
                 throw Hchan.sendOnClosed();
             }
             long receiver = c.give(v, w);
-            if (receiver != Hchan.BLOCKS) { // Also when it is to end: nothing is lost by that.
+            if (receiver != Hchan.BLOCKS) { // A send that need not wait succeeds even after a limit has expired.
                 c.lock.unlock();
                 if (receiver != 0) {
                     c.wake(receiver);
@@ -66,7 +66,7 @@ final class ChanEnding extends Ending {
     }
 
     /**
-     * Waits until the channel is closed and drained, without receiving; an interrupt ends it by default.
+     * Waits until the channel is closed and drained, without receiving. An interrupt ends the wait if the default says so.
      *
      * @return false when {@code ctx} was cancelled before that
      */
@@ -104,14 +104,17 @@ final class ChanEnding extends Ending {
         return drained || !byContext() && timeUp(); // After an interrupt it throws; there is no limit of time.
     }
 
-    /** Whether only a bubble can end the wait: its goroutines, or its clock, which must not stand still for a limit of time. */
+    /**
+     * Returns whether only the bubble can end the wait, by one of its goroutines or by its clock. In a bubble a wait with a time limit
+     * always counts as such, because the clock has to advance to the limit.
+     */
     private boolean durable() {
         return limits.timed() ? Bubble.current() != null : c.durable();
     }
 
     /**
-     * As {@link Hchan#unlockAndWait}, between {@link #begin} and {@link #finish}. Looked at before that, so a receive takes what
-     * is there even when it is to end: nothing is lost by that.
+     * Releases the lock like {@link Hchan#unlockAndWait}, for a receive with limits. Called between {@link #begin} and {@link
+     * #finish}. The caller has checked the channel, so a receive takes an element that is there even after a limit has expired.
      *
      * @return above 0: a sudog that has waited and was woken. {@link Hchan#CLOSED}. {@link Hchan#BLOCKS}: the time was up
      */

@@ -9,13 +9,13 @@ import org.gmp4j.wait.Waiting;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A timer with a channel, under the channel's lock. While nothing waits on the channel the timer needs no alarm, and only its users
- * refer to it: a receive looks first whether it is due. So a timer that was dropped is garbage, and stop and reset, which empty the
- * buffer under the same lock, leave no stale time.
+ * A timer with a channel. The channel's lock guards its fields. While no receiver waits on the channel the timer needs no alarm,
+ * because a receive first checks whether it is due. Then only its users refer to it, so a timer that they dropped is garbage. Stop and
+ * reset empty the buffer under the same lock, so no stale time stays there.
  */
 final class ChanTimer extends TickTimer {
     private final Chan<Instant> c;
-    /** Nanoseconds between two ticks; 0 for once. */
+    /** Time between two ticks, ns; 0 for a single tick. */
     private long period;
 
     private ChanTimer(Chan<Instant> c, long nanos, long period) {
@@ -25,7 +25,7 @@ final class ChanTimer extends TickTimer {
         this.period = period;
     }
 
-    /** Lets {@code org.gmp4j.time} make such timers. */
+    /** Makes such timers for {@code org.gmp4j.time}. */
     static final class Maker implements TickTimer.Maker<Chan<Instant>> {
         @Override
         public TickTimer make(Chan<Instant> c, long nanos, long period) {
@@ -35,13 +35,16 @@ final class ChanTimer extends TickTimer {
         }
     }
 
-    /** The time when it was due, null when it is not; sets the next. Ticks that were missed are left out. */
+    /**
+     * Returns the time at which the timer was due and sets the next; null when it is not due. Missed ticks are left out. Called under
+     * the lock.
+     */
     private @Nullable Instant due(long now) {
         if (when == 0 || now < when) {
             return null;
         }
-        long late = now() - when; // Both clocks now, one right after the other; in this order it errs late, as Go's.
-        Instant due = instant().minusNanos(late); // Before anything changes: there may be no memory.
+        long late = now() - when; // Both clocks are read one right after the other; in this order the error makes the time late, as in Go.
+        Instant due = instant().minusNanos(late); // Made before any field changes: there may be no memory.
         if (period == 0) {
             when = 0;
         } else {
@@ -54,13 +57,14 @@ final class ChanTimer extends TickTimer {
     }
 
     /**
-     * Under the lock, before somebody receives or chooses. Not while others wait: the time is theirs, and the alarm
-     * tells them; it would find that the timer has fired.
+     * Puts the time into the buffer if the timer is due. Called under the lock, before a receive or a select checks for an element.
+     * Does nothing while receivers wait: the tick is for them, and the alarm delivers it. If the time were taken here, the alarm would
+     * find that the timer has fired.
      */
     void putIfDue() {
         Instant at = when == 0 || !c.recvq.isEmpty() ? null : due(now());
         if (at != null) {
-            long _ = c.give(at, 0); // Into the buffer; left out when an older time is there.
+            long _ = c.give(at, 0); // Goes into the buffer, or is dropped when an older time is there.
         }
     }
 

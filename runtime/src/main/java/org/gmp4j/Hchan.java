@@ -21,28 +21,28 @@ import org.gmp4j.wait.Waiting;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What channels of all kinds of elements have in common ({@code hchan}). The kinds differ in where an element is: in an
- * array and a side table of the sudog, or off-heap and in the sudog itself. An element on its way is given as an object
- * and a long, of which a kind uses one.
+ * The part that channels of all element kinds share ({@code hchan}). The kinds differ in where they keep an element: in an array and a
+ * side table of the sudog, or off-heap and in the sudog itself. Methods pass an element as an object and a long; each kind uses one of
+ * the two.
  *
- * <p>Invariants, under the lock: a receiver waits only while the buffer is empty, a sender only while it is full; receivers
- * and senders wait at once only if one select waits to do both; a closed channel has no waiters. An element for a waiting
+ * <p>Invariants, under the lock: a receiver waits only while the buffer is empty, a sender only while it is full; receivers and
+ * senders wait at the same time only if one select waits to do both; a closed channel has no waiters. An element for a waiting
  * receiver goes to it directly, never through the buffer.
  *
- * <p>A try that finds nothing to do looks without the lock, and is right all the same. A receive reads first that there is
- * nothing to receive, then that the channel is not closed. Since it cannot be opened again, at the first look it was not
- * closed either: at that moment a receive would have waited. A send reads first that the channel is not closed, then that
- * there is no room; closing makes no room, so there was none while it was open, or it was closed in between, and just before
- * that there was none. For this the count must not pass through a value that no operation leaves: a receive that lets a
- * waiting sender's element in leaves the count alone. The reads are volatile, so that no read comes before an earlier operation
- * of the same thread on another channel.
+ * <p>A send or receive that must not wait checks without the lock first, and fails there if it would block. That is correct. A receive
+ * reads first that there is nothing to receive, then that the channel is not closed. A closed channel cannot be opened again, so it
+ * was not closed at the first read either, and at that moment a receive would have waited. A send reads first that the channel is not
+ * closed, then that there is no room. Closing makes no room. So there was no room while the channel was open; or it was closed between
+ * the two reads, and had no room just before it was closed. This needs a count that never shows a value which no operation leaves
+ * behind: a receive that moves a waiting sender's element into the buffer does not change the count. The reads are volatile, so that
+ * no read comes before an earlier operation of the same thread on another channel.
  */
 abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
-    /** Of a receive: closed and drained. */
+    /** Result of a receive: the channel is closed and drained. */
     static final long CLOSED = -1;
-    /** Of a receive and of {@link #give}: it would have to wait. */
+    /** Result of a receive and of {@link #give}: the operation would have to wait. */
     static final long BLOCKS = -2;
-    /** Of {@link #unlockAndWait}: it has to wait, and an interrupt may end that. */
+    /** Result of {@link #unlockAndWait}: the receive has to wait, and an interrupt may end its wait. */
     static final long ENDS = -3;
 
     private static final VarHandle COUNT = FieldHandle.of(MethodHandles.lookup(), Hchan.class, "count", int.class);
@@ -53,22 +53,25 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
     final HeapMutex lock = new HeapMutex(LockRank.HCHAN);
     final WaitQ recvq = new WaitQ();
     final WaitQ sendq = new WaitQ();
-    /** Waiters for the end, when the channel is closed and drained; null until there is one. Written under the lock, once. */
+    /** Waiters until the channel is closed and drained; null until the first such waiter. Written under the lock, once. */
     private @Nullable WaitQ drainq;
-    /** The bubble it was made in, whose goroutines alone may use it; null for none. Timer and time limits pass unchecked. */
+    /**
+     * The bubble in which the channel was made; null for none. Only goroutines of that bubble may use it. Its timer and time limits
+     * are not checked.
+     */
     private final @Nullable Bubble bubble = Bubble.current();
     private final int cap;
-    /** How many elements are buffered; written under the lock. */
+    /** Number of buffered elements. Written under the lock. */
     private int count;
-    /** The place of the first. */
+    /** Index of the first element. */
     private int recvx;
     /** Written under the lock, once. */
     private boolean closed;
     /** See {@link #order}. */
     private volatile long order;
-    /** The timer whose channel this is; null for all others. Set once, by its maker. */
+    /** The timer that sends to this channel; null for a channel without one. Set once, by the timer's maker. */
     private @Nullable ChanTimer timer;
-    /** Whether users only receive, and only its maker closes it; true of a timer's as well. Set once, by its maker. */
+    /** Whether users may only receive and only the maker may close the channel. True for a timer's channel too. Set once, by the maker. */
     private boolean receiveOnly;
 
     Hchan(int cap) {
@@ -87,8 +90,8 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
     }
 
     /**
-     * The channel's place in the order in which a select takes locks: a number that no other channel has. Go orders channels by their
-     * addresses, which change here. Most channels are in no select and never get one.
+     * Returns the channel's number, which no other channel has. A select takes locks in the order of these numbers. Go orders channels
+     * by their addresses, but here an object's address changes. Most channels are in no select and never get a number.
      */
     final long order() {
         if (order == 0) {
@@ -102,26 +105,26 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
     /** Puts an element into a waiter's sudog. */
     abstract void setElem(long sg, @Nullable Object v, long w);
 
-    /** Puts an element into a place of the buffer. */
+    /** Puts an element at an index of the buffer. */
     abstract void setBuf(int i, @Nullable Object v, long w);
 
-    /** Under the lock: moves the next element into {@code k}; {@code sender} as {@link #lockRecv} gives it. */
+    /** Moves the next element into {@code k}. Called under the lock. {@code sender} is a result of {@link #lockRecv}. */
     abstract void take(long sender, Scase k);
 
-    /** Moves into {@code k} what a woken receiver got. */
+    /** Moves the element that a woken receiver got into {@code k}. */
     abstract void takeWoken(long sg, Scase k);
 
-    /** The place of the next element; 0 or more only while something is buffered. */
+    /** Returns the index of the next element. It has a meaning only while an element is buffered. */
     final int place() {
         return recvx;
     }
 
-    /** Under the lock: how many elements are buffered; 0 for a timer's channel, as {@link #len}. */
+    /** Returns the number of buffered elements, and 0 for a timer's channel, like {@link #len}. Called under the lock. */
     final int size() {
         return timer != null ? 0 : count;
     }
 
-    /** Under the lock: the place of an element, by its number from the front; less than {@link #size}. */
+    /** Returns the index of the element with number {@code i} from the front, which is less than {@link #size}. Called under the lock. */
     final int placeOf(int i) {
         return next(recvx, i, cap);
     }
@@ -130,7 +133,10 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
         return count > 0;
     }
 
-    /** The element of {@link #place} was moved away, and that of {@code sender}, if not 0, to its place, now the last. */
+    /**
+     * Advances past the element at {@link #place}, which the caller has taken. If {@code sender} is not 0, its element is there now,
+     * as the last.
+     */
     final void took(long sender) {
         recvx = recvx + 1 == cap ? 0 : recvx + 1;
         if (sender == 0) {
@@ -140,7 +146,7 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
 
     // Sending
 
-    /** Sends, if it may without waiting or else {@code block}; false when it would block and may not. */
+    /** Sends, waiting if {@code block}. Returns false when {@code block} is false and the send would have to wait. */
     final boolean send(@Nullable Object v, long w, boolean block) {
         checkSender();
         if (!block && !(boolean) IS_CLOSED.getVolatile(this) && full()) {
@@ -155,7 +161,7 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
         }
     }
 
-    /** Sends, waiting until one of the limits ends it; false when the time was up. */
+    /** Sends, waiting until one of the limits ends the wait. Returns false when the time was up. */
     final boolean send(@Nullable Object v, long w, Limits limits) {
         limits.check();
         if (send(v, w, false)) {
@@ -217,7 +223,7 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
     }
 
     /**
-     * Under the lock of an open channel: hands an element to a receiver or the buffer.
+     * Hands an element to a waiting receiver or to the buffer. Called under the lock of an open channel.
      *
      * @return a receiver to wake once the lock is free; 0 for none; {@link #BLOCKS}
      */
@@ -236,7 +242,7 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
         return BLOCKS;
     }
 
-    /** The place behind the last of {@code count} elements, less than {@code cap}; the sum may not fit an int. */
+    /** Returns the index behind the last of {@code count} elements, where {@code count < cap}. The sum may not fit an int. */
     static int next(int recvx, int count, int cap) {
         int behind = cap - recvx;
         return count < behind ? recvx + count : count - behind;
@@ -244,7 +250,7 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
 
     // Receiving
 
-    /** What a receive finds without the lock: {@link #BLOCKS}, {@link #CLOSED}, or 0 when it has to look with the lock. */
+    /** Checks a receive without the lock. Returns {@link #BLOCKS} or {@link #CLOSED}, or 0 when the receive has to check under the lock. */
     final long lookRecv() {
         if (timer != null) {
             return 0; // It may be due.
@@ -253,11 +259,11 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
             return 0;
         }
         checkReceiver();
-        Park.preemptPoint(); // So that a loop that only tries, and finds nothing, yields as well.
+        Park.preemptPoint(); // A loop of receives that never wait and find nothing yields here too.
         if (!(boolean) IS_CLOSED.getVolatile(this)) {
             return BLOCKS;
         }
-        return empty() ? CLOSED : 0; // Something may have come between the first look and the close.
+        return empty() ? CLOSED : 0; // A send may have come between the first read and the close.
     }
 
     final void checkReceiver() {
@@ -270,11 +276,12 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
         return cap == 0 ? sendq.isEmptyVolatile() : (int) COUNT.getVolatile(this) == 0;
     }
 
-    // A receive, inside GStack.enter, takes the lock and looks: lockRecv. Where there is an element it takes it and gives the lock
-    // back: take and unlockTaken. Where there is none it gives the lock back: itself if it is not to wait, else by unlockAndWait.
+    // A receive runs inside GStack.enter. It takes the lock and checks the channel with lockRecv. If there is an element, take moves
+    // it and unlockTaken releases the lock. If there is none, a receive that must not wait releases the lock itself, and any other
+    // calls unlockAndWait.
 
     /**
-     * Takes the lock, for a receive that is to wait if it must and {@code block}.
+     * Takes the lock for a receive, which will wait if there is no element and {@code block} is true.
      *
      * @return 0 or more: there is an element, and a sender to wake if not 0. {@link #CLOSED} or {@link #BLOCKS}: there is none
      */
@@ -287,13 +294,13 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
                 timerAwaited();
             }
             return sender;
-        } catch (Throwable e) { // There may be no memory for a timer's time; and what loads and links may fail in other ways, too.
+        } catch (Throwable e) { // A timer's time needs memory; loading and linking may fail in other ways too.
             lock.unlock();
             throw e;
         }
     }
 
-    /** Under the lock: what a receive is to do, as {@link #lockRecv} gives it. */
+    /** Dequeues the next sender. Returns the same values as {@link #lockRecv}. Called under the lock. */
     final long nextSender() {
         timerDue();
         long sender = sendq.dequeue();
@@ -304,7 +311,7 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
         return count > 0 ? 0 : closed ? CLOSED : BLOCKS;
     }
 
-    /** Ends a receive whose element was taken: the lock and its sender go free. */
+    /** Ends a receive whose element was taken. Releases the lock and wakes the sender, if any, or all waiters of {@link #drainq}. */
     final void unlockTaken(long sender) {
         if (drainq != null && drained()) {
             unlockAndWake(takeAll(drainq, 0)); // No sender waits: the channel is closed.
@@ -316,12 +323,12 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
         }
     }
 
-    /** Under the lock: whether the channel is closed and has no element any more; then it stays so. */
+    /** Returns whether the channel is closed and has no element left. Once true it stays true. Called under the lock. */
     final boolean drained() {
         return closed && count == 0;
     }
 
-    /** Under the lock: the queue of waiters for the moment when the channel is {@link #drained}. */
+    /** Returns the queue of waiters until the channel is {@link #drained}. Called under the lock. */
     final WaitQ drainq() {
         WaitQ q = drainq;
         if (q == null) {
@@ -332,10 +339,11 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
     }
 
     /**
-     * Gives the lock back, for a receive that may wait and has found no element, but {@code found}.
+     * Releases the lock for a receive that may wait. The receive has found no element; {@code found} is {@link #CLOSED} or {@link
+     * #BLOCKS}.
      *
-     * @return above 0: a sudog that has waited and was woken. {@link #CLOSED}: it did not wait. {@link #ENDS}: it did not wait
-     *     either, as something may end the wait: to go on by {@link ChanEnding#unlockAndWait}
+     * @return above 0: a sudog that has waited and was woken. {@link #CLOSED}: it did not wait. {@link #ENDS}: it did not wait either,
+     *     as an interrupt may end the wait; the caller goes on with {@link ChanEnding#unlockAndWait}
      */
     final long unlockAndWait(@Nullable GStack st, long found) {
         if (found == CLOSED) {
@@ -352,14 +360,17 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
         return sg;
     }
 
-    /** Whether the receive of a sudog that has waited got an element; false for what is none, as {@link #CLOSED}. */
+    /**
+     * Returns whether the receive of a sudog that has waited got an element; false for a value that is no sudog, such as {@link
+     * #CLOSED}.
+     */
     static boolean ok(long sg) {
         return sg > 0 && Sudog.SUCCESS.get(sg) != 0;
     }
 
     /**
-     * Under the lock: a sudog for a caller that is about to wait. Without memory the lock is given back, and nobody waits for
-     * the timer.
+     * Returns a sudog for a caller that is about to wait. Called under the lock. Without memory for one it releases the lock, and
+     * disarms the timer if no receiver waits, before it throws.
      */
     final long sudogOrUnlock(@Nullable GStack st) {
         try {
@@ -377,20 +388,20 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
         return closed;
     }
 
-    /** Before a select of several channels, this one of a bubble. */
+    /** Checks that the goroutine of a select is in the channel's bubble. Called before a select of several channels. */
     final void checkSelector() {
         if (bubble != null) {
             bubble.check("select on synctest channel from outside bubble");
         }
     }
 
-    /** Whether only goroutines of a bubble can end a wait on it. */
+    /** Returns whether only goroutines of a bubble can end a wait on the channel. */
     final boolean durable() {
         return bubble != null;
     }
 
     /**
-     * Closes the channel: receivers get what is buffered and then nothing, waiting senders fail.
+     * Closes the channel. Receivers get the buffered elements and then none; waiting senders fail.
      *
      * @throws ChanClosedException "close of closed channel"
      */
@@ -439,7 +450,7 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
         lock.unlock();
         for (long list = waiters; list != 0;) {
             long sg = list;
-            list = Sudog.NEXT.get(sg); // Before the wake: afterwards the waiter may give the sudog back.
+            list = Sudog.NEXT.get(sg); // Read before the wake: a woken waiter may release the sudog.
             wake(sg);
         }
     }
@@ -458,7 +469,7 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
         return list;
     }
 
-    // The channel of a timer: one place in its buffer, for a time that nobody waited for
+    // The channel of a timer. Its buffer has one place, for a time at which no receiver waited.
 
     final void setTimer(ChanTimer t) {
         timer = t;
@@ -476,33 +487,33 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
         }
     }
 
-    /** Under the lock, before a receive or a select looks whether there is an element: the timer may be due. */
+    /** Puts the time into the buffer if the timer is due. Called under the lock, before a receive or a select checks for an element. */
     final void timerDue() {
         if (timer != null) {
             timer.putIfDue();
         }
     }
 
-    /** Under the lock, when a receiver is queued: somebody has to look at the timer when it is due. */
+    /** Arms the timer's alarm. Called under the lock when a receiver is to be queued, since the time then has to be delivered to it. */
     final void timerAwaited() {
         if (timer != null) {
             timer.awaited();
         }
     }
 
-    /** Under the lock, when a receiver left the queue without an element: nobody need look if it was the last. */
+    /** Disarms the timer's alarm if no receiver waits any more. Called under the lock when a receiver left the queue without an element. */
     final void timerLeft() {
         if (timer != null && recvq.isEmpty()) {
             timer.left();
         }
     }
 
-    /** How many elements are buffered; 0 for a timer's channel, whose times come when they are received. */
+    /** Returns the number of buffered elements; 0 for a timer's channel, whose times are made when they are received. */
     public int len() {
         return timer != null ? 0 : (int) COUNT.getVolatile(this);
     }
 
-    /** How many elements fit the buffer; 0 for a timer's channel. */
+    /** Returns the capacity of the buffer in elements; 0 for a timer's channel. */
     public int cap() {
         return timer != null ? 0 : cap;
     }

@@ -7,39 +7,39 @@ import org.jspecify.annotations.Nullable;
 
 /** A case of a select ({@code scase}), and the element that it received. */
 final class Scase {
-    /** What the case does, and of which type {@link #then} is. */
+    /** The operation of a case, which determines the type of {@link #then}. */
     enum Kind {
-        /** A send; a Runnable. */
+        /** A send; {@code then} is a Runnable. */
         SEND,
-        /** A receive; a Consumer. */
+        /** A receive; {@code then} is a Consumer. */
         RECV,
-        /** A receive; a Receiver. */
+        /** A receive; {@code then} is a Receiver. */
         RECV_OK,
-        /** A receive of a long; a LongConsumer. */
+        /** A receive of a long; {@code then} is a LongConsumer. */
         RECV_LONG,
-        /** A receive of a long; a LongChan.Receiver. */
+        /** A receive of a long; {@code then} is a LongChan.Receiver. */
         RECV_LONG_OK
     }
 
-    /** Its place in the order of adding. */
+    /** The case's number, in the order in which cases were added. */
     final int index;
-    @SuppressWarnings("NullAway.Init") // Set as it is added; so are c and then.
+    @SuppressWarnings("NullAway.Init") // Set when the case is added, like c and then.
     Kind kind;
-    /** Null for one that never proceeds. */
+    /** The channel; null for a case that never proceeds. */
     @SuppressWarnings("NullAway.Init")
     Hchan c;
-    /** What to do when it was chosen. */
+    /** The action to run when the case was chosen. */
     @SuppressWarnings("NullAway.Init")
     Object then;
-    /** What gives the element to send at each run; null for none. */
+    /** Supplies the element to send at each run of the select; null for none. */
     @Nullable Supplier<?> supplier;
-    /** The element to send, or received. */
+    /** The element to send, or the received one. */
     @Nullable Object elem;
-    /** The same for a channel of longs. */
+    /** The element to send, or the received one, of a channel of longs. */
     long longElem;
-    /** Whether there was an element. */
+    /** Whether the receive got an element. */
     boolean ok;
-    /** Its sudog while the select waits. */
+    /** The case's sudog while the select waits. */
     long sg;
 
     Scase(int index) {
@@ -50,14 +50,14 @@ final class Scase {
         return kind == Kind.SEND;
     }
 
-    /** The received element; afterwards it is not kept. */
+    /** Returns the received element and drops the reference to it. */
     @Nullable Object received() {
         Object v = elem;
         elem = null;
         return v;
     }
 
-    /** Forgets everything, for another case in its place. */
+    /** Drops all references, so that the object can be used for another case. */
     @SuppressWarnings("NullAway")
     void clear() {
         c = null;

@@ -6,8 +6,8 @@ import org.gmp4j.wait.Ending;
 import org.gmp4j.wait.Limits;
 
 /**
- * What ends the wait of a select: one more waker, with a sudog that stands in no queue. It holds the lock of one of the channels, as all
- * wakers do, so it finds the select parked; of all wakers one wins it ({@code WaitQ}).
+ * Ends the wait of a select. It acts as one more waker, whose sudog is in no queue. Like all wakers it holds the lock of one of the
+ * channels, so it finds the select parked. One of the wakers wins ({@code WaitQ}).
  */
 final class SelectEnding extends Ending {
     private final Hchan first;

@@ -8,16 +8,17 @@ import org.gmp4j.proc.Park;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The channels of a select, each once, in the order of their numbers. Locks are taken in this order, so that two selects never wait for
+ * The channels of a select, each once, in the order of their numbers. Locks are taken in this order, so two selects never wait for
  * each other. Not thread-safe; belongs to one {@link Selectgo}.
  */
 final class SelectLocks {
-    /** A channel that would move more others than this to get to its place is put at the end, and all are sorted once. */
+    /** A channel that would move more than this number of others is put at the end instead, and all are sorted once. */
     private static final int MOVES = 32;
 
     /**
-     * Called when the waiter is parked. As soon as the first lock is free the waiter may be woken and run, but it stops at the locks that
-     * are still held, since it wants them all. Once the last one is free it may change everything here, so nothing is read after that.
+     * Called when the waiter is parked. As soon as the first lock is free the waiter may be woken and run, but it then takes all
+     * locks, and waits for those that are still held. Once the last lock is free it may change every field of this object, so none is
+     * read after that.
      */
     static final Park.Unlock UNLOCK = new Park.Unlock() {
         @Override
@@ -27,7 +28,7 @@ final class SelectLocks {
         }
 
         @Override
-        @SuppressWarnings("NullAway") // Those it was given.
+        @SuppressWarnings("NullAway") // locks is the object that was passed to park.
         public @Nullable Keeper waitsFor(@Nullable Object locks, int i) {
             SelectLocks l = (SelectLocks) locks;
             return i < l.lockCount ? l.locks[i].lock : null;
@@ -36,7 +37,7 @@ final class SelectLocks {
 
     private Hchan[] locks;
     private int lockCount;
-    /** Whether the locks stand in their order, each once; if not, they are sorted before they are taken. */
+    /** Whether the locks are in order, each once. If not, they are sorted before they are taken. */
     private boolean sorted = true;
 
     SelectLocks(int few) {
@@ -54,17 +55,17 @@ final class SelectLocks {
         sorted = true;
     }
 
-    /** How many channels there are, at the most. */
+    /** Returns an upper bound of the number of channels, which is exact once they are sorted. */
     int count() {
         return lockCount;
     }
 
-    /** The channel whose lock is taken first. */
+    /** Returns the channel whose lock is taken first. */
     Hchan first() {
         return locks[0];
     }
 
-    /** Adds a channel if it is not there yet; there is room for it. */
+    /** Adds a channel. The caller has made room. A second entry of the same channel is dropped here or by {@link #sort}. */
     void add(Hchan c) {
         int i = lockCount;
         int least = Math.max(0, i - MOVES);
@@ -81,14 +82,14 @@ final class SelectLocks {
         }
     }
 
-    /** Brings the channels into their order, each once, if they are not. */
+    /** Sorts the channels and drops double entries, unless they are in order already. */
     void sort() {
         if (!sorted) {
             sortLocks();
         }
     }
 
-    /** Heap sort: in place, and never quadratic. Then each channel once. */
+    /** Sorts by heap sort, which is in place and never quadratic, and then drops double entries. */
     private void sortLocks() {
         for (int i = lockCount / 2 - 1; i >= 0; i--) {
             sift(i, lockCount);

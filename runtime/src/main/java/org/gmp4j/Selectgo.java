@@ -14,32 +14,32 @@ import org.gmp4j.wait.Waiting;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a {@link Select} waits (Go's {@code selectgo}). It holds the locks of all its channels, taken in the order of their numbers, so
- * two selects never wait for each other. Several cases of one channel take its lock once. Pass 1 looks at the cases in random order for
- * one that can go on. Pass 2 puts a sudog into a queue of each channel and parks. The locks are given back when it is parked, so a waker
- * that finds one of the sudogs finds the waiter parked. One of the wakers wins: see {@code WaitQ}. Pass 3 takes the locks again and takes
- * the sudogs that were not woken out of the queues.
+ * Waits for a {@link Select} (Go's {@code selectgo}). It holds the locks of all its channels, taken in the order of their numbers, so
+ * two selects never wait for each other. Several cases of one channel take its lock once. Pass 1 checks the cases in random order for
+ * one that can proceed. Pass 2 puts a sudog into a queue of each channel and parks. The locks are released once it is parked, so a
+ * waker that finds one of the sudogs finds the waiter parked. One of the wakers wins: see {@code WaitQ}. Pass 3 takes the locks again
+ * and takes the sudogs that were not woken out of the queues.
  *
- * <p>Memory order. The waker that won wrote the element into the winning sudog under its channel's lock, and that sudog's
- * address where the waiter looks for it; both come before the CAS on the G's status, or the exchange on the thread's note,
- * which makes the waiter go on. The losers never touch the select's memory after they give their channel's lock
- * back, and pass 3 takes that lock: what they did to the queue is seen, and nothing of it comes later.
+ * <p>Memory order. The waker that won wrote the element into the winning sudog under its channel's lock, and that sudog's address
+ * where the waiter reads it. Both stores come before the CAS on the G's status, or the exchange on the thread's note, which resumes
+ * the waiter. The losers never touch the select's memory after they release their channel's lock. Pass 3 takes that lock, so it sees
+ * their changes to the queue, and no such change comes later.
  */
 final class Selectgo {
-    /** Stands for the timeout where a case is expected. */
+    /** Represents the timeout where a case is expected. */
     static final Scase LATE = new Scase(Select.TIMEOUT);
-    /** The timeout of a select that has none. */
+    /** The value for a select without a timeout. */
     static final long NO_TIMEOUT = -1;
 
-    /** The cases with a channel, in any order: pass 1 shuffles it. */
+    /** The cases with a channel, in any order, as pass 1 shuffles them. */
     private Scase[] poll;
     private int live;
-    /** Whether there are cases at all: those without a channel are not in {@link #poll}. */
+    /** Whether the select has cases. Those without a channel are not in {@link #poll}. */
     private boolean cases;
     private final SelectLocks locks;
-    /** Whether one of the channels was made in a bubble: the others need no check. */
+    /** Whether one of the channels was made in a bubble. If none was, no check is needed. */
     private boolean inBubble;
-    /** The sudog of what ends the present wait; 0 for none. */
+    /** The sudog of the {@link SelectEnding} of the present wait; 0 for none. */
     private long endSg;
 
     Selectgo(int few) {
@@ -47,7 +47,7 @@ final class Selectgo {
         locks = new SelectLocks(few);
     }
 
-    /** Makes room for {@code n} cases. Nothing has changed when there is no memory for it, or nothing that matters. */
+    /** Makes room for {@code n} cases. Without memory for it the cases are unchanged. */
     void grow(int n) {
         Scase[] more = Arrays.copyOf(poll, n);
         locks.grow(n);
@@ -62,12 +62,12 @@ final class Selectgo {
         locks.clear();
     }
 
-    /** Before {@link #add}: a lock without its case does no harm. */
+    /** Adds the lock of a case's channel. Called before {@link #add}, since a lock without its case does no harm. */
     void addLock(Hchan c) {
         locks.add(c);
     }
 
-    /** Adds a case, for which there is room. Calls nothing, for any call may throw a StackOverflowError. */
+    /** Adds a case, for which there is room. It calls no method, because any call may throw a StackOverflowError. */
     void add(Scase k, boolean durable) {
         cases = true;
         if (k.c != null) {
@@ -76,7 +76,10 @@ final class Selectgo {
         }
     }
 
-    /** One case: an operation of its channel, as Go's compiler makes it. */
+    /**
+     * Runs a select of one case as a plain operation of its channel, as Go's compiler does. Returns the case, null or {@link #LATE},
+     * like {@link #choose}.
+     */
     @Nullable Scase single(Scase k, Limits limits, boolean block, long timeout) {
         if (block && (limits != Limits.DEFAULT || timeout != NO_TIMEOUT)) {
             return choose(limits, true, timeout);
@@ -122,7 +125,7 @@ final class Selectgo {
         }
     }
 
-    /** What a receive found under the lock. */
+    /** Completes a receive under the lock. {@code sender} is a result of {@link Hchan#nextSender}. */
     private static void received(Scase k, long sender) {
         k.ok = sender >= 0;
         if (k.ok) {
@@ -134,11 +137,11 @@ final class Selectgo {
     }
 
     /**
-     * Waits for a case that can go on, and does what it says.
+     * Waits for a case that can proceed, and does its operation.
      *
-     * @param limits what may end the wait besides the timeout
-     * @param block false where there is a default
-     * @param timeout of the select, nanoseconds; {@link #NO_TIMEOUT} for none
+     * @param limits the limits of the wait besides the timeout
+     * @param block false if the select has a default
+     * @param timeout the timeout of the select, ns; {@link #NO_TIMEOUT} for none
      * @return the case; null for the default, {@link #LATE} for the timeout
      */
     @Nullable Scase choose(Limits limits, boolean block, long timeout) {
@@ -174,7 +177,7 @@ final class Selectgo {
                 if (e != null || limits == Limits.DEFAULT && timeout == NO_TIMEOUT && !Ending.byDefault(st)) {
                     return await(st, e, timeout != NO_TIMEOUT);
                 }
-                locks.unlockAll(); // What may end the wait begins to watch without locks held; then all is looked at again.
+                locks.unlockAll(); // The ending starts to watch without locks held. Then all cases are checked again.
                 e = new SelectEnding(locks.first(), timed(limits, timeout));
                 e.begin();
             }
@@ -186,7 +189,7 @@ final class Selectgo {
         }
     }
 
-    /** Without a channel. */
+    /** Waits where no case has a channel: only a limit can end that. */
     private Scase chooseNone(Limits limits, long timeout) {
         WaitReason reason = !cases ? WaitReason.SELECT_NO_CASES
                 : Bubble.current() == null ? WaitReason.SELECT : WaitReason.SELECT_DURABLE;
@@ -207,7 +210,7 @@ final class Selectgo {
         }
     }
 
-    /** The next case of a random permutation, whose first {@code i} were drawn before. */
+    /** Returns the next case of a random permutation, of which {@code i} cases were drawn before. */
     private Scase draw(@Nullable GStack st, int i) {
         int left = live - i;
         int at = left == 1 ? i : i + Machine.cheaprandn(st, left);
@@ -217,7 +220,7 @@ final class Selectgo {
         return k;
     }
 
-    /** The same; the locks are given back when there is no memory for the time of a timer that is due. */
+    /** Does {@link #proceed}. Releases the locks when that fails, as when there is no memory for the time of a timer that is due. */
     private long proceedOrUnlock(Scase k) {
         try {
             return proceed(k);
@@ -227,7 +230,7 @@ final class Selectgo {
         }
     }
 
-    /** Before anything is queued: the alarms of timers that are waited for; the locks are given back when that fails. */
+    /** Arms the timers of the channels to receive from, before any sudog is queued. Releases the locks when that fails. */
     private void timersAwaited() {
         try {
             for (int i = 0; i < live; i++) {
@@ -242,7 +245,7 @@ final class Selectgo {
         }
     }
 
-    /** Does a case if that needs no waiting. Returns the waiter to be woken, or 0; CLOSED; BLOCKS. */
+    /** Does a case if that needs no waiting. Returns the waiter to wake, or 0 for none; {@link Hchan#CLOSED}; {@link Hchan#BLOCKS}. */
     private static long proceed(Scase k) {
         if (k.sends()) {
             return k.c.isClosed() ? Hchan.CLOSED : k.c.give(k.elem, k.longElem);
@@ -254,7 +257,7 @@ final class Selectgo {
         return sender;
     }
 
-    /** Pass 2 and 3; all locks are held. {@code e} is what may end the wait, null for nothing. */
+    /** Does passes 2 and 3. The caller holds all locks. {@code e} may end the wait; it is null if nothing but a channel can. */
     @SuppressWarnings("NullAway") // Without a case that won it is e that has ended it.
     private Scase await(@Nullable GStack st, @Nullable SelectEnding e, boolean timed) {
         if (e != null && e.pending()) {
@@ -278,7 +281,7 @@ final class Selectgo {
         }
         if (e != null) {
             e.waits(endSg);
-            durable |= timed && Bubble.current() != null; // A bubble's clock must not stand still for its timeout.
+            durable |= timed && Bubble.current() != null; // In a bubble the clock has to advance to the timeout.
         }
         long woken = Waiting.awaitSelect(st, who, SelectLocks.UNLOCK, locks, locks.count(),
                 durable ? WaitReason.SELECT_DURABLE : WaitReason.SELECT);
@@ -324,9 +327,9 @@ final class Selectgo {
     }
 
     /**
-     * Takes a sudog for each case; without memory all and the locks are given back.
+     * Takes a sudog for each case. Without memory it releases those it has taken and the locks, and throws.
      *
-     * @param ends whether something may end the wait, which takes one too
+     * @param ends whether there is a {@link SelectEnding}, which takes a sudog too
      * @return the waiter
      */
     private long sudogs(@Nullable GStack st, boolean ends) {
@@ -358,7 +361,7 @@ final class Selectgo {
         }
     }
 
-    /** It does not wait after all. */
+    /** Disarms the timers of a select that does not wait after all. */
     private void timersLeft() {
         for (int i = 0; i < live; i++) {
             poll[i].c.timerLeft();
