@@ -66,7 +66,8 @@ final class ChanEnding extends Ending {
     }
 
     /**
-     * Waits until the channel is closed and drained, without receiving. An interrupt ends the wait if the default says so.
+     * Waits until the channel is closed and drained, without receiving. An interrupt ends the wait where {@link Ending#byDefault} is
+     * true.
      *
      * @return false when {@code ctx} was cancelled before that
      */

@@ -7,19 +7,19 @@ import org.gmp4j.context.Context;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One subscriber of {@link ChanPublisher}: a goroutine that receives while there is demand, and without demand waits for the end of the
- * channel, which takes no element. All signals come from that goroutine, one after the other.
+ * One subscription to a {@link ChanPublisher}. Its goroutine receives elements while there is demand. Without demand it waits for the
+ * end of the channel, which takes no element. That goroutine sends all signals, one after the other.
  */
 final class ChanPublication<T> implements Flow.Subscription {
     private final ChanPublisher<T> of;
     private final Flow.Subscriber<? super T> to;
-    /** The receives of this publication run under it. It is cancelled once {@link #ended} is set. */
+    /** The context of this publication's receives. It is cancelled once {@link #ended} is set. */
     private final Context ctx = Context.background().withCancel();
-    // Written with the monitor.
+    // Written under the monitor.
     private long demand;
-    /** A wait without demand runs under it. A request cancels it. */
+    /** The context of a wait without demand. A request cancels it. */
     private @Nullable Context idle;
-    /** The subscriber is told nothing any more but {@link #failure}. */
+    /** Whether the subscriber gets no more signals, except one for {@link #failure}. */
     private volatile boolean ended;
     private @Nullable Throwable failure;
     private boolean begun;
@@ -29,7 +29,7 @@ final class ChanPublication<T> implements Flow.Subscription {
         this.to = to;
     }
 
-    /** Runs in the goroutine. */
+    /** Delivers elements until the end. This is the body of the goroutine. */
     void serve() {
         synchronized (this) {
             begun = true;
@@ -38,12 +38,12 @@ final class ChanPublication<T> implements Flow.Subscription {
         try {
             deliver();
             over = true;
-        } catch (RuntimeException e) { // The subscriber's, or an interrupt of the thread; the context's only when this has ended.
+        } catch (RuntimeException e) { // From the subscriber or an interrupt; from the context only after the end.
             fail(e);
             over = true;
         } finally {
             of.left(to, this);
-            if (!over) { // By an error, or goexit.
+            if (!over) { // An error or goexit ends the goroutine.
                 cancel();
             }
         }
@@ -65,7 +65,7 @@ final class ChanPublication<T> implements Flow.Subscription {
         }
     }
 
-    /** For a goroutine that cannot be started: tells the subscriber on the calling thread. False when it runs already. */
+    /** Fails the subscription on the calling thread, when the goroutine cannot be started. Returns false when it runs already. */
     boolean refuse(RuntimeException why) {
         synchronized (this) {
             if (begun) {
@@ -77,7 +77,7 @@ final class ChanPublication<T> implements Flow.Subscription {
         return true;
     }
 
-    /** Waits for demand and takes one of it; false when this has ended, or the channel is closed and drained. */
+    /** Waits for demand and takes one unit of it. Returns false when this publication has ended, or the channel is closed and drained. */
     private boolean awaitDemand() {
         while (!ended && !take(null)) {
             try (Context asked = ctx.withCancel()) {
@@ -92,7 +92,7 @@ final class ChanPublication<T> implements Flow.Subscription {
         return !ended;
     }
 
-    /** Takes one of the demand; where there is none the next request cancels {@code otherwise}. */
+    /** Takes one unit of the demand. If there is none, the next request cancels {@code otherwise}. */
     private synchronized boolean take(@Nullable Context otherwise) {
         boolean any = demand > 0;
         if (any && demand != Long.MAX_VALUE) {
@@ -119,7 +119,7 @@ final class ChanPublication<T> implements Flow.Subscription {
         }
     }
 
-    /** Has the subscriber told of {@code why}, after the element that it is being told of, and then nothing more. */
+    /** Ends the publication with {@code why}, which the subscriber gets after the element that is being delivered, as its last signal. */
     void fail(RuntimeException why) {
         boolean _ = end(why);
     }
@@ -129,7 +129,7 @@ final class ChanPublication<T> implements Flow.Subscription {
         boolean _ = end(null);
     }
 
-    /** Ends it; false when it has ended before. */
+    /** Ends the publication. Returns false when it had ended before. */
     private boolean end(@Nullable Throwable why) {
         synchronized (this) {
             if (ended) {

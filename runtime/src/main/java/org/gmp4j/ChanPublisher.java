@@ -24,7 +24,7 @@ final class ChanPublisher<T> implements Flow.Publisher<T> {
     public void subscribe(Flow.Subscriber<? super T> to) {
         ChanPublication<T> p = new ChanPublication<>(this, Objects.requireNonNull(to, "subscriber"));
         ChanPublication<T> before = active.putIfAbsent(to, p);
-        if (before != null) { // The goroutine that serves it tells it, as signals never overlap.
+        if (before != null) { // The goroutine of that publication sends the signal, as signals must not overlap.
             before.fail(new IllegalStateException("the subscriber is subscribed already"));
             return;
         }
@@ -32,7 +32,7 @@ final class ChanPublisher<T> implements Flow.Publisher<T> {
         try {
             on.execute(p::serve);
             served = true;
-        } catch (RuntimeException e) { // By the rules of flows the subscriber is told, not the caller.
+        } catch (RuntimeException e) { // By the rules of flows the subscriber gets the error, not the caller.
             served = p.refuse(e);
             if (!served) {
                 throw e;

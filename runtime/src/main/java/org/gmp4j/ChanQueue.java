@@ -98,7 +98,7 @@ final class ChanQueue<T> extends AbstractQueue<T> implements BlockingQueue<T> {
     @Override
     public boolean remove(@Nullable Object o) {
         for (Object v : c.elements()) {
-            if (v != null && v.equals(o) && c.receive(v, 0)) { // Not received by another meanwhile.
+            if (v != null && v.equals(o) && c.receive(v, 0)) { // False if another receiver took it meanwhile.
                 return true;
             }
         }
@@ -115,10 +115,10 @@ final class ChanQueue<T> extends AbstractQueue<T> implements BlockingQueue<T> {
         return Spliterators.spliteratorUnknownSize(iterator(), Spliterator.ORDERED | Spliterator.NONNULL | Spliterator.CONCURRENT);
     }
 
-    /** Over what was buffered when it was made. For one thread. */
+    /** Iterates over the elements that were buffered when the iterator was made. For one thread. */
     private static final class Elements<T> implements Iterator<T> {
         private final Chan<T> c;
-        /** Null in the places of elements that this has removed. */
+        /** The elements; null in the places of those that this iterator has removed. */
         private final @Nullable Object[] all;
         private int next;
 
@@ -133,7 +133,7 @@ final class ChanQueue<T> extends AbstractQueue<T> implements BlockingQueue<T> {
         }
 
         @Override
-        @SuppressWarnings({"unchecked", "NullAway"}) // Null are only places before the next.
+        @SuppressWarnings({"unchecked", "NullAway"}) // Only places before the next are null.
         public T next() {
             if (!hasNext()) {
                 throw new NoSuchElementException();
@@ -152,7 +152,7 @@ final class ChanQueue<T> extends AbstractQueue<T> implements BlockingQueue<T> {
                 same += all[i] == v ? 1 : 0;
             }
             all[next - 1] = null;
-            boolean _ = c.receive(v, same); // Or another has received it.
+            boolean _ = c.receive(v, same); // False if another receiver took it.
         }
     }
 }

@@ -11,24 +11,24 @@ import org.gmp4j.stack.OwnThread;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Closes a {@link Gmp}. Where a caller leaves before the last goroutine has ended, because of an interrupt or of its limit of time, a
- * thread takes its place: else the threads of the scheduler would stay for ever. Thread-safe.
+ * Closes a {@link Gmp}. If a caller stops waiting before the last goroutine has ended, because of an interrupt or its time limit, a
+ * thread waits in its place. Otherwise the scheduler's threads would stay for ever. Thread-safe.
  */
 final class Closer implements Runnable {
     private static final long NO_MEMORY_NANOS = 100_000_000;
 
     private final Scheduler s;
     private final @Nullable Diagnosis diagnosis;
-    /** Whether there is that thread. */
+    /** Whether the thread that waits in a caller's place exists. */
     private final AtomicBoolean inPlace = new AtomicBoolean();
 
-    /** @param diagnosis ends with it; null for none */
+    /** @param diagnosis ends with the scheduler; null for none */
     Closer(Scheduler s, @Nullable Diagnosis diagnosis) {
         this.s = s;
         this.diagnosis = diagnosis;
     }
 
-    /** See {@link Gmp#close()}. True when all goroutines have ended. */
+    /** Implements {@link Gmp#close()}. Returns true when all goroutines have ended. */
     boolean close(long nanos) {
         if (s.owner() instanceof Gmp gmp && DefaultGmp.is(gmp)) {
             throw new IllegalStateException("close was called of the default Gmp, which runs the virtual threads of this JVM");
@@ -59,7 +59,7 @@ final class Closer implements Runnable {
         return closed;
     }
 
-    /** Starts the thread that takes the caller's place; false. */
+    /** Starts the thread that waits in the caller's place, if there is none yet. Returns false. */
     private boolean leave() {
         if (inPlace.compareAndSet(false, true)) {
             boolean started = false;
@@ -68,7 +68,7 @@ final class Closer implements Runnable {
                 t.start();
                 started = true;
             } catch (OutOfMemoryError e) {
-                return false; // The next close ends it, or has a thread.
+                return false; // The next call of close waits itself, or starts the thread.
             } finally {
                 inPlace.set(started);
             }
@@ -76,18 +76,18 @@ final class Closer implements Runnable {
         return false;
     }
 
-    /** That thread. */
+    /** Runs in the thread that waits in a caller's place. */
     @Override
     public void run() {
         boolean over = false;
         while (!over) {
             try {
-                boolean _ = closed(-1); // Else the JVM shuts down.
+                boolean _ = closed(-1); // It returns false only if the JVM shuts down.
                 over = true;
             } catch (OutOfMemoryError e) {
                 LockSupport.parkNanos(NO_MEMORY_NANOS);
             } catch (InterruptedException e) {
-                continue; // It is nobody's who would leave.
+                continue; // There is no caller to which the interrupt could be passed.
             }
         }
     }

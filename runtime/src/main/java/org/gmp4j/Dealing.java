@@ -12,14 +12,14 @@ import org.gmp4j.queue.Places;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Deals the machine's CPUs to Ps by a policy, and again when those that the process may use have changed: by {@code taskset} or a cpuset,
- * or because some went offline or came back.
+ * Deals the machine's CPUs to Ps by a policy. Deals them again when the CPUs that the process may use have changed: by {@code taskset}
+ * or a cpuset, or because a CPU went offline or came back.
  *
  * @param affinity the policy
- * @param cpus what the process could use when they were dealt
+ * @param cpus the CPUs that the process could use when they were dealt
  */
 record Dealing(Affinity affinity, BitSet cpus) implements Placement.Dealer {
-    /** The placement of now. */
+    /** Returns the placement for the CPUs that the process may use now. */
     static Placement deal(Affinity affinity) {
         return affinity.equals(Affinity.none()) ? Placement.NONE : dealt(affinity, Topology.system());
     }

@@ -16,7 +16,7 @@ import org.gmp4j.struct.ProcessFlag;
 import org.gmp4j.sysmon.CompilerShare;
 import org.jspecify.annotations.Nullable;
 
-/** The scheduler of all virtual threads that name none, and where its settings come from: {@link Gmp#makeDefault}. */
+/** Makes the scheduler of all virtual threads that name none ({@link Gmp#makeDefault}), and reads its settings. */
 final class DefaultGmp {
     private static final String PREFIX = "gmp.";
     private static final String PROPERTY = PREFIX + "default";
@@ -25,11 +25,11 @@ final class DefaultGmp {
             "nodequeues", "stalled", "debug", "compilers");
     private static final String KNOWN = String.join(", ", SETTINGS);
 
-    /** Has a property of its own beside that of the default scheduler: {@link ProcessFlag#debug}. */
+    /** This setting has a property of its own too, besides that of the default scheduler: see {@link ProcessFlag#debug}. */
     private static final String DEBUG = "debug";
     private static final String ON = "on";
     private static final String OFF = "off";
-    /** How often stalls are printed by default. */
+    /** The least time between two stalls that are printed, by default. */
     private static final Duration STALLED = Duration.ofSeconds(1);
 
     /** Written once, under the class's monitor. */
@@ -38,7 +38,7 @@ final class DefaultGmp {
     private final Properties properties;
     private final Map<String, String> environment;
 
-    /** The settings in these. */
+    /** Reads the settings from these properties and variables. */
     DefaultGmp(Properties properties, Map<String, String> environment) {
         this.properties = properties;
         this.environment = environment;
@@ -48,14 +48,14 @@ final class DefaultGmp {
         return made == gmp;
     }
 
-    /** Makes it if a property or a variable says so, and it was not made. */
+    /** Makes the default scheduler if a property or a variable asks for it and it does not exist. */
     static void makeIfWanted() {
         if (made == null && new DefaultGmp(System.getProperties(), System.getenv()).wanted()) {
             Gmp _ = make(false);
         }
     }
 
-    /** Makes it if it was not made; {@code api}: {@link Rehearsal#once}. */
+    /** Returns the default scheduler, which is made if it does not exist. {@code api} is the parameter of {@link Rehearsal#once}. */
     static Gmp make(boolean api) {
         Gmp gmp = made;
         return gmp == null ? makeOnce(api) : gmp;
@@ -71,7 +71,7 @@ final class DefaultGmp {
             Gmp gmp = settings.build();
             boolean done = false;
             try {
-                gmp.run(new First()); // It has its first M now: later the system may have no thread left.
+                gmp.run(new First()); // This makes the first M. Later the system may have no thread left.
                 DefaultPool.become(gmp.s);
                 done = true;
             } finally {
@@ -87,18 +87,18 @@ final class DefaultGmp {
         return made;
     }
 
-    /** The first goroutine, for which the scheduler makes its first M. */
+    /** The first goroutine. The scheduler makes its first M to run it. */
     private static final class First implements Runnable {
         @Override
         public void run() {
-            // That it runs is enough.
+            // It has only to run.
         }
     }
 
     /**
-     * Whether the default scheduler is to be made.
+     * Returns whether the settings ask for a default scheduler.
      *
-     * @throws IllegalArgumentException when what is said is neither on nor off
+     * @throws IllegalArgumentException when the value is neither on nor off
      */
     boolean wanted() {
         Setting s = setting("");
@@ -108,7 +108,11 @@ final class DefaultGmp {
         return s.isOn();
     }
 
-    /** Sets what is asked for; an unknown name of a setting is bad as well. */
+    /**
+     * Applies the settings to the builder.
+     *
+     * @throws IllegalArgumentException when a value is bad or the name of a setting is unknown
+     */
     void apply(Gmp.Builder b) {
         refuseUnknown();
         Setting most = jdkSetting("maxPoolSize");
@@ -152,7 +156,10 @@ final class DefaultGmp {
         debug(b);
     }
 
-    /** GOMAXPROCS where only the JDK's settings say it: its scheduler has no more carriers at work than it may have threads. */
+    /**
+     * Sets the number of Ps from the JDK's settings, where no other setting gives it. The JDK's scheduler has no more carriers at work
+     * than its greatest number of threads.
+     */
     private static void asTheJdks(Gmp.Builder b, @Nullable Setting parallelism, @Nullable Setting most) {
         int procs = parallelism == null ? Procs.numCPU() : parallelism.number();
         int threads = most == null ? procs : most.threads();
@@ -161,20 +168,20 @@ final class DefaultGmp {
         }
     }
 
-    /** One of the JDK's scheduler, for which ours stands. */
+    /** Returns a setting of the JDK's scheduler, which this scheduler replaces. */
     private @Nullable Setting jdkSetting(String name) {
         String property = "jdk.virtualThreadScheduler." + name;
         String value = properties.getProperty(property);
         return value == null || value.isBlank() ? null : new Setting(property, value.strip());
     }
 
-    /** Whether C2 gives way to the program while that starts. */
+    /** Whether C2 gives way to the program while the program starts. */
     enum Compilers {
-        /** On one CPU, where it can get its old share back. */
+        /** C2 gives way on one CPU, if it can get its old share back later. */
         AUTO,
-        /** On any number, and also where all other threads can be given its new one. */
+        /** C2 gives way on any number of CPUs, also where it can become equal again only by giving its new share to all other threads. */
         YIELD,
-        /** Nowhere. */
+        /** C2 does not give way. */
         EQUAL
     }
 
@@ -191,7 +198,7 @@ final class DefaultGmp {
         throw compilers.bad("use auto, yield or equal");
     }
 
-    /** Stalls are printed as GMPDEBUG=stall has it. */
+    /** Applies the settings debug and stalled. The latter is passed on as GMPDEBUG=stall. */
     private void debug(Gmp.Builder b) {
         Setting debug = setting(DEBUG);
         Setting stalled = setting("stalled");
@@ -233,7 +240,10 @@ final class DefaultGmp {
         return name + " is no setting of the default scheduler; it has " + KNOWN;
     }
 
-    /** Of the property, else of the variable, else null; the empty name is the switch itself. An empty text says nothing. */
+    /**
+     * Returns the setting from the property, or else from the variable, or else null. The empty name is the switch of the default
+     * scheduler itself. A blank value counts as not set.
+     */
     private @Nullable Setting setting(String name) {
         String property = name.isEmpty() ? PROPERTY : PROPERTY + "." + name;
         String value = properties.getProperty(property);
@@ -298,7 +308,7 @@ final class DefaultGmp {
             return duration(value, what, least, most);
         }
 
-        /** One duration, or the least and the most. */
+        /** Sets the quantum from one duration, or from the least and the greatest one. */
         void quantum(Gmp.Builder b) {
             int dots = value.indexOf("..");
             Duration least = quantum(dots < 0 ? value : value.substring(0, dots));

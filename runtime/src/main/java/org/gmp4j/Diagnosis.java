@@ -16,7 +16,7 @@ import org.gmp4j.stack.OwnThread;
 import org.gmp4j.struct.Throw;
 import org.jspecify.annotations.Nullable;
 
-/** What shows a scheduler to the outside, or checks it, as its settings ask for. */
+/** Shows a scheduler to the outside by HTTP, JMX and JFR, and checks its invariants, as its settings ask for. */
 final class Diagnosis implements Runnable {
     private static final long CHECK_EVERY_MILLIS = 100;
 
@@ -27,13 +27,13 @@ final class Diagnosis implements Runnable {
     private volatile boolean lookForJmx;
     private volatile boolean lookForJfr = true;
 
-    /** Of a scheduler that was just made. */
+    /** For a scheduler that was just made. */
     Diagnosis(Scheduler s, Served served) {
         this.s = s;
         this.served = served;
     }
 
-    /** What answers by HTTP; each null for none. */
+    /** The HTTP servers; each is null if there is none. */
     record Served(@Nullable MetricsServer metrics, @Nullable Dashboard dashboard) {
         void close() {
             if (metrics != null) {
@@ -46,11 +46,11 @@ final class Diagnosis implements Runnable {
     }
 
     /**
-     * The servers, before there is a scheduler: so nothing is to be undone when there can be none.
+     * Starts the servers. Called before the scheduler is made, so no scheduler has to be undone when a server cannot start.
      *
-     * @param metrics the builder's; null for what GMPDEBUG says
-     * @param dashboard likewise
-     * @throws IllegalArgumentException when one cannot listen where it is to, or the JDK has no server
+     * @param metrics the builder's address; null if GMPDEBUG decides
+     * @param dashboard the builder's port; null if GMPDEBUG or the property decides
+     * @throws IllegalArgumentException when a server cannot listen at its address, or the JDK's HTTP server is not there
      */
     static Served serve(@Nullable InetSocketAddress metrics, @Nullable Integer dashboard, DebugVars debug) {
         InetSocketAddress address = metrics != null ? metrics : debug.metrics();
@@ -71,12 +71,15 @@ final class Diagnosis implements Runnable {
         }
     }
 
-    /** By a property, so that a command can have the page of a program that sets its own GMPDEBUG. */
+    /**
+     * Returns the port of the property {@code gmp.dashboard}, null without one. With the property a command can show the page for a
+     * program that sets its own GMPDEBUG.
+     */
     private static @Nullable Integer wanted() {
         return System.getProperty("gmp.dashboard") == null ? null : Dashboard.wanted();
     }
 
-    /** Begins. After a failure, too, {@link #end} is to be called. */
+    /** Starts what the settings ask for. After a failure, too, {@link #end} has to be called. */
     void begin() {
         lookForJmx = !s.config.debug().jmx();
         if (!lookForJmx) {
@@ -94,7 +97,7 @@ final class Diagnosis implements Runnable {
         }
     }
 
-    /** The scheduler has ended. Harmless when repeated. */
+    /** Ends the servers and the bean, since the scheduler has ended. Repeated calls do nothing. */
     void end() {
         served.close();
         synchronized (this) {
@@ -131,7 +134,10 @@ final class Diagnosis implements Runnable {
         }
     }
 
-    /** On sysmon: looks whether anybody uses JMX, or JFR. What waits for the JDK's locks is done by a thread of its own. */
+    /**
+     * Checks whether JMX or JFR is in use, and if so joins in. Called on sysmon. A thread of its own does the parts that wait for the
+     * JDK's locks.
+     */
     @Override
     public void run() {
         if (lookForJmx) {
@@ -143,7 +149,7 @@ final class Diagnosis implements Runnable {
                     }
                 }
             } catch (LinkageError e) {
-                lookForJmx = !isNoModule(e); // Else something was not linked for want of memory: again in a second.
+                lookForJmx = !isNoModule(e); // If there was no memory for linking, the next call tries again in a second.
             }
         }
         if (lookForJfr) {
@@ -162,7 +168,7 @@ final class Diagnosis implements Runnable {
         }
     }
 
-    /** Whether a thread does it: false when there is no memory for one. */
+    /** Starts a thread for {@code what}. Returns false when there is no memory for one. */
     private boolean started(Runnable what, String name) {
         try {
             Thread t = new OwnThread(what, s.name().concat(name));
@@ -173,12 +179,15 @@ final class Diagnosis implements Runnable {
         }
     }
 
-    /** A class is not there. When one could not be loaded or linked for want of memory the cause says so. */
+    /**
+     * Returns whether the error says that a class does not exist. If a class could not be loaded or linked for want of memory, the
+     * error has a cause that says so.
+     */
     private static boolean isNoModule(LinkageError e) {
         return e instanceof NoClassDefFoundError && (e.getCause() == null || e.getCause() instanceof ClassNotFoundException);
     }
 
-    /** Classes, as a lambda would be linked on sysmon, which an error in that would end. */
+    /** Registers the bean. A class, since a lambda would be linked on sysmon, and an error there would end sysmon. */
     private record Registering(Diagnosis d) implements Runnable {
         @Override
         public void run() {
@@ -190,7 +199,7 @@ final class Diagnosis implements Runnable {
         }
     }
 
-    /** Afterwards each second's look is at what is recorded. */
+    /** Joins the JDK's recordings. After that {@link #run} checks each second which events are recorded. */
     private record Recording(Diagnosis d) implements Runnable {
         @Override
         public void run() {
@@ -215,19 +224,19 @@ final class Diagnosis implements Runnable {
     // The invariants
 
     private void check() {
-        String _ = "%s %d".formatted(s.name(), 0); // Where memory runs out in a first message the JDK's classes for it are lost to all.
+        String _ = "%s %d".formatted(s.name(), 0); // Loads the JDK's classes for a message, which a lack of memory would spoil for all.
         s.setAtStop(this::checkStopped);
         Thread t = new OwnThread(this::checkNowAndThen, s.name() + "-invariants");
         s.endFirst(t);
         t.start();
     }
 
-    /** The caller has stopped the world: it has to start it again, also if there is no room for a check. */
+    /** Checks the invariants. The caller has stopped the world and has to start it again, even if there is no room for a check. */
     private void checkStopped() {
         try {
             report(Invariants.check(s));
         } catch (OutOfMemoryError | StackOverflowError | LinkageError notNow) {
-            return; // The last, as what the check first uses cannot be linked without memory.
+            return; // Possibly the last check: a class that it first uses cannot be linked without memory.
         }
     }
 
@@ -238,7 +247,7 @@ final class Diagnosis implements Runnable {
                 Thread.sleep(CHECK_EVERY_MILLIS);
             }
         } catch (InterruptedException end) {
-            return; // The scheduler is about to.
+            return; // The scheduler is about to end.
         }
     }
 

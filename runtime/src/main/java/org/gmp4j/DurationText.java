@@ -6,7 +6,7 @@ import java.util.Locale;
 
 import org.jspecify.annotations.Nullable;
 
-/** Durations as settings have them: a whole number with the unit {@code ns}, {@code us}, {@code ms} or {@code s}. */
+/** Durations in the text form of settings: a whole number with the unit {@code ns}, {@code us}, {@code ms} or {@code s}. */
 final class DurationText {
     /** A number of more digits may not fit a long. */
     private static final int MAX_DIGITS = 18;
@@ -31,7 +31,7 @@ final class DurationText {
     private DurationText() {
     }
 
-    /** Null when it has another form; what is longer than 292 years is that long. */
+    /** Returns the duration, or null when the text has another form. A duration of more than 292 years is cut to 292 years. */
     static @Nullable Duration parse(String text) {
         int digits = 0;
         while (digits < text.length() && text.charAt(digits) >= '0' && text.charAt(digits) <= '9') {
@@ -46,7 +46,7 @@ final class DurationText {
         return null;
     }
 
-    /** In the largest unit of which it is a whole number. */
+    /** Returns the text in the largest unit of which the duration is a whole number. */
     static String format(long nanos) {
         Unit unit = Unit.S;
         while (nanos % unit.nanos != 0) {

@@ -6,8 +6,9 @@ import java.util.concurrent.CountDownLatch;
 import org.gmp4j.stack.OwnThread;
 
 /**
- * Finds out whether the system gives the threads that a first scheduler needs: its sysmon, two Ms, and one for the JVM. Later on what is
- * ready to run waits until there is a thread for it. A first scheduler without any would wait for ever: nobody has work yet that could end.
+ * Checks that the system gives the threads that a first scheduler needs: its sysmon, two Ms, and one for the JVM. Later a ready G
+ * waits until there is a thread for it. A first scheduler without any thread would wait for ever, because no goroutine runs whose end
+ * could free one.
  */
 final class FirstThreads implements Runnable {
     private static final int COUNT = 4;
@@ -18,9 +19,9 @@ final class FirstThreads implements Runnable {
     }
 
     /**
-     * Starts so many at a time, and ends them.
+     * Starts {@value #COUNT} threads at the same time, and ends them.
      *
-     * @throws OutOfMemoryError when the system does not give them; they have ended then too
+     * @throws OutOfMemoryError when the system does not give that many; those that were started have ended
      */
     static void check() {
         FirstThreads all = new FirstThreads();
@@ -44,7 +45,7 @@ final class FirstThreads implements Runnable {
         }
     }
 
-    /** Returns whether there was an interrupt meanwhile. */
+    /** Waits for the end of a thread. Returns whether the caller was interrupted meanwhile. */
     private static boolean join(Thread t) {
         boolean interrupted = false;
         for (;;) {
@@ -62,7 +63,7 @@ final class FirstThreads implements Runnable {
         try {
             over.await();
         } catch (InterruptedException e) {
-            Thread.currentThread().interrupt(); // Only tools interrupt it: it ends sooner.
+            Thread.currentThread().interrupt(); // Only tools interrupt this thread. It then ends sooner.
         }
     }
 }

@@ -18,29 +18,30 @@ import org.gmp4j.struct.FieldHandle;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The buffer of a {@link LongChan}: a block of the C library's allocator, which keeps freed blocks by size for the next and
- * gives large ones back to the kernel. Freed when the channel is closed and drained, or else when it is collected; once.
+ * The buffer of a {@link LongChan}. It is a block of the C library's allocator, which keeps freed blocks by size for reuse and returns
+ * large ones to the kernel. It is freed once: when the channel is closed and drained, or else when the channel is collected.
  *
- * <p>The collector does not see what a buffer costs: some thousand channels that were dropped unclosed are little garbage and
- * much memory. So all buffers together count, and when they exceed {@link #LIMIT} the collector is asked to run, as it is by
- * direct buffers: a quarter of the greatest heap, or twice what is left after it ran. Nothing is ever refused for it. A thread
- * that makes a buffer frees collected ones too, since on a busy machine the thread whose task that is may not run for long.
+ * <p>The collector does not see the size of a buffer: some thousand channels that were dropped unclosed are little garbage and much
+ * memory. So the sizes of all buffers are added up, and when the sum exceeds {@link #LIMIT} the collector is asked to run, as direct
+ * buffers do it too. The limit is a quarter of the maximum heap, or twice the sum that is left after a collection, if that is more. No
+ * allocation is refused because of the limit. A thread that makes a buffer also frees collected ones, since the thread with that task
+ * may not run for long on a busy machine.
  *
- * <p>Rejected: an automatic arena, and a {@code Cleaner}. What they register can only be taken back under a lock of the JDK,
- * and a channel is drained under a lock of the runtime.
+ * <p>Rejected: an automatic arena, and a {@code Cleaner}. Both unregister a buffer under a lock of the JDK, and a channel is drained
+ * under a lock of the runtime.
  */
 final class LongBlock extends PhantomReference<LongChan> {
     private static final long LEAST_LIMIT = Math.max(16 << 20, Runtime.getRuntime().maxMemory() / 4);
-    /** How many collected buffers a thread frees when it makes one: more than one, so that they get fewer. */
+    /** A thread frees at most this many collected buffers when it makes one. More than one, so that the backlog shrinks. */
     private static final int FREED_BY_OF = 4;
     private static final AtomicLong BYTES = new AtomicLong();
     private static final AtomicLong LIMIT = new AtomicLong(LEAST_LIMIT);
     private static final ReferenceQueue<LongChan> COLLECTED = new ReferenceQueue<>();
     private static final HeapMutex LOCK = new HeapMutex(LockRank.SEMA);
     private static final VarHandle ADDRESS = FieldHandle.of(MethodHandles.lookup(), LongBlock.class, "address", long.class);
-    /** Whether the thread runs that frees what was collected. */
+    /** Whether the thread that frees collected buffers runs. */
     private static final AtomicBoolean FREEING = new AtomicBoolean();
-    /** Those that are not free yet, so that they outlive their channels; under LOCK. */
+    /** The list of buffers that are not freed yet. It keeps these references alive when their channels are not. Under LOCK. */
     private static @Nullable LongBlock first;
 
     static {
@@ -48,8 +49,8 @@ final class LongBlock extends PhantomReference<LongChan> {
     }
 
     private final long bytes;
-    /** 0 once freed: by exchange. */
-    @SuppressWarnings("unused") // Through ADDRESS.
+    /** The memory; 0 once freed. Set to 0 by an exchange, so it is freed once. */
+    @SuppressWarnings("unused") // Written through ADDRESS.
     private volatile long address;
     private @Nullable LongBlock next;
     private @Nullable LongBlock prev;
@@ -60,12 +61,12 @@ final class LongBlock extends PhantomReference<LongChan> {
     }
 
     /**
-     * A block for {@code n} longs, at least 1, with whatever stands in it.
+     * Returns a block for {@code n} longs, at least 1. Its contents are undefined.
      *
-     * @throws OutOfMemoryError when there is no room
+     * @throws OutOfMemoryError when there is no memory
      */
     static LongBlock of(LongChan c, int n) {
-        GStack.checkAll(); // Once counted it must be listed.
+        GStack.checkAll(); // No stack overflow may come between counting and listing.
         if (!FREEING.get() && FREEING.compareAndSet(false, true)) {
             startFreeing();
         }
@@ -75,7 +76,7 @@ final class LongBlock extends PhantomReference<LongChan> {
         LongBlock b = new LongBlock(c, (long) n * Long.BYTES);
         long now = BYTES.addAndGet(b.bytes);
         long limit = LIMIT.get();
-        if (now > limit && LIMIT.compareAndSet(limit, 2 * now)) { // By one; what is freed then lowers the limit again.
+        if (now > limit && LIMIT.compareAndSet(limit, 2 * now)) { // One thread does it. Buffers that are freed then lower the limit again.
             System.gc();
         }
         long a = Memory.malloc(b.bytes);
@@ -96,17 +97,17 @@ final class LongBlock extends PhantomReference<LongChan> {
         return b;
     }
 
-    /** The memory, to be used while the channel can be reached, and not after {@link #free}. */
+    /** Returns the address of the memory. It may be used while the channel is reachable and until {@link #free}. */
     long address() {
         return address;
     }
 
-    /** The memory will not be used any more. */
+    /** Frees the memory, if that was not done. Any thread may call it, also under a channel's lock. */
     void free() {
-        GStack st = GStack.enterChecked(); // Also under a channel's lock.
+        GStack st = GStack.enterChecked(); // May be called under a channel's lock.
         long a = (long) ADDRESS.getAndSet(this, 0L);
         if (a != 0) {
-            clear(); // The collector need not look for the channel's end.
+            clear(); // The collector need not report the channel any more.
             LOCK.lock();
             if (prev == null) {
                 first = next;
@@ -126,13 +127,16 @@ final class LongBlock extends PhantomReference<LongChan> {
         GStack.exit(st);
     }
 
-    /** The initialiser has run, which must not fail for want of memory. The thread is left to the first buffer. */
+    /** Runs the initialiser, which must not fail later for want of memory. The first buffer starts the thread. */
     static void rehearsed() {
         Runnable _ = new Freeing();
         assert ADDRESS != null;
     }
 
-    /** No lambda: one that had no memory as it was linked is never linked, and no channel of longs could be made any more. */
+    /**
+     * A class and no lambda: a lambda whose linking failed for want of memory is never linked, and then no channel of longs could be
+     * made.
+     */
     private static final class Freeing implements Runnable {
         @Override
         public void run() {
@@ -140,7 +144,7 @@ final class LongBlock extends PhantomReference<LongChan> {
         }
     }
 
-    /** No call takes memory any more: they are made under a channel's lock. */
+    /** Makes the calls once, so that later ones, which are made under a channel's lock, need no memory for linking. */
     private static void rehearse() {
         Memory.free(Memory.malloc(Long.BYTES));
     }
@@ -152,7 +156,7 @@ final class LongBlock extends PhantomReference<LongChan> {
             t.start();
             started = true;
         } finally {
-            FREEING.set(started); // There may be no more threads; the next channel tries again.
+            FREEING.set(started); // If the system has no thread left, the next channel tries again.
         }
     }
 
@@ -162,12 +166,12 @@ final class LongBlock extends PhantomReference<LongChan> {
             try {
                 ((LongBlock) COLLECTED.remove()).free();
             } catch (InterruptedException e) {
-                Thread.onSpinWait(); // None of our threads interrupts it.
+                Thread.onSpinWait(); // No thread of the runtime interrupts it.
             }
         }
     }
 
-    /** How many bytes all buffers have: for tests. */
+    /** Returns the size of all buffers, bytes. For tests. */
     static long bytes() {
         return BYTES.get();
     }

@@ -15,7 +15,7 @@ import org.gmp4j.struct.WaitReason;
 import org.gmp4j.wait.Waiting;
 import org.jspecify.annotations.Nullable;
 
-/** A goroutine that is waited for, and how it ended: written by the goroutine, read by the waiter. */
+/** A goroutine that a caller waits for, and its result. The goroutine writes the result, and the waiter reads it. */
 final class Outcome<T> extends Awaited {
     private final Callable<T> fn;
     private final HeapMutex lock = new HeapMutex(LockRank.SEMA);
@@ -44,14 +44,14 @@ final class Outcome<T> extends Awaited {
             thrown = end;
         }
         latch.open();
-        GStack st = GStack.enterChecked(); // At the bottom of its stack.
+        GStack st = GStack.enterChecked(); // No check is needed at the bottom of the goroutine's stack.
         lock.lock();
         done = true;
         long sg = waiters.dequeue();
         lock.unlock();
         if (sg != 0) {
             Waiting.wake(sg);
-            Reference.reachabilityFence(lock); // As in Hchan.wake.
+            Reference.reachabilityFence(lock); // See Hchan.wake.
         }
         GStack.exit(st);
     }
@@ -61,7 +61,7 @@ final class Outcome<T> extends Awaited {
         if (Go.inGoroutine()) {
             await();
         } else {
-            latch.await(); // Not Waiting: a thread that waits for goroutines does not hold off deadlock detection.
+            latch.await(); // Not through Waiting: a thread that waits for goroutines must not delay the report of a deadlock.
         }
         if (thrown != null) {
             throw Go.<RuntimeException>sneaky(thrown);
@@ -72,7 +72,7 @@ final class Outcome<T> extends Awaited {
     private void await() {
         GStack st = GStack.enter();
         try {
-            for (boolean over = false; !over;) { // The goroutine is started: the caller waits for it even without memory.
+            for (boolean over = false; !over;) { // The goroutine has started, so the caller waits for it even without memory for a sudog.
                 long sg = Waiting.sudogOrNap(st);
                 lock.lock();
                 over = done || sg != 0;

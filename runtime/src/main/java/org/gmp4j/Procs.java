@@ -6,9 +6,9 @@ import java.util.function.IntSupplier;
 import org.gmp4j.affinity.Topology;
 import org.gmp4j.config.Config;
 
-/** How many Ps there can be and should be. */
+/** The possible and the wanted numbers of Ps. */
 final class Procs {
-    /** Most Ps of a scheduler. */
+    /** The greatest number of Ps of a scheduler. */
     static final int MAX = Config.MOST_PROCS;
 
     private Procs() {
@@ -17,7 +17,7 @@ final class Procs {
     /**
      * Returns {@code n}.
      *
-     * @throws IllegalArgumentException when it is no number of Ps
+     * @throws IllegalArgumentException when {@code n} is not in the range 1 to {@value #MAX}
      */
     static int check(int n) {
         if (n < 1 || n > MAX) {
@@ -26,7 +26,7 @@ final class Procs {
         return n;
     }
 
-    /** As {@link #numCPU}, for sysmon, which asks again and again. */
+    /** Gives the value of {@link #numCPU} to sysmon, which reads it again and again. */
     static final class OfSystem implements IntSupplier {
         private final IntSupplier procs = Topology.followedProcs();
 
@@ -36,7 +36,7 @@ final class Procs {
         }
     }
 
-    /** What affinity mask and cgroup limits leave to this process now. */
+    /** Returns the number of CPUs that affinity mask and cgroup limits leave to this process now, at most {@link #MAX}. */
     static int numCPU() {
         return Math.min(MAX, Topology.systemProcs());
     }

@@ -13,14 +13,14 @@ import org.gmp4j.stack.EndLatch;
 import org.gmp4j.stack.Goexit;
 import org.jspecify.annotations.Nullable;
 
-/** How goroutines of a {@link Gmp} begin. Classes, since the JVM would generate one for each lambda at the start. */
+/** The bodies of goroutines that a {@link Gmp} starts. They are classes because the JVM would generate one for each lambda at the start. */
 final class Program {
     private static final int BAD_USAGE = 2;
 
     private Program() {
     }
 
-    /** {@link Gmp#main}. */
+    /** Implements {@link Gmp#main}. */
     static void main(Runnable main) {
         Scheduler s;
         try {
@@ -35,7 +35,7 @@ final class Program {
         m.returned.await();
     }
 
-    /** Whoever started the program has set what cannot be: one sentence, and the end. */
+    /** Ends the process for a bad setting from outside the program. Prints one sentence. */
     static void endForBadUsage(IllegalArgumentException bad) {
         System.err.println("gmp4j: " + bad.getMessage());
         System.exit(BAD_USAGE);
@@ -60,7 +60,7 @@ final class Program {
         @Override
         protected void ended(@Nullable Throwable end) {
             if (end == Goexit.INSTANCE) {
-                s.setMainExited(); // The others go on; when they are done, that is a deadlock.
+                s.setMainExited(); // The other goroutines go on. When they have ended, that is a deadlock.
             } else if (end != null) {
                 GStack.mine().report(end);
             } else {
@@ -70,7 +70,7 @@ final class Program {
         }
     }
 
-    /** What {@link Gmp#run} runs. */
+    /** The body of the goroutine of {@link Gmp#run}. */
     record Body(Runnable fn) implements Callable<Void> {
         @Override
         public Void call() {
@@ -82,7 +82,7 @@ final class Program {
     /**
      * Makes threads that the scheduler runs.
      *
-     * @param prefix what their names begin with, before {@code number}; null for no names
+     * @param prefix the start of their names, before {@code number}; null for no names
      */
     record Threads(Scheduler s, @Nullable String prefix, @Nullable AtomicLong number) implements ThreadFactory {
         @Override

@@ -38,29 +38,32 @@ import org.gmp4j.timer.TimerHeaps;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Does once what goroutines do, before the user's first goroutine runs, on a scheduler of its own that is closed again: they wait and
- * are woken in all the ways there are, run over their time, and end. The first use of a class, of a {@code VarHandle} at a place or of a
- * method handle takes memory and stack, and may fail for want of them. It would fail between two steps of a protocol, with a lock held,
- * on an M or in the middle of a user's call, and a class whose initialiser failed once fails for ever. So all of it is used while there
- * is memory. What goroutines do not get to is in {@code proc.Warm}.
+ * Runs the operations of goroutines once, before the user's first goroutine runs, on a scheduler of its own that is closed again. Its
+ * goroutines wait and are woken in all ways, exceed their quantum, and end. The first use of a class, of a {@code VarHandle} at a call
+ * site or of a method handle takes memory and stack, and may fail for want of them. It would fail between two steps of a protocol,
+ * with a lock held, on an M or in the middle of a user's call; and a class whose initialiser failed once fails for ever. So all are
+ * used while there is memory. {@code proc.Warm} uses the code that goroutines do not reach.
  */
 final class Rehearsal {
     private static final long MAX_STACK = 1 << 20;
     private static final long QUANTUM_NANOS = 200_000;
     private static final Duration SOON = Duration.ofNanos(20_000);
-    /** How long what is left of a failed rehearsal has to end; after that its threads stay. */
+    /** Time, ns, that the rest of a failed rehearsal gets to end. After that its threads stay. */
     private static final long END_NANOS = 1_000_000_000;
     private static final int MOST_ENDS = 16;
-    /** What it takes of the heap, and half as much again. In pieces so small that no collector gives them a place of their own. */
+    /**
+     * The heap memory that a rehearsal takes, and half as much again, in pieces so small that no collector treats them as large
+     * objects.
+     */
     private static final int ROOM_PIECES = 32;
     private static final int PIECE = 64 << 10;
-    /** What was done: with what virtual threads use alone, and with the API as well. */
+    /** Which rehearsals were done: of the parts that virtual threads use, and of the API as well. Guarded by the class's monitor. */
     private static boolean ofThreads;
     private static boolean done;
 
     private final boolean api;
     private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
-    /** What ends the waits for a part that has failed. An array, since there may be no memory for an iterator. */
+    /** The actions that end the waits for a part that has failed. An array, since there may be no memory for an iterator. */
     private final AtomicReferenceArray<Runnable> ends = new AtomicReferenceArray<>(MOST_ENDS);
     private final AtomicInteger endCount = new AtomicInteger();
     private boolean interrupted = Thread.interrupted();
@@ -71,12 +74,12 @@ final class Rehearsal {
     }
 
     /**
-     * Does it, if it was not done in this process. An interrupt is put off until it is over: half a rehearsal would leave a scheduler.
-     * If a thread that takes part has too little memory or stack, no other waits for it, and that is thrown; it may be tried
-     * again.
+     * Rehearses, if that was not done in this process. An interrupt is deferred until the end, since half a rehearsal would leave a
+     * scheduler. If a thread that takes part has too little memory or stack, the other threads do not wait for it, and its error is
+     * thrown. The caller may try again.
      *
-     * @param program whether it is fatal when the system gives no thread
-     * @param api whether the program uses more of the runtime than its virtual threads do: else 75 classes less are loaded
+     * @param program whether a thread that the system does not give is fatal
+     * @param api whether the program uses more of the runtime than its virtual threads do. If not, fewer classes are loaded
      */
     static synchronized void once(boolean program, boolean api) {
         if (!done && (api || !ofThreads)) {
@@ -98,7 +101,7 @@ final class Rehearsal {
         }
     }
 
-    /** If there is no memory for an M in here the process may end; therefore this refuses to begin without. */
+    /** Fails if there is little memory. Without memory for an M the rehearsal might end the process, so it does not begin then. */
     private static int room() {
         return new byte[ROOM_PIECES][PIECE].length;
     }
@@ -109,7 +112,7 @@ final class Rehearsal {
                 new Netpoller(), Sysmon.MAKER, Report.ALL);
         try {
             all(new Gmp(s, null));
-        } catch (Throwable t) { // Maybe of a wait that ended because another has failed.
+        } catch (Throwable t) { // It may come from a wait that ended because another part has failed.
             failed(0, t);
         }
         Throwable failed = failure.get();
@@ -139,7 +142,7 @@ final class Rehearsal {
         join(t);
     }
 
-    /** Waits of a plain thread. */
+    /** Does the waits of a plain thread. */
     private void outside(Gmp gmp) {
         Chan<Integer> c = chan(0);
         Act send = new Act(this, Act.SEND, c, 1);
@@ -156,7 +159,7 @@ final class Rehearsal {
         uninterrupted(new Act(this, Act.JOIN, t, 0));
     }
 
-    /** Something that an interrupt may end, until it has ended by itself. */
+    /** Repeats a wait that an interrupt may end, until it ends without one. */
     private void uninterrupted(Act wait) {
         for (;;) {
             interrupted |= Thread.interrupted();
@@ -169,19 +172,19 @@ final class Rehearsal {
         }
     }
 
-    /** Told when a part has ended too soon: what it would have done will not come. */
+    /** Called when a part has ended too soon. Ends the waits of the other parts for it. */
     private void failed(long goid, Throwable t) {
         boolean _ = failure.compareAndSet(null, t);
         for (int i = 0; i < MOST_ENDS && ends.get(i) != null; i++) {
             try {
                 ends.get(i).run();
             } catch (Throwable e) {
-                continue; // It may be closed already; the others are closed in any case.
+                continue; // The object may be closed already. The others are closed in any case.
             }
         }
     }
 
-    /** Called by a part that is about to wait for others. */
+    /** Adds an action that ends a wait. Called by a part that is about to wait for other parts. */
     private void endsBy(Runnable end) {
         ends.set(endCount.getAndIncrement(), end);
     }
@@ -194,7 +197,7 @@ final class Rehearsal {
 
     private static void switches() {
         Go.gosched();
-        long _ = JdkThreads.frozen(GStack.mine()); // As the M does, now and then.
+        long _ = JdkThreads.frozen(GStack.mine()); // An M does this now and then.
     }
 
     private void goroutines() {
@@ -210,7 +213,7 @@ final class Rehearsal {
         long end = System.nanoTime() + 2 * QUANTUM_NANOS;
         Go.go(nothing);
         while (System.nanoTime() < end) {
-            Thread.onSpinWait(); // Sysmon takes the P, or the next call of the runtime gives it up.
+            Thread.onSpinWait(); // Sysmon retakes the P, or the next call of the runtime yields.
         }
         int _ = Go.gomaxprocs(1);
     }
@@ -232,7 +235,7 @@ final class Rehearsal {
         Chan<Integer> c = chan(0);
         Chan<Integer> d = chan(1);
         Go.go(new Act(this, Act.SEND_TWICE, new Chan<?>[] {c, d}, 1));
-        int sum = c.recv() + c.recv(); // One waits for the sender, one finds it waiting.
+        int sum = c.recv() + c.recv(); // One receive waits for the sender, the other finds a waiting sender.
         d.recv();
         boolean _ = c.trySend(1);
         Chan<Integer> e = chan(1);
@@ -276,7 +279,7 @@ final class Rehearsal {
             m.unlock();
             rw.unlock();
             sem.release(1);
-            for (boolean go = false; !go;) { // It may have lost its P before it came to wait.
+            for (boolean go = false; !go;) { // The waiter may have lost its P before it waited.
                 Go.gosched();
                 m.lock();
                 go = waiter.waits || failure.get() != null;
@@ -306,7 +309,7 @@ final class Rehearsal {
         ctx.done().recv();
     }
 
-    /** Waits that end early, by time, by a context, and by an interrupt that does not come. */
+    /** Does waits that end early: by time, by a context, and one that an interrupt might end. */
     private void endings() {
         Mutex m = new Mutex();
         RWMutex rw = new RWMutex();
@@ -346,7 +349,7 @@ final class Rehearsal {
         }
     }
 
-    /** Told of each end by an exception. */
+    /** Gets each exception that ended a goroutine. */
     private record Failures(Rehearsal of) implements BiConsumer<Long, Throwable> {
         @Override
         public void accept(Long goid, Throwable t) {
@@ -364,7 +367,7 @@ final class Rehearsal {
     private static final class Waiter implements Runnable {
         private final Mutex m;
         private final Cond cond;
-        /** Both are the mutex's. */
+        /** The mutex guards both fields. */
         private boolean waits;
         private boolean mayGo;
 
@@ -384,7 +387,7 @@ final class Rehearsal {
         }
     }
 
-    /** What goroutines do here and what is called back: one class for all of it, where the JVM would generate one for each lambda. */
+    /** The bodies of the goroutines and callbacks of the rehearsal. They are one class, as the JVM would generate one for each lambda. */
     private record Act(Rehearsal of, int kind, Object on, long n) implements Runnable, Callable<Object>, Supplier<Object>,
             Consumer<Object> {
         static final int NOTHING = 0;
@@ -423,7 +426,7 @@ final class Rehearsal {
             return new Object();
         }
 
-        /** Waits for the end of something. */
+        /** Waits for the end of the object {@link #on}. */
         void end() throws InterruptedException {
             switch (kind) {
                 case AWAIT -> ((CountDownLatch) on).await();

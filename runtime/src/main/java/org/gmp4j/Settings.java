@@ -30,7 +30,10 @@ import org.gmp4j.timer.TimerHeaps;
 import org.gmp4j.tracing.Session;
 import org.jspecify.annotations.Nullable;
 
-/** Settings of a scheduler, and its start: checks them, rehearses, makes it, and starts what else was asked for. */
+/**
+ * Settings of a scheduler, and its start. The start checks the settings, rehearses, makes the scheduler, and starts the servers and
+ * traces that the settings ask for.
+ */
 final class Settings implements Gmp.Builder {
     private static final int DEFAULT_MAX_THREADS = 10_000;
     private static final long DEFAULT_MAX_STACK = 8L << 20;
@@ -40,9 +43,9 @@ final class Settings implements Gmp.Builder {
     static final Duration LONGEST_QUANTUM = Duration.ofMinutes(1);
     static final String PROCS_VARIABLE = "GMPMAXPROCS";
     private static final int MAX_DAYS = 1000;
-    /** Sysmon is one above the Ms, and the kernel's highest is 99. */
+    /** Sysmon runs one priority above the Ms, and the kernel's highest is 99. */
     static final int MOST_PRIORITY = 98;
-    /** Files of traces that this process writes when it ends. */
+    /** The trace files that this process writes when it ends. */
     private static final Set<Path> TRACES = ConcurrentHashMap.newKeySet();
 
     private @Nullable Integer procs;
@@ -68,7 +71,7 @@ final class Settings implements Gmp.Builder {
     private boolean nodeQueues;
     /** Whether the program uses more of the runtime than its virtual threads do. */
     boolean api = true;
-    /** Whether what is being read was set by whoever started the process, and not by the program. */
+    /** Whether the setting that is being read came from outside the program, such as a variable or a property, and not from its code. */
     private boolean starters;
 
     @Override
@@ -208,7 +211,7 @@ final class Settings implements Gmp.Builder {
     Scheduler start(boolean program) {
         Support.check();
         Mem.checkSettings();
-        GStack.checkAll(); // Half a scheduler would be left.
+        GStack.checkAll(); // A stack overflow later would leave half a scheduler.
         boolean byHand = procs != null || !variable(PROCS_VARIABLE).isEmpty();
         starters = procs == null;
         int n = procs == null ? defaultProcs() : Procs.check(procs);
@@ -273,7 +276,7 @@ final class Settings implements Gmp.Builder {
                     : Scheduler.schedinit(name, config, new TimerHeaps(), new Netpoller(), Sysmon.MAKER, Report.ALL);
             diagnosis = new Diagnosis(s, served);
             diagnosis.begin();
-            Consumer<Gmp.Stall> told = stalled; // The next scheduler may have another.
+            Consumer<Gmp.Stall> told = stalled; // The builder's next scheduler may have another callback.
             if (told != null) {
                 Stalls.of(s).setCallback(x -> told.accept(new Gmp.Stall(x.goid(), x.running(), List.of(x.stack()))));
             }
@@ -306,7 +309,7 @@ final class Settings implements Gmp.Builder {
         }
     }
 
-    /** GMPDEBUG=trace=FILE: until the JVM ends. */
+    /** Starts the trace of GMPDEBUG=trace=FILE, which lasts until the JVM ends. */
     private static void startTrace(Scheduler s, String file) {
         if (file.isEmpty()) {
             return;
@@ -326,7 +329,7 @@ final class Settings implements Gmp.Builder {
         }
     }
 
-    /** The file; if another scheduler has that already, one with the name of this one after it. */
+    /** Returns the file, or, if another scheduler of this process has it already, one with this scheduler's name appended. */
     private static Path freeTrace(Path file, String label) {
         Path free = file;
         for (int n = 1; !TRACES.add(free); n++) {

@@ -5,7 +5,7 @@ import org.gmp4j.ffi.Shims;
 import org.gmp4j.stack.JdkThreads;
 import org.jspecify.annotations.Nullable;
 
-/** Whether goroutines can run in this JVM: whether the JDK, its flags, the system and the jars are as the runtime needs them. */
+/** Checks whether goroutines can run in this JVM: whether the JDK, its flags, the system and the jars are as the runtime needs them. */
 final class Support {
     private Support() {
     }
@@ -23,9 +23,9 @@ final class Support {
     }
 
     /**
-     * Checks that they can.
+     * Checks that goroutines can run here.
      *
-     * @throws IllegalStateException with one sentence, when they cannot
+     * @throws IllegalStateException with one sentence, when goroutines cannot run here
      */
     static void check() {
         JdkThreads.check();

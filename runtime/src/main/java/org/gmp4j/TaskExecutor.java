@@ -17,8 +17,8 @@ import org.gmp4j.proc.GStack;
 import org.gmp4j.stack.Goexit;
 
 /**
- * The JDK's executor with a thread for each task, where a task ends as a goroutine does: deferred work is part of the task, so a
- * future is done, and a closed executor terminated, only after it; {@link Go#goexit} ends a task without a result.
+ * The JDK's executor with a thread for each task, where a task ends like a goroutine. Deferred work is part of the task: a future is
+ * done, and a closed executor terminated, only after the deferred work. {@link Go#goexit} ends a task without a result.
  */
 final class TaskExecutor implements ExecutorService {
     private final ExecutorService jdk;
@@ -31,10 +31,10 @@ final class TaskExecutor implements ExecutorService {
         return new Whole<>(Objects.requireNonNull(task));
     }
 
-    /** A task with its deferred work. No lambda: see HACKING, on errors that come from anywhere. */
+    /** A task with its deferred work. It is no lambda because linking may fail: see HACKING, on errors that come from anywhere. */
     private record Whole<T>(Callable<T> task) implements Callable<T> {
         @Override
-        @SuppressWarnings("NullAway") // Null is what a task gave, or one that called goexit.
+        @SuppressWarnings("NullAway") // The result is null if the task returned null or called goexit.
         public T call() {
             T result = null;
             Throwable end = null;

@@ -11,21 +11,21 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The agent's argument: {@code default,procs=4,exclude=com.acme.gen.**}. Commas separate the options, and the parts of
- * some values too: a part that does not begin with an option's name belongs to the value before it.
+ * The agent's argument: {@code default,procs=4,exclude=com.acme.gen.**}. Commas separate the options, and also the parts of some
+ * values. A part that does not begin with an option's name belongs to the value before it.
  */
 final class AgentOptions {
     static final String DEFAULT = "default";
     private static final List<String> OF_POINTS = List.of("points", "include", "exclude");
     private static final String POINTS = "gmp.points";
-    /** Those of the default scheduler, whose names the properties {@code gmp.default.*} have as well. */
+    /** The options of the default scheduler. The properties {@code gmp.default.*} have the same names. */
     private static final List<String> OF_DEFAULT = List.of("procs", "spin", "quantum", "affinity", "steal", "realtime", "hugepages",
             "nodequeues", "stalled", "debug", "compilers");
     private static final List<String> LISTS = List.of("include", "exclude", "affinity");
     private static final String DEBUG = "debug";
-    /** Of {@link Agent}, which has read it. */
+    /** An option that {@link Agent} has read already. */
     private static final String FALLBACK = "fallback";
-    /** So many letters may be wrong, missing or too many in the name of an option that is meant. */
+    /** An unknown name counts as a misspelt option if at most this many letters are wrong, missing or too many. */
     private static final int MISTYPED = 2;
 
     private final Map<String, String> points = new LinkedHashMap<>();
@@ -35,7 +35,11 @@ final class AgentOptions {
     private AgentOptions() {
     }
 
-    /** Throws {@link IllegalArgumentException} with one sentence for the user. */
+    /**
+     * Reads the argument.
+     *
+     * @throws IllegalArgumentException with one sentence for the user
+     */
     static AgentOptions of(@Nullable String argument) {
         AgentOptions options = new AgentOptions();
         String name = null;
@@ -77,7 +81,7 @@ final class AgentOptions {
                 : "The agent's option \"%s\" has no value.".formatted(word);
     }
 
-    /** Returns how many letters have to be inserted, deleted or replaced to make one of the other. */
+    /** Returns how many letters have to be inserted, deleted or replaced to make one text of the other. */
     private static int distance(String a, String b) {
         int[] row = IntStream.rangeClosed(0, b.length()).toArray();
         for (int i = 1; i <= a.length(); i++) {
@@ -92,7 +96,7 @@ final class AgentOptions {
         return row[b.length()];
     }
 
-    /** The properties of points may be given under their own names. */
+    /** Returns the name of an option. Options of points may have the names of their properties. */
     private static String name(String text) {
         String name = text.strip();
         return name.equals(POINTS) ? OF_POINTS.getFirst()
@@ -103,22 +107,25 @@ final class AgentOptions {
         return OF_POINTS.contains(name) ? points : ofDefault;
     }
 
-    /** Whether there are others than these. */
+    /** Returns whether there are other options than these. */
     boolean hasOther(String... names) {
         return wanted != null || !List.of(names).containsAll(points.keySet());
     }
 
-    /** Whether all virtual threads are to be goroutines. */
+    /** Returns whether all virtual threads shall be goroutines. */
     boolean asksForDefault() {
         return wanted != null;
     }
 
-    /** Those about points. */
+    /** Returns the options about points. */
     Map<String, String> points() {
         return points;
     }
 
-    /** Sets the options of the default scheduler, and the one that woven classes read, as properties, which they override. */
+    /**
+     * Sets as properties the options of the default scheduler and the option that woven classes read. They override properties that
+     * are set.
+     */
     void setProperties() {
         if (points.containsKey(OF_POINTS.getFirst())) {
             System.setProperty(POINTS, points.get(OF_POINTS.getFirst()).strip());

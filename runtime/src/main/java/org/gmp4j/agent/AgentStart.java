@@ -9,16 +9,16 @@ import java.util.Set;
 
 import org.gmp4j.agent.PointOptions.When;
 
-/** What the agent does, on a JDK that can read this class: access, points, the default scheduler. */
+/** Starts the agent, on a JDK that can read this class: opens packages, adds points, and makes the default scheduler. */
 final class AgentStart {
-    /** How many classes are transformed again in one pause: each pause takes milliseconds, whatever it changes. */
+    /** The number of classes that are transformed again in one pause. The time of a pause hardly depends on the number of its classes. */
     private static final int BATCH = 100;
 
     private AgentStart() {
     }
 
     /**
-     * Does it.
+     * Starts the agent.
      *
      * @param attached whether the program runs already
      * @throws IllegalArgumentException with one sentence about a bad option
@@ -66,7 +66,10 @@ final class AgentStart {
         }
     }
 
-    /** The classes that were there before us: those of the JDK that patterns name, and all others when we are attached. */
+    /**
+     * Adds points to classes that were loaded before the agent: classes of the JDK that patterns name and, when the agent was
+     * attached, all others.
+     */
     private static void changeLoaded(PointTransformer transformer, Instrumentation instrumentation) {
         List<Class<?>> meant = new ArrayList<>();
         for (Class<?> c : instrumentation.getAllLoadedClasses()) {

@@ -9,7 +9,11 @@ package org.gmp4j.agent;
 final class ClassPattern {
     private final String text;
 
-    /** Throws {@link IllegalArgumentException} with one sentence for the user. */
+    /**
+     * Reads a pattern.
+     *
+     * @throws IllegalArgumentException with one sentence for the user
+     */
     ClassPattern(String text) {
         boolean ok = !text.isEmpty() && !text.contains("***") && !text.contains("..") && !text.startsWith(".")
                 && !text.endsWith(".");
@@ -24,16 +28,16 @@ final class ClassPattern {
         this.text = text.replace('.', '/');
     }
 
-    /** How much of a name it fixes: of two patterns that match, the one with more decides. */
+    /** Returns the number of characters that the pattern fixes. Of two patterns that match, the one with more decides. */
     int weight() {
-        int n = 0; // No stream: this runs while classes load, those of streams and lambdas among them.
+        int n = 0; // No stream: this runs while classes load, also classes of streams and lambdas.
         for (int i = 0; i < text.length(); i++) {
             n += text.charAt(i) == '*' ? 0 : 1;
         }
         return n;
     }
 
-    /** Whether it matches the class of this internal name ({@code com/acme/Parser}). */
+    /** Returns whether the pattern matches the class of this internal name ({@code com/acme/Parser}). */
     boolean matches(String name) {
         return matches(0, name, 0);
     }

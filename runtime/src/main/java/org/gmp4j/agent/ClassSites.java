@@ -15,10 +15,10 @@ import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The linked points of one class, found by the class's name. The class holds this (as a {@link ClassValue}), this holds
- * the class weakly, and its sites too: they are collected when the class's loader is, and when another agent has changed the class so
- * that no code links to them. Each thread that links the first point of a class removes what is gone: a program may have
- * no scheduler whose sysmon would.
+ * The linked points of one class, found by the class's name. The class holds this object (as a {@link ClassValue}), and this object
+ * holds the class and its sites weakly. So they are collected with the class's loader, and a site also when another agent has changed
+ * the class and no code links to the site. Each thread that links a point removes collected classes and sites, because a program may
+ * have no scheduler whose sysmon would do it.
  */
 final class ClassSites extends WeakReference<Class<?>> {
     private static final ClassSites[] NONE = {};
@@ -31,7 +31,10 @@ final class ClassSites extends WeakReference<Class<?>> {
             return new ClassSites(type);
         }
     };
-    /** Adds the second's one to the first, once. No lambda: one that has no memory or stack as it is linked is lost for good. */
+    /**
+     * Adds the one element of the second array to the first, unless it is there. No lambda: a lambda without memory or stack for its
+     * linking is lost for good.
+     */
     private static final BiFunction<ClassSites[], ClassSites[], ClassSites[]> JOIN = new BiFunction<>() {
         @Override
         public ClassSites[] apply(ClassSites[] all, ClassSites[] one) {
@@ -56,11 +59,11 @@ final class ClassSites extends WeakReference<Class<?>> {
     }
 
     final String className;
-    /** The loader's name, or null. */
+    /** The name of the class's loader, or null. */
     final @Nullable String loader;
-    /** A stack through {@link Site.Ref#before}; any thread that links pushes. */
+    /** The newest site, the top of a stack through {@link Site.Ref#before}. Any thread that links a point pushes. */
     private Site.@Nullable Ref last;
-    /** Whether it is in {@link #BY_NAME}. */
+    /** Whether this object is in {@link #BY_NAME}. */
     private volatile boolean listed;
 
     private ClassSites(Class<?> type) {
@@ -69,24 +72,24 @@ final class ClassSites extends WeakReference<Class<?>> {
         loader = type.getClassLoader() == null ? null : type.getClassLoader().getName();
     }
 
-    /** Notes a site of the class, which can be found by the class's name then; from any thread, without a lock. */
+    /** Adds a site of the class, which can then be found by the class's name. Any thread may call this. It takes no lock. */
     static void add(Class<?> type, Site site) {
         ClassSites sites = OF_CLASS.get(type);
         Site.Ref ref = new Site.Ref(site, sites, GONE);
         site.ref = ref;
         Site.Ref before;
         do {
-            before = sites.last(); // pairs with the release of the push
+            before = sites.last(); // An acquire; its partner is the release of the push.
             ref.before = before;
         } while (!LAST.weakCompareAndSetRelease(sites, before, ref));
-        if (!sites.listed) { // By the one who pushed the first, who may have come no further: so whoever comes here first lists it.
+        if (!sites.listed) { // The thread with the first push may not have listed it yet, so any thread does.
             BY_NAME.merge(sites.className, new ClassSites[] {sites}, JOIN);
             sites.listed = true;
         }
         expunge();
     }
 
-    /** The classes that a frame of a stack trace may mean; they have sites. */
+    /** Returns the classes with sites to which a frame of a stack trace may belong. */
     static ClassSites[] of(StackTraceElement frame) {
         ClassSites[] all = BY_NAME.getOrDefault(frame.getClassName(), NONE);
         String loader = frame.getClassLoaderName();
@@ -103,12 +106,12 @@ final class ClassSites extends WeakReference<Class<?>> {
         return Arrays.copyOf(ofLoader, n);
     }
 
-    /** The newest; null when there is none any more. */
+    /** Returns the newest site; null when there is none. */
     Site.@Nullable Ref last() {
         return (Site.Ref) LAST.getAcquire(this);
     }
 
-    /** Takes out of the list what no code links to. Those who read the list meanwhile go on from there. */
+    /** Takes a site to which no code links out of the list. A thread that is reading the list meanwhile goes on from that site. */
     private synchronized void unlink(Site.Ref gone) {
         while (!LAST.compareAndSet(this, gone, gone.before)) {
             Site.Ref newest = last();
@@ -119,12 +122,12 @@ final class ClassSites extends WeakReference<Class<?>> {
                 }
             }
             if (newest == last()) {
-                return; // It is not in the list. Else a push came between, and it is no longer the newest.
+                return; // The site is not in the list. If a push came between, the loop goes on.
             }
         }
     }
 
-    /** Adds all that are not armed, but for loops that C2 may vectorise. */
+    /** Adds to {@code fresh} all sites that are not armed, except those of loops that C2 may vectorise. */
     static void addUnarmed(List<Site> fresh) {
         for (ClassSites[] all : BY_NAME.values()) {
             for (ClassSites sites : all) {
@@ -138,7 +141,7 @@ final class ClassSites extends WeakReference<Class<?>> {
         }
     }
 
-    /** Forgets the classes and the sites that are gone. */
+    /** Removes collected classes and sites. */
     static void expunge() {
         for (Reference<?> gone = GONE.poll(); gone != null; gone = GONE.poll()) {
             if (gone instanceof ClassSites sites) {
@@ -149,7 +152,7 @@ final class ClassSites extends WeakReference<Class<?>> {
         }
     }
 
-    /** Without a lambda, which would be linked on sysmon, and maybe without memory: see {@link Points#rehearse}. */
+    /** Removes a collected class. Uses no lambda, as it would be linked on sysmon, possibly without memory: see {@link Points#rehearse}. */
     private static void remove(ClassSites gone) {
         for (ClassSites[] all = BY_NAME.get(gone.className); all != null; all = BY_NAME.get(gone.className)) {
             ClassSites[] rest = new ClassSites[all.length];
@@ -169,7 +172,7 @@ final class ClassSites extends WeakReference<Class<?>> {
         return !BY_NAME.isEmpty();
     }
 
-    /** How many sites a class has. */
+    /** Returns the number of sites of a class. */
     static int sites(Class<?> c) {
         int n = 0;
         for (Site.Ref r = OF_CLASS.get(c).last(); r != null; r = r.before) {
@@ -178,7 +181,7 @@ final class ClassSites extends WeakReference<Class<?>> {
         return n;
     }
 
-    /** How many classes have sites. */
+    /** Returns the number of classes that have sites. */
     static int classes() {
         return BY_NAME.values().stream().mapToInt(a -> a.length).sum();
     }

@@ -9,8 +9,8 @@ import org.gmp4j.agent.PointScan.MethodPoints;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Puts points into class files that are going to be loaded without the agent. They do what the agent's do; where there is no runtime
- * they do nothing. Not safe for use by several threads.
+ * Puts points into class files that will be loaded without the agent. They act like points of the agent. Without a runtime they do
+ * nothing. Not safe for use by several threads.
  */
 public final class ClassWeaver {
     private final PointOptions options;
@@ -20,9 +20,9 @@ public final class ClassWeaver {
     private int points;
 
     /**
-     * A weaver with the patterns of {@code gmp.points.include} and {@code gmp.points.exclude}.
+     * Makes a weaver with the patterns of {@code gmp.points.include} and {@code gmp.points.exclude}.
      *
-     * @param argument as the agent's, {@code include} and {@code exclude} only; null for none
+     * @param argument options in the agent's form, {@code include} and {@code exclude} only; null for none
      * @throws IllegalArgumentException with one sentence for the user
      */
     public ClassWeaver(@Nullable String argument) {
@@ -37,7 +37,7 @@ public final class ClassWeaver {
         }
     }
 
-    /** The class with points, or null where it gets none. */
+    /** Returns the class with points, or null when it gets none. */
     public byte @Nullable [] weave(byte[] classFile) {
         PointScan scan = PointScan.of(classFile);
         LeftAlone reason = scan.leftAlone();
@@ -49,7 +49,7 @@ public final class ClassWeaver {
             if (reason == null) {
                 woven = PointWriter.writeAlone(scan);
             }
-        } catch (IndexOutOfBoundsException e) { // It is broken where the scan does not look: the JVM would refuse it.
+        } catch (IndexOutOfBoundsException e) { // The scan does not read the broken part. The JVM would refuse the class.
             reason = LeftAlone.FAILED;
         }
         if (woven == null) {
@@ -64,22 +64,22 @@ public final class ClassWeaver {
         return woven;
     }
 
-    /** How many classes got points so far. */
+    /** Returns the number of classes that got points so far. */
     public int classes() {
         return classes;
     }
 
-    /** How many methods. */
+    /** Returns the number of methods that got points so far. */
     public int methods() {
         return methods;
     }
 
-    /** How many points. */
+    /** Returns the number of points so far. */
     public int points() {
         return points;
     }
 
-    /** How many classes were left as they were for this reason. */
+    /** Returns the number of classes that were left unchanged for this reason. */
     public int leftAlone(LeftAlone reason) {
         return leftAlone.getOrDefault(reason, 0);
     }

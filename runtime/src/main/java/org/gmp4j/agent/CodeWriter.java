@@ -15,7 +15,7 @@ import org.gmp4j.classfile.Opcodes;
  * back</em> to the header:
  *
  * <pre>
- *         goto header              // where the instruction before goes on to the header
+ *         goto header              // if the instruction before falls through to it
  * point:  invokedynamic ()Z        // whether it called the hook
  *         ifeq header
  *         nop
@@ -23,22 +23,22 @@ import org.gmp4j.classfile.Opcodes;
  *         if... point              // as every jump back; jumps forward go to the header
  * </pre>
  *
- * So the header is reached from the point in two ways. C2 knows the result on each, and makes two loops of them: a hot one
- * without a call in it, counted and unrolled as if the point were a load and a branch of the program's; and one around it, of the
- * rounds that called the hook. With a plain point the call is in the only loop, and its variables may go through memory in
- * each round ({@link JdkPoint} has figures). The nop keeps the two ways apart: where both are one edge, C2 drops the test. In code
- * that is entered in the middle of a loop (on-stack replacement) the loop begins at the point, and there is one way again.
+ * So the header is reached from the point in two ways. C2 knows the result on each, and makes two loops of them: a hot one without a
+ * call in it, counted and unrolled as if the point were a load and a branch of the program's; and one around it, of the rounds that
+ * called the hook. With a plain point the call is in the only loop, and the loop's variables may go through memory in each round
+ * ({@link JdkPoint}). The nop keeps the two ways apart: if both were one edge, C2 would drop the test. In code that is entered in the
+ * middle of a loop (on-stack replacement) the loop begins at the point, and there is only one way again.
  *
- * <p>Points are plain at a method's entry, where there is something on the operand stack, and in loops that C2 may vectorise,
- * which are not armed as a rule.
+ * <p>Points are plain at a method's entry, at headers where the operand stack is not empty, and in loops that C2 may vectorise, which
+ * are normally not armed.
  *
- * <p>A point leaves nothing on the operand stack, so the frame of the instruction behind it is its frame: the stack map keeps
- * its frames, only their offsets move, and a header with a point on the way back has the same frame once more. An offset has
- * one of two meanings. As a <em>place to go to</em> (a jump's target, a range's limit, a frame) it means the code that was put in
- * front of the instruction; a jump to a header with a point on the way back goes to {@code point} or to {@code header}, as above. As
- * <em>the instruction</em> (the {@code new} of an object whose constructor has not run yet) it means what is behind that code. A line
- * begins with the instruction if the point is on the way back, which the first round does not pass: a breakpoint in the line
- * stops in each round, once. The point then counts as a part of the line before.
+ * <p>A point leaves nothing on the operand stack, so it has the frame of the instruction behind it. The stack map keeps its frames,
+ * and only their offsets move. A header with a point on the way back has the same frame once more. An offset has one of two meanings.
+ * As a <em>place to go to</em> (a jump's target, a range's limit, a frame) it means the code that was put in front of the instruction;
+ * a jump to a header with a point on the way back goes to {@code point} or to {@code header}, as above. As <em>the instruction</em>
+ * (the {@code new} of an object whose constructor has not run yet) it means the instruction behind that code. A line begins with the
+ * instruction if the point is on the way back, since the first round does not pass the point. So a breakpoint in the line stops once
+ * in each round. The point then counts as a part of the line before.
  */
 final class CodeWriter {
     private final PointScan scan;
@@ -46,21 +46,21 @@ final class CodeWriter {
     private final PointWriter sites;
     private final byte[] b;
     private final Bytes out;
-    /** By header: whether its point is on the way back. */
+    /** For each header, whether its point is on the way back. */
     private final boolean[] backs;
-    /** Where the old code starts, and how long it is. */
+    /** The start and the length of the old code. */
     private final int start;
     private final int length;
     /** From the old offset {@code froms[i]} on, an instruction has moved by {@code shifts[i]}. */
     private final int[] froms;
     private final int[] shifts;
-    /** How much of the shift stands in front of it, and belongs to it. */
+    /** The size of the code that was put in front of that instruction, which is a part of the shift. */
     private final int[] sizes;
     private int moves;
-    /** The one found last, or -1. */
+    /** The index of the move that was found last, or -1. */
     private int found = -1;
 
-    /** Writes to {@code out}; {@code sites} gives the constants that points call. */
+    /** Makes a writer to {@code out}. {@code sites} gives the constants that points call. */
     CodeWriter(PointScan scan, MethodPoints points, Bytes out, PointWriter sites) {
         this.scan = scan;
         this.points = points;
@@ -101,7 +101,7 @@ final class CodeWriter {
     }
 
     /**
-     * Clears {@link #backs} where there is something on the operand stack, or nothing ever gets to.
+     * Clears {@link #backs} for headers where the operand stack is not empty, and for unreachable ones.
      *
      * @return whether any is left
      */
@@ -138,7 +138,7 @@ final class CodeWriter {
         }
     }
 
-    /** Finds what moves: everything behind a point, and behind a switch whose padding changes. */
+    /** Computes the moves. Code moves behind a point, and behind a switch whose padding changes. */
     private void layOut() {
         int shift = points.entry() ? move(0, PointScan.POINT_SIZE, PointScan.POINT_SIZE) : 0;
         int next = 0;
@@ -171,7 +171,7 @@ final class CodeWriter {
         return move(header, shift + size, size);
     }
 
-    /** Whether the instruction before {@code pc} may go on to it. */
+    /** Returns whether the instruction before {@code pc} may fall through to {@code pc}. */
     private boolean isFallenInto(int from, int pc) {
         int before = from;
         for (int at = from; at < pc; at += Opcodes.length(b, start, at)) {
@@ -192,23 +192,23 @@ final class CodeWriter {
         return Opcodes.lengthOrKind(op) == Opcodes.SWITCH;
     }
 
-    /** The new offset of an instruction. */
+    /** Returns the new offset of an instruction. */
     int moved(int pc) {
         find(pc);
         return found < 0 ? pc : pc + shifts[found];
     }
 
-    /** The new offset of a place to go to. */
+    /** Returns the new offset of a place to go to. */
     private int place(int pc) {
         find(pc);
         if (found < 0) {
             return pc;
         }
-        // An instruction that begins where a move does is what a point stands in front of.
+        // An instruction at the start of a move has a point in front of it.
         return pc + shifts[found] - (froms[found] == pc ? sizes[found] : 0);
     }
 
-    /** The new offset of where a jump goes to, from {@code from}. */
+    /** Returns the new offset of the target {@code pc} of a jump at {@code from}. */
     private int target(int from, int pc) {
         find(pc);
         if (found < 0 || froms[found] != pc || sizes[found] < PointScan.BACK_SIZE) {
@@ -217,7 +217,7 @@ final class CodeWriter {
         return pc + shifts[found] - (from < pc ? 0 : PointScan.BACK_SIZE);
     }
 
-    /** Has {@link #found} be the last move that is not behind {@code pc}. Most are asked for in ascending order. */
+    /** Sets {@link #found} to the last move that is not behind {@code pc}. Most callers come in ascending order. */
     private void find(int pc) {
         int i = found;
         while (i + 1 < moves && froms[i + 1] <= pc) {
@@ -244,7 +244,7 @@ final class CodeWriter {
             copied = jump + Opcodes.length(b, start, jump);
             jump(jump, copied);
         }
-        // A loop that goes round by an exception alone may come behind the last jump.
+        // A loop that is repeated only by an exception may come behind the last jump.
         for (; next < headers.length; next++) {
             copied = header(next, copied);
         }
@@ -327,7 +327,7 @@ final class CodeWriter {
         return at;
     }
 
-    /** Whether it was kept. */
+    /** Writes an attribute of the code. Returns whether it was kept. */
     private boolean attribute(int at, int end) {
         int name = u2(b, at);
         if (scan.isUtf8(name, "StackMapTable")) {
@@ -346,8 +346,7 @@ final class CodeWriter {
                 out.copy(b, i + 4, i + 10);
             }
         } else {
-            // Type annotations inside code, and what we do not know: nothing at run time reads them, and their offsets
-            // would be wrong.
+            // Type annotations inside code, and unknown attributes. Nothing reads them at run time, and their offsets would be wrong.
             return false;
         }
         return true;
@@ -361,7 +360,7 @@ final class CodeWriter {
             int to = line(pc);
             out.u2(to);
             out.u2(u2(b, i + 2));
-            if (pc == 0 && to > 0) { // The code before it would be of no line. Debuggers take the first entry of a line.
+            if (pc == 0 && to > 0) { // Otherwise the code before it had no line. Debuggers take a line's first entry.
                 out.u2(0);
                 out.u2(u2(b, i + 2));
             }
@@ -371,7 +370,7 @@ final class CodeWriter {
         out.u2At(lengthAt + 4, (length - 2) / 4);
     }
 
-    /** Where a line begins: in a loop it is an instruction that each round passes, the first and those that come by the point. */
+    /** Returns the new offset of the start of a line. In a loop it is an instruction that each round passes, the first round too. */
     private int line(int pc) {
         find(pc);
         return found >= 0 && froms[found] == pc && sizes[found] >= PointScan.BACK_SIZE ? moved(pc) : place(pc);

@@ -5,13 +5,13 @@ import java.lang.reflect.InvocationTargetException;
 
 import org.jspecify.annotations.Nullable;
 
-/** Makes all virtual threads goroutines where a property or a variable asks for that, for programs that ask for no {@code Gmp}. */
+/** Makes all virtual threads goroutines if a property or a variable asks for that, for programs that make no {@code Gmp} themselves. */
 final class DefaultStart {
     private DefaultStart() {
     }
 
     /**
-     * Does it; nothing where it is done.
+     * Makes the default scheduler, if a setting asks for it and it does not exist.
      *
      * @throws IllegalArgumentException with one sentence about a bad setting
      * @throws IllegalStateException with one sentence, when the scheduler cannot run in this JVM
@@ -22,7 +22,7 @@ final class DefaultStart {
         }
     }
 
-    /** Whether a property or a variable says something about it. */
+    /** Returns whether the property or the variable is set. */
     static boolean isAsked() {
         return isSet(System.getProperty("gmp.default")) || isSet(System.getenv("GMP_DEFAULT"));
     }
@@ -32,7 +32,7 @@ final class DefaultStart {
     }
 
     /**
-     * Checks that the scheduler can run here, before anything is changed that would stay.
+     * Checks that the scheduler can run here. Called before any lasting change.
      *
      * @throws IllegalStateException with one sentence, when it cannot
      */
@@ -42,12 +42,12 @@ final class DefaultStart {
         }
     }
 
-    /** The runtime checks itself whether it is on. */
+    /** Calls the runtime, which checks itself whether the setting is on. */
     private static void makeDefault() {
         Object _ = call("builder");
     }
 
-    /** By name: this package is below the runtime's, and may be loaded without it. */
+    /** Calls a method of the runtime by name, because this package is below the runtime's and may be loaded without it. */
     private static @Nullable Object call(String method) {
         try {
             return Class.forName("org.gmp4j.Gmp").getMethod(method).invoke(null);

@@ -11,7 +11,7 @@ import org.gmp4j.classfile.Bytes;
 
 /** The frames of a {@code StackMapTable}, one after the other. */
 final class Frames {
-    /** Of types below {@link #SAME_1_EXTENDED} the offset is a part. */
+    /** In types below {@link #SAME_1_EXTENDED} the offset is a part of the type. */
     private static final int SAME_1 = 64;
     private static final int RESERVED = 128;
     private static final int SAME_1_EXTENDED = 247;
@@ -21,17 +21,17 @@ final class Frames {
 
     private final byte[] b;
     private int left;
-    /** Where the frame ends, and where the part begins that does not depend on its offset. */
+    /** The end of the frame, and the start of the part that does not depend on its offset. */
     private int end;
     private int body;
     private int pc = -1;
     private int type;
     private boolean stackIsEmpty;
-    /** Where in it the offset of a {@code new} stands. */
+    /** The places in the frame that hold the offset of a {@code new}. */
     private int[] news = new int[4];
     private int newCount;
 
-    /** @param at the table's offset behind its length */
+    /** @param at the offset in the table behind its length */
     Frames(byte[] b, int at) {
         this.b = b;
         left = u2(b, at);
@@ -39,9 +39,9 @@ final class Frames {
     }
 
     /**
-     * Goes on to the next frame; false when there is none.
+     * Advances to the next frame. Returns false when there is none.
      *
-     * @throws IndexOutOfBoundsException when it is of a type that we do not know
+     * @throws IndexOutOfBoundsException when the frame has an unknown type
      */
     boolean next() {
         if (left-- == 0) {
@@ -89,7 +89,7 @@ final class Frames {
         return at;
     }
 
-    /** The offset of the frame's instruction. */
+    /** Returns the offset of the frame's instruction. */
     int pc() {
         return pc;
     }
@@ -98,7 +98,7 @@ final class Frames {
         return stackIsEmpty;
     }
 
-    /** Writes the frame; {@code delta} is by how much its offset is greater than the one before it, less one. */
+    /** Writes the frame. {@code delta} is its offset, less that of the frame before, less one. */
     void write(int delta, CodeWriter code, Bytes out) {
         writeHead(type, delta, out);
         int moved = out.size() - body;
@@ -108,7 +108,7 @@ final class Frames {
         }
     }
 
-    /** Writes one with the locals of the one before it, and nothing on the stack. */
+    /** Writes a frame with the locals of the frame before and an empty stack. */
     static void writeSame(int delta, Bytes out) {
         writeHead(0, delta, out);
     }

@@ -5,7 +5,10 @@ import java.lang.reflect.Method;
 
 import org.jspecify.annotations.Nullable;
 
-/** Private methods of {@code java.lang} that the agent calls, once it has opened the package. Where one is missing it does without. */
+/**
+ * Private methods of {@code java.lang} that the agent calls once it has opened the package. If one is missing, the agent works without
+ * it.
+ */
 final class JdkAccess {
     private static final String OURS = "org.gmp4j.";
     private static final @Nullable Method FIND_LOADED = method(ClassLoader.class, "findLoadedClass", String.class);
@@ -24,8 +27,8 @@ final class JdkAccess {
     }
 
     /**
-     * As {@code --enable-native-access} would; for a module without a name the JDK has one setting for the whole class path. If that
-     * cannot be, the JVM warns of the first native call, or refuses it, as without the agent.
+     * Enables native access like the option {@code --enable-native-access}. For the unnamed module the JDK has one setting for the
+     * whole class path. If that fails, the JVM warns of the first native call, or refuses it, as without the agent.
      */
     static void enableNativeAccess(Module us) {
         try {
@@ -42,11 +45,11 @@ final class JdkAccess {
                 }
             }
         } catch (ReflectiveOperationException e) {
-            return; // It throws nothing.
+            return; // These methods throw no exception.
         }
     }
 
-    /** Whether the loader of the class path, which loads what the JVM starts as an agent, has loaded a class. */
+    /** Returns whether a class is loaded by the class loader of the class path, which loads the agents that the JVM starts. */
     static boolean isLoaded(String name) {
         try {
             return FIND_LOADED != null && FIND_LOADED.invoke(ClassLoader.getSystemClassLoader(), name) != null;

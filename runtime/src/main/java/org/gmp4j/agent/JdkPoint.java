@@ -10,8 +10,8 @@ import java.security.ProtectionDomain;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The class that every point links to: {@code java.lang.invoke.GmpPoint}, made and defined here, in the one package that
- * every class of every class loader, OSGi bundle and module sees. In Java it would read
+ * Makes and defines the class that every point links to, {@code java.lang.invoke.GmpPoint}. It is in the one package that every class
+ * of every class loader, OSGi bundle and module sees. In Java it would read
  *
  * <pre>
  * public final class GmpPoint {
@@ -35,22 +35,20 @@ import org.jspecify.annotations.Nullable;
  * }
  * </pre>
  *
- * <p>{@code point} is what an unarmed call site calls. In the interpreter and in C1's code it looks at {@code wanted}. In
- * C2's code its argument, the call site bound to it, is a constant, and nothing is left of it: no load, no branch; the
- * loop vectorises. What is left is a mark on the compiled method, by {@code @Scoped}, that a thread found in it when a
- * shared {@link java.lang.foreign.Arena} closes is to continue in the interpreter. {@link Points#nudge} closes one. The
- * compiled code stays valid, so the loop is soon back in it, with nothing compiled again.
+ * <p>An unarmed call site calls {@code point}. In the interpreter and in C1's code that reads {@code wanted}. In C2's code its
+ * argument, the call site bound to it, is a constant, and no code is left of it, neither a load nor a branch, so the loop vectorises.
+ * The compiled method keeps a mark, by {@code @Scoped}: a thread that is in the method when a shared {@link java.lang.foreign.Arena}
+ * closes continues in the interpreter. {@link Points#nudge} closes one. The compiled code stays valid, so the loop is soon back in it
+ * without a new compilation.
  *
- * <p>{@code check} is what an armed call site calls: compiled, a load and a branch.
- * Once the branch was taken, there is a call on the loop's only way back, and C2 makes 64-bit constants anew in each round, or keeps the
- * loop's variables on the stack: a loop of five cycles took 1.25 times as long, another of six 1.6. So most points are
- * on a way back of their own ({@link CodeWriter}). Rejected: telling C2 that the branch is rare
- * ({@code MethodHandleImpl.profileBoolean}), which changed nothing; only nudging, never arming: on one CPU, with
- * loops that have polls, where 99 of 100 requests need 20 us and one 5 ms, the short ones' p90 was 2.4 ms instead of 1.5, for 0.95
- * of the CPU time.
+ * <p>An armed call site calls {@code check}, which is compiled to a load and a branch. Once the branch was taken, there is a call on
+ * the loop's only way back, and C2 makes 64-bit constants anew in each round, or keeps the loop's variables on the stack, which slows
+ * short loops down. So most points are on a way back of their own ({@link CodeWriter}). Rejected: to tell C2 that the branch is rare
+ * ({@code MethodHandleImpl.profileBoolean}), which has no effect; to nudge only and never arm, which makes short requests wait longer
+ * behind long ones on one CPU.
  *
- * <p>The rejected places: a jar on the boot class path (OSGi and other filtering class loaders do not delegate its
- * package), a public bootstrap method of the JDK (none returns a mutable call site), the application class loader.
+ * <p>Rejected places for the class: a jar on the boot class path (OSGi and other filtering class loaders do not delegate its package),
+ * a public bootstrap method of the JDK (none returns a mutable call site), the application class loader.
  */
 final class JdkPoint {
     static final String CLASS = "java/lang/invoke/GmpPoint";
@@ -60,16 +58,16 @@ final class JdkPoint {
     /** The name of every point, in the class file and in nothing else. */
     static final String POINT = "preemptionPoint";
 
-    /** What an unarmed and an armed call site call, on the site; the second two where the point is on the way back. */
+    /** The targets of an unarmed and an armed call site, which take the site. The second two are for points on the way back. */
     static final MethodHandle UNARMED;
     static final MethodHandle ARMED;
     static final MethodHandle UNARMED_BACK;
     static final MethodHandle ARMED_BACK;
     private static final @Nullable VarHandle WANTED;
-    /** A {@link #PROBLEM}: another class loader's copy of us came first, and the points that were linked are its own. */
+    /** A {@link #PROBLEM}: another class loader's copy of gmp4j came first, and the linked points belong to that copy. */
     static final String ANOTHERS = "gmp4j: the preemption points of this JVM belong to another copy of gmp4j; goroutines of "
             + "this copy are preempted only by having their P taken: load gmp4j once, in a class loader that all share";
-    /** Why there are no points in this JVM, or none of ours; null when there is no reason. */
+    /** Says why there are no points in this JVM, or none of this copy; null when there is no reason. */
     static final @Nullable String PROBLEM;
 
     static {
@@ -110,13 +108,13 @@ final class JdkPoint {
     private JdkPoint() {
     }
 
-    /** A handle; null only with a {@link #PROBLEM}, and then nobody uses it. */
+    /** Returns the handle. It is null only with a {@link #PROBLEM}, and is not used then. */
     @SuppressWarnings("NullAway")
     private static MethodHandle unused(@Nullable MethodHandle h) {
         return h;
     }
 
-    /** Whether points in the interpreter, in C1's code and armed ones call the hook. */
+    /** Sets whether points in the interpreter, points in C1's code and armed points call the hook. */
     static void setWanted(boolean wanted) {
         if (WANTED != null) {
             WANTED.setVolatile(wanted ? 1 : 0);
@@ -126,7 +124,7 @@ final class JdkPoint {
     private static Class<?> define() throws ReflectiveOperationException {
         String name = CLASS.replace('/', '.');
         try {
-            return Class.forName(name, true, null); // Another copy of us was here before.
+            return Class.forName(name, true, null); // Another copy of gmp4j has defined it.
         } catch (ClassNotFoundException e) {
             byte[] b = PointClass.bytes();
             MethodHandle define = MethodHandles.privateLookupIn(ClassLoader.class, MethodHandles.lookup()).findStatic(

@@ -4,25 +4,25 @@ package org.gmp4j.agent;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * Why a class or a method got no preemption points. A goroutine that runs it is stopped at the next runtime call or by the
- * retake of its P.
+ * Why a class or a method got no preemption points. A goroutine that runs it is preempted at its next call of the runtime, or loses
+ * its P.
  */
 public enum LeftAlone {
     /** A class of the JDK, of another agent or of gmp4j, one that keeps state in the native thread, or one that a pattern excludes. */
     EXCLUDED,
-    /** A class whose loader does not let it see what a point is linked through. */
+    /** A class whose loader hides the classes through which a point is linked. */
     UNSEEN,
-    /** A class in which nothing loops or calls itself. */
+    /** A class without loops and without methods that call themselves. */
     NO_LOOPS,
-    /** A class that has points: put in before the program ran, or by another agent of ours. */
+    /** A class that has points already. They were put in before the program ran, or by another agent of gmp4j. */
     HAS_POINTS,
     /** A class file older than Java 7's: it cannot hold an {@code invokedynamic}. */
     OLD_CLASS_FILE,
-    /** A class file of a version or a shape that we do not know. */
+    /** A class file of an unknown version or form. */
     UNKNOWN_FORMAT,
-    /** A class in whose constant pool there is no room for what the points need. */
+    /** A class whose constant pool has no room for the constants of points. */
     CONSTANT_POOL_FULL,
-    /** A class that could not be rewritten: its file is broken, or this is a fault of ours. */
+    /** A class that could not be rewritten, because its file is broken or because of a bug of gmp4j. */
     FAILED,
     /** A method: the class initialiser. A goroutine inside one cannot leave its thread. */
     CLASS_INITIALIZER,
@@ -37,7 +37,7 @@ public enum LeftAlone {
         count.increment();
     }
 
-    /** How many classes or methods were left alone for this reason so far. */
+    /** Returns the number of classes or methods that were left alone for this reason so far. */
     public long counted() {
         return count.sum();
     }

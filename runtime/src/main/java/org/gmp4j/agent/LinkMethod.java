@@ -5,8 +5,8 @@ import org.gmp4j.classfile.Bytes;
 import org.gmp4j.classfile.Constants;
 
 /**
- * The method that links the points of a class which got them before the program ran. It is a method of the class itself, so it is
- * found whatever loads the class. In Java it would read
+ * Writes the method that links the points of a class which got them before the program ran. It is a method of the class itself, so any
+ * class loader finds it. In Java it would read
  *
  * <pre>
  * private static CallSite gmp4j$link(Lookup l, String name, MethodType t, String method, int depth) {
@@ -23,15 +23,15 @@ import org.gmp4j.classfile.Constants;
  * }
  * </pre>
  *
- * <p>The initialiser of {@link Woven} makes {@code GmpPoint}. A point that is linked to nothing stays so, and nothing is lost by that:
- * a runtime that the class can see is found at its first point already, and one that came later would come too late for some anyway.
+ * <p>The initialiser of {@link Woven} makes {@code GmpPoint}. A point that is linked to no runtime stays so. Nothing is lost by that:
+ * a runtime that the class can see is found at the first point, and one that came later would be too late for some points in any case.
  *
  * <p>Rejected: a class of ours in the woven jar, in each package or in one of its own (frameworks list the classes of a package; two
  * modules must not have the same package); calling a class of the runtime directly: a program that runs without the runtime, or whose
  * class loader or module does not see it, would end with a LinkageError at its first loop.
  *
- * <p>The names {@code gmp4j$link}, {@code GmpPoint.link} and {@code org.gmp4j.agent.Woven} with the types here stay as they are:
- * jars that were woven by an older gmp4j rely on them.
+ * <p>The names {@code gmp4j$link}, {@code GmpPoint.link} and {@code org.gmp4j.agent.Woven} with the types here stay as they are: jars
+ * that were woven by an older gmp4j rely on them.
  */
 final class LinkMethod {
     static final String NAME = "gmp4j$link";
@@ -40,7 +40,7 @@ final class LinkMethod {
     private static final int MAX_STACK = 5;
     private static final int MAX_LOCALS = 5;
     private static final int CODE_LENGTH = 38;
-    /** Where it goes on after forName, with its value or what it threw on the stack; and after a LinkageError. */
+    /** The code continues at FOUND after forName, with its result or exception on the stack, and at LINK_FAILED after a LinkageError. */
     private static final int FOUND = 14;
     private static final int LINK_FAILED = 25;
     private static final int EXCEPTIONS = 3 * 8;
@@ -51,13 +51,13 @@ final class LinkMethod {
     private LinkMethod() {
     }
 
-    /** The constant of the method, in the class that was scanned. */
+    /** Returns the constant of the method, in the class that was scanned. */
     static int of(PointScan scan, Constants c) {
         return scan.isInterface() ? c.interfaceMethod(scan.thisClass(), NAME, JdkPoint.LINK_TYPE)
                 : c.method(scan.thisClass(), NAME, JdkPoint.LINK_TYPE);
     }
 
-    /** Writes the method as {@code method_info}, its constants to {@code c}. */
+    /** Writes the method as {@code method_info}, and its constants to {@code c}. */
     static void write(Constants c, Bytes out) {
         int lookup = c.type("java/lang/invoke/MethodHandles$Lookup");
         int type = c.type("java/lang/Class");

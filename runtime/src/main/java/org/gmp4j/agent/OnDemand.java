@@ -17,13 +17,14 @@ import org.gmp4j.agent.PointScan.MethodPoints;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Points on demand: classes load as they are, and get points when somebody asks for it ({@code sysmon.Demand} does). Until the first
- * class is asked for, no transformer is registered: with one, HotSpot builds each class that loads anew and shows it its file.
+ * Points on demand: classes load unchanged, and get points when {@code sysmon.Demand} asks for them. Until the first such request no
+ * transformer is registered, because with one HotSpot reconstitutes the file of each class that loads and passes it to the
+ * transformer.
  *
- * <p>From then on the transformer stays, so that the points survive when another agent transforms the class again. Other agents' changes
- * survive ours in the same way, in whatever order they were made: the JVM asks all transformers each time.
+ * <p>From then on the transformer stays, so that the points survive when another agent transforms the class again. Other agents'
+ * changes survive ours in the same way, in whatever order they were made: the JVM asks all transformers each time.
  *
- * <p>Methods are safe to call from any thread; {@link #give} from one at a time.
+ * <p>Any thread may call the methods, but calls of {@link #give} must not overlap.
  */
 public final class OnDemand implements ClassFileTransformer {
     private static volatile @Nullable OnDemand on;
@@ -34,9 +35,9 @@ public final class OnDemand implements ClassFileTransformer {
 
     private final Instrumentation instrumentation;
     private final PointTransformer points;
-    /** The classes that have points, or are about to get them. Other threads read it as the JVM transforms classes again. */
+    /** The classes that have points, or are about to get them. Other threads read this set when the JVM transforms classes again. */
     private final Set<Class<?>> given = Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
-    /** Written and read by {@link #give}. */
+    /** Whether the transformer is registered. Written and read by {@link #give}. */
     private boolean registered;
 
     private OnDemand(Instrumentation instrumentation, PointTransformer points) {
@@ -44,12 +45,12 @@ public final class OnDemand implements ClassFileTransformer {
         this.points = points;
     }
 
-    /** From here on classes get points when they are asked for. */
+    /** Starts points on demand: from now on {@link #give} adds points to classes. */
     static void start(Instrumentation instrumentation, PointTransformer points) {
         on = new OnDemand(instrumentation, points);
     }
 
-    /** What gives points on demand in this JVM; null when they are not given so. */
+    /** Returns the object that adds points on demand in this JVM; null when points are not added on demand. */
     public static @Nullable OnDemand get() {
         return on;
     }
@@ -58,33 +59,33 @@ public final class OnDemand implements ClassFileTransformer {
      * What was done so far.
      *
      * @param classes how many classes have got points
-     * @param pauses how often classes were transformed again, each of which stops all threads
-     * @param nanos how long that took in all, of which the threads stand still for a part
+     * @param pauses the number of pauses in which classes were transformed again, each of which stops all threads
+     * @param nanos the time that the transformations took in all, ns; the threads are stopped for a part of it
      */
     public record Counts(long classes, long pauses, long nanos) {
     }
 
-    /** What was done so far in this process. */
+    /** Returns the counts of this process so far. */
     public static Counts counts() {
         return new Counts(GIVEN.sum(), PAUSES.sum(), NANOS.sum());
     }
 
-    /** Whether a class may have points, as far as its name, its origin and its kind say. */
+    /** Returns whether a class may have points, judged by its name, its origin and its kind. */
     public boolean mayHave(Class<?> c) {
         return !c.isHidden() && instrumentation.isModifiableClass(c)
                 && points.isMeant(c.getModule(), c.getClassLoader(), c.getName().replace('.', '/'), c.getProtectionDomain());
     }
 
-    /** Whether a class has got points, or is about to get them. */
+    /** Returns whether a class has points, or is about to get them. */
     public boolean has(Class<?> c) {
         return given.contains(c);
     }
 
     /**
-     * The names of the methods of a class that would get points.
+     * Returns the names of the methods of a class that would get points.
      *
-     * @return none when it would get none; null when its class file cannot be had, as of a class that was made at run time, or when what
-     *     its loader gives for it is none, as where class files are encrypted
+     * @return an empty set when the class would get none; null when its class file is not available, as for a class made at run time,
+     *     or when its loader's resource is no class file, as where class files are encrypted
      */
     public static @Nullable Set<String> methods(Class<?> c) {
         String name = c.getName();
@@ -109,9 +110,9 @@ public final class OnDemand implements ClassFileTransformer {
     }
 
     /**
-     * Gives points to these classes, in one pause where the JVM can; a class that cannot be changed stays as it is.
+     * Adds points to these classes, in one pause if the JVM can do that. A class that cannot be changed stays as it is.
      *
-     * @return the classes that could not be changed, none as a rule
+     * @return the classes that could not be changed, normally none
      */
     public List<Class<?>> give(List<Class<?>> classes) {
         long began = System.nanoTime();
@@ -120,7 +121,7 @@ public final class OnDemand implements ClassFileTransformer {
             registered = true;
         }
         given.addAll(classes);
-        List<Class<?>> failed = classes; // For want of memory perhaps; then it is thrown.
+        List<Class<?>> failed = classes; // For the case that an error is thrown, as for want of memory.
         try {
             failed = Retransformation.of(instrumentation, classes);
         } finally {

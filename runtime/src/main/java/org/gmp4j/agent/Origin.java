@@ -18,34 +18,33 @@ import java.util.jar.Manifest;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where a class comes from, as far as that decides whether it gets points.
+ * Decides from where a class comes whether it may get points.
  *
- * <p>A class is <em>another agent's own</em>, and is left alone as the JDK's are, if
+ * <p>A class is <em>another agent's own</em>, and is left alone like a class of the JDK, if
  * <ul>
- * <li>its jar names an agent's class in the manifest, and that class is loaded: the JVM has started the agent. A jar that may be an agent
- * and is used as a library, as many are, is like any other.
+ * <li>its jar names an agent's class in the manifest, and that class is loaded: the JVM has started the agent. Many jars that may be
+ * agents are used as libraries; these are treated like other jars.
  * <li>or the class of its loader is such a class,
- * <li>or the class of its loader was put on the boot class path, where only agents put classes. They do so for loaders of their own, which
- * read the agent's other classes from folders inside the agent's jar.
- * </ul>
- * Rejected: names of the known agents, a list that is never whole; the {@code -javaagent} options of the JVM, which do not name those
- * that were attached.
+ * <li>or the class of its loader was put on the boot class path, where only agents put classes. They do so for loaders of their own,
+ * which read the agent's other classes from folders inside the agent's jar.
+ * </ul> Rejected: names of the known agents, a list that is never complete; the {@code -javaagent} options of the JVM, which do not
+ * name attached agents.
  */
 final class Origin {
     private static final String JAR = ".jar";
     private static final String[] AGENT = {"Premain-Class", "Agent-Class"};
-    /** What the code of a point is linked through, in the class's own view. */
+    /** The classes through which a point is linked, which the class with the point has to see. */
     private static final String[] OF_POINTS = {JdkPoint.CLASS.replace('/', '.'), "java.lang.invoke.MethodHandles$Lookup",
         "java.lang.invoke.MethodType", "java.lang.invoke.CallSite"};
 
-    /** By what a jar's classes have in common: the agents that its manifest names. */
+    /** The agents that the manifest of a jar names, by the protection domain of the jar's classes. */
     private static final Map<ProtectionDomain, List<String>> AGENTS = Collections.synchronizedMap(new WeakHashMap<>());
     private static final Map<ClassLoader, Boolean> SEES = Collections.synchronizedMap(new WeakHashMap<>());
 
     private Origin() {
     }
 
-    /** Whether the class is another agent's own; {@code name} with slashes. */
+    /** Returns whether the class is another agent's own. {@code name} has slashes. */
     static boolean isAgents(@Nullable ClassLoader loader, @Nullable ProtectionDomain domain, String name) {
         return domain != null && isOfStarted(domain, name) || loader != null && isAgents(loader);
     }
@@ -70,7 +69,7 @@ final class Origin {
         return false;
     }
 
-    /** The agents, but for ours, that the manifest of the jar of a code source names. */
+    /** Returns the agents, without that of gmp4j, that the manifest of the jar of a code source names. */
     private static List<String> named(@Nullable CodeSource source) {
         List<String> agents = new ArrayList<>();
         if (source != null && source.getLocation() != null && source.getLocation().getPath().endsWith(JAR)
@@ -85,15 +84,16 @@ final class Origin {
                     }
                 }
             } catch (IOException | IllegalArgumentException e) {
-                return List.of(); // The JVM reads classes from it in another way than we do.
+                return List.of(); // The JVM reads the jar in another way than this method.
             }
         }
         return agents;
     }
 
     /**
-     * Whether classes of a loader see what a point links through. One that lets its classes see certain names only, as sandboxes do, may
-     * not; there the first loop would end with an error. It is asked once, for classes that it would be asked for at the first point.
+     * Returns whether classes of a loader see the classes through which a point is linked. A loader that shows only certain names,
+     * like that of a sandbox, may hide them; then the first loop would end with an error. Each loader is asked once, for classes that
+     * it would have to load at the first point.
      */
     static boolean sees(@Nullable ClassLoader loader) {
         if (loader == null || loader == ClassLoader.getSystemClassLoader()) {

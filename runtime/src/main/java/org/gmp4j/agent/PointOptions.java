@@ -7,37 +7,38 @@ import java.util.Map;
 import java.util.Properties;
 
 /**
- * Which classes get points, and when. From system properties {@code gmp.points} ({@code demand}, {@code load}, {@code eager}, {@code off}),
- * {@code gmp.points.include} and {@code gmp.points.exclude} (patterns, comma-separated), and from the agent's argument,
- * which goes before them: {@code -javaagent:gmp4j-runtime.jar=include=com.acme.**,java.util.regex.*,exclude=com.acme.gen.**}.
+ * The settings that say which classes get points, and when. They come from the system properties {@code gmp.points} ({@code demand},
+ * {@code load}, {@code eager}, {@code off}), {@code gmp.points.include} and {@code gmp.points.exclude} (patterns, comma-separated),
+ * and from the agent's argument, which overrides them: {@code
+ * -javaagent:gmp4j-runtime.jar=include=com.acme.**,java.util.regex.*,exclude=com.acme.gen.**}.
  *
- * <p>Without patterns every class gets points except the JDK's, ours, other agents' ({@link Origin}) and those of libraries that keep state
- * in the native thread. If several patterns match a class, the one that fixes most of
- * the name decides, and of two that fix as much the excluding one: with {@code exclude=**,include=com.acme.**} only classes of
- * {@code com.acme} get points. Classes that a point itself needs to work never get any.
+ * <p>Without patterns every class gets points except the JDK's, ours, other agents' ({@link Origin}) and those of libraries that keep
+ * state in the native thread. If several patterns match a class, the one that fixes most characters of the name decides; of two that
+ * fix as many, the excluding one: with {@code exclude=**,include=com.acme.**} only classes of {@code com.acme} get points. Classes
+ * that a point itself needs to work never get any.
  */
 final class PointOptions {
     private static final String PREFIX = "gmp.points";
 
     /**
-     * Libraries that keep something in the native thread from one call to the next, such as the {@code errno} that JNA hands out later.
-     * In between a point of theirs would let another goroutine use the thread.
+     * Libraries that keep something in the native thread from one call to the next, such as the {@code errno} that JNA returns later.
+     * A point between the two calls would let another goroutine use the thread.
      */
     private static final String[] OF_THREAD = {"com/sun/jna/", "com/kenai/jffi/", "org/bytedeco/", "org/lwjgl/"};
-    /** What the linking of a point runs through. */
+    /** Packages whose classes are used when a point is linked. */
     private static final String[] CORE = {"java/lang/", "java/util/concurrent/", "java/util/function/", "java/security/",
             "jdk/internal/", "sun/"};
-    /** No loader but the JDK's can define a class of this name. */
+    /** Only loaders of the JDK can define a class with this prefix. */
     private static final String JAVA = "java/";
     private static final String UTIL = "java/util/";
 
     /** When a class gets points. */
     enum When {
-        /** When a goroutine has overrun its quantum in it: {@link OnDemand}. */
+        /** When a goroutine has exceeded its quantum in the class: {@link OnDemand}. */
         DEMAND,
-        /** As it loads. */
+        /** When the class loads. */
         LOAD,
-        /** As it loads, and each point is armed as it is linked: {@link Points#setEager}. */
+        /** When the class loads; each point is armed when it is linked: {@link Points#setEager}. */
         EAGER,
         /** Never. */
         OFF
@@ -52,9 +53,10 @@ final class PointOptions {
     }
 
     /**
-     * Throws {@link IllegalArgumentException} with one sentence for the user.
+     * Reads the settings.
      *
-     * @param otherwise when classes get points if neither says so
+     * @param otherwise when classes get points if neither the argument nor a property says so
+     * @throws IllegalArgumentException with one sentence for the user
      */
     static PointOptions of(AgentOptions agentOptions, Properties properties, When otherwise) {
         PointOptions options = new PointOptions(otherwise);
@@ -102,16 +104,16 @@ final class PointOptions {
         return when;
     }
 
-    /** Whether a class of the JDK may be meant, so that classes that are loaded already must be looked at. */
+    /** Returns whether there are patterns to include classes. They may name classes of the JDK, so loaded classes have to be checked. */
     boolean includesAny() {
         return !include.isEmpty();
     }
 
     /**
-     * Whether the class of this internal name gets points.
+     * Returns whether the class of this internal name gets points.
      *
-     * @param jdk whether it is the JDK's: classes of other origin may have packages with names like the JDK's
-     * @param agents whether it is another agent's own
+     * @param jdk whether the class is one of the JDK; other classes may have packages with names like the JDK's
+     * @param agents whether the class is another agent's own
      */
     boolean includes(String name, boolean jdk, boolean agents) {
         boolean jdks = jdk || name.startsWith(JAVA);

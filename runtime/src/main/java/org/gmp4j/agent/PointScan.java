@@ -14,21 +14,20 @@ import org.gmp4j.classfile.Opcodes;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where the points of a class go: one pass over the bytes of the class file, so that a class without loops, as most are,
- * costs a few microseconds.
+ * Finds the places for a class's points, in one pass over the bytes of the class file, since most classes have no loops and should
+ * cost little.
  *
- * <p>A <em>loop header</em> is the target of a branch that does not go forward, and an exception handler that lies before
- * the range it guards. A loop is taken to be the stretch from its header to the last branch back to it, and its depth the
- * number of loops that hold the whole of it. For what compilers emit that is the natural loop; where loops overlap
- * without nesting (irreducible code), neither counts as the other's inner loop, and both are armed at once. A method that
- * calls itself gets a point at its entry.
+ * <p>A <em>loop header</em> is the target of a branch that does not go forward, and an exception handler that lies before the range it
+ * guards. A loop is taken to be the stretch from its header to the last branch back to it, and its depth the number of loops that hold
+ * the whole of it. In the code that compilers emit that is the natural loop. Where loops overlap without nesting (irreducible code),
+ * neither counts as the other's inner loop, and both are armed at once. A method that calls itself gets a point at its entry.
  */
 final class PointScan {
     /**
-     * The points of one method: the {@code index}th of the class, its {@code Code} attribute at {@code code}, its name the
-     * constant {@code name}. {@code headers} and {@code jumps} are the offsets of the loop headers and of everything that
-     * jumps, both ascending; {@code vectors} are the loops that {@link VectorLoops} knows. {@code backs} are those that may have
-     * their point on the way back: see {@link CodeWriter}.
+     * The points of one method. It is the {@code index}th of the class, its {@code Code} attribute is at {@code code}, and its name is
+     * the constant {@code name}. {@code headers} and {@code jumps} are the offsets of the loop headers and of all jumps and switches,
+     * both ascending. {@code vectors} marks the loops that C2 may vectorise ({@link VectorLoops}). {@code backs} marks those that may
+     * have their point on the way back ({@link CodeWriter}).
      */
     record MethodPoints(int index, int code, int name, int[] headers, byte[] depths, boolean[] vectors, boolean[] backs,
             boolean entry, int[] jumps) {
@@ -37,18 +36,18 @@ final class PointScan {
         }
     }
 
-    /** HotSpot compiles no longer methods than this ({@code HugeMethodLimit}). */
+    /** HotSpot compiles no methods longer than this ({@code HugeMethodLimit}), bytes. */
     private static final int JIT_LIMIT = 8_000;
-    /** Up to this length a jump of two bytes reaches everywhere. */
+    /** In methods up to this length, bytes, a jump with an offset of two bytes reaches every instruction. */
     private static final int JUMP_LIMIT = Short.MAX_VALUE;
-    /** As a class file counts them: one more than there are. */
+    /** The greatest count of constants in a class file, which is one more than their number. */
     private static final int MAX_CONSTANTS = 65_535;
-    /** What the points of a class need at most, however many they are; a jar that is woven needs most. */
+    /** An upper bound of the constants that a class's points need, however many they are. A woven class needs most. */
     static final int CONSTANTS_OF_CLASS = 60;
     private static final int INTERFACE = 0x0200;
     /** The length of an {@code invokedynamic}. */
     static final int POINT_SIZE = 5;
-    /** The same, an {@code ifeq} and a {@code nop}; and of the {@code goto} that may stand before them. */
+    /** The length of a point on the way back, with an {@code ifeq} and a {@code nop}; and of the {@code goto} that may precede it. */
     static final int BACK_SIZE = POINT_SIZE + 4;
     static final int SKIP_SIZE = 3;
     /** The most padding bytes in front of a switch's table. */
@@ -58,25 +57,25 @@ final class PointScan {
     private static final int OLDEST = 51; // Java 7
     private static final int NEWEST = java.lang.classfile.ClassFile.latestMajorVersion();
 
-    /** A {@code long} or {@code double}, which also takes two places. */
+    /** The length of a {@code long} or {@code double} constant, which also takes two indices. */
     private static final int LONG_SIZE = 9;
-    /** By tag: the length of a constant with its tag; 0 for those that differ, and for what is none. */
+    /** For each tag, the length of a constant with its tag; 0 if lengths differ, and for an unknown tag. */
     private static final byte[] CONSTANT_SIZES = constantSizes();
 
     private final byte[] b;
-    /** Where each constant starts. */
+    /** The offset of each constant. */
     private int[] pool = {};
     /** The offset behind the constants. */
     private int body;
     private int thisClass;
     /** The offset of the number of methods, which the methods follow. */
     private int methods;
-    /** The class's attributes. */
+    /** The offset of the class's attributes. */
     private int attributes;
-    /** The constant "Code" that was seen last, or -1. */
+    /** The index of the constant "Code" that was seen last, or -1. */
     private int codeName = -1;
 
-    /** The loops of the method at hand. */
+    /** The loops of the current method. */
     private int[] headers = new int[8];
     private int[] lasts = new int[8];
     private int loops;
@@ -85,7 +84,7 @@ final class PointScan {
     private int switches;
 
     private final List<MethodPoints> found = new ArrayList<>();
-    /** Why the class is to be left alone, or null. */
+    /** The reason to leave the class alone, or null. */
     private @Nullable LeftAlone reason;
 
     private PointScan(byte[] classFile) {
@@ -109,7 +108,7 @@ final class PointScan {
         return scan;
     }
 
-    /** Whether the constants that the points need can be added: of a method its name; of a point the call, and how deep it is. */
+    /** Returns whether the constants of the points can be added: the name of each method, and for each point its call site and depth. */
     private boolean hasRoom() {
         int needed = CONSTANTS_OF_CLASS;
         for (MethodPoints m : found) {
@@ -118,7 +117,7 @@ final class PointScan {
         return pool.length + needed <= MAX_CONSTANTS;
     }
 
-    /** Whether the class has points already: nothing else names the class that they link to. */
+    /** Returns whether the class has points already. Only a point names the class that points link to. */
     private boolean hasPoints() {
         for (int i = 1; i < pool.length; i++) {
             if (pool[i] != 0 && b[pool[i]] == TAG_UTF8 && isUtf8(i, JdkPoint.CLASS)) {
@@ -128,7 +127,7 @@ final class PointScan {
         return false;
     }
 
-    /** Why the class gets no points, or null when it gets some. */
+    /** Returns the reason why the class gets no points, or null when it gets some. */
     @Nullable LeftAlone leftAlone() {
         return reason;
     }
@@ -137,7 +136,7 @@ final class PointScan {
         return b;
     }
 
-    /** The methods that get points, in order. */
+    /** Returns the methods that get points, in order. */
     List<MethodPoints> found() {
         return found;
     }
@@ -158,17 +157,17 @@ final class PointScan {
         return attributes;
     }
 
-    /** The constant of the class itself. */
+    /** Returns the constant of the class itself. */
     int thisClass() {
         return thisClass;
     }
 
-    /** The class's name, with slashes. */
+    /** Returns the class's name, with slashes. */
     String name() {
         return utf8(u2(b, pool[thisClass] + 1));
     }
 
-    /** The text of a constant. */
+    /** Returns the text of a constant. */
     String utf8(int constant) {
         int at = pool[constant];
         return new String(b, at + 3, u2(b, at + 1), StandardCharsets.UTF_8);
@@ -178,13 +177,13 @@ final class PointScan {
         return (u2(b, body) & INTERFACE) != 0;
     }
 
-    /** Whether the constant is this text, plain ASCII. */
+    /** Returns whether the constant is this text, plain ASCII. */
     boolean isUtf8(int constant, String text) {
         int at = pool[constant];
         return u2(b, at + 1) == text.length() && startsWith(at + 3, text);
     }
 
-    /** Whether the class of a method reference is one of these, or its name begins with one. */
+    /** Returns whether the class of a method reference has one of these names, or a name with one of these prefixes. */
     boolean isOwner(int reference, String[] names, boolean prefix) {
         int utf8 = pool[u2(b, pool[u2(b, pool[reference] + 1)] + 1)];
         for (String name : names) {
@@ -236,7 +235,7 @@ final class PointScan {
     private void readPool() {
         int count = u2(b, 8);
         pool = new int[count];
-        byte[] in = b; // Locals and tables: what runs before anything is compiled is most of the cost.
+        byte[] in = b; // Locals and tables, since most of the cost is in code that is not compiled yet.
         byte[] sizes = CONSTANT_SIZES;
         int at = 10;
         for (int i = 1; i < count; i++) {
@@ -396,7 +395,7 @@ final class PointScan {
         lasts[loops++] = last;
     }
 
-    /** Whether the method reference means the method itself. */
+    /** Returns whether the method reference refers to the method itself. */
     private boolean calls(int reference, int method) {
         int at = pool[reference];
         int nameAndType = pool[u2(b, at + 3)];

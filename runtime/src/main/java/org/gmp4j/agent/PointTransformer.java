@@ -9,7 +9,7 @@ import java.util.concurrent.atomic.LongAdder;
 import org.gmp4j.agent.PointScan.MethodPoints;
 import org.jspecify.annotations.Nullable;
 
-/** Adds points to classes as they load. What cannot be changed stays as it is, and is counted. */
+/** Adds points to classes when they load. A class that cannot be changed stays as it is, and is counted. */
 final class PointTransformer implements ClassFileTransformer {
     private static final String OURS = "org/gmp4j/";
     private static final String PROGRAMS = "org/gmp4j/bench/";
@@ -32,19 +32,19 @@ final class PointTransformer implements ClassFileTransformer {
     public byte @Nullable [] transform(@Nullable Module module, @Nullable ClassLoader loader, @Nullable String name,
             @Nullable Class<?> loaded, @Nullable ProtectionDomain domain, byte[] classFile) {
         try {
-            String known = name == null ? PointScan.of(classFile).name() : name; // The program may leave it to the JVM to find the name.
+            String known = name == null ? PointScan.of(classFile).name() : name; // A program may define a class without naming it.
             if (!isMeant(module, loader, known, domain)) {
                 LeftAlone.EXCLUDED.count();
                 return null;
             }
             return addPoints(PointScan.of(classFile), loader);
-        } catch (Throwable t) { // whatever it is: the class loads as it was
+        } catch (Throwable t) { // After any failure the class loads unchanged.
             LeftAlone.FAILED.count();
             return null;
         }
     }
 
-    /** The class with points, or null where it gets none. */
+    /** Returns the class with points, or null when it gets none. */
     static byte @Nullable [] addPoints(byte[] classFile) {
         return addPoints(PointScan.of(classFile), null);
     }
@@ -67,7 +67,7 @@ final class PointTransformer implements ClassFileTransformer {
         return changed;
     }
 
-    /** Whether the class gets points, as far as its name and its origin say. */
+    /** Returns whether the class gets points, judged by its name and its origin. */
     boolean isMeant(@Nullable Module module, @Nullable ClassLoader loader, String name, @Nullable ProtectionDomain domain) {
         boolean jdk = isJdk(module, loader);
         return options.includes(name, jdk, !jdk && Origin.isAgents(loader, domain, name)) && !isOurs(name, domain);
@@ -81,12 +81,12 @@ final class PointTransformer implements ClassFileTransformer {
         return name != null && (name.startsWith("java.") || name.startsWith("jdk."));
     }
 
-    /** The runtime's classes get none: their loops run on the Ms, and they yield where they mean to. */
+    /** Returns whether the class is one of the runtime's. These get no points: their loops run on the Ms, and they yield by themselves. */
     private boolean isOurs(String name, @Nullable ProtectionDomain domain) {
         return isOurs(name) && (name.startsWith(BINDINGS) || runtime == null || runtime.equals(codeSource(domain)));
     }
 
-    /** The same, as far as the name says. */
+    /** Returns whether the class is one of the runtime's, judged by its name. */
     static boolean isOurs(String name) {
         return name.startsWith(OURS) && !name.startsWith(PROGRAMS);
     }

@@ -11,13 +11,12 @@ import org.gmp4j.classfile.Bytes;
 import org.gmp4j.classfile.Constants;
 
 /**
- * Writes the points into a class: an {@code invokedynamic} on the way back to each loop header, or in front of it, and at the
- * start of each method that calls itself ({@link CodeWriter}). What has no points is copied byte by byte; constants are only
- * added, so no index changes.
+ * Writes the points into a class: an {@code invokedynamic} on the way back to each loop header, or in front of it, and at the start of
+ * each method that calls itself ({@link CodeWriter}). Parts without points are copied byte by byte. Constants are only added, so no
+ * index changes.
  *
- * <p>The rejected way is {@code java.lang.classfile}: while a program starts and nothing is compiled yet it takes five
- * times as long, which is more than a tenth of loading the classes, and it makes the stack maps anew where we keep them.
- * The tests parse what is written here with it and compare.
+ * <p>Rejected: {@code java.lang.classfile}. While a program starts and no code is compiled yet it takes several times as long, and it
+ * computes the stack maps anew, while this class keeps them. The tests parse the output of this class with it and compare.
  */
 final class PointWriter {
     /** Added to the depth of a loop that C2 may vectorise. */
@@ -35,7 +34,7 @@ final class PointWriter {
     private int plain;
     private int back;
 
-    /** The method at hand: its name as a constant, and the constants that its points call, by depth. */
+    /** The current method: the constant of its name, and the constants that its points call, by depth. */
     private int methodName;
     private final int[] sites = new int[4 * VECTOR];
 
@@ -46,12 +45,12 @@ final class PointWriter {
         constants = new Constants(scan.poolCount());
     }
 
-    /** The class with its points; {@code scan} has found some. */
+    /** Returns the class with its points. {@code scan} has found some. */
     static byte[] write(PointScan scan) {
         return new PointWriter(scan, false).writeClass();
     }
 
-    /** The same for a class that is going to be loaded without the agent: {@link LinkMethod}. */
+    /** Returns the class with its points, for a class that will be loaded without the agent: see {@link LinkMethod}. */
     static byte[] writeAlone(PointScan scan) {
         return new PointWriter(scan, true).writeClass();
     }
@@ -64,7 +63,7 @@ final class PointWriter {
         plain = constants.nameAndType(JdkPoint.POINT, "()V");
         back = constants.nameAndType(JdkPoint.POINT, "()Z");
         int attributeName = bootstrap < 0 ? constants.utf8("BootstrapMethods") : 0;
-        // The methods go behind the constants, and they decide which constants there are.
+        // The methods come behind the constants in the file, but determine which constants there are.
         Bytes methods = new Bytes(b.length + b.length / 8);
         writeMethods(methods);
         if (alone) {
@@ -83,7 +82,7 @@ final class PointWriter {
         return out.toArray();
     }
 
-    /** The offset of the class's {@code BootstrapMethods}, or -1. */
+    /** Returns the offset of the class's {@code BootstrapMethods}, or -1. */
     private int bootstrapMethods() {
         int at = scan.attributes();
         int count = u2(b, at);
@@ -129,7 +128,7 @@ final class PointWriter {
         out.copy(b, copied, scan.attributes());
     }
 
-    /** The constant that a point of this depth, perhaps with {@link #VECTOR}, calls, in the method at hand; on the way back or not. */
+    /** Returns the constant that a point of the current method calls. {@code depth} may include {@link #VECTOR}. */
     int site(int depth, boolean onTheWayBack) {
         int at = depth + (onTheWayBack ? 2 * VECTOR : 0);
         if (sites[at] == 0) {

@@ -19,40 +19,40 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The preemption points that have been reached: how {@code sysmon} makes code that calls nothing pass through the
- * runtime.
+ * The preemption points that have been reached. Through them {@code sysmon} makes code without calls enter the runtime.
  *
- * <p>While {@link #setWanted wanted}, a point calls the hook if its code is interpreted, compiled by C1, or armed.
- * Compiled by C2 and unarmed, a point is nothing. There are two ways to make such code reach the hook:
+ * <p>While {@link #setWanted wanted}, a point calls the hook if its code is interpreted, compiled by C1, or armed. An unarmed point in
+ * C2's code has no code at all. There are two ways to make such code reach the hook:
  *
  * <ol>
- * <li>{@link #nudge}: the threads that are in a method with points right now go on in the interpreter, pass the point, and
- * are back in the compiled code some tens of microseconds later. It costs every running goroutine that much, invalidates
- * nothing, and does not find a recursion that never loops, or a loop that spends its time in methods without points.
- * <li>{@link #arm}: the points of the methods on a goroutine's stack become a load and a branch. HotSpot throws the
- * compiled code away and compiles again; a loop that was vectorised is not any more. It finds everything that has points,
- * and once armed it costs nothing further to stop the goroutine, the next time as well.
+ * <li>{@link #nudge}: the threads that are in a method with points now go on in the interpreter, pass the point, and are soon back in
+ * the compiled code. It delays every running goroutine shortly and invalidates no code. It does not reach a recursion that never
+ * loops, or a loop that spends its time in methods without points.
+ * <li>{@link #arm}: the points of the methods on a goroutine's stack become a load and a branch. HotSpot discards the compiled code
+ * and compiles again; a loop that was vectorised is not vectorised any more. This reaches all code with points. Once the points are
+ * armed, each further preemption there needs no nudge and no compilation.
  * </ol>
  *
- * <p>Sysmon uses them in this order: want; if the goroutine runs on, nudge, where counted loops have safepoint polls; a millisecond
- * later arm level 0, and then a level deeper each time; when {@code arm} has nothing to arm, take the P. A point at which a nudge stopped
- * a goroutine is armed at the next look ({@link #armLearnt}), and where nudges are late all are, but for those of loops that C2 may
- * vectorise ({@link #armAll}). Every second or so it calls {@link #disarm}.
+ * <p>Sysmon uses them in this order. It calls {@link #want}. If the goroutine runs on, it nudges, where counted loops have safepoint
+ * polls. A millisecond later it arms level 0, and then one level deeper each time. When {@code arm} has nothing to arm, it retakes the
+ * P. A point at which a nudge stopped a goroutine is armed at the next scan ({@link #armLearnt}). In a JVM where nudges take effect
+ * late, all points are armed except those of loops that C2 may vectorise ({@link #armAll}). About every second sysmon calls {@link
+ * #disarm}.
  *
- * <p>Methods are safe to call from any thread.
+ * <p>Thread-safe.
  */
 public final class Points {
-    /** How often a site is disarmed at most; HotSpot stops compiling a method whose code it had to discard 400 times. */
+    /** A site is disarmed at most this often. HotSpot stops compiling a method whose code it had to discard 400 times. */
     private static final int MAX_ARMINGS = 16;
 
-    /** What the JDK initialises as it links the first call site of a bootstrap method with arguments. */
+    /** Classes that the JDK initialises when it links the first call site of a bootstrap method with arguments. */
     private static final String[] OF_LINKING = {"java.lang.invoke.MethodHandleImpl$ArrayAccessor",
             "java.lang.invoke.MethodHandleImpl$ArrayAccess", "java.lang.invoke.MethodHandleImpl$AsVarargsCollector",
             "java.lang.ClassValue$ClassValueMap", "java.lang.ClassValue$RemovalToken", "java.lang.ClassValue$Entry",
             "java.util.Collections$CopiesList"};
 
     private static final Object LOCK = new Object();
-    /** Under {@link #LOCK}. */
+    /** The armed sites. Guarded by {@link #LOCK}, like the two counters below. */
     private static final List<Site.Ref> ARMED = new ArrayList<>();
     private static long armings;
     private static long disarmings;
@@ -60,35 +60,36 @@ public final class Points {
     private static final LongAdder LINKED = new LongAdder();
     private static final LongAdder REACHED = new LongAdder();
     private static final LongAdder NUDGES = new LongAdder();
-    /** How many more calls of the hook may stop nobody. A benign race: some are not counted. */
+    /** The number of further calls of the hook that may stop no goroutine. A benign race: some calls are not counted. */
     private static int patience;
 
     /**
-     * What setWanted last said; and whether any point was linked. Until then JdkPoint is left alone, which makes a class that keeps our
-     * class loader for ever. Each side writes its own and then reads the other's, both volatile: one sees the other.
+     * {@code wanted} is the last argument of setWanted; {@code used} says whether any point was linked. Until then JdkPoint is not
+     * initialised, because that defines a class which keeps this class loader for ever. Each side writes its own field and then reads
+     * the other's, both volatile, so at least one sees the other's write.
      */
     private static volatile boolean wanted;
     private static volatile boolean used;
 
-    /** Both null until there is one. */
+    /** The hook and its predicate; both are null until they are set. */
     private static volatile @Nullable Runnable hook;
-    /** Whether the hook would stop the calling goroutine. */
+    /** Returns whether the hook would stop the calling goroutine. */
     private static volatile @Nullable BooleanSupplier stops;
     private static volatile boolean eager;
-    /** The points to be armed: a stack through {@link Site#learntBefore}; any thread pushes. */
+    /** The newest of the points to be armed, the top of a stack through {@link Site#learntBefore}. Any thread pushes. */
     private static final AtomicReference<@Nullable Site> LEARNT = new AtomicReference<>();
 
     private Points() {
     }
 
-    /** What was done so far; {@code armed} is what is armed now. */
+    /** Counts of what was done so far. {@code armed} is the number of points that are armed now. */
     public record Counters(long classes, long methods, long points, long linked, int armed, long armings, long disarmings,
             long nudges, long reached, Map<LeftAlone, Long> leftAlone) {
     }
 
     /**
-     * Initialises what a point links through. Later the stack may be nearly full, and a class whose initialiser runs out of stack is
-     * lost for good.
+     * Initialises the classes through which a point is linked. When a point is linked the stack may be nearly full, and a class whose
+     * initialiser runs out of stack is lost for good.
      */
     static void initialize() {
         try {
@@ -102,14 +103,14 @@ public final class Points {
             try {
                 Class.forName(name, true, null);
             } catch (ClassNotFoundException e) {
-                continue; // Another JDK links without it.
+                continue; // This JDK links without the class.
             }
         }
     }
 
     /**
-     * The class file with points, as the agent would load the class; null where it gets none. For class loaders of
-     * measurements that hold a class both ways.
+     * Returns the class file with the points that the agent would add; null when it gets none. For class loaders of measurements that
+     * load a class with points and without.
      *
      * @throws IllegalStateException when there are no points in this JVM
      */
@@ -121,8 +122,8 @@ public final class Points {
     }
 
     /**
-     * Why points stop no goroutine of ours though classes have some: they are those of another copy of gmp4j, in another class
-     * loader.
+     * Returns why points preempt no goroutine of this copy of gmp4j though classes have points: the points may belong to another copy,
+     * in another class loader.
      *
      * @return one sentence; null when that is not so
      */
@@ -131,23 +132,29 @@ public final class Points {
             Class<?> made = Class.forName(JdkPoint.CLASS.replace('/', '.'), false, null);
             return JdkPoint.ANOTHERS.equals(JdkPoint.PROBLEM) && made != null ? JdkPoint.ANOTHERS : null;
         } catch (ClassNotFoundException e) {
-            return null; // By nobody. JdkPoint, which would make it, is left alone.
+            return null; // No copy has defined it. JdkPoint would, so it is not touched here.
         }
     }
 
-    /** What a point calls while {@link #setWanted wanted}, on the thread that reached it; what it throws, the code throws. */
+    /**
+     * Sets the hook, which points call while {@link #setWanted wanted}, on the thread that reached the point. The code with the point
+     * throws what the hook throws.
+     */
     public static void setHook(Runnable r) {
         setHook(r, null);
     }
 
-    /** The same; {@code wouldStop} says, before the hook is called, whether it stops the thread: such points are learnt. */
+    /**
+     * Sets the hook, and a predicate that is called before it and returns whether the hook will stop the thread. Points where it does
+     * are learnt and then armed.
+     */
     public static void setHook(Runnable r, @Nullable BooleanSupplier wouldStop) {
         stops = wouldStop;
         hook = r;
     }
 
     /**
-     * Whether points that are linked from here on are armed at once and for good, but for those of loops that C2 may vectorise.
+     * Sets whether points that are linked from now on are armed at once and for good, except those of loops that C2 may vectorise.
      * Then a goroutine stops at its next point without a nudge, and nothing is compiled again for it.
      */
     public static void setEager(boolean on) {
@@ -155,17 +162,18 @@ public final class Points {
     }
 
     /**
-     * The same, and arms those that are linked already, or a part of them: for a JVM in whose loops there are no safepoint polls, so that
-     * a nudge takes effect only when the loop has ended. Each change of a point in compiled code waits for that too: arming 200 of those
-     * at once took sysmon 5 s beside loops of 20 ms.
+     * Turns {@link #setEager} on, and arms the points that are linked already, or some of them. For a JVM whose loops have no
+     * safepoint polls, so that a nudge takes effect only when the loop has ended. Each change of a point in compiled code waits for
+     * the end of such loops too, so the time is limited.
      *
-     * @param nanos for how long it goes on; it arms one at least
+     * @param nanos the time, ns, after which it arms no more; it arms at least one
      * @return whether all are armed now
-     * @throws OutOfMemoryError when there is no memory to arm one; it was not armed then
+     * @throws OutOfMemoryError when there is no memory to arm a point, which is not armed then
      */
     public static boolean armAll(long nanos) {
         eager = true;
-        VarHandle.fullFence(); // Whoever links one either sees eager, or has added it before we look. Partner: in link.
+        // A thread that links a point either sees eager, or has added the point before it is searched for here. Partner: in link.
+        VarHandle.fullFence();
         long began = System.nanoTime();
         synchronized (LOCK) {
             List<Site> fresh = new ArrayList<>();
@@ -179,8 +187,8 @@ public final class Points {
     }
 
     /**
-     * Arms the points at which goroutines stopped that were on their way through the interpreter, but for loops that C2 may
-     * vectorise: the next overrun there needs no nudge.
+     * Arms the points at which goroutines stopped after a nudge, except those of loops that C2 may vectorise. The next goroutine that
+     * exceeds its quantum there needs no nudge.
      */
     public static void armLearnt() {
         if (LEARNT.get() == null) {
@@ -189,7 +197,7 @@ public final class Points {
         synchronized (LOCK) {
             Site learnt;
             List<Site> fresh;
-            do { // Makes room for all before the list is taken: a site that was taken is not learnt again before it is forgotten.
+            do { // Memory for all is taken before the list. A site that was taken from the list is not learnt again until forget.
                 learnt = LEARNT.get();
                 fresh = new ArrayList<>(length(learnt));
             } while (!LEARNT.compareAndSet(learnt, null));
@@ -214,14 +222,14 @@ public final class Points {
         return n;
     }
 
-    /** Whether points call the hook. Set it before a nudge, clear it when nobody is left to be stopped. */
+    /** Sets whether points call the hook. Set it before a nudge, and clear it when no goroutine has to be stopped any more. */
     public static void setWanted(boolean wanted) {
         setWanted(wanted, Integer.MAX_VALUE);
     }
 
     /**
-     * Has points call the hook until that many calls have stopped nobody. Whoever is to be stopped may be in native code or asleep, and
-     * the armed loops of all others would call the hook in each round, which takes thirty times as long.
+     * Makes points call the hook until that many calls have stopped no goroutine. The goroutine to be stopped may be in native code or
+     * asleep, and meanwhile the armed loops of all other goroutines call the hook in each round, which makes them much slower.
      */
     public static void want(int patience) {
         setWanted(true, patience);
@@ -236,8 +244,8 @@ public final class Points {
     }
 
     /**
-     * Sends the threads that are in compiled code with points through the interpreter to their next point. Takes as long as
-     * the slowest thread needs to its safepoint poll, usually some microseconds.
+     * Makes the threads that are in compiled code with points continue in the interpreter to their next point. Returns when the
+     * slowest thread has reached its safepoint poll, usually after some microseconds.
      */
     public static void nudge() {
         NUDGES.increment();
@@ -249,8 +257,8 @@ public final class Points {
     }
 
     /**
-     * Does once what {@code sysmon} does when a goroutine first overruns: a class that has no memory as it is initialised can
-     * never be used again.
+     * Runs once the operations that {@code sysmon} does when a goroutine first exceeds its quantum. A class that has no memory when it
+     * is initialised can never be used again.
      */
     public static void rehearse() {
         shake();
@@ -264,12 +272,12 @@ public final class Points {
     }
 
     /**
-     * Arms points of the methods on this stack. Level 0 is the outermost loops of the topmost method that has points, and
-     * its entry if it calls itself; each further level the loops one deeper, then the same for the next method down the
-     * stack. All methods of that name in the class count as one. Lower levels are armed along with the given one; when all
-     * these are armed already, the next level that is not.
+     * Arms points of the methods on this stack. Level 0 is the outermost loops of the topmost method that has points, and its entry if
+     * it calls itself. Each further level is the loops one level deeper, and then those of the next method down the stack. All methods
+     * of one name in a class count as one. The levels below {@code level} are armed along with it. If all these are armed already, the
+     * next level that is not is armed.
      *
-     * @return false when everything on the stack is armed, or nothing on it has points
+     * @return false when all points of methods on the stack are armed, or no method on it has points
      */
     public static boolean arm(StackTraceElement[] stack, int level) {
         synchronized (LOCK) {
@@ -293,7 +301,7 @@ public final class Points {
             s.prepare();
             refs.add(s.ref);
         }
-        ARMED.addAll(refs); // The last step that needs memory: either all are armed, and on the list, or none.
+        ARMED.addAll(refs); // The last step that needs memory. Either all sites are armed and on the list, or none is.
         for (Site s : fresh) {
             s.arm();
         }
@@ -301,7 +309,7 @@ public final class Points {
         armings += fresh.size();
     }
 
-    /** Whether a frame further up is of the same method. A recursion is deep; looking back a little is enough. */
+    /** Returns whether a frame further up is of the same method. A recursion is deep, so it is enough to compare with a few frames. */
     private static boolean isRepeated(StackTraceElement[] stack, int at) {
         for (int i = at - 1; i >= Math.max(0, at - 16); i--) {
             if (stack[i].getMethodName().equals(stack[at].getMethodName())
@@ -313,8 +321,8 @@ public final class Points {
     }
 
     /**
-     * Collects the unarmed sites of a frame's method up to a depth, or of the next depth that has any when there are none at
-     * all so far; returns how many levels the method has.
+     * Collects the unarmed sites of a frame's method up to a depth, or, when {@code fresh} has none so far, of the next depth that has
+     * any. Returns the number of levels of the method.
      */
     private static int collect(StackTraceElement frame, int depth, List<Site> fresh) {
         int levels = 0;
@@ -339,8 +347,8 @@ public final class Points {
     }
 
     /**
-     * Disarms the points that have stopped nobody for so long. A point that had to be armed before stays armed twice as
-     * long each time, and at last for ever: each change costs a compilation.
+     * Disarms the points that have stopped no goroutine for {@code idleNanos}. A point that is armed again stays armed twice as long
+     * each time, and at last for ever, because each change costs a compilation.
      *
      * @return how many were disarmed
      */
@@ -359,7 +367,7 @@ public final class Points {
         }
     }
 
-    /** Disarms everything at once, whatever it has cost. */
+    /** Disarms all points at once, also those that were armed often. */
     public static int disarmAll() {
         synchronized (LOCK) {
             return disarm(alive());
@@ -393,19 +401,19 @@ public final class Points {
         return sites.size();
     }
 
-    /** The methods that have armed points, with the depth of each: {@code com.acme.Parser.parse 0}. */
+    /** Returns the methods that have armed points, with the depth of each: {@code com.acme.Parser.parse 0}. */
     public static List<String> armed() {
         synchronized (LOCK) {
             return alive().stream().map(Site::toString).distinct().sorted().toList();
         }
     }
 
-    /** Whether any point was ever reached; if not, neither a nudge nor arming helps. */
+    /** Returns whether any point was ever reached. If not, neither a nudge nor arming helps. */
     public static boolean any() {
         return ClassSites.any();
     }
 
-    /** What was done so far. */
+    /** Returns the counts of what was done so far. */
     public static Counters counters() {
         Map<LeftAlone, Long> leftAlone = new EnumMap<>(LeftAlone.class);
         for (LeftAlone reason : LeftAlone.values()) {
@@ -426,7 +434,7 @@ public final class Points {
             used = true;
             if (wanted) {
                 JdkPoint.setWanted(true);
-                if (!wanted) { // It was cleared meanwhile, perhaps before we set it: nobody would clear it again.
+                if (!wanted) { // It was cleared meanwhile, perhaps before the call above; no other thread would clear it then.
                     JdkPoint.setWanted(false);
                 }
             }
@@ -436,7 +444,7 @@ public final class Points {
         LINKED.increment();
         VarHandle.fullFence(); // Partner: in armAll.
         if (eager && !site.eager && !site.vector && site.learn()) {
-            learn(site); // eager was false when the site was made, and armAll may have looked at the sites already.
+            learn(site); // eager was false when the site was made, and armAll may have read the list of sites before the site was in it.
         }
         return site;
     }
@@ -451,7 +459,7 @@ public final class Points {
                     learn(site);
                 }
             } else if (--patience < 0) {
-                setWanted(false); // It may undo what sysmon says at this moment: sysmon says it again at its next look.
+                setWanted(false); // This may undo a concurrent call of sysmon, which repeats the call at its next scan.
             }
         }
         Runnable r = hook;

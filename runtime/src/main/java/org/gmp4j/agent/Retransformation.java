@@ -7,14 +7,14 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Has the JVM transform loaded classes again, as many as it can in one pause. If it cannot transform one of them, it changes none: then
- * each half of them is tried by itself.
+ * Makes the JVM transform loaded classes again, as many as it can in one pause. If the JVM cannot transform one of them, it changes
+ * none; then each half of them is tried separately.
  */
 final class Retransformation {
     private Retransformation() {
     }
 
-    /** Returns the classes that could not be transformed, which {@link LeftAlone#FAILED} counts; none as a rule. */
+    /** Returns the classes that could not be transformed, which {@link LeftAlone#FAILED} counts; normally none. */
     static List<Class<?>> of(Instrumentation instrumentation, List<Class<?>> classes) {
         if (classes.isEmpty() || transformed(instrumentation, classes)) {
             return List.of();
@@ -34,7 +34,7 @@ final class Retransformation {
             instrumentation.retransformClasses(classes.toArray(new Class<?>[0]));
             return true;
         } catch (UnmodifiableClassException | LinkageError | InternalError e) {
-            return false; // What another transformer makes of it is no class, or the JVM does not allow the change.
+            return false; // The result of another transformer is no valid class, or the JVM does not allow the change.
         }
     }
 }

@@ -11,40 +11,43 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One preemption point that has been reached at least once. It names its class and holds nothing of it, so it does not
- * keep a class loader alive.
+ * One preemption point that has been reached at least once. It names its class but refers to no part of it, so it does not keep a
+ * class loader alive.
  */
 final class Site extends MutableCallSite implements Runnable {
-    /** The method, and how many loops of the method hold this one. */
+    /** The method, and the number of the method's loops around this point's loop. */
     final String method;
     final int depth;
     /** Whether C2 may vectorise the loop, so that arming the point costs much. */
     final boolean vector;
-    /** Armed when it was linked, and for good: such a point is not in the list of armed ones. */
+    /** Whether the point was armed when it was linked, for good. Such a point is not in the list of armed ones. */
     final boolean eager;
-    /** 1 while it is to be armed because a goroutine stopped here. (A VarHandle would take memory when first used, on sysmon.) */
+    /** 1 from when a goroutine stopped here until the point is armed. (A VarHandle would take memory at its first use, on sysmon.) */
     private final AtomicInteger learnt = new AtomicInteger();
-    /** The site that was learnt before, until it is armed. Written before the site is published. */
+    /** The site that was learnt before this one; null once this one is armed. Written before the site is published, and by armLearnt. */
     @Nullable Site learntBefore;
-    /** Its place among those of its class. Written before the site is published. */
+    /** The reference to this site in the list of its class. Written before the site is published. */
     @SuppressWarnings("NullAway.Init")
     Ref ref;
     private final MethodHandle unarmed;
     private @Nullable MethodHandle armed;
 
-    /** Written under the registry's lock, and by the constructor. A thread at the point reads it without: it may ask for what is done. */
+    /**
+     * Whether the point is armed. Written by the constructor and under the lock of {@link Points}. A thread at the point reads it
+     * without the lock, and may then learn a point that is armed already, which does no harm.
+     */
     boolean isArmed;
     int armings;
-    /** When it was armed or last stopped a goroutine, by {@link System#nanoTime}; a benign race: any recent value does. */
+    /** The {@link System#nanoTime} when the point was armed or last stopped a goroutine. A benign race: any recent value does. */
     volatile long lastUse;
 
     /**
-     * What our tables hold of a site. The code that links to the site holds it; when an agent has changed the class again, that code
-     * goes with its last frame, and so does the site.
+     * The weak reference to a site in the tables. Only the code that links to the site holds the site itself. When an agent has
+     * changed the class again, the old code is freed after its last frame has ended, and so is the site.
      */
     static final class Ref extends WeakReference<Site> {
         final ClassSites owner;
-        /** The site that was linked before. Written before this is published, and then under the lock of {@link #owner}. */
+        /** The site that was linked before. Written before this object is published, and then under the lock of {@link #owner}. */
         volatile @Nullable Ref before;
 
         Ref(Site site, ClassSites owner, ReferenceQueue<Object> gone) {
@@ -53,7 +56,7 @@ final class Site extends MutableCallSite implements Runnable {
         }
     }
 
-    /** @param type {@code ()V}, or {@code ()Z} on the way back */
+    /** @param type {@code ()V}, or {@code ()Z} for a point on the way back */
     Site(MethodType type, String method, int depth, boolean vector, boolean eager) {
         super(type);
         this.method = method;
@@ -74,7 +77,7 @@ final class Site extends MutableCallSite implements Runnable {
         Points.reached(this);
     }
 
-    /** Before {@link #arm}: takes the memory for it. */
+    /** Takes the memory for {@link #arm}, before it. */
     void prepare() {
         if (armed == null) {
             armed = (isBack() ? JdkPoint.ARMED_BACK : JdkPoint.ARMED).bindTo(this);
@@ -92,12 +95,12 @@ final class Site extends MutableCallSite implements Runnable {
         setTarget(armed);
     }
 
-    /** Whether the caller is to put it among those to be armed. */
+    /** Marks the site as one to be armed. Returns whether the caller has to add it to the list of these. */
     boolean learn() {
         return learnt.compareAndSet(0, 1);
     }
 
-    /** It is no longer among them. */
+    /** Ends the mark of {@link #learn}: the site is no longer in the list. */
     void forget() {
         learnt.setRelease(0);
     }

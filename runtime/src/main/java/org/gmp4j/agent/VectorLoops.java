@@ -6,18 +6,17 @@ import static org.gmp4j.classfile.Bytes.u2;
 import org.gmp4j.classfile.Opcodes;
 
 /**
- * Which loops C2 may vectorise, as far as their instructions show. Only these does an armed point make much slower, because the load
- * in it cannot be vectorised (a sum over an array of ints 5.2 times; other loops 0.6 to 1.3). A loop counts as one when
+ * Decides from a loop's instructions whether C2 may vectorise it. Only such loops become much slower by an armed point, because its
+ * load keeps them from being vectorised. A loop counts as one of these when
  * <ul>
  * <li>no other loop is in it,
  * <li>it counts: there is an {@code iinc}, or an addition of longs,
- * <li>it touches elements of arrays of numbers, or by way of {@code java.nio} buffers, memory segments, VarHandles or the
- * vector API,
- * <li>and calls nothing else but methods of {@code Math} and of the boxes of numbers, which C2 knows.
- * </ul>
- * A loop that is taken for one by mistake has a point that is not armed from the start, and is reached by nudges, or where
- * those are late by arming ({@link Points#arm}). One that is missed runs slower: a copy loop that gets its elements
- * by a method of the program's own, say, which C2 inlines.
+ * <li>it reads or writes elements of arrays of numbers, directly or through {@code java.nio} buffers, memory segments, VarHandles or
+ * the vector API,
+ * <li>and it calls no other methods than those of {@code Math} and of the boxes of numbers, which C2 knows.
+ * </ul> A loop that counts as one by mistake has a point that is not armed from the start; nudges reach it, or, where nudges take
+ * effect late, arming does ({@link Points#arm}). A loop that is missed runs slower: for instance a copy loop that reads its elements
+ * by a method of the program, which C2 inlines.
  */
 final class VectorLoops {
     private static final String[] ELEMENTS = {"java/nio/", "java/lang/foreign/", "java/lang/invoke/VarHandle",
@@ -28,7 +27,10 @@ final class VectorLoops {
     private VectorLoops() {
     }
 
-    /** Whether C2 may vectorise the loop without inner loops from {@code header} to {@code last}, offsets from {@code start}. */
+    /**
+     * Returns whether C2 may vectorise a loop without inner loops, which goes from {@code header} to {@code last}, offsets from {@code
+     * start}.
+     */
     static boolean mayBe(PointScan scan, int start, int header, int last) {
         byte[] b = scan.classFile();
         boolean elements = false;

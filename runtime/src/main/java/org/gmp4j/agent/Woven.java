@@ -6,8 +6,8 @@ import org.gmp4j.agent.PointOptions.When;
 /**
  * A class that got its points before the program ran initialises this class before it links the first ({@link LinkMethod}). The
  * initialiser does what the agent does when the program starts, as far as that can still be done: it makes the class that points link
- * to, unless {@code gmp.points=off} is set or nobody opened {@code java.lang} to us (then points are nothing), and it makes all virtual
- * threads goroutines if {@code gmp.default} asks for that. A bad setting ends the program with one sentence and exit code 2.
+ * to, unless {@code gmp.points=off} is set or {@code java.lang} is not open to gmp4j (then points do nothing), and it makes all
+ * virtual threads goroutines if {@code gmp.default} asks for that. A bad setting ends the program with one sentence and exit code 2.
  *
  * <p>Of the settings in {@link PointOptions} only {@code gmp.points} applies here; the patterns apply when a jar is woven.
  */
@@ -28,7 +28,7 @@ final class Woven {
         } catch (IllegalArgumentException | IllegalStateException e) {
             String sentence = e.getMessage() == null ? e.toString() : e.getMessage();
             System.err.println(sentence.startsWith("gmp4j ") ? sentence : "gmp4j: " + sentence);
-            Runtime.getRuntime().halt(BAD_USAGE); // A hook would wait for this class at its first point.
+            Runtime.getRuntime().halt(BAD_USAGE); // A shutdown hook would wait for this class at its first point.
         }
     }
 

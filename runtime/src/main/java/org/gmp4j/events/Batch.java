@@ -3,41 +3,44 @@ package org.gmp4j.events;
 
 import org.jspecify.annotations.Nullable;
 
-/** A piece of memory for events. Written by the ring that has it; after it was handed over, read by whoever takes it. */
+/**
+ * A block of memory for events. Its ring writes it. After the ring has handed it over, the thread that takes it from {@link Batches}
+ * reads it.
+ */
 public final class Batch {
-    /** Bytes: some 4,000 events. */
+    /** The size of a batch, bytes: some 4,000 events. */
     public static final int BYTES = 64 << 10;
 
-    /** No page of it was touched. */
+    /** Value of {@link #node} before any page was touched. */
     static final int FRESH = -2;
 
-    /** Where it is. */
+    /** The address of the memory. */
     public final long address;
-    /** Which ring filled it, and how many bytes. */
+    /** The ring that filled the batch, and the number of filled bytes. */
     int ring;
     int used;
-    /** When it was full, in ticks of its tracer. */
+    /** The time when the batch was full, in ticks of its tracer. */
     long until;
-    /** The NUMA node that its pages are asked from; -1 when it was used without one, {@link #FRESH} when it was never used. */
+    /** The NUMA node that its pages were requested from; -1 when it was used without one, {@link #FRESH} when it was never used. */
     int node = FRESH;
-    /** In the list it is in. */
+    /** The next batch of the list that this one is in. */
     @Nullable Batch next;
 
     Batch(long address) {
         this.address = address;
     }
 
-    /** The P whose events these are, or {@link Tracer#OUTSIDE}. */
+    /** Returns the number of the P whose events these are, or {@link Tracer#OUTSIDE}. */
     public int ring() {
         return ring;
     }
 
-    /** How many bytes are filled. */
+    /** Returns the number of filled bytes. */
     public int used() {
         return used;
     }
 
-    /** After its last event: ticks. */
+    /** Returns the time, in ticks, after the last event. */
     public long until() {
         return until;
     }

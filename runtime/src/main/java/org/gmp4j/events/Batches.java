@@ -7,13 +7,13 @@ import org.gmp4j.lock.LockRank;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The batches of one scheduler's trace: those that are free, and those that are full, oldest first. A leaf lock, taken once in some 4,000
- * events. It orders what a batch holds before whoever takes it from the list.
+ * The batches of one scheduler's trace: the free ones, and the full ones, oldest first. They are guarded by a leaf lock, which a ring
+ * takes once for each batch. It also orders the events in a batch before the reads of the thread that takes it from the list.
  */
 public final class Batches {
     private final HeapMutex lock = new HeapMutex(LockRank.TRACE);
     private final boolean latest;
-    /** How many are looked at for one of a node. */
+    /** The number of free batches that are checked for one of the wanted node. */
     private static final int LOOK = 32;
 
     private final long address;
@@ -27,12 +27,12 @@ public final class Batches {
     /**
      * Takes memory for {@code count} batches.
      *
-     * @param latest when no batch is free the oldest full one is lost; else the one that has just been filled
+     * @param latest whether, when no batch is free, the oldest full one is lost; otherwise the one that has just been filled is lost
      */
     Batches(int count, boolean latest) {
         this.latest = latest;
         bytes = (long) count * Batch.BYTES;
-        address = Memory.map(bytes); // Takes memory where it is touched.
+        address = Memory.map(bytes); // The kernel adds memory when a page is touched.
         for (int i = count - 1; i >= 0; i--) {
             Batch b = new Batch(address + (long) i * Batch.BYTES);
             b.next = free;
@@ -40,7 +40,7 @@ public final class Batches {
         }
     }
 
-    /** A free one for a new ring of a node (-1 for none), or null. */
+    /** Returns a free batch for a new ring of a node (-1 for none), or null. */
     @Nullable Batch take(int node) {
         lock.lock();
         Batch b = unlink(node);
@@ -48,7 +48,10 @@ public final class Batches {
         return b;
     }
 
-    /** A free one of the node, or one that can still be there, among the next few; else the next, if any. Under the lock. */
+    /**
+     * Takes a free batch of the node, or a fresh one that can still get pages there, among the next few; otherwise the next, if any.
+     * Called under the lock.
+     */
     private @Nullable Batch unlink(int node) {
         Batch before = null;
         Batch b = free;
@@ -69,7 +72,10 @@ public final class Batches {
         return b.node == node || b.node == Batch.FRESH;
     }
 
-    /** Hands a full one over; returns a free one, or null when there is none: then the caller keeps the full one, as lost. */
+    /**
+     * Hands a full batch over. Returns a free one, or null when there is none; then the caller reuses the full one, whose events are
+     * lost.
+     */
     @Nullable Batch exchange(Batch full, int node) {
         lock.lock();
         Batch b = unlink(node);
@@ -88,7 +94,7 @@ public final class Batches {
         return b;
     }
 
-    /** The same without one in return: the ring is at its end. */
+    /** Hands over the last batch of a ring that ends. */
     void hand(Batch b) {
         lock.lock();
         append(b);
@@ -105,7 +111,7 @@ public final class Batches {
         last = b;
     }
 
-    /** The oldest full one, for good; null for none. */
+    /** Removes and returns the oldest full batch; null if there is none. */
     public @Nullable Batch poll() {
         lock.lock();
         Batch b = first;
@@ -116,7 +122,7 @@ public final class Batches {
         return b;
     }
 
-    /** Gives one back that was read. */
+    /** Returns a batch that was read to the free ones. */
     public void free(Batch b) {
         lock.lock();
         b.next = free;
@@ -124,7 +130,7 @@ public final class Batches {
         lock.unlock();
     }
 
-    /** How many were lost. */
+    /** Returns the number of lost batches. */
     public long dropped() {
         lock.lock();
         long n = dropped;
@@ -132,7 +138,7 @@ public final class Batches {
         return n;
     }
 
-    /** When only the latest are kept: from when on nothing is missing, in ticks. */
+    /** Returns the time, in ticks, from which on no event is missing. For traces that keep only the latest batches. */
     public long lostUntil() {
         lock.lock();
         long t = lostUntil;
@@ -140,7 +146,7 @@ public final class Batches {
         return t;
     }
 
-    /** Nobody writes or reads any more. */
+    /** Frees the memory. No thread may write or read it any more. */
     void release() {
         Memory.unmap(address, bytes);
     }

@@ -20,13 +20,14 @@ import org.gmp4j.struct.GStatus;
 import org.gmp4j.struct.M;
 
 /**
- * A CPU profile: looks at intervals which goroutine each M runs, and where. On a thread of its own, from {@link #start} to {@link #stop}.
+ * A CPU profile. At intervals it samples which goroutine each M runs, and where. A thread of its own does this from {@link #start} to
+ * {@link #stop}.
  *
- * <p>A goroutine is seen where it next comes to a safepoint of the JVM, not where it was: a loop's body shows at its end, and inlined code
- * may show at its caller. A thread that the system has taken from its CPU counts as if it ran.
+ * <p>A sample shows the place where the goroutine next reaches a safepoint of the JVM, not the place where it was. So a loop's body
+ * shows at its end, and inlined code may show at its caller. A thread that the kernel has preempted counts as running.
  */
 public final class CpuSampler {
-    /** A place, with the goroutine's labels. */
+    /** A place in code, with the goroutine's labels. The innermost frame is first. */
     public record Place(List<StackTraceElement> frames, Map<String, String> labels) {
     }
 
@@ -36,19 +37,19 @@ public final class CpuSampler {
     private final Thread thread = new OwnThread(this::loop, "gmp-cpuprofile");
     private volatile boolean over;
 
-    /** Samples a scheduler every {@code interval} ns. */
+    /** Makes a sampler of a scheduler, with a sample every {@code interval} ns. */
     public CpuSampler(Scheduler s, long interval) {
         this.s = s;
         this.interval = interval;
         thread.setDaemon(true);
     }
 
-    /** Begins. */
+    /** Starts sampling. */
     public void start() {
         thread.start();
     }
 
-    /** Ends; returns when nobody looks any more. */
+    /** Stops sampling. Returns when the sampling thread takes no more samples. */
     public void stop() {
         over = true;
         LockSupport.unpark(thread);
@@ -65,7 +66,7 @@ public final class CpuSampler {
         }
     }
 
-    /** How many times a goroutine was seen at each place until now. */
+    /** Returns the number of samples of each place so far. */
     public Map<Place, LongAdder> found() {
         return found;
     }
@@ -91,11 +92,14 @@ public final class CpuSampler {
                     found.computeIfAbsent(p, k -> new LongAdder()).increment();
                 }
             }
-            next = Math.max(next, System.nanoTime() - interval); // What was missed is not made up for.
+            next = Math.max(next, System.nanoTime() - interval); // Missed samples are left out.
         }
     }
 
-    /** Structs of Ms and Gs are never unmapped: what is read may be old, and then shows what ran a moment ago. */
+    /**
+     * Samples an M. Structs of Ms and Gs are never unmapped. A value read here may be old, and then shows a goroutine that ran a
+     * moment ago.
+     */
     private void look(Machine m, List<Thread> running, List<GStack> stacks) {
         long gp = M.CURG.getOpaque(m.mp);
         if (gp != 0 && (GStatus.readgstatus(gp) & ~GStatus.GSCAN) == GStatus.GRUNNING && G.GOID.get(gp) != 0

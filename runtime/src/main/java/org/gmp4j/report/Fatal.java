@@ -19,43 +19,46 @@ import org.gmp4j.struct.Throw;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The ends of a process: {@code throw} (the runtime is corrupt: message, every P, M and G, exit) and {@code fatal error}
- * (the program is wrong: Go's text, all stacks, exit). Exit code 2, without shutdown hooks: a broken scheduler cannot be
- * trusted to run them. The first report is the only one; a thread that comes second waits for the end.
+ * The ends of a process: {@code throw} (the runtime is corrupt: message, every P, M and G, exit) and {@code fatal error} (the program
+ * is wrong: Go's text, all stacks, exit). Exit code 2, without shutdown hooks: a broken scheduler cannot be trusted to run them. The
+ * first report is the only one; a second thread that would report waits for the end of the process.
  *
- * <p>A dump may hang: the JDK reads a virtual thread's stack only between two switches, and waits for the end of a
- * switch that a broken M never finishes. So what needs no stack is printed first, and a guarding thread ends the process when the
- * rest makes no progress. A report may also run out of memory: then it is cut short.
+ * <p>A dump may hang: the JDK reads a virtual thread's stack only between two switches, and waits for the end of a switch that a
+ * broken M never finishes. So the parts that need no stack are printed first, and a guarding thread ends the process when the rest
+ * makes no progress. A report that runs out of memory is cut short.
  */
 public final class Fatal {
     private static final int EXIT = 2;
-    /** If a stack takes longer than this it is taken to hang. */
+    /** The time, ms, after which the reading of one stack counts as hung. */
     private static final long DUMP_MILLIS = 10_000;
-    /** How often a report that needs heap is tried, and the pauses between. */
+    /** The number of tries of a report that needs heap. The pause between two is {@link #REPORT_PAUSE_NANOS}. */
     private static final int REPORT_TRIES = 20;
     private static final int RESERVE = 64 << 10;
     private static final long REPORT_PAUSE_NANOS = 50_000_000;
     private static final AtomicReference<@Nullable Thread> REPORTER = new AtomicReference<>();
     private static final boolean AS_ERROR = "error".equals(System.getProperty("gmp.throw"));
-    /** Made while there is memory. */
+    /** These two texts are made while there is memory. */
     private static final byte[] OUT_OF_MEMORY = Stderr.bytes("fatal error: out of memory in the scheduler\n");
     private static final byte[] UNGUARDED = Stderr.bytes("gmp4j: a report without stacks: no thread to guard it\n");
-    /** For a report when the heap is full. */
+    /** Memory that is freed for a report when the heap is full. */
     private static byte @Nullable [] reserve = new byte[RESERVE];
     private static boolean installed;
-    /** How many stacks were printed; written by the reporter. */
+    /** The number of stacks that were printed. Written by the reporter. */
     private static volatile int printed;
-    /** Added to and taken from by any thread. */
+    /** The objects to save. Any thread adds and removes. */
     private static final Queue<Unsaved> UNSAVED = new ConcurrentLinkedQueue<>();
-    /** Which of them is being saved, null for none; written by the reporter. */
+    /** The object that is being saved, null for none. Written by the reporter. */
     private static volatile @Nullable Unsaved saving;
 
-    /** Something that is to be in a file before the process ends with a fatal error or an uncaught exception of the program. */
+    /** An object that is saved in a file before the process ends with a fatal error or an uncaught exception of the program. */
     public interface Unsaved {
-        /** Writes it; on a thread of its own. May hang where the scheduler cannot stop the world: see {@link #isWriting}. */
+        /**
+         * Writes the file. Called on a thread of its own. It may hang where the scheduler cannot stop the world: see {@link
+         * #isWriting}.
+         */
         void save();
 
-        /** Whether it no longer needs a scheduler, only the disk: then the process waits for it without a limit of time. */
+        /** Returns whether {@link #save} needs no scheduler any more, only the disk. Then the process waits for it without a time limit. */
         boolean isWriting();
     }
 
@@ -66,10 +69,10 @@ public final class Fatal {
         if (!installed && !AS_ERROR) {
             installed = true;
             Throw.setHook(new OnThrow());
-            // What needs memory when it is first used: then there may be none.
+            // These need memory at their first use, when there may be none.
             boolean _ = REPORTER.compareAndSet(null, null);
             try {
-                Class<?> _ = Class.forName("java.lang.Shutdown", true, null); // Of Runtime.halt.
+                Class<?> _ = Class.forName("java.lang.Shutdown", true, null); // Runtime.halt uses it.
             } catch (ClassNotFoundException e) {
                 return; // A JDK without that class halts in another way, which is not prepared.
             }
@@ -106,7 +109,7 @@ public final class Fatal {
         }
     }
 
-    /** Ps, Ms and Gs, without sched.lock, which the caller may hold. */
+    /** Prints Ps, Ms and Gs, without sched.lock, because the caller may hold it. */
     private static void state(Scheduler s) {
         try {
             Stderr.print("\n" + SchedTrace.dump(s));
@@ -119,7 +122,7 @@ public final class Fatal {
         try {
             Traceback.each(s, text -> {
                 Stderr.print("\n" + text);
-                printed++; // By the reporter alone.
+                printed++; // Written by the reporter alone.
             });
         } catch (RuntimeException | Error e) {
             Stderr.print("(stacks of " + s.name() + " failed: " + e + ")\n");
@@ -127,9 +130,10 @@ public final class Fatal {
     }
 
     /**
-     * Before anything is printed: returns on the first caller's thread only, which then halts the process whatever happens.
+     * Called before anything is printed. Returns on the first caller's thread only, which then halts the process in any case.
      *
-     * @return false when called by the report itself, which failed: the caller throws, into {@link #state} or {@link #stacks}
+     * @return false when the report itself calls this, because a part of it failed. The caller then throws, and {@link #state} or
+     *     {@link #stacks} catches that
      */
     private static boolean report() {
         Thread me = Thread.currentThread();
@@ -142,14 +146,17 @@ public final class Fatal {
         return true;
     }
 
-    /** Sees to it that the process ends even if the report hangs. False when that fails: then no stack may be read. */
+    /**
+     * Starts the thread that ends the process if the report hangs. Returns false when there is no such thread: then no stack may be
+     * read.
+     */
     private static boolean guard() {
         try {
             Thread t = new OwnThread(Fatal::haltSoon, "gmp-halt");
             t.start();
             return true;
         } catch (RuntimeException | Error e) {
-            Stderr.write(UNGUARDED); // What we report may be that threads or memory have run out.
+            Stderr.write(UNGUARDED); // The report itself may be that threads or memory have run out.
             return false;
         }
     }
@@ -160,13 +167,13 @@ public final class Fatal {
                 seen = printed;
             }
         } catch (InterruptedException e) {
-            // Nobody has a reference to this thread to interrupt it by.
+            // No code has a reference to this thread, so no code interrupts it.
         } finally {
             halt();
         }
     }
 
-    /** From now on {@code u} is saved if the program ends here. */
+    /** Adds an object that is saved if the program ends with a report of this class. */
     public static void saveAtEnd(Unsaved u) {
         boolean _ = UNSAVED.add(u);
     }
@@ -176,13 +183,13 @@ public final class Fatal {
         boolean _ = UNSAVED.remove(u);
     }
 
-    /** Only of the one that is being saved: another may have ended while it wrote. */
+    /** Returns whether the object that is being saved is writing. Others do not count, as one may have ended while it wrote. */
     private static boolean isWriting() {
         Unsaved u = saving;
         return u != null && u.isWriting();
     }
 
-    /** After the report, while {@link #guard} ends a save that hangs. */
+    /** Saves the objects. Called after the report, while {@link #guard} ends a save that hangs. */
     private static void save() {
         try {
             for (Unsaved u : UNSAVED) {
@@ -203,7 +210,7 @@ public final class Fatal {
         try {
             t.join();
         } catch (InterruptedException e) {
-            Thread.onSpinWait(); // It is waited for all the same: the process ends after that.
+            Thread.onSpinWait(); // The wait goes on: the process ends after it.
         }
     }
 
@@ -217,16 +224,16 @@ public final class Fatal {
             state(s);
         }
         if (level(s) == DebugVars.Level.CRASH) {
-            Signals.send(OsThread.gettid(), Signals.SIGABRT); // The JVM has no handler for it.
+            Signals.send(OsThread.gettid(), Signals.SIGABRT); // The JVM has no handler for SIGABRT.
         }
     }
 
-    /** Prints {@code t} with its stack; waits for memory that the report needs, which other threads may give back. */
+    /** Prints {@code t} with its stack. Waits for the memory that the report needs, which other threads may free. */
     private static void whenThereIsMemory(Throwable t) {
         reserve = null;
         for (int i = 0; i < REPORT_TRIES; i++) {
             try {
-                Stderr.print("in thread " + Thread.currentThread().getName() + "\n"); // Its stack the JVM may not have kept.
+                Stderr.print("in thread " + Thread.currentThread().getName() + "\n"); // The JVM may not have recorded the stack.
                 Stderr.print(t);
                 return;
             } catch (OutOfMemoryError again) {
@@ -235,7 +242,10 @@ public final class Fatal {
         }
     }
 
-    /** On the goroutine's stack, where a pause would need memory for its timer. */
+    /**
+     * Prints the text for an exception of a goroutine, and tries again without memory. Runs on the goroutine's stack, where a pause
+     * would need memory for its timer.
+     */
     private static void tell(GStack st, Throwable t) {
         try {
             Stderr.print(Uncaught.text(st, t));
@@ -251,12 +261,12 @@ public final class Fatal {
             try {
                 Runtime.getRuntime().halt(EXIT);
             } catch (Error e) {
-                Thread.onSpinWait(); // There is no memory until a collection has found some. See install.
+                Thread.onSpinWait(); // There is no memory until a collection frees some. See install.
             }
         }
     }
 
-    /** An exception came out of the loop of an M or of sysmon: a bug of ours. */
+    /** Ends the process because an exception came out of the loop of an M or of sysmon, which is a bug of the runtime. */
     public static void broken(Scheduler s, Throwable t) {
         if (t instanceof Throw && AS_ERROR) {
             t.printStackTrace();
@@ -266,7 +276,7 @@ public final class Fatal {
             try {
                 if (t instanceof OutOfMemoryError) {
                     Stderr.write(OUT_OF_MEMORY);
-                    if (ThrowableText.isHeap(t)) { // The rest needs heap, and takes time in which other threads fail.
+                    if (ThrowableText.isHeap(t)) { // The rest needs heap and time, and meanwhile other threads fail.
                         whenThereIsMemory(t);
                         return;
                     }
@@ -285,14 +295,14 @@ public final class Fatal {
     }
 
     /**
-     * A fatal error of the program.
+     * Reports a fatal error of the program and ends the process.
      *
-     * @param before text before the line, with its newline; may be empty
-     * @return never; typed so that callers can write throw
+     * @param before text that is printed before the error's line, with its newline; may be empty
+     * @return never; the type lets callers write throw
      */
     static Error fatal(Scheduler s, String before, String message) {
         if (report()) {
-            s.setPanicking(); // Main would end the process, with another exit code, before the report.
+            s.setPanicking(); // Without this, main could end the process with another exit code before the report.
             try {
                 boolean guarded = guard();
                 Stderr.print(before + "fatal error: " + message + "\n");
@@ -309,10 +319,11 @@ public final class Fatal {
     }
 
     /**
-     * Misuse that Go calls fatal: the end of the program when the caller belongs to program mode, an exception otherwise. A
-     * thread that is no goroutine belongs to it while a program runs in this process. Not inside {@link GStack#enter}.
+     * Handles misuse that is fatal in Go. Ends the process when the caller belongs to program mode, and otherwise returns an
+     * exception. A thread that is no goroutine belongs to program mode while a program runs in this process. Must not be called inside
+     * {@link GStack#enter}.
      *
-     * @return what the caller throws
+     * @return the exception that the caller throws
      */
     public static IllegalStateException misuse(String message) {
         misuseBy(GStack.current(), message);
@@ -320,8 +331,8 @@ public final class Fatal {
     }
 
     /**
-     * The same for misuse that is found after the call has returned, as it left its work to another thread. Where {@link #misuse} would
-     * be an exception this returns, for nobody is there to catch one.
+     * Handles misuse like {@link #misuse}, where the call has returned already because it left its work to another thread. In embedded
+     * mode this only returns, since no caller could catch an exception.
      *
      * @param by the caller's stack, null for a thread
      */
@@ -334,8 +345,9 @@ public final class Fatal {
     }
 
     /**
-     * An exception ended a goroutine of {@code s} in program mode, on the stack {@code st}: ends the program. Prints it and, with
-     * traceback=all, what all goroutines do. Without memory for the text it says so, and ends the program all the same.
+     * Ends the program because an exception ended a goroutine of {@code s} in program mode, on the stack {@code st}. Prints the
+     * exception and, with traceback=all, the stacks of all goroutines. Without memory for the text it prints that, and ends the
+     * program too.
      */
     static void end(Scheduler s, GStack st, Throwable t) {
         if (report()) {

@@ -30,41 +30,45 @@ import org.gmp4j.struct.WaitReason;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Looks for goroutines that nothing alive can wake, as Go's {@code goroutineleak} profile: the JVM's collector says what is reachable.
+ * Finds goroutines that no live object can wake, like Go's {@code goroutineleak} profile. The JVM's collector decides which objects
+ * are reachable.
  *
- * <p>Code that is to wake a goroutine which waits for a channel or a lock needs a reference to that. So the goroutine is alive if it, or
- * what it waits for, is reachable from a static field, a thread, a goroutine that is alive, or native code. Go's collector marks that in
- * rounds. Here it is one collection:
+ * <p>To wake a goroutine that waits for a channel or a lock, code needs a reference to that channel or lock. So the goroutine is alive
+ * if it, or the object that it waits for, is reachable from a static field, a thread, a goroutine that is alive, or native code. Go's
+ * collector marks these goroutines in rounds. Here one collection is enough:
  * <ol>
  * <li>The world is stopped. For each goroutine that waits, the stack and the function are moved from the side tables of {@link GSlots}
- * to an {@link Ark}, and what it waits for ({@link Park.Unlock#waitsFor}) gets a reference to it ({@link Keeper}). Its frames are taken
- * off its stack ({@link Apart}): a reference to the thread alone neither wakes it nor reaches what is on the stack.
- * <li>{@code System.gc()} clears the weak references to those that are reachable by the ark alone.
+ * to an {@link Ark}, and the object that it waits for ({@link Park.Unlock#waitsFor}) gets a reference to it ({@link Keeper}). Its
+ * frames are taken off its stack ({@link Apart}): a reference to the thread alone does not wake it, and must not reach the objects on
+ * its stack.
+ * <li>{@code System.gc()} clears the weak references to goroutines that only the ark reaches.
  * <li>Everything is put back, and the world goes on.
- * </ol>
- * A goroutine that waits in the JDK for a lock, a queue, a latch needs no such reference: those refer to its thread, and that to its
- * stack, whose frames stay. A virtual thread for which the scheduler stands in the JDK's place is left out while it waits there: if nothing
- * can wake it the collector takes it ({@code proc/Collected}), and this collection does.
+ * </ol> A goroutine that waits in the JDK for a lock, a queue or a latch needs no such reference: the lock refers to its thread, and
+ * the thread to its stack, whose frames stay. A virtual thread of the default scheduler is left out while it waits in the JDK: if no
+ * object can wake it, the collector frees it ({@code proc/Collected}), and so does this collection.
  *
- * <p>A goroutine that is alive is never taken for leaked. Collectors do not clear a weak reference to an object that any code can still
- * reach. Waits that can also be ended through off-heap memory, whose addresses no collector sees, are left out: those for timers, the
- * network, native events, and those with a limit of time, an interrupt or a context ({@link GStack#waitsFor}). So are
- * waits in the JDK without a {@linkplain LockSupport#getBlocker blocker}, for a socket or a monitor for example. Plain threads and
- * goroutines of other schedulers go on while the world is stopped, and may wake a goroutine that is being looked at. Until it is runnable
- * they hold what it waits for (the {@code reachabilityFence}s behind each {@code Waiting.ready}), and then they put it back into the
- * tables ({@link HiddenStacks}). Flag and status are Dekker's pattern: the waker moves the status by CAS, then reads the flag; the
- * search sets the flag, clears the entry, then reads the status.
+ * <p>A live goroutine is never reported as leaked. Collectors do not clear a weak reference to an object that any code can still
+ * reach. Waits that can also be ended through off-heap memory, whose addresses no collector sees, are left out: waits for timers, the
+ * network and native events, and waits with a time limit, an interrupt or a context ({@link GStack#waitsFor}). So are waits in the JDK
+ * without a {@linkplain LockSupport#getBlocker blocker}, for a socket or a monitor for example. Plain threads and goroutines of other
+ * schedulers go on while the world is stopped, and may wake a goroutine that is being examined. Until it is runnable they hold the
+ * object that it waits for (by the {@code reachabilityFence} behind each {@code Waiting.ready}). Then they put the goroutine back into
+ * the tables ({@link HiddenStacks}). Flag and status make Dekker's pattern: the waker changes the status by CAS, then reads the flag;
+ * the search sets the flag, clears the entry, then reads the status.
  *
- * <p>The converse does not hold: SEEING.md says which leaks are not found. Rejected: a heap dump, which takes as long as writing the heap,
- * and whose frames of compiled code lack objects that the compiler took apart, so that a live goroutine may look leaked; JVMTI, whose
- * first use makes each switch slower for good (HACKING.md); really giving leaked goroutines up to the collector, which would run no
- * {@code finally}, and off-heap queues would still name them.
+ * <p>The converse does not hold: SEEING.md says which leaks are not found. Rejected: a heap dump, because it takes as long as writing
+ * the heap, and its frames of compiled code lack objects that escape analysis removed, so a live goroutine may look leaked; JVMTI,
+ * whose first use makes each switch slower for good (HACKING.md); to let the collector free leaked goroutines, because that would run
+ * no {@code finally}, and off-heap queues would still refer to them.
  */
 public final class LeakSearch extends HiddenStacks {
     private static final int NONE = -1;
     private static final int TRIES = 3;
     private static final long NAP_NANOS = 50_000;
-    /** How long to wait for Ms on their way to sleep, ns. They need microseconds; then the goroutine that such an M ran last is missed. */
+    /**
+     * The longest wait, ns, for Ms on their way to sleep, which normally take microseconds. After it the goroutine that such an M ran
+     * last is not found.
+     */
     private static final long PATIENCE = 1_000_000_000;
 
     /** An element of the list of waiters in {@link Keeper#kept}. */
@@ -72,13 +76,13 @@ public final class LeakSearch extends HiddenStacks {
     }
 
     /**
-     * For each goroutine its stack and function, which were taken from the tables, and what else was taken off its stack, null where
-     * nothing was; and the objects that refer to these meanwhile.
+     * For each goroutine, its stack and function, which were taken from the tables, and the frames that were taken off its stack, null
+     * if none were; and the objects that refer to these meanwhile.
      */
     private record Cargo(List<GStack> stacks, List<Runnable> fns, List<@Nullable Apart> apart, List<Keeper> keepers) {
         /**
-         * Forgets all of it: the thread of the JDK that handles references may refer to the ark of this search during the next one.
-         * Takes no memory.
+         * Drops all references, because the JDK's thread that handles references may refer to the ark of this search during the next
+         * one. Takes no memory.
          */
         void release() {
             for (int i = 0; i < keepers.size(); i++) {
@@ -92,13 +96,13 @@ public final class LeakSearch extends HiddenStacks {
     }
 
     private final Scheduler s;
-    /** The canary of this search; those of searches that wait for their turn are no leaks. */
+    /** The canary of this search. Canaries of searches that wait to begin are no leaks. */
     private final Canary canary;
     private long[] gs = new long[64];
     private int n;
     @SuppressWarnings("NullAway.Init") // See load; likewise below.
     private WeakReference<?>[] refs;
-    /** By the number of the slot, which of {@link #gs}; {@link #NONE} for none. */
+    /** The index into {@link #gs} for each slot's number; {@link #NONE} for none. */
     @SuppressWarnings("NullAway.Init")
     private int[] at;
     @SuppressWarnings("NullAway.Init")
@@ -110,10 +114,10 @@ public final class LeakSearch extends HiddenStacks {
     }
 
     /**
-     * Tells of each goroutine of a scheduler that nothing alive can wake; afterwards, while all others run. Stops the world for one full
-     * collection.
+     * Passes each leaked goroutine of a scheduler to {@code to}, after the search, while all other goroutines run. Stops the world for
+     * one full collection.
      *
-     * @throws IllegalStateException when the scheduler is closed, or this JVM finds none (see {@link Canary})
+     * @throws IllegalStateException when the scheduler is closed, or this JVM finds no leaks (see {@link Canary})
      */
     static void each(Scheduler s, Consumer<Traceback.Goroutine> to) {
         for (int i = 0; i < TRIES && collectionsAreFull(); i++) {
@@ -126,14 +130,14 @@ public final class LeakSearch extends HiddenStacks {
     }
 
     /**
-     * A concurrent cycle of G1 begins with a young collection, and takes for reachable whatever survived that: the {@link Canary}, which is
-     * new, would be found, and leaks that were there for longer would not.
+     * Returns whether {@code System.gc()} does a full collection. A concurrent cycle of G1 begins with a young collection, and treats
+     * all objects that survive it as reachable. It would find the {@link Canary}, which is new, but no older leaks.
      */
     private static boolean collectionsAreFull() {
         try {
             HotSpotDiagnosticMXBean vm = ManagementFactory.getPlatformMXBean(HotSpotDiagnosticMXBean.class);
             return !(isOn(vm, "UseG1GC") && isOn(vm, "ExplicitGCInvokesConcurrent"));
-        } catch (NoClassDefFoundError | IllegalArgumentException unknown) { // An image without that module, a JVM without that option.
+        } catch (NoClassDefFoundError | IllegalArgumentException unknown) { // The image lacks that module, or the JVM that option.
             return true;
         }
     }
@@ -142,7 +146,7 @@ public final class LeakSearch extends HiddenStacks {
         return Boolean.parseBoolean(vm.getVMOption(option).getValue());
     }
 
-    /** False, and nothing reported, when it did not even find the goroutine that it made for that ({@link Canary}). */
+    /** Searches once. Returns false, and reports nothing, when it did not find its own {@link Canary}. */
     private static boolean once(Scheduler s, Consumer<Traceback.Goroutine> to) {
         GStack.checkAll();
         Canary canary = new Canary();
@@ -167,10 +171,10 @@ public final class LeakSearch extends HiddenStacks {
     }
 
     /**
-     * With the world stopped: waits until no M on its way to sleep refers to the goroutine that it ran last. An M whose goroutine is
-     * locked to it, or pinned, sleeps without forgetting that.
+     * Waits until no M on its way to sleep refers to the goroutine that it ran last. Called with the world stopped. An M whose
+     * goroutine is locked to it, or pinned, keeps its reference while it sleeps.
      *
-     * @return false when one still does after {@link #PATIENCE}
+     * @return false when an M still refers to one after {@link #PATIENCE}
      */
     static boolean settle(Scheduler s) {
         long end = System.nanoTime() + PATIENCE;
@@ -184,19 +188,19 @@ public final class LeakSearch extends HiddenStacks {
     }
 
     /**
-     * A goroutine that has leaked, on purpose. If it is not found no leak would be: that is so without collections, and with ZGC and
-     * Shenandoah, which take everything on a stack for reachable if the stack is weakly reachable (JDK 25: "Loom doesn't support mixing
-     * of weak marking and strong marking").
+     * A goroutine that leaks on purpose. If a search does not find it, it would find no leak. That is so without collections, and with
+     * ZGC and Shenandoah, which treat all objects on a weakly reachable stack as reachable (JDK 25: "Loom doesn't support mixing of
+     * weak marking and strong marking").
      */
     private static final class Canary implements Runnable {
-        // Made by the thread that starts this, so that there is memory for them. Only the goroutine has the lock once it runs.
+        // Made by the thread that starts the goroutine, so there is memory for them. Once it runs, only the goroutine has the lock.
         private @Nullable HeapMutex lock = new HeapMutex(LockRank.SEMA);
         private final Park.Unlock nothing = new Nothing();
         volatile long gp;
-        /** What kept it from parking; set before the goroutine ends, and its G becomes another's. */
+        /** The error that kept the goroutine from parking. Set before the goroutine ends and its G is reused. */
         private volatile @Nullable OutOfMemoryError ended;
 
-        /** Not a constant: had its class had no memory to be initialised there would be no leak report any more. */
+        /** No constant: if its class had no memory for its initialisation, there could be no leak report any more. */
         private record Nothing() implements Park.Unlock {
             @Override
             public boolean unlock(long gp, Object lock) {
@@ -205,7 +209,7 @@ public final class LeakSearch extends HiddenStacks {
         }
 
         @Override
-        @SuppressWarnings("NullAway") // It is a goroutine.
+        @SuppressWarnings("NullAway") // The caller is a goroutine.
         public void run() {
             GStack st = GStack.enter();
             try {
@@ -220,7 +224,10 @@ public final class LeakSearch extends HiddenStacks {
             }
         }
 
-        /** Looks at {@code ended} last: if that is null now, the G was still this goroutine's when its status was read. */
+        /**
+         * Returns whether the goroutine is parked. Reads {@code ended} last: if that is null, the G was still this goroutine's when
+         * its status was read.
+         */
         private boolean isParked() {
             return gp != 0 && GStatus.readgstatus(gp) == GStatus.GWAITING && ended == null;
         }
@@ -248,7 +255,7 @@ public final class LeakSearch extends HiddenStacks {
                 try {
                     awaitParked();
                 } catch (OutOfMemoryError e) {
-                    Thread.onSpinWait(); // It would be left behind for ever.
+                    Thread.onSpinWait(); // Without a further try the goroutine would stay for ever.
                 }
             }
             GStack st = GStack.enterChecked();
@@ -257,7 +264,7 @@ public final class LeakSearch extends HiddenStacks {
         }
     }
 
-    /** With the world stopped: the Gs that have leaked. */
+    /** Returns the leaked Gs. Called with the world stopped. */
     private long[] search() {
         boolean _ = settle(s);
         load();
@@ -265,12 +272,12 @@ public final class LeakSearch extends HiddenStacks {
             hide();
             System.gc();
             return leaked();
-        } finally { // There may be no memory for what was found.
+        } finally { // There may be no memory for the result.
             putBack();
         }
     }
 
-    /** The part that takes memory. A method of its own, so that no local variable refers to the cargo's objects afterwards. */
+    /** Does the part that takes memory. It is a method of its own so that no local variable refers to the cargo's objects afterwards. */
     private void load() {
         Cargo c = new Cargo(new ArrayList<>(), new ArrayList<>(), new ArrayList<>(), new ArrayList<>());
         boolean loaded = false;
@@ -326,7 +333,7 @@ public final class LeakSearch extends HiddenStacks {
         gs[n++] = gp;
     }
 
-    /** Gives all objects that the goroutine waits for a reference to it; false when they are not known. */
+    /** Gives all objects that the goroutine waits for a reference to it. Returns false when they are not known. */
     private static boolean keep(Apart waiter, Cargo c) {
         int i = 0;
         for (Keeper k = waiter.st.waitsFor(0); k != null; k = waiter.st.waitsFor(++i)) {
@@ -347,14 +354,14 @@ public final class LeakSearch extends HiddenStacks {
             if (apart != null) {
                 apart.take();
             }
-            VarHandle.fullFence(); // Before the look at the status: see the class comment.
+            VarHandle.fullFence(); // Before the read of the status: see the class comment.
             if (GStatus.readgstatus(gp) != GStatus.GWAITING) {
                 GSlots.setStack(gp, c.stacks.get(i));
             }
         }
     }
 
-    /** The goroutines whose reference was cleared and which still wait. */
+    /** Returns the goroutines whose reference was cleared and which still wait. */
     private long[] leaked() {
         long[] found = new long[n];
         int count = 0;

@@ -7,9 +7,9 @@ import org.gmp4j.proc.Scheduler;
 import org.gmp4j.stack.JdkContainer;
 import org.gmp4j.struct.GSlots;
 
-/** What schedulers report by: {@link Fatal}, {@link Uncaught} and {@link Goroutines}. Thread-safe. */
+/** The reports of all schedulers: {@link Fatal}, {@link Uncaught} and {@link Goroutines}. Thread-safe. */
 public final class Report implements Reports {
-    /** The only one. */
+    /** The only instance. */
     public static final Reports ALL = new Report();
 
     private Report() {

@@ -25,7 +25,7 @@ public final class SchedTrace {
         Stderr.print(text(s, sinceStart, s.config.debug().scheddetail()));
     }
 
-    /** The lines; taken under sched.lock, so the lists are whole, while Ps and Gs move. */
+    /** Returns the lines. They are made under sched.lock, so the lists are consistent, but Ps and Gs change meanwhile. */
     public static String text(Scheduler s, long sinceStart, boolean detail) {
         long sched = s.sched;
         SchedLock.lock(sched);
@@ -36,7 +36,7 @@ public final class SchedTrace {
         }
     }
 
-    /** The same in detail for a dump: without the lock, which the thread that reports a throw may hold. */
+    /** Returns the detailed lines for a dump. Takes no lock, because the thread that reports a throw may hold it. */
     static String dump(Scheduler s) {
         return lines(s, 0, true, true);
     }
@@ -78,7 +78,7 @@ public final class SchedTrace {
         return b.toString();
     }
 
-    /** @param names of states, for people; else their numbers, as Go prints them */
+    /** @param names whether states are printed by their names, for people, or by their numbers, as in Go */
     private static void detail(Scheduler s, StringBuilder b, Processor[] all, boolean names) {
         for (Processor pr : all) {
             long pp = pr.pp;
@@ -109,7 +109,7 @@ public final class SchedTrace {
         });
     }
 
-    /** Where points are given on demand: how many classes have got some, in how many pauses of all threads, and how long those took. */
+    /** If points are added on demand, appends the number of classes that got some, of the pauses of all threads, and the time of these. */
     private static void points(StringBuilder b) {
         if (OnDemand.get() != null) {
             OnDemand.Counts c = OnDemand.counts();
@@ -118,7 +118,7 @@ public final class SchedTrace {
         }
     }
 
-    /** How many goroutines run on without a P. */
+    /** Returns the number of goroutines that run on without a P. */
     private static int strays(Scheduler s) {
         int n = 0;
         for (Machine m : s.machines()) {

@@ -17,16 +17,16 @@ import org.gmp4j.struct.Schedt;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Looks for methods on the stacks of all goroutines and platform threads, parked ones included. Classes count by their names: one of
- * another loader is found as well. A stack that is too deep to be seen whole counts as one that has them all. Virtual threads of the JDK's
- * own scheduler are not searched: there is no list of them.
+ * Searches the stacks of all goroutines and platform threads, parked ones included, for methods. Classes are compared by name, so a
+ * class of another loader is found too. A stack that is too deep to be read whole counts as one with all methods. Virtual threads of
+ * the JDK's own scheduler are not searched: there is no list of them.
  *
- * <p>A goroutine takes some ten microseconds of this thread's time, and if it runs a moment of its own. A search of more than {@value
- * #MOST} goroutines gives up.
+ * <p>Each goroutine takes some microseconds of the caller's time, and a running goroutine is stopped for a moment. A search stops
+ * after {@value #MOST} goroutines.
  */
 public final class StackSearch {
     static final int MOST = 20_000;
-    /** How many frames HotSpot tells of a thread that does not stand still: the default of {@code -XX:MaxJavaStackTraceDepth}. */
+    /** The greatest number of frames that HotSpot returns of a running thread: the default of {@code -XX:MaxJavaStackTraceDepth}. */
     private static final int CUT = 1024;
 
     private final List<String> types = new ArrayList<>();
@@ -34,7 +34,7 @@ public final class StackSearch {
     private final List<Set<Long>> holders = new ArrayList<>();
     private int searched;
 
-    /** Adds a class to look for, and the methods that count; null for all. */
+    /** Adds a class to search for, and the names of its methods that count; null for all. */
     public void add(String type, @Nullable Set<String> names) {
         types.add(type);
         methods.add(names);
@@ -42,7 +42,7 @@ public final class StackSearch {
     }
 
     /**
-     * Searches.
+     * Searches all stacks.
      *
      * @return false when it gave up
      */
@@ -58,7 +58,10 @@ public final class StackSearch {
         return true;
     }
 
-    /** A search for leaks takes frames off stacks while it has stopped the world: what was seen meanwhile may not be all. */
+    /**
+     * Searches the goroutines of a scheduler. Returns false if a search for leaks ran meanwhile, because that takes frames off stacks
+     * while it has stopped the world.
+     */
     private boolean goroutines(Scheduler s) {
         long started = Schedt.PROCRESIZETIME.getVolatile(s.sched); // Written whenever the world starts again.
         return !HiddenStacks.areHidden(s) && s.slots.all(gp -> goroutine(s, gp)) && !HiddenStacks.areHidden(s)
@@ -66,8 +69,8 @@ public final class StackSearch {
     }
 
     /**
-     * What has a method of the class that was added as the {@code i}th on its stack: the ids of threads, and the negated numbers of
-     * goroutines.
+     * Returns the holders of the class that was added as the {@code i}th, which have one of its methods on their stack. They are the
+     * ids of threads, and the negated numbers of goroutines.
      */
     public Set<Long> holders(int i) {
         return holders.get(i);
@@ -77,12 +80,12 @@ public final class StackSearch {
         int status = GStatus.readgstatus(gp) & ~GStatus.GSCAN;
         Stack st = status == GStatus.GDEAD || status == GStatus.GIDLE ? null : HiddenStacks.of(s, gp);
         if (st == null) {
-            return true; // It has not begun, or has ended.
+            return true; // The goroutine has not begun, or has ended.
         }
         if (++searched > MOST) {
             return false;
         }
-        look(st.thread, -G.GOID.get(gp)); // Goroutines that follow each other have one thread.
+        look(st.thread, -G.GOID.get(gp)); // Successive goroutines may have the same thread.
         return true;
     }
 

@@ -29,7 +29,8 @@ public final class Traceback {
     }
 
     /**
-     * Every goroutine of a scheduler. Takes no lock; a goroutine that runs meanwhile is shown where it was at some moment.
+     * Returns every goroutine of a scheduler. Takes no lock. A goroutine that runs meanwhile is shown at a place where it was at some
+     * moment.
      */
     public static String all(Scheduler s) {
         StringBuilder all = new StringBuilder();
@@ -37,12 +38,12 @@ public final class Traceback {
         return all.toString();
     }
 
-    /** The same, one at a time. */
+    /** Passes the text of every goroutine to {@code to}, one at a time. Takes no lock. */
     static void each(Scheduler s, Consumer<String> to) {
         boolean system = s.config.debug().system();
         s.slots.forEach(gp -> {
             int status = GStatus.readgstatus(gp) & ~GStatus.GSCAN;
-            Stack st = HiddenStacks.of(s, gp); // Before the look whether it lives: what was found here is not collected meanwhile.
+            Stack st = HiddenStacks.of(s, gp); // Before the check: a stack found here is not collected meanwhile.
             if (lives(gp, status)) {
                 StringBuilder b = new StringBuilder();
                 header(b, gp, status);
@@ -59,31 +60,31 @@ public final class Traceback {
     }
 
     /**
-     * A goroutine as a traceback shows it.
+     * A goroutine in the form of a traceback.
      *
      * @param goid its number
-     * @param state its state, or what it waits for
+     * @param state its state, or the reason of its wait
      * @param locked whether it is locked to a thread
-     * @param frames innermost first; empty when it has not begun
+     * @param frames its frames, innermost first; empty when it has not begun
      * @param fn the class of its function when it has not begun, else empty
-     * @param labels as {@link Labelled} has them
-     * @param site where it was started; empty when that was not noted
+     * @param labels its labels, see {@link Labelled}
+     * @param site the place where it was started; empty when that was not recorded
      */
     public record Goroutine(long goid, String state, boolean locked, List<StackTraceElement> frames, String fn,
             Map<String, String> labels, String site) {
     }
 
-    /** Whether there is a goroutine in the slot, and the collector has not taken it. */
+    /** Returns whether the slot has a goroutine that the collector has not freed. */
     private static boolean lives(long gp, int status) {
         return status != GStatus.GDEAD && status != GStatus.GIDLE && !GSlots.isCollected(gp);
     }
 
-    /** Every goroutine that nothing alive can wake, one at a time; see {@link LeakSearch}. */
+    /** Passes every leaked goroutine to {@code to}, one at a time; see {@link LeakSearch}. */
     public static void leaked(Scheduler s, Consumer<Goroutine> to) {
         LeakSearch.each(s, to);
     }
 
-    /** The number of every goroutine. */
+    /** Passes the number of every goroutine to {@code to}. Takes no lock. */
     public static void numbers(Scheduler s, LongConsumer to) {
         s.slots.forEach(gp -> {
             int status = GStatus.readgstatus(gp) & ~GStatus.GSCAN;
@@ -93,7 +94,7 @@ public final class Traceback {
         });
     }
 
-    /** Every goroutine, one at a time; takes no lock. One that runs shows where it was. */
+    /** Passes every goroutine to {@code to}, one at a time. Takes no lock. A running goroutine shows a place where it was. */
     public static void list(Scheduler s, Consumer<Goroutine> to) {
         s.slots.forEach(gp -> {
             Goroutine g = one(s, gp);
@@ -103,10 +104,10 @@ public final class Traceback {
         });
     }
 
-    /** One of a scheduler's; null when none has the slot. */
+    /** Returns a goroutine of a scheduler; null when the slot has none. */
     static @Nullable Goroutine one(Scheduler s, long gp) {
         int status = GStatus.readgstatus(gp) & ~GStatus.GSCAN;
-        GStack st = HiddenStacks.of(s, gp); // As in each.
+        GStack st = HiddenStacks.of(s, gp); // Read before the check whether the goroutine lives, as in each.
         if (!lives(gp, status)) {
             return null;
         }
@@ -121,8 +122,8 @@ public final class Traceback {
     }
 
     /**
-     * How many goroutines of a scheduler are in each state, by the words of a traceback: {@code running}, {@code chan receive},
-     * {@code running, locked to thread}. Takes no lock and looks at no stack.
+     * Returns the number of goroutines of a scheduler in each state, by the words of a traceback: {@code running}, {@code chan
+     * receive}, {@code running, locked to thread}. Takes no lock and reads no stack.
      */
     public static Map<String, Long> states(Scheduler s) {
         Map<String, Long> states = new TreeMap<>();
@@ -136,7 +137,7 @@ public final class Traceback {
         return states;
     }
 
-    /** The goroutine that an exception ended. */
+    /** Returns the text of the goroutine that an exception ended. */
     static String ofThrowable(long gp, Throwable t) {
         StringBuilder b = new StringBuilder("goroutine ").append(G.GOID.get(gp)).append(" [running]:\n");
         Frames.append(b, ThrowableText.frames(t), ((Scheduler) GSlots.owner(gp)).config.debug().system());
@@ -148,7 +149,7 @@ public final class Traceback {
         b.append(label(gp, status)).append(":\n");
     }
 
-    /** A goroutine's number, with its state and wait reason. */
+    /** Returns a goroutine's number with its state and wait reason. */
     static String label(long gp, int status) {
         StringBuilder b = new StringBuilder("goroutine ").append(G.GOID.get(gp)).append(" [").append(state(gp, status));
         long since = G.WAITSINCE.getOpaque(gp);
@@ -173,7 +174,7 @@ public final class Traceback {
         };
     }
 
-    /** Where it was started, empty when that was not noted. */
+    /** Returns the place where a goroutine was started, empty when that was not recorded. */
     private static String site(Scheduler s, long gp) {
         GStack st = HiddenStacks.of(s, gp);
         String site = st == null ? Labelled.siteOf(GSlots.fn(gp)) : st.site();

@@ -12,20 +12,18 @@ import org.gmp4j.struct.G;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reports an exception that ended a goroutine, to the first of these that there is:
+ * Reports an exception that ended a goroutine, to the first of these that exists:
  * <ol>
- * <li>for a thread with an identity: its own {@link Thread.UncaughtExceptionHandler}, then the process's default one, as
- * for any thread, since code that was written for threads expects that;
+ * <li>for a thread with an identity: its own {@link Thread.UncaughtExceptionHandler}, then the process's default one, as for any
+ * thread, since code that was written for threads expects that;
  * <li>the handler of the scheduler;
  * <li>in program mode stderr: Go's panic text, and the end of the process;
- * <li>in embedded mode stderr: the same text, and the process goes on; for a thread of the scheduler that is in the JDK's place, the
- * text of the JDK.
- * </ol>
- * If a handler throws, an exception cannot be printed, or {@link System#err} throws, a line goes to the process's own stderr, and the
- * M goes on.
+ * <li>in embedded mode stderr: the same text, and the process goes on; for a thread of the default scheduler, the JDK's text.
+ * </ol> If a handler throws, an exception cannot be printed, or {@link System#err} throws, a line goes to the process's own stderr,
+ * and the M goes on.
  */
 public final class Uncaught {
-    /** Made while there is memory. */
+    /** The text is made while there is memory. */
     static final byte[] NO_REPORT =
             Stderr.bytes("gmp4j: an exception ended a goroutine, and there is no memory or stack to report it\n");
 
@@ -38,7 +36,7 @@ public final class Uncaught {
         boolean _ = Goexit.INSTANCE == null;
     }
 
-    /** On the goroutine's stack, after its deferred work. Never throws. */
+    /** Reports an exception that ended a goroutine. Called on the goroutine's stack, after its deferred work. Never throws. */
     static void report(GStack st, Throwable t) {
         try {
             tell(st, t);
@@ -57,7 +55,7 @@ public final class Uncaught {
         }
     }
 
-    /** On g0: an exception came out of the JDK's own code at the end of a virtual thread. Never throws. */
+    /** Reports an exception that came out of the JDK's own code at the end of a virtual thread. Called on g0. Never throws. */
     static void reportEscaped(Throwable t) {
         try {
             Stderr.print("gmp4j: at the end of a virtual thread: " + ThrowableText.full(t));
@@ -88,13 +86,13 @@ public final class Uncaught {
             s.setPanicking();
             Fatal.end(s, st, t);
         } else if (s.isInPlaceOfJdk() && !st.isPooled()) {
-            st.thread.getThreadGroup().uncaughtException(st.thread, t); // Its code was written for threads, not for goroutines.
+            st.thread.getThreadGroup().uncaughtException(st.thread, t); // The thread's code was written for threads, not for goroutines.
         } else {
             print(text(st, t));
         }
     }
 
-    /** What the Thread API has for this thread; null where the JDK would print. */
+    /** Returns the handler that the Thread API has for this thread; null if the JDK would print. */
     private static Thread.@Nullable UncaughtExceptionHandler threadHandler(Thread thread) {
         Thread.UncaughtExceptionHandler own = thread.getUncaughtExceptionHandler();
         return own == thread.getThreadGroup() ? Thread.getDefaultUncaughtExceptionHandler() : own;
@@ -115,7 +113,7 @@ public final class Uncaught {
         }
     }
 
-    /** What is printed of an exception that ended the goroutine on a stack. */
+    /** Returns the text to print for an exception that ended the goroutine on a stack. */
     static String text(GStack st, Throwable t) {
         StringBuilder b = new StringBuilder();
         if (t instanceof StackOverflowError) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What is told of a scheduler: stacks, uncaught exceptions, fatal errors, leaks. */
+/** Reports about a scheduler: stacks, uncaught exceptions, fatal errors, leaks. */
 @NullMarked
 package org.gmp4j.report;
 
