@@ -19,9 +19,8 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A policy that says on which CPUs the Ms of each P may run. Only CPUs of the process's affinity mask are used. Where
- * there are more Ps than places, the places are given out again from the first. Immutable, so safe to share between
- * threads.
+ * A policy that says on which CPUs the Ms of each P may run. Only CPUs of the process's affinity mask are used. If there are more Ps
+ * than places, the places are assigned again from the first. Immutable, so safe to share between threads.
  */
 public final class Affinity {
     private enum Kind {
@@ -75,9 +74,8 @@ public final class Affinity {
     }
 
     /**
-     * Far apart: each P on one CPU; successive Ps on different nodes, within a node on different last-level caches,
-     * then on different cores; second SMT siblings only once every core has a P. For goroutines that want cache and
-     * memory bandwidth each for itself.
+     * Far apart: each P on one CPU; successive Ps on different nodes, within a node on different last-level caches, then on different
+     * cores; second SMT siblings only once every core has a P. For goroutines that each need cache and memory bandwidth of their own.
      *
      * @return the policy
      */
@@ -86,8 +84,8 @@ public final class Affinity {
     }
 
     /**
-     * Each P on one CPU of a core, the cores in the order of {@link #compact}; its SMT siblings are left to the JVM's threads and to other
-     * processes. There are as many Ps as cores when nobody sets their number.
+     * Each P on one CPU of a core, the cores in the order of {@link #compact}; its SMT siblings are left to the JVM's threads and to
+     * other processes. Unless the number of Ps is set, there are as many as cores.
      *
      * @return the policy
      */
@@ -108,23 +106,24 @@ public final class Affinity {
     /**
      * Each P on one CPU of a list, in the list's order.
      *
-     * @param list CPU numbers and ascending ranges with commas between them: {@code 0,2,4-7}; a CPU may be there twice
+     * @param list CPU numbers and ascending ranges with commas between them: {@code 0,2,4-7}; a CPU may be in the list twice
      * @return the policy
-     * @throws IllegalArgumentException when the list has another form, or names a CPU that is not there or that
-     *     the process may not use
+     * @throws IllegalArgumentException when the list has another form, or names a CPU that is not there or that the process may not
+     *     use
      */
     public static Affinity cpus(String list) {
         return cpus(list, Topology.system());
     }
 
     /**
-     * The same policy on fewer CPUs: the last ones in the order of {@link #compact}, so whole cores first, are left to the JIT, the
-     * collector, the scheduler's monitor and other threads. When the process has no more CPUs than that, one is used all the same. There
-     * are as many Ps as CPUs are left when nobody sets their number.
+     * Returns this policy on fewer CPUs. The last CPUs in the order of {@link #compact}, so whole cores first, are left to the JIT,
+     * the collector, the scheduler's monitor and other threads. If the process has no more CPUs than that, one is used nevertheless.
+     * Unless the number of Ps is set, there are as many as CPUs remain.
      *
      * @param cpus how many to keep free, 0 to 65535
      * @return the policy
-     * @throws IllegalArgumentException when {@code cpus} is out of range, or the policy is a list, which says itself what is free
+     * @throws IllegalArgumentException when {@code cpus} is out of range, or the policy is a list, which determines the free CPUs
+     *     itself
      */
     public Affinity reserve(int cpus) {
         if (cpus < 0 || cpus > MOST_RESERVED) {
@@ -165,10 +164,10 @@ public final class Affinity {
     }
 
     /**
-     * The same for a machine that need not be this one.
+     * Reads a policy for a machine, this one or another.
      *
-     * @param text as {@link #parse(String)} takes it
-     * @param topology where the CPUs of a list must be, and usable
+     * @param text a text in the form of {@link #parse(String)}
+     * @param topology the machine on which the CPUs of a list must exist and be usable
      * @return the policy
      * @throws IllegalArgumentException as {@link #parse(String)} does
      */
@@ -234,11 +233,11 @@ public final class Affinity {
     }
 
     /**
-     * The places of a machine, in the order in which Ps get them; P number i has that of number i, round and round. CPUs of a list that
-     * the process may not use are left out, and when none of them is left, all that it may use are one place.
+     * Returns the places of a machine, in the order in which Ps get them: P number i gets place number i, and after the last place the
+     * first again. CPUs of a list that the process may not use are left out. If none is left, all CPUs that it may use are one place.
      *
      * @param topology the machine
-     * @return the CPUs of each, the caller's to change; an empty list when the policy is {@link #none()}
+     * @return the CPUs of each place, which the caller may change; an empty list when the policy is {@link #none()}
      */
     public List<BitSet> places(Topology topology) {
         Topology left = lessReserved(topology);
@@ -256,7 +255,7 @@ public final class Affinity {
         };
     }
 
-    /** Whether the policy says how many Ps there are, when nobody else does: as many as it uses CPUs. */
+    /** Returns whether the policy determines the number of Ps unless that is set: as many as it uses CPUs. */
     public boolean limitsProcs() {
         return kind == Kind.CORES || reserved > 0;
     }
@@ -282,7 +281,7 @@ public final class Affinity {
         return 31 * (31 * kind.name().hashCode() + reserved) + Arrays.hashCode(list);
     }
 
-    /** As {@link #parse} reads it. */
+    /** Returns the text that {@link #parse} reads. */
     @Override
     public String toString() {
         return kind == Kind.LIST ? CpuList.format(list)
@@ -297,7 +296,7 @@ public final class Affinity {
         }).toList();
     }
 
-    /** The first usable CPU of each core. */
+    /** Returns the first usable CPU of each core. */
     private static IntStream coresOrder(Topology topology) {
         BitSet seen = new BitSet();
         return compactOrder(topology).stream().filter(c -> {
@@ -318,7 +317,7 @@ public final class Affinity {
                 .thenComparingInt(Topology.Cpu::id)).toList();
     }
 
-    /** First the first usable CPU of each core, then the second ones, …; each such round deals from node to node. */
+    /** Returns the first usable CPU of each core, then the second ones, …; each such round takes CPUs from node to node. */
     private static List<Topology.Cpu> scatterOrder(Topology topology) {
         Map<Integer, List<Topology.Cpu>> rounds = new TreeMap<>();
         Map<Integer, Integer> seen = new TreeMap<>();
@@ -340,7 +339,7 @@ public final class Affinity {
         return order;
     }
 
-    /** One from each in turn until all are empty. */
+    /** Takes one from each in turn until all are empty. */
     private static List<Topology.Cpu> deal(Iterable<Deque<Topology.Cpu>> hands) {
         List<Topology.Cpu> dealt = new ArrayList<>();
         int before;
@@ -382,9 +381,9 @@ public final class Affinity {
                 + CpuList.format(topology.allowed());
     }
 
-    /** Apart, for those that name no CPUs. */
+    /** A class of its own, so that policies without CPU numbers do not load it. */
     private static final class Item {
-        /** A CPU or a range; of more digits than fit a long there is no CPU on any machine. */
+        /** A CPU or a range. No machine has a CPU whose number has more digits than fit a long. */
         static final Pattern FORM = Pattern.compile("([0-9]{1,18})(?:-([0-9]{1,18}))?");
     }
 }

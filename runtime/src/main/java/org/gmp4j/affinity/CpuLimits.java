@@ -13,24 +13,24 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The CPU bandwidth limits that hold for this process: {@code cpu.max} of cgroup v2 and {@code cpu.cfs_quota_us} of v1,
- * in the process's own cgroup and in each one above it. The kernel enforces all of them, so the smallest counts,
- * wherever it sits; a machine with both versions mounted is asked for both.
+ * The CPU bandwidth limits that hold for this process: {@code cpu.max} of cgroup v2 and {@code cpu.cfs_quota_us} of v1, in the
+ * process's own cgroup and in each one above it. The kernel enforces all of them, so the smallest counts, wherever it is. If both
+ * versions are mounted, both are read.
  *
- * <p>Which directory is ours comes from two files: /proc/self/cgroup has the path within the hierarchy,
- * /proc/self/mountinfo which part of the hierarchy is mounted where. A container may see only a part, or a path
- * that means nothing in its own mounts; then the mount point itself is the best that can be known.
+ * <p>Two files determine the process's directory: /proc/self/cgroup has the path within the hierarchy, /proc/self/mountinfo which part
+ * of the hierarchy is mounted where. A container may see only a part, or a path that does not exist in its own mounts; then the mount
+ * point itself is used.
  */
 final class CpuLimits {
     /** One cgroup file system: {@code root} is the directory of the hierarchy that shows at {@code point}. */
     private record Mount(boolean v2, String root, String point) {
     }
 
-    /** More hierarchies than any kernel has, and more places where one of them is mounted than one would look at. */
+    /** The greatest number of hierarchies, and of mount points of one of them, that are read. No kernel has more hierarchies. */
     private static final int MOST = 64;
-    /** Longer than a path that the kernel takes. */
+    /** The greatest length of a path; the kernel takes no longer one. */
     private static final int LONGEST = 4_096;
-    /** More folders, in all hierarchies and places together, than those of the cgroups that a process is in. */
+    /** The greatest number of folders in all hierarchies and places together. The cgroups that a process is in have fewer. */
     private static final int MOST_DIRS = 1 << 14;
     private static final int MOST_PROBLEMS = 8;
 
@@ -48,15 +48,15 @@ final class CpuLimits {
         this.withSets = withSets;
     }
 
-    /** The limits, from the process's own cgroup upwards; empty when there are none. */
+    /** Returns the limits, from the process's own cgroup upwards; empty when there are none. */
     static List<Topology.CpuLimit> read(SysFiles files) {
         return new CpuLimits(files, false).read().limits();
     }
 
     /**
-     * The same again and again, of the machine itself: which cgroups are ours is worked out anew only when it has changed. In the
-     * interpreter, where a method stays that runs once a second, that took one to two milliseconds, in which sysmon looks at nothing.
-     * For one thread.
+     * Reads the limits of the machine itself again and again. The process's cgroups are determined anew only when they have changed: a
+     * method that runs once a second stays in the interpreter, where that takes long, and sysmon does nothing else meanwhile. For one
+     * thread.
      */
     static final class Followed {
         private final SysFiles files;
@@ -89,12 +89,12 @@ final class CpuLimits {
         }
     }
 
-    /** Limits and cpusets. */
+    /** Reads limits and cpusets. */
     static CpuLimits all(SysFiles files) {
         return new CpuLimits(files, true).read();
     }
 
-    /** What has another form than the kernel's: a sentence for each, without a full stop. */
+    /** Returns a sentence, without a full stop, for each text that has another form than the kernel's. */
     List<String> problems() {
         return problems;
     }
@@ -214,7 +214,7 @@ final class CpuLimits {
         }
     }
 
-    /** {@code path} as seen from {@code root}, or null when it does not lie below it. */
+    /** Returns {@code path} relative to {@code root}, or null when it is not below it. */
     private static @Nullable String below(String root, String path) {
         if (Arrays.asList(path.split("/")).contains("..")) {
             return null; // outside our cgroup namespace
@@ -225,7 +225,7 @@ final class CpuLimits {
         return path.startsWith(root + "/") ? path.substring(root.length()) : null;
     }
 
-    /** What is in force: v2's file, v1's, or what was asked for where a kernel has neither. */
+    /** Reads the cpuset in force: v2's file, v1's, or the requested one where a kernel has neither. */
     private void set(Path dir) {
         for (String name : new String[] {"cpuset.cpus.effective", "cpuset.effective_cpus", "cpuset.cpus"}) {
             String text = SysFiles.text(dir.resolve(name));
@@ -241,7 +241,7 @@ final class CpuLimits {
         }
     }
 
-    /** {@code cpu.max}: "max 100000" or "150000 100000"; the period may be left out. */
+    /** Reads {@code cpu.max}: "max 100000" or "150000 100000"; the period may be missing. */
     private Topology.@Nullable CpuLimit v2(Path dir) {
         String text = SysFiles.text(dir.resolve("cpu.max"));
         if (text == null) {
@@ -256,7 +256,7 @@ final class CpuLimits {
         return limit(dir, quota, SysFiles.text(dir.resolve("cpu.cfs_period_us")));
     }
 
-    /** Null for no limit: "max", -1, or a file that is not there. */
+    /** Returns the limit; null for none: "max", -1, or a file that does not exist. */
     private Topology.@Nullable CpuLimit limit(Path dir, @Nullable String quota, @Nullable String period) {
         try {
             long q = quota == null ? -1 : Long.parseLong(quota);
@@ -275,7 +275,7 @@ final class CpuLimits {
         return Arrays.asList(commaSeparated.split(",")).contains(word);
     }
 
-    /** mountinfo writes space, tab, newline and backslash as three octal digits. */
+    /** Decodes a text of mountinfo, which has space, tab, newline and backslash as three octal digits. */
     private static String unescape(String text) {
         StringBuilder plain = new StringBuilder();
         for (int i = 0; i < text.length(); i++) {

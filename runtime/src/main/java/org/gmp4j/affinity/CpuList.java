@@ -5,16 +5,16 @@ import java.util.BitSet;
 
 import org.jspecify.annotations.Nullable;
 
-/** The kernel's way of writing a set of CPUs or nodes, in ascending order: {@code 0-3,8,10-11}. */
+/** The kernel's text form of a set of CPUs or nodes, in ascending order: {@code 0-3,8,10-11}. */
 final class CpuList {
-    /** Above any number that a kernel is built for; a file that says more is broken. */
+    /** Greater than any number that a kernel is built for; a file with a greater one is broken. */
     private static final int MAX_NUMBER = 1 << 20;
 
     private CpuList() {
     }
 
     /**
-     * Reads what the kernel wrote.
+     * Reads a text of the kernel.
      *
      * @return the set; empty for null and for text of another form
      */
@@ -37,7 +37,7 @@ final class CpuList {
         return set;
     }
 
-    /** A number from 0 to {@link #MAX_NUMBER}, or -1. */
+    /** Returns a number from 0 to {@link #MAX_NUMBER}, or -1. */
     static int number(String digits) {
         if (digits.isEmpty() || digits.length() > 9 || !digits.chars().allMatch(c -> c >= '0' && c <= '9')) {
             return -1;
@@ -50,7 +50,7 @@ final class CpuList {
         return format(set.stream().toArray());
     }
 
-    /** In the order given; ascending neighbours make a range. */
+    /** Returns the text of the numbers in the given order; ascending neighbours make a range. */
     static String format(int[] numbers) {
         StringBuilder text = new StringBuilder();
         for (int i = 0, end; i < numbers.length; i = end) {

@@ -4,22 +4,22 @@ package org.gmp4j.affinity;
 import java.nio.file.Path;
 import java.util.List;
 
-/** Whether this process has a cgroup of its own, so that nice values count among its own threads alone. */
+/** Checks whether this process has a cgroup of its own, so that nice values count among its own threads alone. */
 public final class OwnCgroup {
     private static final String V2 = "0::";
 
     private OwnCgroup() {
     }
 
-    /** As the machine's files say; false where they cannot be read. */
+    /** Reads it from the machine's files. Returns false when they cannot be read. */
     public static boolean isOwn() {
         return isOwn(new SysFiles(Path.of("/")), ProcessHandle.current().pid());
     }
 
     /**
-     * Whether the cgroup (version 2) of this process has a share of the CPU, and no other process in it.
+     * Returns whether the cgroup (version 2) of this process has a share of the CPU, and no other process is in it.
      *
-     * @param pid the process's, as its cgroup names it
+     * @param pid the process's id in the cgroup's file
      */
     static boolean isOwn(SysFiles files, long pid) {
         for (String line : SysFiles.lines(files.at("/proc/self/cgroup"))) {

@@ -3,20 +3,20 @@ package org.gmp4j.affinity;
 
 import java.util.Locale;
 
-/** In which order a thread without work looks into the queues of other Ps. Immutable. */
+/** The order in which a thread without work searches the queues of other Ps. Immutable. */
 public enum StealOrder {
     /** Every P as likely as any other to be the next: Go's order, and the default. Needs no placement. */
     UNIFORM,
 
     /**
-     * The Ps of the same core first, then of the same cache, node, package, and the others last; within each of these uniform.
-     * One search in sixteen is uniform, so that what distant Ps have is found even where near ones always have some.
+     * The Ps of the same core first, then of the same cache, node, package, and the others last; within each of these uniform. One
+     * search in sixteen is uniform, so that work of distant Ps is found even if near Ps always have some.
      */
     NEAREST,
 
     /**
-     * Three times two Ps at random, of which the one with more work is robbed; then, when none of the six had any, one uniform
-     * walk over all. Fewer looks where most Ps have work, and larger shares. Needs no placement.
+     * Three times, two Ps at random, and a theft from the one with more work; then, if none of the six had any, one uniform walk over
+     * all. Reads fewer queues if most Ps have work, and steals larger shares. Needs no placement.
      */
     TWO;
 
@@ -36,7 +36,7 @@ public enum StealOrder {
         throw new IllegalArgumentException("steal order \"" + text + "\" is unknown: use uniform, nearest or two");
     }
 
-    /** As {@link #parse} reads it. */
+    /** Returns the text that {@link #parse} reads. */
     @Override
     public String toString() {
         return name().toLowerCase(Locale.ROOT);

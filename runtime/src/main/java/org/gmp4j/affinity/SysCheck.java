@@ -14,12 +14,12 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whether /sys and /proc say what a kernel would say. A {@link Topology} makes the best of what it is told; this class says what
- * is wrong with it, a sentence for each fault, and stops after a few. A file that is missing is no fault, but for the list of
- * CPUs: containers hide files, and old kernels have fewer.
+ * Checks whether /sys and /proc have contents that a kernel could have written. A {@link Topology} uses any contents as well as it
+ * can. This class returns a sentence for each fault, and stops after a few. A missing file is no fault, except the list of CPUs:
+ * containers hide files, and old kernels have fewer.
  */
 final class SysCheck {
-    /** Twice what any kernel is built for. */
+    /** Twice the number of CPUs that any kernel is built for. */
     private static final int MOST_CPUS = 1 << 14;
     private static final int MOST_NODES = 1 << 10;
     private static final int MOST_PROBLEMS = 5;
@@ -33,19 +33,22 @@ final class SysCheck {
         this.files = files;
     }
 
-    /** Looks at all of it. */
+    /** Checks all files. */
     static SysCheck of(SysFiles files) {
         SysCheck check = new SysCheck(files);
         check.all();
         return check;
     }
 
-    /** A sentence for each fault, without a full stop. */
+    /** Returns a sentence for each fault, without a full stop. */
     List<String> problems() {
         return problems;
     }
 
-    /** The CPUs that the process may use: those of its mask that are online and in its cpusets; not empty if there are no problems. */
+    /**
+     * Returns the CPUs that the process may use: those of its mask that are online and in its cpusets; not empty if there are no
+     * problems.
+     */
     BitSet allowed() {
         return allowed;
     }
@@ -63,7 +66,7 @@ final class SysCheck {
             problem(SysFiles.shown(where) + " names CPU " + (online.length() - 1) + ", and no kernel has more than " + MOST_CPUS);
         }
         if (!problems.isEmpty()) {
-            return; // Nothing else makes sense.
+            return; // Further checks make no sense.
         }
         BitSet present = list(TopologyFiles.CPUS + "present");
         if (!present.isEmpty() && !minus(online, present).isEmpty()) {

@@ -11,22 +11,22 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads small files of /sys and /proc below a root. In containers and virtual machines any of them may be missing,
- * unreadable or go away between two reads: every reader has an answer for that.
+ * Reads small files of /sys and /proc below a root. In containers and virtual machines any of them may be missing, unreadable or
+ * disappear between two reads. Each method defines its result for that.
  */
 record SysFiles(Path root) {
 
-    /** Where {@code path}, absolute in the system's own tree, lies below the root. */
+    /** Returns the place below the root of {@code path}, which is absolute in the system's own tree. */
     Path at(String path) {
         return root.resolve(path.startsWith("/") ? path.substring(1) : path);
     }
 
-    /** No file that is read here is as long: one that is does not come from a kernel. */
+    /** The size, bytes, from which a file cannot come from a kernel. */
     private static final int MOST_BYTES = 4 << 20;
 
     private static final int SHOWN = 60;
 
-    /** The file's text without surrounding space, or null: also for what is no file, a pipe say, which nobody may ever write to. */
+    /** Returns the file's text without surrounding space, or null. A file that is not regular has no text: a pipe may never get any. */
     static @Nullable String text(Path file) {
         if (!Files.isRegularFile(file)) {
             return null;
@@ -39,13 +39,13 @@ record SysFiles(Path root) {
         }
     }
 
-    /** The file's lines; none when it cannot be read. */
+    /** Returns the file's lines; none when it cannot be read. */
     static List<String> lines(Path file) {
         String text = text(file);
         return text == null || text.isEmpty() ? List.of() : List.of(text.split("\n"));
     }
 
-    /** The number in the file; {@code otherwise} when there is none, or a negative one (the kernel's "unknown"). */
+    /** Returns the number in the file; {@code otherwise} when there is none, or a negative one (the kernel's "unknown"). */
     static int number(Path file, int otherwise) {
         String text = text(file);
         try {
@@ -56,12 +56,12 @@ record SysFiles(Path root) {
         }
     }
 
-    /** A file's name for a message: whatever it is called it stays on one line. */
+    /** Returns a file's name for a message, on one line whatever the name is. */
     static String shown(Path file) {
         return printable(file.toString());
     }
 
-    /** The beginning of what a file says, for a message. */
+    /** Returns the beginning of a file's text, for a message. */
     static String cut(@Nullable String text) {
         return text == null ? "nothing" : printable(text.length() <= SHOWN ? text : text.substring(0, SHOWN) + "...");
     }

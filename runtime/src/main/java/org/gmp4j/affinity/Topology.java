@@ -14,12 +14,12 @@ import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the process can run on: CPUs, their cores, caches and NUMA nodes, and the CPU limits of its cgroups, as the
- * kernel tells at one moment. A machine that tells less (containers and virtual machines hide files) is taken as flat:
- * each CPU is a core of its own in one package on one node, with no known cache.
+ * The machine for a process: CPUs, their cores, caches and NUMA nodes, and the CPU limits of its cgroups, as the kernel reports them
+ * at one moment. If files are missing (containers and virtual machines hide some), the machine counts as flat: each CPU is a core of
+ * its own in one package on one node, with no known cache.
  *
- * <p>Sources: {@code sched_getaffinity(2)}, {@code /sys/devices/system/cpu} and {@code node}, {@code /proc/self/cgroup}
- * and {@code mountinfo}. Immutable, so safe to share between threads; sets that are handed out are copies.
+ * <p>Sources: {@code sched_getaffinity(2)}, {@code /sys/devices/system/cpu} and {@code node}, {@code /proc/self/cgroup} and {@code
+ * mountinfo}. Immutable, so safe to share between threads; methods return copies of sets.
  */
 public final class Topology {
     /**
@@ -55,7 +55,8 @@ public final class Topology {
         }
 
         /**
-         * Names those who share this one's last data cache: the first of them. Without caches its core.
+         * Returns the first of the CPUs that share this one's last data cache, as a name of their group; without caches the first of
+         * its core.
          *
          * @return a CPU's number
          */
@@ -68,7 +69,7 @@ public final class Topology {
         }
 
         /**
-         * Names the core: its first CPU.
+         * Returns the first CPU of the core, as a name of the core.
          *
          * @return a CPU's number
          */
@@ -77,7 +78,7 @@ public final class Topology {
         }
     }
 
-    /** What a cache holds. */
+    /** The contents of a cache. */
     public enum CacheType {
         /** Data only. */
         DATA("d"),
@@ -97,7 +98,7 @@ public final class Topology {
      * One cache.
      *
      * @param level from 1, the nearest
-     * @param type what it holds
+     * @param type its contents
      * @param bytes its size; 0 when unknown
      * @param cpus the CPUs that share it, whether or not the process may use them
      */
@@ -171,7 +172,7 @@ public final class Topology {
      * The CPUs of one cgroup.
      *
      * @param cgroup its directory
-     * @param cpus those that its processes may use
+     * @param cpus the CPUs that its processes may use
      */
     public record Cpuset(String cgroup, BitSet cpus) {
         /**
@@ -194,10 +195,10 @@ public final class Topology {
         }
     }
 
-    /** What the firmware says for "the same node" (ACPI SLIT). */
+    /** The firmware's distance of a node to itself (ACPI SLIT). */
     static final int LOCAL_DISTANCE = 10;
 
-    /** What the kernel assumes between two nodes when the firmware says nothing. */
+    /** The distance that the kernel assumes between two nodes when the firmware reports none. */
     private static final int REMOTE_DISTANCE = 20;
 
     private final BitSet allowed;
@@ -210,7 +211,7 @@ public final class Topology {
     private final BitSet isolated;
     private final Map<String, BitSet> kinds;
     private final Map<Integer, Long> memory = new TreeMap<>();
-    /** The same machine when all CPUs may be used; this one where that is so. */
+    /** The same machine when all CPUs may be used; this object when that is so; null when it was not read. */
     private final @Nullable Topology whole;
     private final Path root;
 
@@ -257,11 +258,11 @@ public final class Topology {
     }
 
     /**
-     * A recorded machine: {@code sys} and {@code proc} below a folder in place of the system's own. The CPUs that the process may
-     * use are {@code Cpus_allowed_list} of {@code proc/self/status}, or all that are online, less what the cpusets of its cgroups
-     * leave out.
+     * A recorded machine: {@code sys} and {@code proc} below a folder in place of the system's own. The CPUs that the process may use
+     * are {@code Cpus_allowed_list} of {@code proc/self/status}, or all that are online, less what the cpusets of its cgroups leave
+     * out.
      *
-     * @param folder what stands in for {@code /}
+     * @param folder the folder in place of {@code /}
      * @return a new description
      * @throws IllegalArgumentException in one sentence, when the folder has no such files, when one of them cannot be read or has
      *     another form than the kernel's, or when they contradict each other
@@ -276,7 +277,8 @@ public final class Topology {
     }
 
     /**
-     * What is wrong with the machine's own files, as {@link #recorded} would refuse it: unreadable, of another form, or contradictory.
+     * Returns the faults of the machine's own files for which {@link #recorded} would refuse them: unreadable, of another form, or
+     * contradictory.
      *
      * @return a sentence for each, without a full stop, a few at most; empty when all is well
      */
@@ -294,7 +296,7 @@ public final class Topology {
     }
 
     /**
-     * The CPUs that the process may use now, those that have gone offline left out; a system call, no more.
+     * The CPUs that the process may use now, without those that have gone offline. This makes one system call.
      *
      * @return a new set
      * @throws RuntimeException when the kernel refuses {@code sched_getaffinity}
@@ -303,7 +305,7 @@ public final class Topology {
         return mask();
     }
 
-    /** The same machine for a process that may not use these CPUs either; one must be left. */
+    /** Returns the same machine for a process that may not use these CPUs either; one must be left. */
     Topology without(BitSet cpus) {
         BitSet left = allowed();
         left.andNot(cpus);
@@ -324,7 +326,7 @@ public final class Topology {
     }
 
     /**
-     * The CPUs that are there and running, those that the process may not use included.
+     * Returns the online CPUs, including those that the process may not use.
      *
      * @return a copy
      */
@@ -353,7 +355,7 @@ public final class Topology {
     }
 
     /**
-     * How much memory a node has.
+     * Returns the memory of a node.
      *
      * @param node its number
      * @return bytes; 0 when unknown
@@ -381,7 +383,7 @@ public final class Topology {
     }
 
     /**
-     * The NUMA nodes, those without CPUs of ours included.
+     * Returns the NUMA nodes, including those without CPUs that the process may use.
      *
      * @return by ascending number, at least one
      */
@@ -411,7 +413,7 @@ public final class Topology {
     }
 
     /**
-     * The CPU limit that holds: the smallest on the way up.
+     * Returns the CPU limit in force: the smallest on the way up.
      *
      * @return empty when there is none
      */
@@ -430,9 +432,8 @@ public final class Topology {
     }
 
     /**
-     * How many Ps to have when nobody says: the CPUs of the affinity mask, but no more than the CPU limit rounded up; a
-     * limit does not take it below 2. The rule is Go's since 1.25, which looks at the limit of the process's own cgroup
-     * only.
+     * Returns the number of Ps if it is not set: the CPUs of the affinity mask, but no more than the CPU limit rounded up; a limit
+     * does not make it less than 2. The rule is Go's since 1.25, but Go reads the limit of the process's own cgroup only.
      *
      * @return at least 1
      */
@@ -441,8 +442,8 @@ public final class Topology {
     }
 
     /**
-     * {@link #defaultProcs} of the machine as it is now, without reading the rest of its description: what is asked every
-     * second is not to cost more the more CPUs there are.
+     * Returns {@link #defaultProcs} of the machine as it is now, without reading the rest of its description. So a call every second
+     * does not cost more on a machine with more CPUs.
      *
      * @return at least 1
      * @throws RuntimeException when the kernel refuses {@code sched_getaffinity}
@@ -451,7 +452,7 @@ public final class Topology {
         return procs(mask(), smallest(CpuLimits.read(new SysFiles(Path.of("/")))));
     }
 
-    /** {@link #systemProcs} for one thread that asks again and again. */
+    /** Returns a supplier of {@link #systemProcs} for one thread that reads it again and again. */
     public static IntSupplier followedProcs() {
         CpuLimits.Followed limits = new CpuLimits.Followed(new SysFiles(Path.of("/")));
         return new IntSupplier() {
@@ -472,7 +473,7 @@ public final class Topology {
     }
 
     /**
-     * All of it for people, several lines without a newline at the end.
+     * Returns a description for people, several lines without a newline at the end.
      *
      * @return the text; its form may change
      */

@@ -12,7 +12,7 @@ import java.util.TreeMap;
 
 import org.jspecify.annotations.Nullable;
 
-/** Reads the parts of a {@link Topology}. What is missing or of another form is taken as not told; {@link SysCheck} complains of it. */
+/** Reads the parts of a {@link Topology}. Missing files and files of another form count as absent; {@link SysCheck} reports them. */
 final class TopologyFiles {
     static final String CPUS = "/sys/devices/system/cpu/";
     static final String NODES = "/sys/devices/system/node/";
@@ -53,7 +53,7 @@ final class TopologyFiles {
         return kinds.size() > 1 ? kinds : Map.of();
     }
 
-    /** Bytes of a node, 0 when unknown: {@code Node 0 MemTotal:  65536 kB}. */
+    /** Returns the memory of a node, bytes; 0 when unknown: {@code Node 0 MemTotal: 65536 kB}. */
     static long memory(SysFiles files, int node) {
         for (String line : SysFiles.lines(files.at(NODES + "node" + node + "/meminfo"))) {
             String[] words = line.strip().split("\\s+");
@@ -64,7 +64,7 @@ final class TopologyFiles {
         return 0;
     }
 
-    /** Node to its usable CPUs, such that each usable CPU is in exactly one. */
+    /** Returns the usable CPUs of each node. Each usable CPU is in exactly one node. */
     static Map<Integer, BitSet> nodes(SysFiles files, BitSet allowed) {
         Map<Integer, BitSet> nodes = new TreeMap<>();
         BitSet homeless = (BitSet) allowed.clone();
@@ -81,7 +81,7 @@ final class TopologyFiles {
         return nodes;
     }
 
-    /** A node's file has one number for each online node, in ascending order. */
+    /** Reads the distances. A node's file has one number for each online node, in ascending order. */
     static Map<Integer, Map<Integer, Integer>> distances(SysFiles files, Map<Integer, BitSet> nodes) {
         List<Integer> ids = List.copyOf(nodes.keySet());
         Map<Integer, Map<Integer, Integer>> all = new TreeMap<>();

@@ -16,7 +16,7 @@ final class TopologyText {
         this.t = t;
     }
 
-    /** {@link Topology#describe}. */
+    /** Implements {@link Topology#describe}. */
     String describe() {
         List<String> lines = new ArrayList<>();
         lines.add("CPUs: " + t.allowed().cardinality() + " usable (" + CpuList.format(t.allowed()) + ") of "

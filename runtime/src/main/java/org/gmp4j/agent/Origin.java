@@ -27,7 +27,8 @@ import org.jspecify.annotations.Nullable;
  * <li>or the class of its loader is such a class,
  * <li>or the class of its loader was put on the boot class path, where only agents put classes. They do so for loaders of their own,
  * which read the agent's other classes from folders inside the agent's jar.
- * </ul> Rejected: names of the known agents, a list that is never complete; the {@code -javaagent} options of the JVM, which do not
+ * </ul>
+ * Rejected: names of the known agents, a list that is never complete; the {@code -javaagent} options of the JVM, which do not
  * name attached agents.
  */
 final class Origin {

@@ -14,7 +14,8 @@ import org.gmp4j.classfile.Opcodes;
  * <li>it reads or writes elements of arrays of numbers, directly or through {@code java.nio} buffers, memory segments, VarHandles or
  * the vector API,
  * <li>and it calls no other methods than those of {@code Math} and of the boxes of numbers, which C2 knows.
- * </ul> A loop that counts as one by mistake has a point that is not armed from the start; nudges reach it, or, where nudges take
+ * </ul>
+ * A loop that counts as one by mistake has a point that is not armed from the start; nudges reach it, or, where nudges take
  * effect late, arming does ({@link Points#arm}). A loop that is missed runs slower: for instance a copy loop that reads its elements
  * by a method of the program, which C2 inlines.
  */

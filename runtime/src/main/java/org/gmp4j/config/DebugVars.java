@@ -15,15 +15,15 @@ import org.jspecify.annotations.Nullable;
  * @param scheddetail with schedtrace: print every P, M and G as well
  * @param stall print goroutines that keep a P from others, at most one every so many milliseconds; 0 is off
  * @param metrics where to serve metrics by HTTP; null for nowhere
- * @param jmx have a bean from the start on
- * @param jfr have JFR's events from the start on
+ * @param jmx register a bean from the start on
+ * @param jfr record JFR's events from the start on
  * @param invariants check the runtime's invariants now and then, and whenever the world is stopped
- * @param traceback what a fatal error and an uncaught exception in program mode print, and how they end
+ * @param traceback the output of a fatal error and of an uncaught exception in program mode, and the way the process ends
  * @param asyncpreemptoff a goroutine that runs yields only when it calls the runtime
- * @param createsites where each goroutine was started is noted
+ * @param createsites record the place where each goroutine was started
  * @param trace a file for an execution trace, until the JVM ends; empty is off
- * @param dashboard at which port of the loopback address the live page is; -1 for nowhere
- * @param deadlock when all goroutines that are asleep are a deadlock
+ * @param dashboard the port of the live page at the loopback address; -1 for no page
+ * @param deadlock when it is a deadlock that all goroutines are asleep
  */
 public record DebugVars(int schedtrace, boolean scheddetail, int stall, @Nullable InetSocketAddress metrics, boolean jmx, boolean jfr,
         boolean invariants, Level traceback, boolean asyncpreemptoff, boolean createsites, String trace, int dashboard, Deadlock deadlock) {
@@ -33,28 +33,28 @@ public record DebugVars(int schedtrace, boolean scheddetail, int stall, @Nullabl
         SINGLE,
         /** All goroutines. */
         ALL,
-        /** The same with the runtime's frames, and the state of all Ps, Ms and Gs. */
+        /** All goroutines with the runtime's frames, and the state of all Ps, Ms and Gs. */
         SYSTEM,
-        /** The same, and the process ends by SIGABRT, which leaves a core file where the system makes them. */
+        /** Like SYSTEM, and the process ends by SIGABRT, which leaves a core file where the system makes them. */
         CRASH
     }
 
-    /** When a deadlock is reported, where that is asked for. */
+    /** When a deadlock is reported, if the settings ask for reports. */
     public enum Deadlock {
         /** When no other thread, hook or handler of the process could act. */
         USUAL,
-        /** The same; and a line on stderr says what holds a report off. */
+        /** Like USUAL, and a line on stderr names what delays a report. */
         SHOW,
-        /** Whatever other threads there are, if none is in a blocking call of ours. */
+        /** Whatever other threads exist, if none is in a blocking call of the runtime. */
         STRICT
     }
 
-    /** Whether frames of the runtime are shown too. */
+    /** Returns whether frames of the runtime are shown too. */
     public boolean system() {
         return traceback.compareTo(Level.SYSTEM) >= 0;
     }
 
-    /** Everything off. */
+    /** All settings off. */
     public static final DebugVars OFF = new Reader().settings();
 
     private static final String KNOWN = "known are schedtrace=MILLISECONDS, scheddetail=0 or 1, stall=MILLISECONDS, "
@@ -157,13 +157,13 @@ public record DebugVars(int schedtrace, boolean scheddetail, int stall, @Nullabl
         };
     }
 
-    /** The same settings with {@link Deadlock#STRICT}. */
+    /** Returns these settings with {@link Deadlock#STRICT}. */
     public DebugVars withStrictDeadlocks() {
         return new DebugVars(schedtrace, scheddetail, stall, metrics, jmx, jfr, invariants, traceback, asyncpreemptoff, createsites, trace,
                 dashboard, Deadlock.STRICT);
     }
 
-    /** A port of the loopback address, or of the one that is named. */
+    /** Reads an address: a port of the loopback address, or a named address with a port. */
     private static InetSocketAddress address(String value) {
         int colon = value.lastIndexOf(':');
         String port = value.substring(colon + 1);

@@ -8,26 +8,29 @@ import org.gmp4j.queue.Places;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The CPUs of a scheduler's Ps. It is replaced as a whole, with the world stopped, when those that the process may use have changed: each M
- * goes to its new CPUs when it gets its next P.
+ * The CPUs of a scheduler's Ps. It is replaced as a whole, with the world stopped, when the CPUs that the process may use have
+ * changed. Each M moves to its new CPUs when it gets its next P.
  *
- * @param sets those of P 0, P 1, …, and round again; empty when Ms roam
- * @param places how far apart Ps are; null when Ms roam
- * @param mostProcs how many Ps there are at most while their number is not set by hand
- * @param dealer makes the next one
+ * @param sets the CPUs of P 0, P 1, …, and again from the first; empty when Ms run on any CPU
+ * @param places the distances between Ps; null when Ms run on any CPU
+ * @param mostProcs the greatest number of Ps while it is not set by hand
+ * @param dealer makes the next placement
  */
 public record Placement(List<BitSet> sets, @Nullable Places places, int mostProcs, Dealer dealer) {
-    /** Ms roam. */
+    /** Ms run on any CPU. */
     public static final Placement NONE = new Placement(List.of(), null, Config.MOST_PROCS, new Fixed());
 
-    /** Looks whether the CPUs are still there. */
+    /** Checks whether the CPUs have changed. */
     @FunctionalInterface
     public interface Dealer {
-        /** A new placement, or null when nothing has changed since this one was made. On sysmon's thread, once a second. */
+        /**
+         * Returns a new placement, or null when the CPUs have not changed since this one was made. Called on sysmon's thread, once a
+         * second.
+         */
         @Nullable Placement again();
     }
 
-    /** Not a lambda, which would have the JVM generate a class while a scheduler starts. */
+    /** A class and no lambda, for which the JVM would generate a class while a scheduler starts. */
     private record Fixed() implements Dealer {
         @Override
         public @Nullable Placement again() {
@@ -35,12 +38,12 @@ public record Placement(List<BitSet> sets, @Nullable Places places, int mostProc
         }
     }
 
-    /** Which entry of {@link #sets} is that of a P. */
+    /** Returns the index of a P's entry in {@link #sets}. */
     public int slot(int p) {
         return p % sets.size();
     }
 
-    /** The NUMA node of all CPUs of a P; -1 when there is none, or the machine has but one. */
+    /** Returns the NUMA node of all CPUs of a P; -1 when they are of several nodes, or the machine has only one. */
     public int node(int p) {
         return places == null ? -1 : places.node(p);
     }

@@ -9,67 +9,68 @@ package org.gmp4j.events;
  *  word 1   goid, or another number (44 bits)     | detail (20)
  * </pre>
  *
- * <p>Each is written by the thread that owns the goroutine at that moment, after the CAS by which it got the goroutine and before the
- * store by which others may get it. So the events of a goroutine are in order whichever threads wrote them, as far as clocks agree.
+ * <p>Each event is written by the thread that owns the goroutine at that moment, after the CAS by which the thread got the goroutine
+ * and before the store by which others may get it. So the events of a goroutine are in order whichever threads wrote them, as far as
+ * clocks agree.
  */
 public final class Ev {
     /** A goroutine is born, runnable; detail: the name of the place that started it. */
     public static final int CREATE = 1;
-    /** It runs on this P. */
+    /** The goroutine starts to run on this P. */
     public static final int START = 2;
-    /** It waits; argument: WaitReason. */
+    /** The goroutine starts to wait; argument: WaitReason. */
     public static final int BLOCK = 3;
-    /** It lets others go first; argument: {@link #GOSCHED} and so on. */
+    /** The goroutine yields; argument: {@link #GOSCHED} and so on. */
     public static final int YIELD = 4;
-    /** It is over. */
+    /** The goroutine has ended. */
     public static final int END = 5;
-    /** It is runnable, made so by what runs on this P. */
+    /** The goroutine has become runnable, woken by code that runs on this P. */
     public static final int UNBLOCK = 6;
-    /** It gives its P up for a call that may block; argument 1: the P goes to another M at once. */
+    /** The goroutine gives its P up for a call that may block; argument 1: the P goes to another M at once. */
     public static final int SYSCALL = 7;
-    /** It has a P again, this one. */
+    /** The goroutine has a P again, this one. */
     public static final int SYSCALL_EXIT = 8;
-    /** It wants a P, and there is none: runnable. */
+    /** The goroutine wants a P and there is none, so it is runnable. */
     public static final int SYSCALL_BLOCKED = 9;
-    /** Its P was taken from it where it stood. */
+    /** The goroutine has lost its P in the middle of its code. */
     public static final int TAKEN = 10;
     /** An M takes this P; number: the M. */
     public static final int P_START = 11;
     /** The M gives this P up. */
     public static final int P_STOP = 12;
-    /** This P took goroutines from another's queue; number: how many, detail: the other P. */
+    /** This P took goroutines from another's queue; number: their number, detail: the other P. */
     public static final int STEAL = 13;
-    /** The world is being stopped, stands, and goes on. */
+    /** The stop of the world begins. */
     public static final int STW_BEGIN = 14;
     /** The world goes on. */
     public static final int STW_END = 15;
-    /** How long a queue was; number: how many, detail: the P, or {@link #GLOBAL}. */
+    /** The length of a queue; number: the length, detail: the P, or {@link #GLOBAL}. */
     public static final int QUEUE = 16;
-    /** A task of the user's begins; detail: its name; a third word: task, a fourth: the task it is part of. */
+    /** A task of the program begins; detail: its name; a third word: task, a fourth: the task it is part of. */
     public static final int TASK_BEGIN = 17;
-    /** It ends; a third word: task, a fourth: 0. */
+    /** A task ends; a third word: task, a fourth: 0. */
     public static final int TASK_END = 18;
     /** A region begins in a goroutine; detail: its name. */
     public static final int REGION_BEGIN = 19;
-    /** It ends. */
+    /** A region ends. */
     public static final int REGION_END = 20;
-    /** A message; detail: how many bytes of UTF-8, which follow in whole words. */
+    /** A message; detail: its length, bytes of UTF-8, which follow in whole words. */
     public static final int LOG = 21;
 
-    /** It waits, and is over: the collector has taken it. */
+    /** The collector has freed a waiting goroutine, which ends it. */
     public static final int COLLECTED = 22;
 
     /** Arguments of {@link #YIELD}. */
     public static final int GOSCHED = 0;
-    /** It was told to. */
+    /** Argument of {@link #YIELD}: the goroutine was preempted. */
     public static final int PREEMPT = 1;
-    /** To the end of its P's queue. */
+    /** Argument of {@link #YIELD}: the goroutine goes to the end of its P's queue. */
     public static final int GOYIELD = 2;
 
     /** Detail of {@link #QUEUE}: the queue that all Ps share. */
     public static final int GLOBAL = 0xF_FFFF;
 
-    /** Most bytes of a message; the rest of it is cut off. */
+    /** The greatest length of a message, bytes; the rest of it is cut off. */
     public static final int LONGEST_LOG = 4_000;
 
     static final int ARGUMENT_BITS = 7;
@@ -88,37 +89,37 @@ public final class Ev {
         return number << DETAIL_BITS | detail & DETAIL_MASK;
     }
 
-    /** Of word 0. */
+    /** Returns the ticks in word 0. */
     public static long ticks(long head) {
         return head >>> KIND_BITS + ARGUMENT_BITS;
     }
 
-    /** Of word 0. */
+    /** Returns the kind in word 0. */
     public static int kind(long head) {
         return (int) (head >>> ARGUMENT_BITS) & (1 << KIND_BITS) - 1;
     }
 
-    /** Of word 0. */
+    /** Returns the argument in word 0. */
     public static int argument(long head) {
         return (int) head & (1 << ARGUMENT_BITS) - 1;
     }
 
-    /** Of word 1. */
+    /** Returns the goid or other number in word 1. */
     public static long number(long word) {
         return word >>> DETAIL_BITS;
     }
 
-    /** Of word 1. */
+    /** Returns the detail in word 1. */
     public static int detail(long word) {
         return (int) word & DETAIL_MASK;
     }
 
-    /** How many words so many bytes take: an even number, so that each batch ends with an event. */
+    /** Returns how many words a text takes: an even number, so that each batch ends with an event. */
     static int textWords(int bytes) {
         return (bytes + 2 * Long.BYTES - 1) / (2 * Long.BYTES) * 2;
     }
 
-    /** How many words an event of this kind takes, of which word 1 is given. */
+    /** Returns how many words an event of this kind takes. {@code word} is its word 1. */
     public static int words(int kind, long word) {
         return switch (kind) {
             case TASK_BEGIN, TASK_END -> 4;

@@ -8,9 +8,9 @@ import org.gmp4j.struct.Mem;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where the events of one P go: a batch off-heap, then the next. There is one writer at a time, so nothing here is atomic: the M that
- * holds the P, or the thread that takes the P from it ({@code proc.Gate}). A P passes from one to another by a CAS, a release or
- * sched.lock, and its ring with it. A thread without a P writes to the ring of {@link Tracer#outside}, under a lock.
+ * The writer of one P's events, to one batch off-heap after the other. There is one writing thread at a time, so no access here is
+ * atomic: the M that holds the P, or the thread that takes the P from it ({@code proc.Gate}). A P passes from one to another by a CAS,
+ * a release or sched.lock, and its ring with it. A thread without a P writes to the ring of {@link Tracer#outside}, under a lock.
  */
 public final class EventRing {
     private static final LongField WORDS = Mem.LONG;
@@ -22,15 +22,15 @@ public final class EventRing {
     private final @Nullable Lateness lateness;
     /** The NUMA node of the P; -1 for none. Written with the world stopped. */
     private int node = -1;
-    @SuppressWarnings("NullAway.Init") // Null before open and after close, when nobody writes.
+    @SuppressWarnings("NullAway.Init") // Null before open and after close, when no thread writes.
     private Batch batch;
     private long at;
     private long end;
-    /** Where the event ended that stopped a goroutine, and its ticks: the next start shares them if nothing came between. */
+    /** The end of the event that stopped a goroutine, and its ticks. The next start has the same ticks if no event came between. */
     private long stoppedAt;
     private long stopped;
 
-    /** @param lateness null when late goroutines are not looked for */
+    /** @param lateness null when late goroutines are not searched for */
     EventRing(int id, Batches pool, long began, @Nullable Lateness lateness) {
         this.id = id;
         this.lateness = lateness;
@@ -38,7 +38,7 @@ public final class EventRing {
         this.began = began;
     }
 
-    /** Gets its first batch; false when there is none. */
+    /** Takes the first batch. Returns false when there is none. */
     boolean open() {
         Batch b = pool.take(node);
         if (b != null) {
@@ -51,17 +51,17 @@ public final class EventRing {
         batch = b;
         at = b.address;
         end = b.address + Batch.BYTES;
-        if (b.node == Batch.FRESH) { // Before its first page is touched.
+        if (b.node == Batch.FRESH) { // Requested before the batch's first page is touched.
             b.node = Memory.preferNode(b.address, Batch.BYTES, node) ? node : -1;
         }
         stoppedAt = 0;
     }
 
-    /** The P is on a node, or on none (-1): so are batches from here on, as far as there are such. World stopped. */
+    /** Sets the NUMA node of the P, -1 for none. Further batches are on that node, if there are such. Called with the world stopped. */
     public void place(int node) {
         this.node = node;
         if (node >= 0 && at == batch.address && Memory.preferNode(at, Batch.BYTES, node)) {
-            batch.node = node; // Its first: nothing was written yet.
+            batch.node = node; // This is the first batch, and is still empty.
         }
     }
 
@@ -80,11 +80,11 @@ public final class EventRing {
         at = p + TWO_WORDS;
     }
 
-    /** The batch is full. */
+    /** Exchanges the full batch for a free one. */
     private void turn() {
         fill();
         Batch next = pool.exchange(batch, node);
-        use(next == null ? batch : next); // When there is no other the events in it are lost.
+        use(next == null ? batch : next); // When there is no other batch, the events of this one are lost.
     }
 
     private void fill() {
@@ -93,7 +93,7 @@ public final class EventRing {
         batch.until = now();
     }
 
-    /** The last batch, as far as it is filled. The ring is not to be used again. */
+    /** Hands over the last batch, as far as it is filled. The ring must not be used afterwards. */
     @SuppressWarnings("NullAway")
     void close() {
         fill();
@@ -101,7 +101,7 @@ public final class EventRing {
         batch = null;
     }
 
-    /** An event. */
+    /** Writes an event. */
     public void event(int kind, int argument, long number, int detail) {
         long t = now();
         put(Ev.head(t, kind, argument), Ev.word(number, detail));
@@ -110,7 +110,7 @@ public final class EventRing {
         }
     }
 
-    /** One that takes a goroutine off this P. */
+    /** Writes an event that takes a goroutine off this P. */
     public void stop(int kind, int argument, long goid) {
         long t = now();
         put(Ev.head(t, kind, argument), Ev.word(goid, 0));
@@ -122,10 +122,10 @@ public final class EventRing {
     }
 
     /**
-     * A goroutine runs.
+     * Writes the start of a goroutine.
      *
-     * @param atOnce it was in this P's runnext: when it comes right after a stop it gets the time of that, because to read the clock takes
-     *     three times as long as the rest
+     * @param atOnce whether it was in this P's runnext. If so and the start comes right after a stop, it gets the time of the stop,
+     *     because reading the clock costs more than the rest
      */
     public void start(long goid, boolean atOnce) {
         long t = atOnce && at == stoppedAt ? stopped : now();
@@ -135,14 +135,14 @@ public final class EventRing {
         }
     }
 
-    /** With two more words. */
+    /** Writes an event with two more words. */
     void wide(int kind, long goid, int detail, long third, long fourth) {
         room(2 * TWO_WORDS);
         put(Ev.head(now(), kind, 0), Ev.word(goid, detail));
         put(third, fourth);
     }
 
-    /** With bytes. */
+    /** Writes an event with a text. */
     void text(int kind, long goid, byte[] text) {
         int n = Math.min(text.length, Ev.LONGEST_LOG);
         int words = Ev.textWords(n);

@@ -2,10 +2,10 @@
 package org.gmp4j.events;
 
 /**
- * Tells whether a goroutine was runnable for longer than a limit before it ran. A table by goid has the time since when it is
- * runnable; several goids share an entry, and a later one overwrites it, so a wait may be taken for shorter than it was, never for
- * longer. From any thread; races do no harm, as an entry is one word that only gets later. Who read the limit before it was changed may
- * notice a wait by the old one.
+ * Detects that a goroutine was runnable for longer than a limit before it ran. A table by goid has the time at which a goroutine
+ * became runnable. Several goids share an entry, and a later one overwrites it, so a wait may be measured too short, never too long.
+ * Any thread may call it. Races do no harm, as an entry is one word whose time only grows. A thread that read the limit before a
+ * change may judge a wait by the old limit.
  */
 public final class Lateness {
     private static final int ENTRIES = 1 << 14;
@@ -14,13 +14,13 @@ public final class Lateness {
     private volatile long limit = Long.MAX_VALUE;
     private volatile boolean late;
 
-    /** From here on waits of more than {@code ticks} are noticed. */
+    /** Sets the limit: from now on waits of more than {@code ticks} are detected. */
     public void setLimit(long ticks) {
         late = false;
         limit = ticks;
     }
 
-    /** Whether there was one. */
+    /** Returns whether a wait exceeded the limit. */
     public boolean isLate() {
         return late;
     }

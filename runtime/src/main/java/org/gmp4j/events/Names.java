@@ -10,7 +10,7 @@ import java.util.concurrent.ConcurrentHashMap;
 
 import org.jspecify.annotations.Nullable;
 
-/** The names in one trace, or of what one scheduler notes, by number from 1 on; 0 is no name. Thread-safe. */
+/** The names of one trace, or of one scheduler's records, with numbers from 1 on; 0 is no name. Thread-safe. */
 public final class Names {
     private static final int MOST = (1 << Ev.DETAIL_BITS) - 1;
     private static final int WALK = -1;
@@ -21,7 +21,7 @@ public final class Names {
     private final ConcurrentHashMap<Class<?>, Integer> sites = new ConcurrentHashMap<>();
     private final List<String> names = new ArrayList<>(List.of(""));
 
-    /** The number of a name; 0 when there are too many. */
+    /** Returns the number of a name; 0 when there are too many names. */
     public int number(String name) {
         Integer n = numbers.get(name);
         return n != null ? n : add(name);
@@ -40,20 +40,20 @@ public final class Names {
         return n;
     }
 
-    /** The name of a number; null of 0. */
+    /** Returns the name with a number; null for 0. */
     public synchronized @Nullable String name(int number) {
         return number == 0 ? null : names.get(number);
     }
 
-    /** All names, by number. */
+    /** Returns all names, by number. */
     public synchronized List<String> all() {
         return List.copyOf(names);
     }
 
     /**
-     * The place where the caller starts a goroutine. Each lambda of a program has a class of its own, so its place is found once; for
-     * other functions the stack is walked each time, some microseconds. Not to be called inside the runtime: it may take locks of the
-     * JDK's.
+     * Returns the number of the place where the caller starts a goroutine. Each lambda of a program has a class of its own, so its
+     * place is found once. For other functions the stack is walked each time, which takes some microseconds. Must not be called inside
+     * the runtime, because it may take locks of the JDK.
      */
     public int site(Object fn) {
         Class<?> c = fn.getClass();

@@ -12,14 +12,14 @@ import org.jspecify.annotations.Nullable;
 /**
  * The execution tracer of one scheduler while it is on: a ring for each P, and one for all threads without a P.
  *
- * <p>It is turned on and off with the world stopped. When an M gets a P it looks whether its scheduler has a tracer, and keeps that P's
- * ring in a plain field of its own ({@code proc.Machine.trace}): while tracing is off, each event costs the test of that field. While the
- * world is stopped only the caller's M has a P, and it looks again; so as long as an M has a P its field is right, and once the world was
- * stopped again no M writes to a ring of a P any more. Ms without a P, sysmon, pollers and plain threads write to {@link #outside},
- * under whose lock they see that tracing has ended.
+ * <p>It is turned on and off with the world stopped. When an M gets a P it checks whether its scheduler has a tracer, and keeps that
+ * P's ring in a plain field of its own ({@code proc.Machine.trace}). While tracing is off, each event costs the test of that field.
+ * While the world is stopped only the caller's M has a P, and that M checks again. So the field of each M that has a P is right, and
+ * after the stop that ends tracing no M writes to the ring of a P any more. Ms without a P, sysmon, pollers and plain threads write to
+ * {@link #outside}, under whose lock they see that tracing has ended.
  *
- * <p>Go gives each M buffers of its own, and marks them by generations, so that it need not stop the world at the end. Here there are
- * as many rings as Ps, however many Ms block; an event of a P waits for nothing, but for a leaf lock once in 4,000 events.
+ * <p>Go gives each M buffers of its own, and marks them by generations, so it need not stop the world at the end. Here there are as
+ * many rings as Ps, however many Ms block. An event of a P takes no lock, except a leaf lock once for each batch.
  */
 public final class Tracer {
     /** The number of the ring of threads without a P. */
@@ -30,9 +30,9 @@ public final class Tracer {
 
     /** The batches, free and full. */
     public final Batches batches;
-    /** Names of places and of what users do. */
+    /** Names of places, and of the program's tasks and regions. */
     public final Names names = new Names();
-    /** When it began: ticks, and {@link System#nanoTime}. */
+    /** The start of the trace, in ticks; {@link #beganNanos} has it by {@link System#nanoTime}. */
     public final long beganTicks;
     /** See {@link #beganTicks}. */
     public final long beganNanos;
@@ -44,9 +44,9 @@ public final class Tracer {
     private boolean closed;
 
     /**
-     * Memory for so many bytes of events; for so many Ps.
+     * Takes memory for {@code bytes} of events, for this number of Ps.
      *
-     * @param lateness for the latest events, if there are more; null for the first of them
+     * @param lateness not null to keep the latest events when there are too many; null to keep the first ones
      */
     public Tracer(int procs, long bytes, @Nullable Lateness lateness) {
         this.lateness = lateness;
@@ -56,12 +56,12 @@ public final class Tracer {
         outside = new EventRing(OUTSIDE, batches, beganTicks, lateness);
         boolean _ = outside.open();
         prepare(procs);
-        if (Ev.head(0, 0, 0) == names.site(this)) { // Both are loaded now, not on a goroutine's stack that has little room.
+        if (Ev.head(0, 0, 0) == names.site(this)) { // Loads both classes now, not on a goroutine's stack that has little room.
             throw new AssertionError();
         }
     }
 
-    /** There are to be {@code procs} Ps; one caller at a time. A P for which there is no batch has no ring. */
+    /** Makes rings for {@code procs} Ps. One caller at a time. A P for which there is no batch has no ring. */
     public void prepare(int procs) {
         @Nullable EventRing[] old = rings;
         if (procs <= old.length) {
@@ -75,7 +75,7 @@ public final class Tracer {
         rings = grown;
     }
 
-    /** The ring of a P; null when it has none. */
+    /** Returns the ring of a P; null when it has none. */
     public @Nullable EventRing ring(int p) {
         @Nullable EventRing[] all = rings;
         return p < all.length ? all[p] : null;
@@ -90,7 +90,7 @@ public final class Tracer {
         }
     }
 
-    /** An event from a thread that has no P of this scheduler. From any thread; takes a lock. */
+    /** Writes an event of a thread that has no P of this scheduler. Any thread may call it. It takes a lock. */
     public void outside(int kind, int argument, long number, int detail) {
         lock.lock();
         if (!closed) {
@@ -100,9 +100,9 @@ public final class Tracer {
     }
 
     /**
-     * An event of a user's.
+     * Writes an event of the program.
      *
-     * @param ring of the caller's P; null when it has none
+     * @param ring the ring of the caller's P; null when the caller has none
      */
     public void user(@Nullable EventRing ring, int kind, long goid, int name, long task, long parent) {
         if (ring == null) {
@@ -124,7 +124,7 @@ public final class Tracer {
         }
     }
 
-    /** A message of a user's; as {@link #user}. */
+    /** Writes a message of the program. {@code ring} is that of the caller's P; null when the caller has none. */
     public void log(@Nullable EventRing ring, long goid, String message) {
         byte[] text = message.getBytes(StandardCharsets.UTF_8);
         if (ring == null) {
@@ -138,7 +138,7 @@ public final class Tracer {
         }
     }
 
-    /** The world has been stopped and no M looks at this any more: what is in the rings is handed over. */
+    /** Hands over the contents of the rings. The world has been stopped since the end of tracing, so no M writes any more. */
     public void close() {
         lock.lock();
         closed = true;
@@ -151,7 +151,7 @@ public final class Tracer {
         }
     }
 
-    /** After {@link #close}, when all was read. */
+    /** Frees the memory. Called after {@link #close}, when all events were read. */
     public void release() {
         batches.release();
     }

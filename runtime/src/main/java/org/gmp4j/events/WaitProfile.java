@@ -13,20 +13,20 @@ import org.gmp4j.stack.JdkThreads;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where goroutines of a scheduler waited, or held what others waited for: by stack and labels, how often and how long. Off until
- * {@link #setRate}; off, a wait costs two loads and branches that are always the same.
+ * The places where goroutines of a scheduler waited, or held a lock for which others waited: by stack and labels, how often and how
+ * long. It is off until {@link #setRate}. While it is off, a wait costs two loads and well predicted branches.
  *
- * <p>A sample is taken on the goroutine's own stack, inside {@code GStack.enter}, when its wait is over, or when it has given the lock
- * back. It must not fail there: without room on the stack, or memory, no sample is taken. The map has a lock of the JDK's, for which
+ * <p>A sample is taken on the goroutine's own stack, inside {@code GStack.enter}, when its wait is over, or when it has released the
+ * lock. It must not fail there: without room on the stack, or memory, no sample is taken. The map is guarded by a monitor, for which
  * the goroutine waits pinned.
  */
 public final class WaitProfile {
-    /** The room on the stack, in bytes, that reading a stack takes, beside a section of the runtime. */
+    /** The room on the stack, bytes, that reading a stack takes, in addition to a section of the runtime. */
     private static final long ROOM = 64 << 10;
 
-    /** What was counted at one place. Numbers are estimates where a sample stands for more than itself. */
+    /** The counts of one place. They are estimates where a sample represents more than one wait. */
     public static final class Place {
-        /** Innermost first, the runtime's own left out. */
+        /** The frames, innermost first, without those of the runtime. */
         public final List<StackTraceElement> frames;
         /** The goroutine's labels. */
         public final Map<String, String> labels;
@@ -38,12 +38,12 @@ public final class WaitProfile {
             this.labels = labels;
         }
 
-        /** How often. */
+        /** Returns the number of waits. */
         public long count() {
             return Math.round(count);
         }
 
-        /** How long in all, in ns. */
+        /** Returns the time in all, ns. */
         public long nanos() {
             return Math.round(nanos);
         }
@@ -53,15 +53,15 @@ public final class WaitProfile {
     }
 
     private final Map<Key, Place> places = new HashMap<>();
-    /** 0 for off; what another value means is up to the caller of {@link #isOn}. */
+    /** The rate; 0 for off. The callers of {@link #isOn} define the meaning of other values. */
     private volatile long rate;
     /** Whether the {@code Recorder} wants waits. */
     private volatile boolean recorded;
 
     /**
-     * Sets it; 0 turns it off, and the waits that were found stay.
+     * Sets the rate. 0 turns the profile off; the waits that were found stay.
      *
-     * @param what the sentence for the user begins with it
+     * @param what the beginning of the sentence for the user
      * @throws IllegalArgumentException when the rate is negative
      */
     public void setRate(long rate, String what) {
@@ -76,22 +76,22 @@ public final class WaitProfile {
         this.recorded = recorded;
     }
 
-    /** Whether a wait is looked at when it is over. */
+    /** Returns whether a wait is examined when it is over. */
     public boolean isOn() {
         return rate != 0 || recorded;
     }
 
-    /** As {@link #setRate} has set it. */
+    /** Returns the rate that {@link #setRate} has set. */
     public long rate() {
         return rate;
     }
 
     /**
-     * A wait that took {@code nanos} is over. If it is shorter than the rate, in ns, it is sampled with a probability in proportion to its
-     * length, and always otherwise.
+     * Adds a wait that took {@code nanos}. A wait that is shorter than the rate, ns, is sampled with a probability in proportion to
+     * its length, and any other always.
      *
-     * @param labels the goroutine's; null for none
-     * @param system whether frames of the runtime are to be shown
+     * @param labels the goroutine's labels; null for none
+     * @param system whether frames of the runtime are kept
      */
     public void waited(@Nullable Map<String, String> labels, boolean system, long nanos) {
         long r = rate;
@@ -105,7 +105,7 @@ public final class WaitProfile {
         }
     }
 
-    /** A lock was given back for which another goroutine has waited {@code nanos}: one in {@code rate} such events is sampled. */
+    /** Adds the release of a lock for which another goroutine has waited {@code nanos}. One in {@code rate} such events is sampled. */
     public void held(@Nullable Map<String, String> labels, boolean system, long nanos) {
         long r = rate;
         if (r != 0 && (r == 1 || ThreadLocalRandom.current().nextLong(r) == 0)) {
@@ -138,9 +138,9 @@ public final class WaitProfile {
         }
     }
 
-    /** All that there is: copies. */
+    /** Returns copies of all places. */
     public List<Place> all() {
-        JdkThreads.pin(); // Its holders are pinned, so a waiter that is not pinned could be kept by them from unmounting.
+        JdkThreads.pin(); // The holders of the monitor are pinned. A waiter that is not pinned could be kept by them from unmounting.
         try {
             synchronized (places) {
                 List<Place> all = new ArrayList<>();

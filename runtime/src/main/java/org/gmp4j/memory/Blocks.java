@@ -4,9 +4,9 @@ package org.gmp4j.memory;
 import org.gmp4j.struct.Mem;
 
 /**
- * What stands in a free block: the address of the next in its list, and behind that a mark, which is the block's own address under a
- * secret of its allocator. A block that is given back and has its mark is free already: only a program that found out the secret
- * could have written that. The mark goes when the block is taken. A block that was never taken holds zeros.
+ * The contents of a free block: the address of the next block in its list, and then a mark, which is the block's own address combined
+ * with a secret of its allocator. A block that is freed and has its mark is free already: only a program that found out the secret
+ * could have written the mark. The mark is cleared when the block is taken. A block that was never taken holds zeros.
  */
 final class Blocks {
     private static final int MARK = Long.BYTES;
@@ -24,7 +24,7 @@ final class Blocks {
         Mem.LONG.set(block + MARK, block ^ secret);
     }
 
-    /** It is in no list any more. */
+    /** Clears the mark of a block that is in no list any more. */
     static void take(long block) {
         Mem.LONG.set(block + MARK, 0);
     }

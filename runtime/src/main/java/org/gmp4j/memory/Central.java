@@ -7,11 +7,11 @@ import org.gmp4j.lock.HeapMutex;
 import org.gmp4j.lock.LockRank;
 
 /**
- * What is free of one size on one NUMA node, in no P's cache: whole batches, a list of fewer blocks than one, and the part of the last
- * span that was never given out. All under one lock, in which no list is walked.
+ * The free blocks of one size on one NUMA node that are in no P's cache: whole batches, a list of fewer blocks than a batch, and the
+ * unused part of the last span. One lock guards all of it. No list is walked under the lock.
  *
- * <p>The array of batches is made long enough before a span comes to it, so that giving back needs no memory: all batches are whole, and
- * there are never more of them than the blocks of all spans make.
+ * <p>The array of batches is made long enough before a span is added, so that freeing needs no memory: all batches are whole, and
+ * there are never more of them than the blocks of all spans fill.
  */
 final class Central {
     private final HeapMutex lock = new HeapMutex(LockRank.MEMORY);
@@ -49,12 +49,12 @@ final class Central {
     }
 
     /**
-     * Up to a batch of blocks, at least one, for the cache of a P, which has none.
+     * Moves up to a batch of blocks, at least one, to the cache of a P, which has none.
      *
      * @throws OutOfMemoryError and nothing has changed
      */
     void refill(PCache to) {
-        lock.lock(); // Whoever closes the allocator waits for the cache.
+        lock.lock(); // The thread that closes the allocator waits for the user of the cache, so closed is not checked.
         try {
             if (n > 0) {
                 to.have(c, batches[--n], batch);
@@ -88,7 +88,7 @@ final class Central {
         blocks += in;
     }
 
-    /** A whole batch from the cache of a P. */
+    /** Takes a whole batch from the cache of a P. */
     void give(long head) {
         lock.lock();
         try {
@@ -100,7 +100,7 @@ final class Central {
     }
 
     /**
-     * A block for a thread without a P.
+     * Returns a block for a thread without a P.
      *
      * @throws OutOfMemoryError and nothing has changed
      * @throws IllegalStateException when the allocator is closed
@@ -121,7 +121,7 @@ final class Central {
                 return block;
             }
             if (fresh == freshEnd) {
-                taken--; // Again when there is one.
+                taken--; // Counted again when there is a block.
                 span();
                 taken++;
             }
@@ -134,7 +134,7 @@ final class Central {
     }
 
     /**
-     * A block from such a thread, or of another node.
+     * Takes a block back from a thread without a P, or from one on another node.
      *
      * @return false, and nothing has changed, when it is free already
      * @throws IllegalStateException when the allocator is closed
@@ -153,7 +153,7 @@ final class Central {
         }
     }
 
-    /** From the cache of a P that dies: a list of blocks that are marked, and a range of such as were never given out. */
+    /** Takes the blocks of a cache that is dropped: a list of marked blocks, and a range of unused ones. */
     void giveRest(long list, long from, long end) {
         lock.lock();
         try {
@@ -170,7 +170,10 @@ final class Central {
         }
     }
 
-    /** When there is no room there are more blocks than were ever made: some were freed twice, unseen, and these are better lost. */
+    /**
+     * Adds a batch. Without room there are more blocks than were ever made: some were freed twice, undetected, and it is better to
+     * lose these.
+     */
     private void add(long head) {
         if (n < batches.length) {
             batches[n++] = head;
@@ -188,13 +191,13 @@ final class Central {
         looseN++;
     }
 
-    /** Whoever is in the lock leaves it; whoever comes later finds the allocator closed. */
+    /** Waits until the lock is free. A thread that takes it later finds the allocator closed. */
     void close() {
         lock.lock();
         lock.unlock();
     }
 
-    /** Adds what it has counted: blocks taken and given without a cache, and batches moved. */
+    /** Adds this object's counts to the arguments: blocks taken and given without a cache, and batches moved. */
     void addTo(long[] taken, long[] given, long[] moved) {
         lock.lock();
         try {
@@ -206,7 +209,7 @@ final class Central {
         }
     }
 
-    /** From a cache that goes: what it has counted. */
+    /** Adds the counts of a cache that is removed. */
     void count(long taken, long given) {
         lock.lock();
         try {

@@ -3,17 +3,17 @@ package org.gmp4j.memory;
 
 import java.util.Arrays;
 
-/** A mapping of {@value #BYTES} bytes at a multiple of that, which is given out in spans. */
+/** A mapping of {@value #BYTES} bytes at a multiple of that, which is divided into spans. */
 final class Chunk {
     static final int BYTES = 4 << 20;
     static final int SPANS = BYTES / SizeClasses.SPAN;
 
     final long base;
-    /** The NUMA node that its pages are asked from; -1 for none. */
+    /** The NUMA node that its pages are requested from; -1 for none. */
     final int node;
     /**
-     * The size class of each span. Written under the heap's lock before a block of the span is given out; whoever gives a block back
-     * has it from a goroutine that took it, and so sees this.
+     * The size class of each span. Written under the heap's lock before the first block of the span is allocated. A thread that frees
+     * a block got it from the thread that allocated it, and so sees this.
      */
     private final byte[] classes = new byte[SPANS];
 
@@ -31,7 +31,7 @@ final class Chunk {
         classes[span] = (byte) c;
     }
 
-    /** The class of the block that begins here, {@link SizeClasses#NONE} when none does. */
+    /** Returns the class of the block that begins at the address, {@link SizeClasses#NONE} when none does. */
     int classAt(long address) {
         int offset = (int) (address - base);
         int c = classes[offset / SizeClasses.SPAN];

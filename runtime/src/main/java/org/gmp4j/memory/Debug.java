@@ -18,14 +18,15 @@ import org.gmp4j.ffi.Memory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The debug mode of an allocator: it knows of each block where it was allocated and freed. A freed block rests in a queue before
- * others may have it, so that late writes of native code, which no scope stops, are seen by what they destroy. All under one lock.
+ * The debug mode of an allocator: it records for each block where it was allocated and freed. A freed block stays in a queue before it
+ * is reused, so that late writes of native code, which no scope stops, are detected by the damage to the block. One lock guards all of
+ * it.
  */
 final class Debug {
     private static final byte NEW = (byte) 0xCD;
     private static final byte DEAD = (byte) 0xDD;
     private static final byte EDGE = (byte) 0xBD;
-    /** Bytes behind the end of each segment that nobody may write to. */
+    /** The number of bytes behind the end of each segment that no code may write to. */
     private static final int EDGE_BYTES = 16;
     private static final int MOST_RESTING = 4_096;
     private static final long MOST_RESTING_BYTES = 16 << 20;
@@ -55,7 +56,7 @@ final class Debug {
             raw = Memory.ALL.asSlice(at, size + EDGE_BYTES);
         }
 
-        /** The offset of the first byte from {@code from} on that is not {@code value}; -1 when there is none. */
+        /** Returns the offset of the first byte from {@code from} on that is not {@code value}; -1 when there is none. */
         long damage(long from, byte value) {
             if (raw.get(ValueLayout.JAVA_BYTE, from) != value) {
                 return from;
@@ -132,7 +133,7 @@ final class Debug {
             if (b == null || !b.arena.scope().equals(s.scope())) {
                 throw notLive(s);
             }
-            b.arena.close(); // Throws when a native call is under way with the segment: nothing has changed.
+            b.arena.close(); // It throws when a native call uses the segment; nothing has changed then.
             b.freed = here();
             Block _ = live.remove(s.address());
             liveBytes -= b.size;
@@ -162,7 +163,7 @@ final class Debug {
                         + " bytes at 0x" + Long.toHexString(s.address()));
     }
 
-    /** Gives the block that has rested longest to the allocator; what is wrong with it, or null. */
+    /** Frees the block that has been in the queue longest. Returns a description of its damage, or null. */
     private @Nullable String bury() {
         Block b = resting.remove();
         restingBytes -= b.raw.byteSize();
@@ -206,7 +207,7 @@ final class Debug {
         return wrong;
     }
 
-    /** The same, of segments: a block that rests is none. */
+    /** Returns the figures counted in segments. A freed block in the queue is no segment. */
     Figures figures(Figures f) {
         lock.lock();
         try {
@@ -218,7 +219,7 @@ final class Debug {
     }
 
     List<Leak> leaks() {
-        lock.lock(); // Also after the end.
+        lock.lock(); // Called after the end too.
         try {
             return bySite();
         } finally {
@@ -236,9 +237,9 @@ final class Debug {
     }
 
     /**
-     * Ends the scopes of all segments, and says on stderr what is wrong.
+     * Ends the scopes of all segments, and prints on stderr what is wrong.
      *
-     * @throws IllegalStateException when a native call has one of them; the others have ended
+     * @throws IllegalStateException when a native call uses one of them; the others have ended
      */
     void end() {
         List<String> wrong;

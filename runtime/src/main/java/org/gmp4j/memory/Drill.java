@@ -4,20 +4,20 @@ package org.gmp4j.memory;
 import org.gmp4j.proc.GStack;
 
 /**
- * Uses once all that an allocator does with a lock held, or where nothing may fail: when a P dies, or its scheduler. The first use of a
- * class, or of a {@code VarHandle} at a place, takes memory, and throws where there is none.
+ * Runs once all operations that an allocator does with a lock held, or where no error may occur, as when a P or its scheduler ends.
+ * The first use of a class, or of a {@code VarHandle} at a call site, takes memory, and throws when there is none.
  */
 final class Drill {
-    /** Of the largest blocks a batch has the fewest. */
+    /** The largest blocks, of which a batch has the fewest. */
     private static final int CLASS = SizeClasses.COUNT - 1;
 
-    /** Under the class's monitor. */
+    /** Guarded by the class's monitor. */
     private static boolean done;
 
     private Drill() {
     }
 
-    /** Does it if it was not done in this process. If it throws it may be tried again. */
+    /** Runs the operations, if that was not done in this process. If it throws, the caller may try again. */
     static synchronized void once() {
         if (!done) {
             GStack.checkAll();
@@ -30,7 +30,7 @@ final class Drill {
                     GStack.exit(st);
                 }
                 memory.free(memory.allocate(SizeClasses.LARGEST + 1L, 1));
-                memory.free(memory.allocate(1, 1)); // By a goroutine: into the cache of its P.
+                memory.free(memory.allocate(1, 1)); // Called by a goroutine, so the block goes to the cache of its P.
                 Figures _ = memory.figures();
                 cache.drop();
             }
@@ -42,7 +42,7 @@ final class Drill {
         Central list = memory.list(CLASS);
         int n = 4 * SizeClasses.batch(CLASS);
         long[] blocks = new long[n];
-        for (int round = 0; round < 2; round++) { // Fresh blocks, and such as were given back.
+        for (int round = 0; round < 2; round++) { // The first round takes fresh blocks, the second freed ones.
             for (int i = 0; i < n; i++) {
                 blocks[i] = cache.take(CLASS);
             }
@@ -57,7 +57,7 @@ final class Drill {
                 boolean _ = list.giveOne(blocks[i]);
             }
         }
-        long part = cache.take(0); // A range of fresh blocks is left.
+        long part = cache.take(0); // A range of fresh blocks remains.
         boolean _ = cache.give(0, part);
         cache.flush();
     }

@@ -13,25 +13,26 @@ import org.gmp4j.lock.LockRank;
 import org.gmp4j.proc.GStack;
 
 /**
- * What an allocator has from the kernel: chunks, which it gives out in spans, and a mapping for each segment that is larger than the
- * largest block. Chunks stay until the end. Mappings are made and undone outside of the lock but for chunks, which are seldom.
+ * The memory that an allocator has from the kernel: chunks, which are divided into spans, and a mapping for each segment that is
+ * larger than the largest block. Chunks stay until the end. Mappings are made and undone outside of the lock, except chunks, which are
+ * rare.
  */
 final class Heap {
-    /** More than a process can have. */
+    /** More bytes than a process can map. */
     private static final long MOST = 1L << 47;
     private static final int HUGE_PAGE = 2 << 20;
-    /** Mappings begin at multiples of this at least, whatever the machine's pages. */
+    /** Mappings begin at multiples of at least this number of bytes, whatever the machine's pages. */
     private static final long GRANULE = 64 << 10;
     private static final long PAGE = 4 << 10;
 
     private final HeapMutex lock = new HeapMutex(LockRank.MEMORY_HEAP);
     private final long limit;
     private final boolean hugePages;
-    /** Chunks by their address, open addressing, at most half full. Replaced under the lock; read by all. */
+    /** Chunks by their address, open addressing, at most half full. Replaced under the lock; any thread reads it. */
     private volatile Chunk[] table = new Chunk[4];
     // Under the lock:
     private int chunks;
-    /** By node + 1: the chunk that spans are cut from, and how many it has given. */
+    /** By node + 1: the chunk that new spans are taken from, and the number of its spans in use. */
     private Chunk[] current = new Chunk[1];
     private int[] used = new int[1];
     private final Map<Long, Long> mappings = new HashMap<>();
@@ -48,7 +49,7 @@ final class Heap {
         this.hugePages = hugePages;
     }
 
-    /** All figures: with what the lists count, by size. */
+    /** Returns all figures. The arguments are the counts of the lists, by size class. */
     Figures figures(long[] taken, long[] given, long[] moved, int caches) {
         long allocations = 0;
         long live = 0;
@@ -68,7 +69,7 @@ final class Heap {
                 unbound.get());
     }
 
-    /** The chunk with this address; null when it is in none. */
+    /** Returns the chunk that contains this address; null when none does. */
     Chunk chunk(long address) {
         long base = address & -Chunk.BYTES;
         Chunk[] t = table;
@@ -85,7 +86,7 @@ final class Heap {
     }
 
     /**
-     * A span of zeros for blocks of a class; under the lock of its central list.
+     * Returns a span of zeros for blocks of a class. Called under the lock of the class's central list.
      *
      * @throws OutOfMemoryError and nothing has changed
      */
@@ -190,12 +191,12 @@ final class Heap {
         try {
             Memory.unmap(at, bytes);
         } catch (OutOfMemoryError | NativeException e) {
-            return; // No memory for the call's objects, or no room in the kernel for one mapping more: some address space is lost.
+            return; // No memory for the call, or no further mapping allowed: some address space is lost.
         }
     }
 
     /**
-     * A mapping of its own.
+     * Makes a mapping for one segment. Returns its address.
      *
      * @throws OutOfMemoryError and nothing has changed
      */
@@ -243,7 +244,7 @@ final class Heap {
             big++;
             bigTaken++;
         } finally {
-            if (half) { // Without memory for a larger table the map has the new entry all the same; it would outlive the mapping.
+            if (half) { // Without memory for a larger table the new entry is in the map already; it would outlive the mapping.
                 mappings.remove(key);
             }
             lock.unlock();
@@ -266,7 +267,7 @@ final class Heap {
         }
     }
 
-    /** Undoes a mapping; its bytes, or 0 when there is none that begins here. */
+    /** Undoes a mapping. Returns its size, bytes, or 0 when none begins at the address. */
     long unmap(long address) {
         Long key = address;
         GStack st = GStack.enterToGive();
@@ -293,7 +294,7 @@ final class Heap {
         return bytes;
     }
 
-    /** Undoes all: nobody is at work in a block, nor will be. */
+    /** Undoes all mappings. No thread uses a block, now or later. */
     void close() {
         GStack st = GStack.enterChecked();
         lock.lock();

@@ -6,21 +6,21 @@ import java.util.List;
 /**
  * Segments that were allocated at one place and not freed.
  *
- * @param count how many
- * @param bytes what they asked for, together
- * @param site where they were allocated, innermost frame first; the allocator's own frames are left out
+ * @param count the number of segments
+ * @param bytes the sum of their requested sizes
+ * @param site the place where they were allocated, innermost frame first; the allocator's own frames are left out
  */
 public record Leak(int count, long bytes, List<StackTraceElement> site) {
     /**
-     * Copies what can change.
+     * Copies the list, which may be mutable.
      *
-     * @param site copied
+     * @param site the place; it is copied
      */
     public Leak {
         site = List.copyOf(site);
     }
 
-    /** A line for the count, and one for each frame. */
+    /** Returns a line for the count, and one for each frame. */
     @Override
     public String toString() {
         StringBuilder s = new StringBuilder().append(count).append(count == 1 ? " segment, " : " segments, ").append(bytes)

@@ -19,10 +19,9 @@ import org.gmp4j.proc.Processor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An allocator of off-heap segments, each of which is given back by {@link #free}, from any thread and in any order. Thread-safe, and
- * made for goroutines: free blocks follow the P, so what one goroutine gives back the next on that P takes, without a lock and
- * still in the CPU's cache. Threads that are no goroutines share lists under locks. Nothing waits, so interrupts and bubbles
- * are nothing to it.
+ * An allocator of off-heap segments. Any thread may free each segment by {@link #free}, in any order. Thread-safe, and made for
+ * goroutines: each P has free blocks, so the next goroutine on a P reuses a freed block without a lock, while it is in the CPU's
+ * cache. Threads that are no goroutines share lists under locks. No method waits, so interrupts and bubbles have no effect.
  *
  * {@snippet :
  * try (Mcache memory = Mcache.create()) {
@@ -37,28 +36,28 @@ import org.jspecify.annotations.Nullable;
  * }
  * }
  *
- * <p>Contents are what was there before, as of {@code malloc}: {@link #allocateZeroed} clears. What {@code allocateFrom} returns is all
- * written. Sizes are rounded up to one of 40 classes, 16 bytes to 32 KiB, four to a doubling; a segment that is
- * larger has a mapping of its own, which takes microseconds to make and undo. A segment of 0 bytes has an address of its own, and is
- * freed as others.
+ * <p>The contents of a new segment are undefined, as with {@code malloc}; {@link #allocateZeroed} clears them. Segments of {@code
+ * allocateFrom} are written whole. Sizes are rounded up to one of 40 classes, 16 bytes to 32 KiB, four to a doubling; a larger segment
+ * has a mapping of its own, which takes microseconds to make and undo. A segment of 0 bytes has an address of its own, and is freed
+ * like others.
  *
- * <p>With an affinity ({@code Gmp.Builder.affinity}) and on a machine of several NUMA nodes, a P whose CPUs are all of one node has blocks
- * from there. Blocks of another node that are given back there return to it.
+ * <p>With an affinity ({@code Gmp.Builder.affinity}) and on a machine of several NUMA nodes, a P whose CPUs are all of one node has
+ * blocks from there. A block of another node that is freed there returns to its node.
  *
- * <p>A segment that was freed must not be used any more. As in C nobody notices, but for a second {@code free} before the block was
- * allocated again. In debug mode ({@link Builder#debug}) all such use throws. After {@link #close} the use of any segment
+ * <p>A segment that was freed must not be used any more. As in C such use is not detected, except a second {@code free} before the
+ * block is allocated again. In debug mode ({@link Builder#debug}) all such use throws. After {@link #close} the use of any segment
  * throws, in either mode. An allocator that is not closed keeps its memory until the process ends.
  *
  * <p>Source: Go's mcache, mcentral and mheap; {@link PCache} has the protocol.
  */
 public final class Mcache implements SegmentAllocator, AutoCloseable {
-    /** Numbers in use: each has a place in the table of every P. */
+    /** The numbers of allocators in use. Each number has an index in the table of every P. */
     private static final BitSet NUMBERS = new BitSet();
 
-    /** Under which free blocks are marked. */
+    /** The secret of the marks of free blocks. */
     final long secret = ThreadLocalRandom.current().nextLong() | 1;
     final Heap heap;
-    /** Whether blocks may be gone. Written once, by {@link #close}. */
+    /** Whether blocks may be unmapped. Written once, by {@link #close}. */
     volatile boolean closed;
     private final int number;
     /** The scope of all segments outside of debug mode, and all of memory in it. */
@@ -67,10 +66,10 @@ public final class Mcache implements SegmentAllocator, AutoCloseable {
     private final MemorySegment.Scope scope = all.scope();
     private final @Nullable Debug debug;
     private final AtomicBoolean closing = new AtomicBoolean();
-    /** By NUMA node + 1, and for none; each the lists of all sizes. Replaced under {@link #lock}. */
+    /** By NUMA node + 1, with 0 for no node: the lists of all sizes. Replaced under {@link #lock}. */
     private volatile Central[][] central;
     private final HeapMutex lock = new HeapMutex(LockRank.MEMORY_HEAP);
-    /** Under it: all caches, and how many. */
+    /** The list of all caches, and their number. Guarded by {@link #lock}. */
     private @Nullable PCache caches;
     private int cacheCount;
 
@@ -84,12 +83,12 @@ public final class Mcache implements SegmentAllocator, AutoCloseable {
         }
     }
 
-    /** An allocator with the defaults of {@link Builder}. */
+    /** Returns an allocator with the defaults of {@link Builder}. */
     public static Mcache create() {
         return builder().build();
     }
 
-    /** A builder. */
+    /** Returns a builder. */
     public static Builder builder() {
         return new Settings();
     }
@@ -97,28 +96,32 @@ public final class Mcache implements SegmentAllocator, AutoCloseable {
     /** Settings of an allocator. Not thread-safe. */
     public interface Builder {
         /**
-         * Most bytes of address space that it takes from the kernel, at least 4 MiB, which is what it takes at a time for blocks.
-         * Default: no limit. What would need more is an {@link OutOfMemoryError}, even if other Ps have free blocks.
+         * Sets the greatest address space, bytes, that it takes from the kernel: at least 4 MiB, the unit in which it takes memory for
+         * blocks. Default: no limit. An allocation that would need more throws {@link OutOfMemoryError}, even if other Ps have free
+         * blocks.
          */
         Builder limit(long bytes);
 
         /**
-         * Whether misuse is found: default false. Then every segment has a scope of its own, which ends with {@link #free}, so that
-         * later use throws {@link IllegalStateException}. New segments are filled with {@code 0xCD}, and freed blocks with {@code 0xDD};
-         * they rest for a while, and if native code writes to them, or behind the end of a live one, that is found by {@link
-         * Mcache#check}, by {@code free} and by {@code close}. {@link Mcache#leaks} says where what is live was allocated, and {@code
-         * close} prints it on stderr. An allocation takes some microseconds, one at a time.
+         * Sets whether misuse is detected: default false. In this debug mode every segment has a scope of its own, which ends with
+         * {@link #free}, so that later use throws {@link IllegalStateException}. New segments are filled with {@code 0xCD}, and freed
+         * blocks with {@code 0xDD}; freed blocks are not reused for a while. If native code writes to them, or behind the end of a
+         * live segment, {@link Mcache#check}, {@code free} and {@code close} detect it. {@link Mcache#leaks} returns the places where
+         * live segments were allocated, and {@code close} prints them on stderr. An allocation takes some microseconds, one at a time.
          */
         Builder debug(boolean on);
 
-        /** Whether it asks the kernel for huge pages ({@code MADV_HUGEPAGE}): default false. Saves TLB misses where much is in use. */
+        /**
+         * Sets whether it requests huge pages from the kernel ({@code MADV_HUGEPAGE}): default false. That saves TLB misses if much
+         * memory is in use.
+         */
         Builder hugePages(boolean on);
 
         /**
-         * Makes the allocator; it takes memory when it is used.
+         * Makes the allocator. It takes memory at its first use.
          *
          * @throws IllegalArgumentException naming the bad setting
-         * @throws OutOfMemoryError when there is no memory for it, or for what the first one of the process tries out
+         * @throws OutOfMemoryError when there is no memory for it, or for the rehearsal of the first one of the process
          */
         Mcache build();
     }
@@ -156,7 +159,7 @@ public final class Mcache implements SegmentAllocator, AutoCloseable {
         }
     }
 
-    /** One for {@link Drill}, which is done before any other is built. */
+    /** Returns an allocator for {@link Drill}, which runs before any other is built. */
     static Mcache bare() {
         return new Mcache(new Settings());
     }
@@ -174,11 +177,11 @@ public final class Mcache implements SegmentAllocator, AutoCloseable {
     }
 
     /**
-     * A new segment. Its content is undefined.
+     * Returns a new segment. Its contents are undefined.
      *
      * @param byteSize bytes, 0 or more
-     * @param byteAlignment of what its address is a multiple: a power of two
-     * @throws IllegalArgumentException when one of them is not
+     * @param byteAlignment its address is a multiple of this: a power of two
+     * @throws IllegalArgumentException when an argument is not in its range
      * @throws OutOfMemoryError when the kernel gives no more, or the limit is reached; nothing has changed
      * @throws IllegalStateException after {@link #close}
      */
@@ -193,18 +196,18 @@ public final class Mcache implements SegmentAllocator, AutoCloseable {
         return debug != null ? debug.allocate(byteSize, byteAlignment) : all.asSlice(take(byteSize, byteAlignment), byteSize);
     }
 
-    /** The same, filled with zeros. */
+    /** Returns a new segment that is filled with zeros. The arguments and errors are those of {@link #allocate(long, long)}. */
     public MemorySegment allocateZeroed(long byteSize, long byteAlignment) {
         return allocate(byteSize, byteAlignment).fill((byte) 0);
     }
 
     /**
-     * Gives a segment back. The caller, and everybody else, does not use it any more.
+     * Frees a segment. No code may use it any more.
      *
-     * @param segment what {@link #allocate} of this allocator returned, or a part of it that begins at the same address
+     * @param segment a segment of this allocator's {@link #allocate}, or a part of one that begins at the same address
      * @throws IllegalArgumentException when it is something else
-     * @throws IllegalStateException when it is free already, and no later allocation has its block; in debug mode, whenever it is; or when
-     *     the allocator is closed; nothing has changed
+     * @throws IllegalStateException when it is free already and no later allocation has its block; in debug mode, whenever it is free
+     *     already; or when the allocator is closed. Nothing has changed then
      */
     public void free(MemorySegment segment) {
         Objects.requireNonNull(segment);
@@ -226,7 +229,7 @@ public final class Mcache implements SegmentAllocator, AutoCloseable {
                 + " was not allocated by this Mcache, or does not begin where one does");
     }
 
-    /** The address of a block; arguments were checked. */
+    /** Returns the address of a new block. The caller has checked the arguments. */
     long take(long size, long align) {
         int c = SizeClasses.of(size, align);
         if (c == SizeClasses.NONE) {
@@ -247,7 +250,7 @@ public final class Mcache implements SegmentAllocator, AutoCloseable {
         return node;
     }
 
-    /** Gives a block back: false when it is free already. */
+    /** Frees a block. Returns false when it is free already. */
     boolean give(long address) {
         Chunk chunk = heap.chunk(address);
         if (chunk == null) {
@@ -276,7 +279,7 @@ public final class Mcache implements SegmentAllocator, AutoCloseable {
         }
     }
 
-    /** That of the P of a goroutine, inside {@link GStack#enter}. */
+    /** Returns the cache of a goroutine's P. Called inside {@link GStack#enter}. */
     private PCache cache(GStack st) {
         Processor pr = st.processor();
         return pr.cache(number) instanceof PCache p && p.owner == this && p.node == pr.node() ? p : newCache(pr);
@@ -312,7 +315,7 @@ public final class Mcache implements SegmentAllocator, AutoCloseable {
         return fresh;
     }
 
-    /** For {@link Drill}: a cache that no P has. */
+    /** Returns a cache that no P has, for {@link Drill}. */
     PCache loose() {
         PCache c = new PCache(this, -1, central(-1));
         add(c);
@@ -361,7 +364,7 @@ public final class Mcache implements SegmentAllocator, AutoCloseable {
         }
     }
 
-    /** A cache that is empty goes, unless {@link #close} has it. */
+    /** Removes an empty cache, unless {@link #close} has taken it. */
     void dropped(PCache c) {
         GStack st = GStack.enterChecked();
         lock.lock();
@@ -386,7 +389,7 @@ public final class Mcache implements SegmentAllocator, AutoCloseable {
         GStack.exit(st);
     }
 
-    /** Takes all caches from the list; they are the caller's. */
+    /** Takes all caches from the list. They belong to the caller. */
     private @Nullable PCache takeCaches() {
         GStack st = GStack.enterChecked();
         lock.lock();
@@ -401,7 +404,7 @@ public final class Mcache implements SegmentAllocator, AutoCloseable {
         return all;
     }
 
-    /** What it has done and has; also after {@link #close}, of what it had then. */
+    /** Returns the statistics; after {@link #close} those of the close. */
     public Figures figures() {
         long[] taken = new long[SizeClasses.COUNT];
         long[] given = new long[SizeClasses.COUNT];
@@ -424,7 +427,7 @@ public final class Mcache implements SegmentAllocator, AutoCloseable {
     }
 
     /**
-     * What was allocated and not freed, by where that was done, most bytes first; in debug mode only.
+     * Returns the segments that were allocated and not freed, by the place of the allocation, most bytes first. In debug mode only.
      *
      * @throws IllegalStateException outside of debug mode
      */
@@ -433,10 +436,10 @@ public final class Mcache implements SegmentAllocator, AutoCloseable {
     }
 
     /**
-     * Looks for blocks that were written to after they were freed, and for writes behind the end of those that are live; in debug mode
-     * only.
+     * Checks for writes to freed blocks, and for writes behind the end of live segments. In debug mode only.
      *
-     * @throws IllegalStateException when it finds one, with where it was allocated, and freed; or outside of debug mode
+     * @throws IllegalStateException when it finds one, with the places where the block was allocated and freed; or outside of debug
+     *     mode
      */
     public void check() {
         inDebug().check();
@@ -450,11 +453,11 @@ public final class Mcache implements SegmentAllocator, AutoCloseable {
     }
 
     /**
-     * Ends all segments and gives all memory back. Whoever uses a segment, or this allocator, from here on gets an {@link
-     * IllegalStateException}. In debug mode it prints what was not freed, and what {@link #check} would find, on stderr. A second close
-     * does nothing.
+     * Ends all segments and frees all memory. Any later use of a segment, or of this allocator, throws {@link IllegalStateException}.
+     * In debug mode it prints on stderr the segments that were not freed, and what {@link #check} would find. A second close does
+     * nothing.
      *
-     * @throws IllegalStateException when a native call is under way that was given a segment; then it is not closed
+     * @throws IllegalStateException when a native call uses a segment; then the allocator is not closed
      */
     @Override
     public void close() {
@@ -475,7 +478,7 @@ public final class Mcache implements SegmentAllocator, AutoCloseable {
             }
         }
         closed = true;
-        PCache.fenceUsers(); // From here on each user sees that it is closed, or has said that it is busy: see PCache.
+        PCache.fenceUsers(); // From here on each user sees that the allocator is closed, or has set busy: see PCache.
         PCache all = takeCaches(); // No more come.
         for (PCache c = all; c != null; c = c.next) {
             c.quiesce();

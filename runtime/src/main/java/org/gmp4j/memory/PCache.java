@@ -14,21 +14,21 @@ import org.gmp4j.struct.Mem;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The free blocks of one allocator with one P: of each size a list that is taken from and given to, and a whole batch in reserve. A list
- * that is full becomes the reserve, and the old reserve goes to {@link Central}; an empty one is replaced by the reserve, or by a batch
- * from there. So blocks go to and fro at most once a batch, whatever the order of takes and gives, and a P keeps two
- * batches at most, and the rest of a range of fresh blocks, of each size.
+ * The free blocks of one allocator that one P has: of each size a list for takes and gives, and a whole batch in reserve. A full list
+ * becomes the reserve, and the old reserve goes to {@link Central}. An empty list is replaced by the reserve, or by a batch from
+ * there. So blocks move at most once for each batch, whatever the order of takes and gives. Of each size a P keeps at most two batches
+ * and the rest of a range of fresh blocks.
  *
- * <p>Only a goroutine that has the P touches the words, inside {@code GStack.enter}, so that neither preemption nor a P that changes hands
- * comes between two of its steps; or the thread that has stopped the world, when the P dies.
+ * <p>Only a goroutine that has the P touches the words, inside {@code GStack.enter}, so that neither preemption nor a P that changes
+ * hands comes between two of its steps; or the thread that has stopped the world, when the P dies.
  *
- * <p>Closing. The user of the cache makes {@code busy} 1, and then reads {@link Mcache#closed}; the closing thread makes that true, and
- * then waits until it reads busy 0. Between store and load there is a full fence on the closing side, and by its membarrier on the other
- * side too. So either the user finds the allocator closed, and touches no block, or the closing thread waits for it. Blocks and words
- * are unmapped after that. Rejected: a full fence in each call, which would cost more than all the rest.
+ * <p>Closing. The user of the cache makes {@code busy} 1, and then reads {@link Mcache#closed}; the closing thread makes that true,
+ * and then waits until it reads busy 0. Between store and load there is a full fence on the closing side, and by its membarrier on the
+ * other side too. So either the user finds the allocator closed, and touches no block, or the closing thread waits for it. Blocks and
+ * words are unmapped after that. Rejected: a full fence in each call, which would cost more than all the rest.
  */
 final class PCache implements Processor.Cache {
-    /** Whether {@link #quiesce} has the users' fences run; else they run them. */
+    /** Whether the closing thread runs the users' fences by membarrier; if not, the users run them. */
     private static final boolean ASYMMETRIC = Membarrier.isAvailable();
 
     private static final VarHandle BUSY = FieldHandle.of(MethodHandles.lookup(), PCache.class, "busy", int.class);
@@ -47,11 +47,11 @@ final class PCache implements Processor.Cache {
     private static final int BYTES = SizeClasses.COUNT * LINE;
 
     final Mcache owner;
-    /** The node of the P; -1 when it has none, or nobody asks. */
+    /** The node of the P; -1 when it has none, or nodes do not matter. */
     final int node;
     private final Central[] central;
     private final long words;
-    /** The list of all caches of the allocator: under its lock. */
+    /** The links of the list of all caches of the allocator, guarded by its lock. */
     @Nullable PCache next;
     @Nullable PCache previous;
     boolean listed;
@@ -62,7 +62,11 @@ final class PCache implements Processor.Cache {
     @SuppressWarnings("unused")
     private long q0, q1, q2, q3, q4, q5, q6, q7, q8, q9, q10, q11, q12, q13, q14, q15;
 
-    /** Empty. @throws OutOfMemoryError when there is no memory for it */
+    /**
+     * Makes an empty cache.
+     *
+     * @throws OutOfMemoryError when there is no memory for it
+     */
     PCache(Mcache owner, int node, Central[] central) {
         this.owner = owner;
         this.node = node;
@@ -77,7 +81,7 @@ final class PCache implements Processor.Cache {
         boolean _ = Memory.preferNode(words, BYTES, node); // If refused it is where it is first touched, which is here as a rule.
     }
 
-    /** Whether blocks and words are there, and stay until {@link #exit}. */
+    /** Enters the cache. Returns whether blocks and words are mapped; then they stay so until {@link #exit}. */
     private boolean enter() {
         BUSY.setOpaque(this, 1);
         if (ASYMMETRIC) {
@@ -97,7 +101,7 @@ final class PCache implements Processor.Cache {
     }
 
     /**
-     * A block.
+     * Returns a block.
      *
      * @throws OutOfMemoryError and nothing has changed
      * @throws IllegalStateException when the allocator is closed
@@ -133,7 +137,7 @@ final class PCache implements Processor.Cache {
         }
     }
 
-    /** The head of the new list; 0 when there is a new range of fresh blocks instead. */
+    /** Returns the head of the new list; 0 when there is a new range of fresh blocks instead. */
     private long more(int c, long line) {
         long reserve = Mem.LONG.get(line + RESERVE);
         if (reserve != 0) {
@@ -145,14 +149,14 @@ final class PCache implements Processor.Cache {
         return Mem.LONG.get(line + LIST);
     }
 
-    /** From {@link Central#refill}. */
+    /** Sets the list of a size. Called by {@link Central#refill}. */
     void have(int c, long list, int length) {
         long line = words + (long) c * LINE;
         Mem.LONG.set(line + LIST, list);
         Mem.LONG.set(line + LENGTH, length);
     }
 
-    /** The same. */
+    /** Sets the range of fresh blocks of a size. Called by {@link Central#refill}. */
     void haveFresh(int c, long from, long end) {
         long line = words + (long) c * LINE;
         Mem.LONG.set(line + FRESH, from);
@@ -160,7 +164,7 @@ final class PCache implements Processor.Cache {
     }
 
     /**
-     * Puts a block back.
+     * Frees a block.
      *
      * @return false, and nothing has changed, when it is free already
      * @throws IllegalStateException when the allocator is closed
@@ -200,7 +204,7 @@ final class PCache implements Processor.Cache {
         Mem.LONG.set(line + RESERVE, list);
     }
 
-    /** Gives all blocks to the central lists. */
+    /** Moves all blocks to the central lists. */
     @Override
     public void flush() {
         GStack st = GStack.enterChecked();
@@ -236,7 +240,7 @@ final class PCache implements Processor.Cache {
         owner.dropped(this);
     }
 
-    /** The closing thread: waits until nobody is in the cache. It has set {@code closed}, and run the membarrier. */
+    /** Waits until no thread is in the cache. Called by the closing thread, which has set {@code closed} and run the membarrier. */
     void quiesce() {
         for (int i = 0; (int) BUSY.getAcquire(this) != 0; i++) {
             if (i < SPINS) {
@@ -247,7 +251,10 @@ final class PCache implements Processor.Cache {
         }
     }
 
-    /** Its words are gone afterwards. The allocator is closed, and nobody is here; or it is in no list any more, and nobody's. */
+    /**
+     * Unmaps the words. Either the allocator is closed and no thread is in the cache, or the cache is in no list and belongs to no P
+     * any more.
+     */
     void unmap() {
         try {
             Memory.unmap(words, BYTES);
@@ -256,7 +263,7 @@ final class PCache implements Processor.Cache {
         }
     }
 
-    /** Adds what it has counted. */
+    /** Adds this cache's counts to the arguments. */
     void addTo(long[] taken, long[] given) {
         for (int c = 0; c < SizeClasses.COUNT; c++) {
             long line = words + (long) c * LINE;
@@ -265,7 +272,7 @@ final class PCache implements Processor.Cache {
         }
     }
 
-    /** Leaves that to the central lists. */
+    /** Adds this cache's counts to those of the central lists. */
     void leaveCounts() {
         for (int c = 0; c < SizeClasses.COUNT; c++) {
             long line = words + (long) c * LINE;

@@ -2,15 +2,15 @@
 package org.gmp4j.memory;
 
 /**
- * The sizes of blocks: multiples of 16 up to 64, from there four to each doubling, up to {@value #LARGEST}. So of a block of more
- * than 64 bytes at most a fifth is waste. All are multiples of {@value #LEAST}, and among four of a doubling is a power of two.
+ * The sizes of blocks: multiples of 16 up to 64, from there four to each doubling, up to {@value #LARGEST}. So at most a fifth of a
+ * block of more than 64 bytes is wasted. All are multiples of {@value #LEAST}, and one of the four of each doubling is a power of two.
  */
 final class SizeClasses {
-    /** Bytes of the smallest block: room for what a free block holds, its link and its mark. */
+    /** The size of the smallest block, bytes: it has room for the link and the mark of a free block. */
     static final int LEAST = 16;
-    /** Bytes of the largest; what is larger has a mapping of its own. */
+    /** The size of the largest block, bytes. A larger segment has a mapping of its own. */
     static final int LARGEST = 32 << 10;
-    /** Bytes of a span, which is cut into blocks of one class, and stands at a multiple of this. */
+    /** The size of a span, bytes. It is divided into blocks of one class, and its address is a multiple of this. */
     static final int SPAN = 128 << 10;
 
     private static final int FINE = 64;
@@ -18,18 +18,21 @@ final class SizeClasses {
     private static final int FINE_LOG = Integer.numberOfTrailingZeros(FINE);
     private static final int STEPS_LOG = 2;
 
-    /** How many classes there are. */
+    /** The number of classes. */
     static final int COUNT = FINE_CLASSES + (Integer.numberOfTrailingZeros(LARGEST) - FINE_LOG << STEPS_LOG);
-    /** What has no class. */
+    /** Stands for no class. */
     static final int NONE = -1;
 
-    /** A batch is what moves between a P and all others at a time: so many bytes, if that is not too many blocks or too few. */
+    /**
+     * A batch is the unit in which blocks move between a P and the central lists. It has this size, bytes, if that is neither too many
+     * blocks nor too few.
+     */
     private static final int BATCH_BYTES = 32 << 10;
     private static final int MOST_BATCH = 64;
     private static final int LEAST_BATCH = 2;
 
     private static final int[] SIZE = sizes();
-    /** 2 to the 32 by the size, rounded up: instead of a division. */
+    /** 2 to the 32 divided by the size, rounded up. A multiplication by it replaces a division. */
     private static final long[] INVERSE = inverses();
 
     private SizeClasses() {
@@ -54,26 +57,26 @@ final class SizeClasses {
         return inverses;
     }
 
-    /** Bytes of a block. */
+    /** Returns the size of a block, bytes. */
     static int size(int c) {
         return SIZE[c];
     }
 
-    /** How many blocks a batch has. */
+    /** Returns the number of blocks of a batch. */
     static int batch(int c) {
         return Math.clamp(BATCH_BYTES / SIZE[c], LEAST_BATCH, MOST_BATCH);
     }
 
-    /** How many blocks a span has. */
+    /** Returns the number of blocks of a span. */
     static int blocks(int c) {
         return SPAN / SIZE[c];
     }
 
     /**
-     * The class of the smallest blocks that are large enough and stand where they should; {@link #NONE} when there is none.
+     * Returns the class of the smallest blocks that are large enough and aligned; {@link #NONE} when there is none.
      *
-     * @param bytes at least 0
-     * @param align a power of two
+     * @param bytes the size, at least 0
+     * @param align the alignment, a power of two
      */
     static int of(long bytes, long align) {
         long least = Math.max(Math.max(bytes, align), 1);
@@ -82,7 +85,7 @@ final class SizeClasses {
         }
         int c = of((int) least);
         if (align > LEAST) {
-            while ((SIZE[c] & align - 1) != 0) { // The next power of two at the latest.
+            while ((SIZE[c] & align - 1) != 0) { // It ends at the next power of two at the latest.
                 c++;
             }
         }
@@ -98,7 +101,7 @@ final class SizeClasses {
         return FINE_CLASSES + (doubling - FINE_LOG << STEPS_LOG) + (last - (1 << doubling) >> doubling - STEPS_LOG);
     }
 
-    /** Whether a block of the class begins so many bytes behind the start of its span. */
+    /** Returns whether a block of the class begins {@code offset} bytes behind the start of its span. */
     static boolean begins(int c, int offset) {
         // offset < 2^17 and the inverse is off by less than size / 2^32 <= 2^-17, so the quotient is exact.
         int index = (int) (offset * INVERSE[c] >>> Integer.SIZE);

@@ -14,9 +14,9 @@ import org.gmp4j.struct.SchedStat;
 import org.gmp4j.struct.Schedt;
 import org.gmp4j.sysmon.Stalls;
 
-/** All metrics: what each is called, and how it is read. */
+/** All metrics: the name of each, and the way to read it. */
 final class Catalog {
-    /** One of them. */
+    /** A metric. */
     record Entry(Description description, Function<Reading, Object> read) {
     }
 
@@ -61,7 +61,7 @@ final class Catalog {
         add(name, Kind.HISTOGRAM, true, help, read);
     }
 
-    /** Those that Go has, under its names. */
+    /** Adds the metrics that Go has too, under Go's names. */
     private static void go() {
         gauge("/sched/gomaxprocs:threads", "The number of Ps: how many goroutines run at a time.", r -> (long) r.s.gomaxprocs());
         gauge("/sched/threads/total:threads", "Threads of the scheduler, asleep or not.", r -> (long) r.s.mcount());

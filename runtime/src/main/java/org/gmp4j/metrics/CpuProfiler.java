@@ -11,10 +11,10 @@ import org.gmp4j.report.CpuSampler;
 /**
  * Samples which goroutines run, and where, until it is stopped. Thread-safe.
  *
- * <p>A goroutine is seen where it next comes to a safepoint of the JVM, which is not quite where it was: hot loops show at their ends, and
- * what was inlined may show at its caller. For which labels use the CPU, and which parts of the program, that does; for single instructions
- * there are JFR and async-profiler, which know nothing of labels. Threads that the system has taken off their CPUs count as if they ran;
- * goroutines in {@code Go.blocking} do not count.
+ * <p>A sample shows the place where the goroutine next reaches a safepoint of the JVM, which is near the place where it was: hot loops
+ * show at their ends, and inlined code may show at its caller. That is good enough to find the labels and the parts of the program
+ * that use the CPU. For single instructions use JFR or async-profiler, which do not know labels. Threads that the kernel has preempted
+ * count as running; goroutines in {@code Go.blocking} do not count.
  *
  * <p>Source: {@code StartCPUProfile} and {@code StopCPUProfile} of Go's {@code runtime/pprof}.
  */
@@ -22,7 +22,7 @@ public final class CpuProfiler implements AutoCloseable {
     private final CpuSampler sampler;
     private final long interval;
 
-    /** Of a scheduler, each so many ns; users call {@code Gmp.startCpuProfile}. */
+    /** Samples a scheduler every {@code interval} ns. Users call {@code Gmp.startCpuProfile}. */
     @SuppressWarnings("exports")
     public CpuProfiler(Scheduler s, long interval) {
         this.interval = interval;
@@ -30,7 +30,7 @@ public final class CpuProfiler implements AutoCloseable {
         sampler.start();
     }
 
-    /** What was found until now; it goes on. */
+    /** Returns the profile so far. Sampling goes on. */
     public Profile profile() {
         List<Sample> samples = sampler.found().entrySet().stream().map(e -> {
             long n = e.getValue().sum();
@@ -40,17 +40,17 @@ public final class CpuProfiler implements AutoCloseable {
     }
 
     /**
-     * Stops it, and says what was found. Harmless when repeated.
+     * Stops sampling and returns the profile. Repeated calls return it too.
      *
-     * <p>Any thread may call it. It waits for one look at most, whatever interrupts come, and in a bubble holds the
-     * clock.
+     * <p>Any thread may call it. It waits for the end of at most one sample. An interrupt does not end that wait, and in a bubble the
+     * wait holds the clock.
      */
     public Profile stop() {
         sampler.stop();
         return profile();
     }
 
-    /** Stops it. */
+    /** Stops sampling. */
     @Override
     public void close() {
         sampler.stop();

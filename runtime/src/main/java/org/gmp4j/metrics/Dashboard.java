@@ -22,11 +22,11 @@ import org.jspecify.annotations.Nullable;
  * {@code gmp.dashboard=PORT} and {@code gmp run --dashboard PORT} start one with a scheduler. Thread-safe.
  *
  * <p>It needs the module {@code jdk.httpserver}, which a program on the class path has, and nothing else: page, style, script and the
- * charting library, uPlot, are in this jar, and the browser is told to load nothing from anywhere else. It listens on the loopback
- * address only, and answers only those who ask for {@code localhost} or an address of its own, so that no page of the web
- * can read it. Read-only: it answers GET and HEAD of {@code /} and {@code /data.json}, and nothing else. It runs on threads of its own,
- * daemons, and reading stops nobody: it shows a scheduler whose goroutines do not get on as well. At most 32 requests are under
- * way: of more the oldest is cut off.
+ * charting library, uPlot, are in this jar, and the page forbids the browser to load from other places. It listens on the loopback
+ * address only, and answers only requests for {@code localhost} or an address of its own, so that no page of the web can read it.
+ * Read-only: it answers GET and HEAD of {@code /} and {@code /data.json}, and nothing else. It runs on daemon threads of its own, and
+ * reading stops no thread, so it also shows a scheduler whose goroutines make no progress. At most 32 requests are served at a time;
+ * of more, the oldest is cut off.
  */
 public final class Dashboard implements AutoCloseable {
     private static final int MOST_PORT = 65_535;
@@ -39,7 +39,7 @@ public final class Dashboard implements AutoCloseable {
         this.server = server;
     }
 
-    /** One page with everything in it, whose script and style the browser knows by their hashes. Made when it is first needed. */
+    /** The one page, which contains all its parts. The browser knows its script and style by their hashes. Made at its first use. */
     private static final class Parts {
         private static final byte[] PAGE;
         private static final Map<String, String> HEADERS;
@@ -65,7 +65,7 @@ public final class Dashboard implements AutoCloseable {
                 if (in == null) {
                     throw new IllegalStateException("the jar gmp4j-runtime has no " + resource + ", which its build puts there");
                 }
-                return new String(in.readAllBytes(), UTF_8).replace("\r\n", "\n"); // As a browser reads it.
+                return new String(in.readAllBytes(), UTF_8).replace("\r\n", "\n"); // A browser reads line ends like this.
             } catch (IOException e) {
                 throw new UncheckedIOException(e);
             }
@@ -75,16 +75,16 @@ public final class Dashboard implements AutoCloseable {
             try {
                 return "sha256-" + Base64.getEncoder().encodeToString(MessageDigest.getInstance("SHA-256").digest(text.getBytes(UTF_8)));
             } catch (NoSuchAlgorithmException e) {
-                throw new IllegalStateException(e); // Each JDK has it.
+                throw new IllegalStateException(e); // Each JDK has this algorithm.
             }
         }
     }
 
     /**
-     * Starts one, which shows all schedulers of the process while they live.
+     * Starts a page that shows all schedulers of the process while they live.
      *
      * @param port 0 to 65535; 0 is any that is free: see {@link #address}
-     * @throws IOException when it cannot listen there
+     * @throws IOException when the server cannot listen at the port
      * @throws IllegalArgumentException when the port is out of range
      * @throws IllegalStateException when there is no module {@code jdk.httpserver}
      */
@@ -93,9 +93,10 @@ public final class Dashboard implements AutoCloseable {
     }
 
     /**
-     * The one that schedulers of this process share at a port; {@link #close} by each of them. When it starts, a line on stderr says where.
+     * Returns the page that schedulers of this process share at a port, and starts it if needed. Each caller has to {@link #close} it.
+     * At its start a line with its address is printed on stderr.
      *
-     * @throws IllegalArgumentException when the port is out of range, or it cannot listen there, with one sentence
+     * @throws IllegalArgumentException when the port is out of range, or the server cannot listen at it, with one sentence
      * @throws IllegalStateException when there is no module {@code jdk.httpserver}
      */
     public static Dashboard shared(int port) {
@@ -103,10 +104,10 @@ public final class Dashboard implements AutoCloseable {
     }
 
     /**
-     * The port that the property {@code gmp.dashboard} asks for.
+     * Returns the port that the property {@code gmp.dashboard} asks for.
      *
-     * @return null for none
-     * @throws IllegalArgumentException when it is no port
+     * @return the port; null without the property
+     * @throws IllegalArgumentException when the property's value is no port
      */
     public static @Nullable Integer wanted() {
         String port = System.getProperty(PROPERTY, "");
@@ -130,18 +131,21 @@ public final class Dashboard implements AutoCloseable {
         return "http://localhost:" + server.address().getPort() + "/";
     }
 
-    /** Where it listens. */
+    /** Returns the address at which the server listens. */
     public InetSocketAddress address() {
         return server.address();
     }
 
-    /** What to give a browser: {@code http://localhost:8080/}. */
+    /** Returns the address for a browser: {@code http://localhost:8080/}. */
     @Override
     public String toString() {
         return url(server);
     }
 
-    /** Stops it, and cuts off clients that are being answered; of a shared one, once all have called this. Harmless when repeated. */
+    /**
+     * Stops the server, and cuts off clients that are being answered. A shared server stops once all its users have called this.
+     * Repeated calls do nothing.
+     */
     @Override
     public void close() {
         if (closed.compareAndSet(false, true)) { // Others may share the server.

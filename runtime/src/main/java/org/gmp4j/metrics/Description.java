@@ -2,15 +2,15 @@
 package org.gmp4j.metrics;
 
 /**
- * What a metric is. Source: {@code runtime/metrics.Description} of Go.
+ * Describes a metric. Source: {@code runtime/metrics.Description} of Go.
  *
  * @param name a path, a colon and the unit, as {@code /sched/goroutines:goroutines}
  * @param help one sentence
- * @param kind what its values are
- * @param cumulative whether it only grows, or stays, as long as its scheduler lives; else it is how things stand
+ * @param kind the type of its values
+ * @param cumulative whether it never decreases while its scheduler lives; if false, it is a current value
  */
 public record Description(String name, String help, Kind kind, boolean cumulative) {
-    /** What the values of a metric are. */
+    /** The types of values of metrics. */
     public enum Kind {
         /** A {@link Long}. */
         LONG,
@@ -18,13 +18,13 @@ public record Description(String name, String help, Kind kind, boolean cumulativ
         DOUBLE,
         /** A {@link Histogram}. */
         HISTOGRAM,
-        /** A {@code long[]}: an element for each P there ever was, by its id. */
+        /** A {@code long[]}: an element for each P that ever existed, by its id. */
         BY_P,
         /** A {@code long[][]}: a row for each P by its id, in it an element for each P, or none when all would be 0. */
         BY_PAIR
     }
 
-    /** The unit: what follows the colon. */
+    /** Returns the unit, which follows the colon. */
     public String unit() {
         return name.substring(name.indexOf(':') + 1);
     }

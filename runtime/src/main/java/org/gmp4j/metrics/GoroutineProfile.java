@@ -16,24 +16,24 @@ import org.gmp4j.proc.Scheduler;
 import org.gmp4j.report.Traceback;
 
 /**
- * The goroutines of a scheduler by what they do: those in the same state, at the same place, with the same labels are one
- * {@link Group}. Taken while they run, without a lock, so each is as it was at some moment meanwhile; some µs of the caller
- * for each. What grows from one profile to the next is what leaks. Immutable.
+ * The goroutines of a scheduler in groups. Goroutines in the same state, at the same place, with the same labels are one {@link
+ * Group}. A profile is taken while they run, without a lock, so each is shown as it was at some moment meanwhile. It takes the caller
+ * some µs for each goroutine. A group that grows from one profile to the next may be a leak. Immutable.
  *
  * <p>Source: the {@code goroutine} profile of Go's {@code runtime/pprof}.
  */
 public final class GoroutineProfile {
     /**
-     * Some goroutines.
+     * Goroutines with the same state, place and labels.
      *
-     * @param state their state, or what they wait for, as in a traceback: {@code chan receive}
+     * @param state their state, or the reason of their wait, as in a traceback: {@code chan receive}
      * @param locked whether they are locked to threads
-     * @param frames where, innermost first; empty when they have not begun
+     * @param frames their frames, innermost first; empty when they have not begun
      * @param function the class of their function when they have not begun, else empty
-     * @param labels as {@link Labels} set them
-     * @param count how many
-     * @param first the number of one of them, the lowest
-     * @param site where they were started; empty without {@code GMPDEBUG=createsites=1}
+     * @param labels their labels, set by {@link Labels}
+     * @param count their number
+     * @param first the lowest of their numbers
+     * @param site the place where they were started; empty without {@code GMPDEBUG=createsites=1}
      */
     public record Group(String state, boolean locked, List<StackTraceElement> frames, String function, Map<String, String> labels,
             int count, long first, String site) {
@@ -43,7 +43,7 @@ public final class GoroutineProfile {
             String site) {
     }
 
-    /** How many were found, and the lowest number. */
+    /** The number of goroutines that were found, and the lowest of their numbers. */
     private static final class Found {
         private int count;
         private long first = Long.MAX_VALUE;
@@ -70,13 +70,13 @@ public final class GoroutineProfile {
         total = groups.stream().mapToInt(Group::count).sum();
     }
 
-    /** Of a scheduler; users call {@code Gmp.leaks()}: those alone that nothing alive can wake, if {@code leaked}. */
+    /** Takes the profile of a scheduler: of leaked goroutines alone if {@code leaked}. Users call {@code Gmp.leaks()}. */
     @SuppressWarnings("exports")
     public GoroutineProfile(Scheduler s, boolean leaked) {
         this(leaked ? "goroutineleak" : "goroutine", leaked ? to -> Traceback.leaked(s, to) : to -> Traceback.list(s, to));
     }
 
-    /** Of a scheduler those alone that {@code which} holds for, by their numbers. */
+    /** Returns the profile of the goroutines of a scheduler whose numbers {@code which} accepts. */
     static GoroutineProfile of(Scheduler s, LongPredicate which) {
         return new GoroutineProfile("goroutine", to -> Traceback.list(s, g -> {
             if (which.test(g.goid())) {
@@ -85,19 +85,17 @@ public final class GoroutineProfile {
         }));
     }
 
-    /** The groups, the largest first. */
+    /** Returns the groups, the largest first. */
     public List<Group> groups() {
         return groups;
     }
 
-    /** How many goroutines there were. */
+    /** Returns the number of goroutines. */
     public int total() {
         return total;
     }
 
-    /**
-     * As text, each group in the form of a traceback: {@code 3 goroutines [chan receive]:} and the frames.
-     */
+    /** Returns the text, with each group in the form of a traceback: {@code 3 goroutines [chan receive]:} and the frames. */
     @Override
     public String toString() {
         StringBuilder b = new StringBuilder(kind).append(" profile: total ").append(total).append('\n');
@@ -119,9 +117,10 @@ public final class GoroutineProfile {
     }
 
     /**
-     * Writes it in the format of pprof, for {@code go tool pprof} and other readers. The state of a group is its label {@code state}.
+     * Writes the profile in the format of pprof, for {@code go tool pprof} and other readers. The state of a group is its label {@code
+     * state}.
      *
-     * @throws IOException as the file system has it
+     * @throws IOException when the file cannot be written
      */
     public void write(Path file) throws IOException {
         try (OutputStream out = Files.newOutputStream(file)) {
@@ -129,7 +128,7 @@ public final class GoroutineProfile {
         }
     }
 
-    /** The same as bytes: {@code profile.proto}, compressed by gzip. */
+    /** Returns the profile in the format of pprof: {@code profile.proto}, compressed by gzip. */
     public byte[] pprof() {
         Pprof p = new Pprof(kind, "count");
         for (Group g : groups) {

@@ -2,14 +2,14 @@
 package org.gmp4j.metrics;
 
 /**
- * How often values of certain sizes were seen. Source: {@code runtime/metrics.Float64Histogram} of Go. The arrays are the caller's.
+ * The distribution of values over buckets. Source: {@code runtime/metrics.Float64Histogram} of Go. The caller may change the arrays.
  *
- * @param counts how many values were in bucket i: from {@code bounds[i]} on, and below {@code bounds[i + 1]}
+ * @param counts the number of values in bucket i, which are at least {@code bounds[i]} and below {@code bounds[i + 1]}
  * @param bounds the bounds of the buckets in ascending order, one more than there are counts, in the metric's unit; the last is
- *     infinity. The same each time that a metric is read
+ *     infinity. They are the same at each reading of a metric
  */
 public record Histogram(long[] counts, double[] bounds) {
-    /** How many values were seen. */
+    /** Returns the number of values. */
     public long count() {
         long n = 0;
         for (long c : counts) {
@@ -19,10 +19,10 @@ public record Histogram(long[] counts, double[] bounds) {
     }
 
     /**
-     * A bound that at least a share {@code q} of the values are below, and of the buckets' bounds the least such.
+     * Returns the least bucket bound below which there is at least a share {@code q} of the values.
      *
      * @param q from 0 to 1
-     * @return 0 when nothing was seen; of what is in the last bucket its lower bound
+     * @return the bound; 0 when there are no values; the last bucket's lower bound when the quantile is in that bucket
      * @throws IllegalArgumentException when q is out of range
      */
     public double quantile(double q) {
@@ -41,7 +41,7 @@ public record Histogram(long[] counts, double[] bounds) {
         return bounds[Math.min(i + 1, bounds.length - 2)];
     }
 
-    /** How many values were in buckets that begin below a bound. */
+    /** Returns the number of values in buckets that begin below a bound. */
     long below(double bound) {
         long n = 0;
         for (int i = 0; i < counts.length && bounds[i] < bound; i++) {
@@ -50,7 +50,10 @@ public record Histogram(long[] counts, double[] bounds) {
         return n;
     }
 
-    /** About the sum of all values: each is taken to be in the middle of its bucket, in the last one at its beginning. */
+    /**
+     * Returns an estimate of the sum of all values. Each value counts as the middle of its bucket, in the last bucket as its lower
+     * bound.
+     */
     public double sum() {
         double sum = 0;
         for (int i = 0; i < counts.length; i++) {

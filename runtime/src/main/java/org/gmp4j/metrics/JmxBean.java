@@ -22,14 +22,14 @@ public final class JmxBean implements GmpMXBean {
     private final Scheduler s;
     private @Nullable ObjectName name; // Null when it is not registered.
 
-    /** Of a scheduler. */
+    /** Makes the bean of a scheduler. */
     @SuppressWarnings("exports")
     public JmxBean(Scheduler s) {
         this.s = s;
     }
 
     /**
-     * Whether anybody uses JMX. Takes no lock, and loads one class of it.
+     * Returns whether the process uses JMX. Takes no lock, and loads one class of JMX.
      *
      * @throws NoClassDefFoundError when there is no module {@code java.management}
      */
@@ -37,7 +37,10 @@ public final class JmxBean implements GmpMXBean {
         return JdkThreads.initialized(MBeanServerFactory.class);
     }
 
-    /** Registers it, until {@link #unregister}; with a number after its name if there is a bean of that name. Not thread-safe. */
+    /**
+     * Registers the bean, until {@link #unregister}. A number is appended to its name if another bean has the name: that of an ending
+     * scheduler, or of another class loader's gmp4j. Not thread-safe.
+     */
     public void register() {
         String label = s.label();
         try {
@@ -46,7 +49,7 @@ public final class JmxBean implements GmpMXBean {
                 try {
                     ManagementFactory.getPlatformMBeanServer().registerMBean(this, free);
                     name = free;
-                } catch (InstanceAlreadyExistsException e) { // Of one that ends just now, or of another class loader's gmp4j.
+                } catch (InstanceAlreadyExistsException e) { // Another bean has the name.
                     label = s.label() + "-" + n;
                 }
             }
@@ -55,12 +58,12 @@ public final class JmxBean implements GmpMXBean {
         }
     }
 
-    /** Takes it back. */
+    /** Unregisters the bean. */
     public void unregister() {
         try {
             ManagementFactory.getPlatformMBeanServer().unregisterMBean(name);
         } catch (JMException gone) {
-            return; // Somebody else has.
+            return; // Other code has unregistered it.
         }
     }
 

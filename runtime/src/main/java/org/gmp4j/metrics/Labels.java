@@ -7,16 +7,17 @@ import java.util.TreeMap;
 import org.gmp4j.proc.GStack;
 
 /**
- * Labels of goroutines, which profiles show: for what a goroutine works. A goroutine has those of the one that started it by
- * {@code go}, as they were then; threads with an identity begin without. Source: {@code runtime/pprof.Do} of Go.
+ * Labels of goroutines, which profiles show. They say for which request or task a goroutine works. A goroutine begins with the labels
+ * that the goroutine which started it by {@code go} has then. Threads with an identity begin without labels. Source: {@code
+ * runtime/pprof.Do} of Go.
  */
 public final class Labels {
     private Labels() {
     }
 
     /**
-     * Runs {@code body} with these labels added to those that the calling goroutine has, of two with the same key this one;
-     * afterwards it has those that it had.
+     * Runs {@code body} with these labels added to those of the calling goroutine. A label replaces one with the same key. Afterwards
+     * the goroutine has its former labels again.
      *
      * @throws IllegalStateException when the caller is no goroutine
      */
@@ -36,7 +37,7 @@ public final class Labels {
         }
     }
 
-    /** The labels of the calling goroutine; empty when it has none, or the caller is no goroutine. */
+    /** Returns the labels of the calling goroutine; empty when it has none, or the caller is no goroutine. */
     public static Map<String, String> current() {
         GStack st = GStack.current();
         return st == null || st.labels() == null ? Map.of() : st.labels();

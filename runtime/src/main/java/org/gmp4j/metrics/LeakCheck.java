@@ -12,8 +12,8 @@ import org.gmp4j.report.Traceback;
 import org.gmp4j.struct.G;
 
 /**
- * The goroutines that there were at some moment, to see later whether others are left: for tests. What a goroutine still alive could wake
- * counts as left, too; whoever wants those alone that nothing can wake asks {@code Gmp.leaks()}. Immutable.
+ * The goroutines that existed at some moment, to find out later whether others are left. For tests. A goroutine that another one could
+ * still wake counts as left too; {@code Gmp.leaks()} returns only those that no live object can wake. Immutable.
  *
  * {@snippet :
  * LeakCheck before = gmp.leakCheck();
@@ -29,16 +29,14 @@ public final class LeakCheck {
     private final Scheduler s;
     private final Set<Long> before = new HashSet<>();
 
-    /** Of a scheduler; users call {@code Gmp.leakCheck()}. */
+    /** Takes the goroutines of a scheduler. Users call {@code Gmp.leakCheck()}. */
     @SuppressWarnings("exports")
     public LeakCheck(Scheduler s) {
         this.s = s;
         Traceback.numbers(s, before::add);
     }
 
-    /**
-     * The goroutines that were not there before and have not ended, the caller's left out.
-     */
+    /** Returns the goroutines that were started after this check was made and have not ended, without the caller. */
     public GoroutineProfile left() {
         return GoroutineProfile.of(s, goid -> isLeft(goid, self()));
     }
@@ -53,12 +51,12 @@ public final class LeakCheck {
     }
 
     /**
-     * Waits until all goroutines have ended that were not there before, the caller's left out.
+     * Waits until all goroutines that were started after this check was made have ended, except the caller.
      *
-     * <p>Any thread may wait; an interrupt ends that. It goes by the machine's clock, in a bubble too.
+     * <p>Any thread may wait. An interrupt ends the wait. The time is that of the machine's clock, in a bubble too.
      *
-     * @param grace how long at most; zero or less to look once. Returns as soon as they have ended
-     * @throws AssertionError when some are left after that, with their states and stacks
+     * @param grace the longest wait; zero or less to check once. Returns as soon as they have ended
+     * @throws AssertionError when some are left after the wait, with their states and stacks
      * @throws InterruptedException when the caller is interrupted
      */
     public void assertNoLeaks(Duration grace) throws InterruptedException {

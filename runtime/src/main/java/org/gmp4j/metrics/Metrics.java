@@ -9,35 +9,38 @@ import org.gmp4j.proc.Scheduler;
 import org.gmp4j.report.Traceback;
 
 /**
- * What one scheduler counts: {@code Gmp.metrics()}. Names and meanings are those of Go's {@code runtime/metrics} where Go has the
- * metric; where Go has none they are ours. {@link #all()} has all of them.
+ * The metrics of one scheduler: {@code Gmp.metrics()}. Metrics that Go has too have the names and meanings of Go's {@code
+ * runtime/metrics}. {@link #all()} lists all of them.
  *
- * <p>Counters are words outside the Java heap, each written by one thread at a time without an atomic instruction. Reading stops
- * nothing and takes no goroutine's P; it takes the scheduler's lock twice, for as long as it takes to look at each P. Thread-safe.
+ * <p>Counters are words outside the Java heap, each written by one thread at a time without an atomic instruction. Reading stops no
+ * thread and takes no goroutine's P. It holds the scheduler's lock twice, while it reads each P. Thread-safe.
  *
- * <p>Numbers of one reading are not all of the same moment. Those that hold in each are: goroutines in the four states are never fewer
- * than zero, and a cumulative number is never less than in a reading before.
+ * <p>Numbers of one reading are not all of the same moment. In each reading the numbers of goroutines in the four states are at least
+ * zero, and a cumulative number is never less than in an earlier reading.
  */
 public final class Metrics {
     private final Scheduler s;
 
-    /** Of a scheduler; users call {@code Gmp.metrics()}. */
+    /** Makes the metrics of a scheduler. Users call {@code Gmp.metrics()}. */
     @SuppressWarnings("exports")
     public Metrics(Scheduler s) {
         this.s = s;
     }
 
-    /** The name of the scheduler, as in the label of Prometheus's page; with a number after it if another live one has the same. */
+    /**
+     * Returns the name of the scheduler, as in the label of Prometheus's page. A number is appended if another live scheduler has the
+     * same name.
+     */
     public String scheduler() {
         return s.label();
     }
 
-    /** Whether the scheduler has ended. */
+    /** Returns whether the scheduler has ended. */
     boolean closed() {
         return s.isStopped();
     }
 
-    /** What there is, in the order of the names. */
+    /** Returns the descriptions of all metrics, in the order of the names. */
     public static List<Description> all() {
         return Catalog.ALL.stream().map(Catalog.Entry::description).toList();
     }
@@ -45,8 +48,8 @@ public final class Metrics {
     /**
      * Reads all metrics.
      *
-     * @return by name the value, in the order of the names: a {@link Long}, {@link Double}, {@link Histogram}, {@code long[]} or
-     *     {@code long[][]}, as the {@link Description} says
+     * @return the values by name, in the order of the names; each is a {@link Long}, {@link Double}, {@link Histogram}, {@code long[]}
+     *     or {@code long[][]}, as the {@link Description} says
      * @throws IllegalStateException when the scheduler is closed
      */
     public Map<String, Object> read() {
@@ -64,10 +67,10 @@ public final class Metrics {
     }
 
     /**
-     * Reads one.
+     * Reads one metric.
      *
-     * @param name as in {@link #all()}
-     * @throws IllegalArgumentException when there is none of that name
+     * @param name a name from {@link #all()}
+     * @throws IllegalArgumentException when there is no metric of that name
      * @throws IllegalStateException when the scheduler is closed
      */
     public Object read(String name) {
@@ -85,11 +88,11 @@ public final class Metrics {
     }
 
     /**
-     * How many goroutines are in each state, by the words of a traceback: {@code running}, {@code runnable}, {@code chan receive},
-     * {@code running, locked to thread}. Looks at each goroutine, not at its stack, and takes no lock: some 10 to 100 ns of the
-     * caller for each. Each is as it was at some moment meanwhile.
+     * Returns the number of goroutines in each state, by the words of a traceback: {@code running}, {@code runnable}, {@code chan
+     * receive}, {@code running, locked to thread}. Reads each goroutine's state but not its stack, and takes no lock. The caller's
+     * time grows with the number of goroutines. Each counts as it was at some moment meanwhile.
      *
-     * @return by state the number, which is never 0, in the order of the states' names
+     * @return the numbers by state, none of them 0, in the order of the states' names
      * @throws IllegalStateException when the scheduler is closed
      */
     public Map<String, Long> states() {
@@ -108,9 +111,9 @@ public final class Metrics {
     }
 
     /**
-     * The metrics of all schedulers of this process, in the text format of Prometheus (version 0.0.4): {@code
-     * gmp_sched_goroutines_goroutines{scheduler="gmp0"} 7}. Names are Go's with {@code gmp} before them and an underscore
-     * for whatever is no letter; those that are cumulative end with {@code _total}. For programs that have an HTTP server.
+     * Returns the metrics of all schedulers of this process, in the text format of Prometheus (version 0.0.4): {@code
+     * gmp_sched_goroutines_goroutines{scheduler="gmp0"} 7}. Names are Go's with {@code gmp} before them and an underscore for each
+     * character that is no letter; names of cumulative metrics end with {@code _total}. For programs that have an HTTP server.
      */
     public static String prometheus() {
         return PrometheusText.of(Scheduler.all());

@@ -9,14 +9,13 @@ import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * An HTTP server whose page {@code /metrics} has the {@link Metrics#prometheus() metrics} of all schedulers of the process,
- * for Prometheus to collect. Read-only: it answers GET and HEAD of that page, and nothing else. {@code Gmp.Builder.metrics}
- * and the setting {@code metrics=PORT} of GMPDEBUG start one with a scheduler. It is the JDK's, so it needs the module
- * {@code jdk.httpserver}, which a program on the class path has. Thread-safe.
+ * An HTTP server whose page {@code /metrics} has the {@link Metrics#prometheus() metrics} of all schedulers of the process, for
+ * Prometheus to collect. Read-only: it answers GET and HEAD of that page, and nothing else. {@code Gmp.Builder.metrics} and the
+ * setting {@code metrics=PORT} of GMPDEBUG start one with a scheduler. It is the JDK's, so it needs the module {@code jdk.httpserver},
+ * which a program on the class path has. Thread-safe.
  *
- * <p>It runs on threads of its own, daemons, not on goroutines: it answers also when no goroutine gets on. At most 32
- * requests are under way: of more the oldest is cut off. So clients that are slow, or say nothing, however many, keep nobody
- * from the page.
+ * <p>It runs on daemon threads of its own, so it answers even when no goroutine makes progress. At most 32 requests are served at a
+ * time; of more, the oldest is cut off. So slow or silent clients cannot keep others from the page.
  */
 public final class MetricsServer implements AutoCloseable {
     private static final WebServer.Pages PAGES = new WebServer.Pages("metrics", "gmp-metrics", false, Map.of(),
@@ -30,10 +29,11 @@ public final class MetricsServer implements AutoCloseable {
     }
 
     /**
-     * Starts one.
+     * Starts a server.
      *
-     * @param address where; port 0 is any that is free. A loopback address unless others are to see it: whoever reaches it may read it
-     * @throws IOException when it cannot listen there
+     * @param address the address to listen at; port 0 is any free port. Use a loopback address unless other machines shall read the
+     *     page: every client that reaches it may read it
+     * @throws IOException when the server cannot listen at the address
      * @throws IllegalStateException when there is no module {@code jdk.httpserver}
      */
     public static MetricsServer start(InetSocketAddress address) throws IOException {
@@ -41,21 +41,25 @@ public final class MetricsServer implements AutoCloseable {
     }
 
     /**
-     * The one that schedulers of this process share at an address; {@link #close} by each of them.
+     * Returns the server that schedulers of this process share at an address, and starts it if needed. Each caller has to {@link
+     * #close} it.
      *
-     * @throws IllegalArgumentException when it cannot listen there, with one sentence
+     * @throws IllegalArgumentException when the server cannot listen at the address, with one sentence
      * @throws IllegalStateException when there is no module {@code jdk.httpserver}
      */
     public static MetricsServer shared(InetSocketAddress address) {
         return new MetricsServer(WebServer.shared(PAGES, address, s -> { }));
     }
 
-    /** Where it listens. */
+    /** Returns the address at which the server listens. */
     public InetSocketAddress address() {
         return server.address();
     }
 
-    /** Stops it, and cuts off clients that are being answered; of a shared one, once all have called this. Harmless when repeated. */
+    /**
+     * Stops the server, and cuts off clients that are being answered. A shared server stops once all its users have called this.
+     * Repeated calls do nothing.
+     */
     @Override
     public void close() {
         if (closed.compareAndSet(false, true)) { // Others may share the server.

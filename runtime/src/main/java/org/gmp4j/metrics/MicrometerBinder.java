@@ -26,30 +26,30 @@ import io.micrometer.core.instrument.binder.MeterBinder;
  * <caption>Meters</caption>
  * <tr><th>metric</th><th>meter</th></tr>
  * <tr><td>cumulative</td><td>a function counter</td></tr>
- * <tr><td>how things stand</td><td>a gauge</td></tr>
+ * <tr><td>current value</td><td>a gauge</td></tr>
  * <tr><td>histogram</td><td>a function timer, whose total is an estimate, and function counters with {@code .bucket} at the end of the
  * name: how many values were below the tag {@code le}, in seconds; bounds are powers of 4 ns from 1 µs to 17 s</td></tr>
  * <tr><td>by P</td><td>one for each P that there was when it was bound, with the tag {@code p}</td></tr>
  * <tr><td>by pair of Ps</td><td>none: see {@link Metrics#prometheus()}, or {@link OpenTelemetryBinder}</td></tr>
  * </table>
  *
- * <p>Reading stops nobody. Meters that are read within 0.1 s get numbers of the same reading. When the scheduler is closed gauges are
- * not a number, and counters stay. Thread-safe; may be bound to several registries.
+ * <p>Reading stops no thread. Meters that are read within 0.1 s get numbers of the same reading. When the scheduler is closed gauges
+ * are not a number, and counters stay. Thread-safe; may be bound to several registries.
  */
 public final class MicrometerBinder implements MeterBinder, AutoCloseable {
     private final Sampled sampled;
     private final Tags tags;
     private final Map<MeterRegistry, List<Meter>> bound = new HashMap<>(); // Under the monitor.
 
-    /** For one scheduler: {@code Gmp.metrics()}. */
+    /** Makes a binder for one scheduler's {@code Gmp.metrics()}. */
     public MicrometerBinder(Metrics metrics) {
         this(metrics, Tags.empty());
     }
 
     /**
-     * The same with more tags.
+     * Makes a binder whose meters have more tags.
      *
-     * @param tags what all its meters have, beside the tag {@code scheduler}
+     * @param tags the tags of all its meters, besides the tag {@code scheduler}
      */
     public MicrometerBinder(Metrics metrics, Iterable<Tag> tags) {
         sampled = new Sampled(metrics);
@@ -79,7 +79,7 @@ public final class MicrometerBinder implements MeterBinder, AutoCloseable {
     }
 
     private Meter meter(MeterRegistry registry, Description d, Tags with, ToDoubleFunction<Sampled> read) {
-        // The registry refers to the object by a weak reference; what reads it keeps it alive.
+        // The registry refers to the object by a weak reference. The function that reads it keeps it alive.
         Sampled s = sampled;
         ToDoubleFunction<Sampled> kept = weak -> read.applyAsDouble(s);
         return d.cumulative()
@@ -116,7 +116,7 @@ public final class MicrometerBinder implements MeterBinder, AutoCloseable {
         return h == null ? 0 : h.sum();
     }
 
-    /** Takes all meters back that it registered. */
+    /** Removes all meters that this binder registered. */
     @Override
     public synchronized void close() {
         bound.forEach((registry, meters) -> meters.forEach(registry::remove));

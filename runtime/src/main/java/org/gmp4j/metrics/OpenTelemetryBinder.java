@@ -15,23 +15,22 @@ import io.opentelemetry.api.metrics.ObservableLongMeasurement;
 import io.opentelemetry.api.metrics.ObservableMeasurement;
 
 /**
- * All metrics of a scheduler as instruments of OpenTelemetry, whose API has to be among the program's libraries
- * ({@code opentelemetry-api}); nothing else in this module needs it. {@code /sched/runs/local:goroutines} is the instrument
- * {@code gmp.sched.runs.local} of the meter {@code org.gmp4j}, with the unit <code>{goroutines}</code> and the attribute {@code scheduler}:
+ * All metrics of a scheduler as instruments of OpenTelemetry, whose API has to be among the program's libraries ({@code
+ * opentelemetry-api}); nothing else in this module needs it. {@code /sched/runs/local:goroutines} is the instrument {@code
+ * gmp.sched.runs.local} of the meter {@code org.gmp4j}, with the unit <code>{goroutines}</code> and the attribute {@code scheduler}:
  *
  * <table>
  * <caption>Instruments</caption>
  * <tr><th>metric</th><th>instrument</th></tr>
  * <tr><td>cumulative</td><td>an observable counter; seconds have the unit {@code s}</td></tr>
- * <tr><td>how things stand</td><td>an observable up-down counter</td></tr>
- * <tr><td>histogram</td><td>observable counters: {@code .count}, {@code .sum}, which is an estimate, and {@code .bucket}: how many values
- * were below the attribute {@code le}, in seconds; bounds are powers of 4 ns from 1 µs to 17 s</td></tr>
+ * <tr><td>current value</td><td>an observable up-down counter</td></tr>
+ * <tr><td>histogram</td><td>observable counters: {@code .count}, {@code .sum}, which is an estimate, and {@code .bucket}: how many
+ * values were below the attribute {@code le}, in seconds; bounds are powers of 4 ns from 1 µs to 17 s</td></tr>
  * <tr><td>by P</td><td>the same with the attribute {@code p}</td></tr>
- * <tr><td>by pair of Ps</td><td>the same with {@code thief} and {@code victim}, of those that ever stole</td></tr>
+ * <tr><td>by pair of Ps</td><td>the same with {@code thief} and {@code victim}, for pairs with at least one steal</td></tr>
  * </table>
  *
- * <p>All numbers of a collection are of one reading, which stops nobody. When the scheduler is closed there are none any more.
- * Thread-safe.
+ * <p>All numbers of a collection are of one reading, which stops no thread. A closed scheduler has no numbers any more. Thread-safe.
  */
 public final class OpenTelemetryBinder implements AutoCloseable {
     private static final AttributeKey<String> SCHEDULER = AttributeKey.stringKey("scheduler");
@@ -78,10 +77,10 @@ public final class OpenTelemetryBinder implements AutoCloseable {
     }
 
     /**
-     * Has OpenTelemetry read the metrics of a scheduler, until {@link #close}.
+     * Lets OpenTelemetry read the metrics of a scheduler, until {@link #close}.
      *
      * @param metrics {@code Gmp.metrics()}
-     * @param to as {@code GlobalOpenTelemetry.get()}
+     * @param to the API to register with, such as {@code GlobalOpenTelemetry.get()}
      */
     public static OpenTelemetryBinder bind(Metrics metrics, OpenTelemetry to) {
         return new OpenTelemetryBinder(metrics, to);
@@ -136,7 +135,7 @@ public final class OpenTelemetryBinder implements AutoCloseable {
         }
     }
 
-    @SuppressWarnings("NullAway") // A binder has instruments of what is there.
+    @SuppressWarnings("NullAway") // A binder has only instruments of existing metrics.
     private static Object value(Map<String, Object> values, String metric) {
         return values.get(metric);
     }
@@ -152,7 +151,7 @@ public final class OpenTelemetryBinder implements AutoCloseable {
         }
     }
 
-    /** OpenTelemetry reads them no longer. Harmless when repeated. */
+    /** Ends the reading by OpenTelemetry. Repeated calls do nothing. */
     @Override
     public void close() {
         callback.close();

@@ -22,15 +22,18 @@ final class Pprof {
     private final Map<StackTraceElement, Integer> locations = new HashMap<>();
     private final Map<String, Integer> functions = new HashMap<>();
 
-    /** With one value in each sample, of such a type and unit. */
+    /** Makes a profile with one value in each sample, of this type and unit. */
     Pprof(String type, String unit) {
         this(1, type, unit);
     }
 
-    /** With as many values as there are types, each with its unit; {@code period} is how many of the last one stand for a sample. */
+    /**
+     * Makes a profile with a value in each sample for each type, which is followed by its unit. {@code period} is the amount of the
+     * last one that a sample represents.
+     */
     Pprof(long period, String... typesAndUnits) {
-        int _ = string(""); // The first has to be.
-        Message valueType = new Message(); // There is at least one.
+        int _ = string(""); // The first string has to be empty.
+        Message valueType = new Message(); // There is at least one type.
         for (int i = 0; i < typesAndUnits.length; i += 2) {
             valueType = new Message().number(1, string(typesAndUnits[i])).number(2, string(typesAndUnits[i + 1]));
             profile.message(1, valueType);
@@ -38,7 +41,7 @@ final class Pprof {
         profile.message(11, valueType).number(12, period).number(9, System.currentTimeMillis() * 1_000_000);
     }
 
-    /** Adds a sample: where, innermost first. */
+    /** Adds a sample. {@code frames} has the innermost frame first. */
     void add(List<StackTraceElement> frames, Map<String, String> labels, long... values) {
         Message ids = new Message();
         frames.forEach(f -> ids.varint(location(f)));
@@ -80,7 +83,7 @@ final class Pprof {
         return id;
     }
 
-    /** All of it, compressed; once. */
+    /** Returns the compressed profile. May be called once. */
     byte[] bytes() {
         for (String s : strings.keySet()) {
             profile.bytes(6, s.getBytes(StandardCharsets.UTF_8));
@@ -89,7 +92,7 @@ final class Pprof {
         try (GZIPOutputStream zip = new GZIPOutputStream(out)) {
             profile.out.writeTo(zip);
         } catch (IOException e) {
-            throw new UncheckedIOException(e); // It goes to memory.
+            throw new UncheckedIOException(e); // Not possible: the output goes to memory.
         }
         return out.toByteArray();
     }
@@ -116,7 +119,7 @@ final class Pprof {
             return this;
         }
 
-        /** A message within this one, or the packed numbers of a field. */
+        /** Adds a message within this one, or the packed numbers of a field. */
         Message message(int field, Message m) {
             return bytes(field, m.out.toByteArray());
         }

@@ -13,18 +13,19 @@ import java.util.TreeMap;
 import org.gmp4j.events.WaitProfile;
 
 /**
- * Where goroutines spent time: on a CPU, waiting, or holding what others waited for. Immutable.
+ * The places where goroutines spent time: on a CPU, waiting, or holding a lock for which others waited. Immutable.
  *
- * <p>Source: the profiles {@code cpu}, {@code block} and {@code mutex} of Go's {@code runtime/pprof}, whose types and units these have.
+ * <p>Source: the profiles {@code cpu}, {@code block} and {@code mutex} of Go's {@code runtime/pprof}, whose types and units these
+ * have.
  */
 public final class Profile {
     /**
      * A place in the program.
      *
-     * @param frames innermost first, the runtime's own left out
-     * @param labels of the goroutine, as {@link Labels} set them
-     * @param count how often: samples of a CPU profile, else waits, those estimated that stand for others
-     * @param nanos how long in all, in ns
+     * @param frames its frames, innermost first, without those of the runtime
+     * @param labels the goroutine's labels, set by {@link Labels}
+     * @param count the number of samples in a CPU profile, otherwise that of waits, which is an estimate if not all waits are sampled
+     * @param nanos the time in all, ns
      */
     public record Sample(List<StackTraceElement> frames, Map<String, String> labels, long count, long nanos) {
     }
@@ -43,23 +44,23 @@ public final class Profile {
         this.samples = samples.stream().sorted(Comparator.comparingLong(Sample::nanos).reversed()).toList();
     }
 
-    /** Of where goroutines waited; users call {@code Gmp.blockProfile()} or {@code mutexProfile()}. */
+    /** Makes a profile of waits. Users call {@code Gmp.blockProfile()} or {@code mutexProfile()}. */
     @SuppressWarnings("exports")
     public Profile(String kind, WaitProfile waits) {
         this(kind, "contentions", "delay", 1, waits.all().stream().map(p -> new Sample(p.frames, p.labels, p.count(), p.nanos())).toList());
     }
 
-    /** The places, the one with most time first. */
+    /** Returns the places, the one with most time first. */
     public List<Sample> samples() {
         return samples;
     }
 
-    /** The time at all places, in ns. */
+    /** Returns the time at all places, ns. */
     public long nanos() {
         return samples.stream().mapToLong(Sample::nanos).sum();
     }
 
-    /** As text: each place with its count and its time, and its frames. */
+    /** Returns the text: each place with its count, its time and its frames. */
     @Override
     public String toString() {
         StringBuilder b = new StringBuilder(kind).append(" profile\n");
@@ -74,9 +75,9 @@ public final class Profile {
     }
 
     /**
-     * Writes it in the format of pprof, for {@code go tool pprof} and other readers.
+     * Writes the profile in the format of pprof, for {@code go tool pprof} and other readers.
      *
-     * @throws IOException as the file system has it
+     * @throws IOException when the file cannot be written
      */
     public void write(Path file) throws IOException {
         try (OutputStream out = Files.newOutputStream(file)) {
@@ -84,7 +85,7 @@ public final class Profile {
         }
     }
 
-    /** The same as bytes: {@code profile.proto}, compressed by gzip. */
+    /** Returns the profile in the format of pprof: {@code profile.proto}, compressed by gzip. */
     public byte[] pprof() {
         Pprof p = new Pprof(period, counted, "count", timed, "nanoseconds");
         samples.forEach(s -> p.add(s.frames, new TreeMap<>(s.labels), s.count, s.nanos));

@@ -24,11 +24,11 @@ final class PrometheusText {
 
     static String of(List<Scheduler> schedulers) {
         List<Sample> samples = new ArrayList<>();
-        for (Scheduler s : new LinkedHashSet<>(schedulers)) { // One may stand there twice.
+        for (Scheduler s : new LinkedHashSet<>(schedulers)) { // A scheduler may be in the list twice.
             try {
                 samples.add(new Sample(escaped(s.label()), new Metrics(s).read()));
             } catch (IllegalStateException closed) {
-                continue; // Just now.
+                continue; // The scheduler has just been closed.
             }
         }
         StringBuilder b = new StringBuilder();
@@ -47,7 +47,7 @@ final class PrometheusText {
         return b.toString();
     }
 
-    /** The name that Prometheus has for a metric. */
+    /** Returns the name of a metric for Prometheus. */
     static String name(Description d) {
         String name = "gmp" + d.name().replaceAll("[^A-Za-z]", "_");
         return d.cumulative() && d.kind() != Kind.HISTOGRAM ? name + "_total" : name;
@@ -68,7 +68,7 @@ final class PrometheusText {
             case long[][] byPair -> {
                 for (int thief = 0; thief < byPair.length; thief++) {
                     for (int victim = 0; victim < byPair[thief].length; victim++) {
-                        if (byPair[thief][victim] != 0) { // Else they were some millions with as many Ps as there may be.
+                        if (byPair[thief][victim] != 0) { // With the greatest number of Ps there would be millions of lines.
                             line(b, name, labels + ",thief=\"" + thief + "\",victim=\"" + victim + '"', byPair[thief][victim]);
                         }
                     }

@@ -20,8 +20,8 @@ import org.gmp4j.struct.Schedt;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One reading of a scheduler's counters, while it runs. Each word is read by itself, so numbers that are written at different places need
- * not be of the same moment; those of one group, the goroutines by state or the CPU time, are read together.
+ * One reading of a scheduler's counters, while it runs. Each word is read on its own, so numbers from different places need not be of
+ * the same moment. The numbers of one group, the goroutines by state or the CPU time, are read together.
  */
 final class Reading {
     private static final double NANOS = 1e9;
@@ -36,7 +36,7 @@ final class Reading {
 
     final Scheduler s;
     private final Processor[] procs;
-    /** By {@link Places.Distance}; null until somebody asks. */
+    /** The steals by {@link Places.Distance}; null until the first request for them. */
     private long @Nullable [] stolenOver;
 
     // Goroutines.
@@ -98,7 +98,7 @@ final class Reading {
         return Runq.size(pp) + (Runq.runnext(pp) == 0 ? 0L : 1L);
     }
 
-    /** Goroutines that are in none of the other states. */
+    /** Returns the number of goroutines that are in none of the other states. */
     long waiting() {
         return Math.max(0, goroutines - running - notInGo - runnable);
     }
@@ -107,7 +107,7 @@ final class Reading {
         return nanos / NANOS;
     }
 
-    /** A number summed over all Ps. */
+    /** Returns the sum of a number over all Ps. */
     long sum(ToLongFunction<Long> ofP) {
         long n = 0;
         for (Processor pr : procs) {
@@ -120,7 +120,7 @@ final class Reading {
         return sum(ofP::getOpaque);
     }
 
-    /** A counter of Ms summed over all. */
+    /** Returns the sum of a counter over all Ms. */
     long sumOfMs(LongField ofM) {
         long n = 0;
         for (Machine m : s.machines()) {
@@ -152,7 +152,7 @@ final class Reading {
         return n;
     }
 
-    /** How many Gs were stolen over a distance, as the Ps are placed; 0 when they are not. */
+    /** Returns the number of Gs that were stolen over a distance between Ps; 0 when Ps are not placed. */
     long stolenOver(Places.Distance distance) {
         if (stolenOver == null) {
             long[] n = new long[Places.DISTANCES];

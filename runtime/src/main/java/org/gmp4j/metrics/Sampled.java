@@ -7,7 +7,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Readings of one scheduler for libraries that ask for one number after another: for {@value #FRESH_NANOS} ns they get those of the same
+ * Readings of one scheduler for libraries that read one number after another. For {@value #FRESH_NANOS} ns all numbers are of the same
  * reading. Thread-safe.
  */
 final class Sampled {
@@ -29,12 +29,12 @@ final class Sampled {
         this.metrics = metrics;
     }
 
-    /** The name that the libraries have for a metric. */
+    /** Returns the name of a metric for the libraries. */
     static String name(Description d) {
         return "gmp" + d.name().substring(0, d.name().indexOf(':')).replace('/', '.').replace('-', '.');
     }
 
-    /** The bounds that histograms are shown with, in seconds. */
+    /** Returns the bounds of histograms for the libraries, seconds. */
     static double[] bounds() {
         double[] bounds = new double[(LAST_POWER - FIRST_POWER) / STEP + 2];
         for (int i = 0; i < bounds.length - 1; i++) {
@@ -44,12 +44,12 @@ final class Sampled {
         return bounds;
     }
 
-    /** A bound as Prometheus writes it. */
+    /** Returns the text of a bound in Prometheus's form. */
     static String text(double bound) {
         return Double.isInfinite(bound) ? "+Inf" : Double.toString(bound);
     }
 
-    /** The values; the last ones when the scheduler was closed. */
+    /** Returns the values; the last ones when the scheduler was closed. */
     Map<String, Object> values() {
         lock.lock();
         try {
@@ -69,27 +69,27 @@ final class Sampled {
         }
     }
 
-    /** What there is now, as a number: not a number when the scheduler was closed. */
+    /** Returns the current value of a metric; not a number when the scheduler was closed. */
     double now(String name) {
         return values().get(name) instanceof Number n && !closed ? n.doubleValue() : Double.NaN;
     }
 
-    /** What was counted until now, or until the scheduler was closed. */
+    /** Returns the value of a counter now, or its last value when the scheduler was closed. */
     double counted(String name) {
         return values().get(name) instanceof Number n ? n.doubleValue() : 0;
     }
 
-    /** The same of a P. */
+    /** Returns the value of a P's counter now, or its last value when the scheduler was closed. */
     double counted(String name, int p) {
         return values().get(name) instanceof long[] byP && p < byP.length ? byP[p] : 0;
     }
 
-    /** What a P has now: not a number when the scheduler was closed. */
+    /** Returns the current value of a P's metric; not a number when the scheduler was closed. */
     double now(String name, int p) {
         return values().get(name) instanceof long[] byP && p < byP.length && !closed ? byP[p] : Double.NaN;
     }
 
-    /** A histogram; null when there is none, as the scheduler was closed before anybody asked. */
+    /** Returns a histogram; null when the scheduler was closed before the first reading. */
     @Nullable Histogram histogram(String name) {
         return (Histogram) values().get(name);
     }

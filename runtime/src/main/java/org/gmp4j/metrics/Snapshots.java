@@ -15,21 +15,21 @@ import org.gmp4j.proc.Scheduler;
 import org.jspecify.annotations.Nullable;
 
 /**
- * All schedulers of the process as JSON, for the {@link Dashboard}'s page. Made anew every 100 ms at most, whoever and however many
- * ask: so nobody keeps the process busy by asking.
+ * All schedulers of the process as JSON, for the {@link Dashboard}'s page. It is made at most every 100 ms, however many clients ask,
+ * so that requests cannot keep the process busy.
  */
 final class Snapshots implements WebServer.Content {
     private static final long FRESH_NANOS = 100_000_000;
-    /** Symptoms are seen between two readings that are at least that far apart. */
+    /** The least time, ns, between the two readings that symptoms are derived from. */
     private static final long APART_NANOS = 900_000_000;
     private static final double NANOS_A_MILLI = 1e6;
-    /** Another than before at the same port: it begins anew. */
+    /** The identity of the process: a page that finds another one at the same port starts afresh. */
     private static final String PROCESS = ProcessHandle.current().pid() + " " + Long.toHexString(System.nanoTime());
 
     private record Taken(long at, Map<String, Object> metrics) {
     }
 
-    /** A reading and the one before, at least {@link #APART_NANOS} apart; of a scheduler. */
+    /** A reading of a scheduler and an earlier one, at least {@link #APART_NANOS} apart. */
     private record Pair(Taken before, Taken last) {
     }
 
@@ -64,7 +64,7 @@ final class Snapshots implements WebServer.Content {
                 .append(",\"time\":").append(System.currentTimeMillis()).append(",\"schedulers\":[");
         Map<Scheduler, Pair> next = new HashMap<>();
         String comma = "";
-        for (Scheduler s : new LinkedHashSet<>(Scheduler.all())) { // One may stand there twice.
+        for (Scheduler s : new LinkedHashSet<>(Scheduler.all())) { // A scheduler may be in the list twice.
             Map<String, Object> metrics;
             Map<String, Long> states;
             try {
@@ -72,7 +72,7 @@ final class Snapshots implements WebServer.Content {
                 metrics = m.read();
                 states = m.states();
             } catch (IllegalStateException closed) {
-                continue; // Just now.
+                continue; // The scheduler has just been closed.
             }
             Pair p = pairs.get(s);
             Taken taken = new Taken(now, metrics);
@@ -116,7 +116,10 @@ final class Snapshots implements WebServer.Content {
         b.append("]}");
     }
 
-    /** A histogram as [lower bound, upper or null, count] where it has any; pairs as [thief, victim, number] where they stole. */
+    /**
+     * Appends a value: a histogram as [lower bound, upper or null, count] for each bucket that is not empty, pairs as [thief, victim,
+     * number] for each pair with steals.
+     */
     private static void value(StringBuilder b, Object value) {
         switch (value) {
             case Histogram h -> {

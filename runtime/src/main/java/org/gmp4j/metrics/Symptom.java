@@ -8,19 +8,19 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * Something that looks wrong in two readings of {@link Metrics}, a second or so apart: what the live page and {@code gmp top} say
- * beside their numbers. {@code runtime/DIAGNOSING.md} has what to do about each. A single one may be chance: what is there in reading
- * after reading is not. Immutable.
+ * A sign of a problem in two readings of {@link Metrics}, about a second apart. The live page and {@code gmp top} print them next to
+ * their numbers. {@code runtime/DIAGNOSING.md} says for each what to do. A single symptom may be chance; one that appears in each
+ * reading is not. Immutable.
  *
- * @param kind which
+ * @param kind its kind
  * @param text one sentence with the numbers that show it
  */
 public record Symptom(Kind kind, String text) {
-    /** Which symptoms are known. */
+    /** The kinds of symptoms. */
     public enum Kind {
         /** Ps are idle while goroutines wait in the queue of another. */
         IDLE_PS_BESIDE_A_QUEUE,
-        /** Threads look for work, and there is none. */
+        /** Threads search for work and find none. */
         SPINNING_WITHOUT_WORK,
         /** More goroutines become runnable than are run. */
         GLOBAL_QUEUE_GROWS,
@@ -28,31 +28,31 @@ public record Symptom(Kind kind, String text) {
         GOROUTINES_NEVER_MOVE,
         /** Some goroutines wait much longer for a P than others. */
         SLOW_TAIL,
-        /** Goroutines block threads without saying so. */
+        /** Goroutines block their threads outside of {@code Go.blocking}. */
         THREADS_BLOCKED
     }
 
-    /** A queue is long from here on: a P that starts a few goroutines at once has fewer. */
+    /** The least length of a long queue. A P that starts a few goroutines at a time has a shorter one. */
     private static final long LONG_QUEUE = 16;
-    /** The global queue has grown when that many have come: the queue of a P that is full moves 128. */
+    /** The growth of the global queue that counts as one; a single full queue of a P moves only 128 there. */
     private static final long GROWN = 256;
-    /** Fewer runs a second than that are timers and the like. */
+    /** Fewer runs a second come from timers and the like, and do not count. */
     private static final double FEW_RUNS = 100;
-    /** A wait for a P that a person notices in a service, seconds, and how much longer than most it is. */
+    /** The wait for a P, seconds, that counts as slow; and how many times longer than most waits it is. */
     private static final double SLOW = 0.005;
     private static final double TAIL = 10;
-    /** Fewer samples say nothing about one in a hundred. */
+    /** The least number of samples from which one in a hundred can be judged. */
     private static final long SAMPLES = 50;
     private static final double MOST = 0.5;
     private static final double ONE_IN_100 = 0.99;
 
     /**
-     * The symptoms that show in two readings of one scheduler.
+     * Returns the symptoms in two readings of one scheduler.
      *
-     * @param before the first, of {@link Metrics#read}
-     * @param now the second
-     * @param states goroutines by state at the time of the second, of {@link Metrics#states}
-     * @return empty when nothing looks wrong
+     * @param before the first reading, a result of {@link Metrics#read}
+     * @param now the second reading
+     * @param states the goroutines by state at the time of the second, a result of {@link Metrics#states}
+     * @return the symptoms; empty when there are none
      */
     public static List<Symptom> between(Map<String, Object> before, Map<String, Object> now, Map<String, Long> states) {
         List<Symptom> found = new ArrayList<>();
@@ -104,7 +104,7 @@ public record Symptom(Kind kind, String text) {
         return n == 1 ? "1 " + what + " is" : n + " " + what + "s are";
     }
 
-    /** The values that came between two readings of a histogram. */
+    /** Returns the values that were added between two readings of a histogram. */
     public static Histogram between(Histogram before, Histogram now) {
         long[] counts = now.counts().clone();
         for (int i = 0; i < counts.length; i++) {
@@ -113,7 +113,7 @@ public record Symptom(Kind kind, String text) {
         return new Histogram(counts, now.bounds());
     }
 
-    @SuppressWarnings("NullAway") // All that are read here are there.
+    @SuppressWarnings("NullAway") // All metrics that are read here exist.
     private static Object value(Map<String, Object> m, String name) {
         return m.get(name);
     }
@@ -138,7 +138,7 @@ public record Symptom(Kind kind, String text) {
         return sum(value(m, "/sched/runqueue/local:goroutines")) + number(m, "/sched/runqueue/global:goroutines");
     }
 
-    /** The length of the queue that was longest both times. */
+    /** Returns the length of the queue that was longest in both readings. */
     private static long longest(Map<String, Object> before, Map<String, Object> now) {
         long[] was = (long[]) value(before, "/sched/runqueue/local:goroutines");
         long[] is = (long[]) value(now, "/sched/runqueue/local:goroutines");

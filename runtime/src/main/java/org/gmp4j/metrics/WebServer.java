@@ -24,26 +24,26 @@ import org.gmp4j.stack.JdkThreads;
 import org.gmp4j.stack.OwnThread;
 
 /**
- * An HTTP server with a few pages that can only be read: GET and HEAD of exactly their paths, and nothing else. What a request
- * says reaches no file and no command: its path is a key of a map.
+ * An HTTP server with a few pages that can only be read: GET and HEAD of exactly their paths, and nothing else. No part of a request
+ * names a file or a command: its path is a key of a map.
  *
- * <p>It runs on threads of its own, daemons, not on goroutines: it answers also when no goroutine gets on. A request has a
- * thread, as the JDK's server reads a request that has begun until it is whole. At most {@value #MOST} requests are under
- * way: of more the oldest is cut off. So clients that are slow, or say nothing, however many, keep nobody from the pages.
+ * <p>It runs on daemon threads of its own, so it answers even when no goroutine makes progress. Each request has a thread, because the
+ * JDK's server reads a request to its end once it has begun. At most {@value #MOST} requests are served at a time; of more, the oldest
+ * is cut off. So slow or silent clients cannot keep others from the pages.
  */
 final class WebServer {
     private static final int MOST = 32;
     private static final int BACKLOG = 1024;
     private static final int STACK = 256 << 10;
-    /** Those that schedulers share, by what is served and where they asked for it. Under its monitor. */
+    /** The servers that schedulers share, by their pages and the address that was asked for. Guarded by its monitor. */
     private static final Map<Place, WebServer> SHARED = new HashMap<>();
 
     private record Place(String what, InetSocketAddress address) {
     }
 
-    /** What a page is made of. */
+    /** The content of a page. */
     interface Content {
-        /** The page as it is now, on a thread of its request; interrupted when that is cut off. */
+        /** Returns the page as it is now. Called on the request's thread, which is interrupted when the request is cut off. */
         byte[] read() throws IOException;
     }
 
@@ -52,21 +52,21 @@ final class WebServer {
     }
 
     /**
-     * What is served.
+     * The pages of a server.
      *
-     * @param what in sentences: "metrics cannot be served"
-     * @param thread the beginning of its threads' names
-     * @param local whether only those are answered who ask this machine by a name of its own: a page of the web, whose
-     *     name leads to this machine, is not
-     * @param headers of each answer
-     * @param pages by path
+     * @param what the name of the pages in sentences such as "metrics cannot be served"
+     * @param thread the start of its threads' names
+     * @param local whether only requests are answered that name this machine by a name of its own. A request of a page of the web,
+     *     whose name resolves to this machine, is refused
+     * @param headers the headers of each answer
+     * @param pages the pages by their paths
      */
     record Pages(String what, String thread, boolean local, Map<String, String> headers, Map<String, Page> pages) {
     }
 
     private final Listening http;
     private final Place place;
-    /** Of a shared one, how many use it. Under the monitor of SHARED. */
+    /** The number of users of a shared server. Guarded by the monitor of SHARED. */
     private int users;
 
     private WebServer(Pages pages, InetSocketAddress address) throws IOException {
@@ -75,9 +75,9 @@ final class WebServer {
     }
 
     /**
-     * Starts one.
+     * Starts a server.
      *
-     * @throws IOException when it cannot listen there
+     * @throws IOException when the server cannot listen at the address
      * @throws IllegalStateException when there is no module {@code jdk.httpserver}
      */
     static WebServer start(Pages pages, InetSocketAddress address) throws IOException {
@@ -90,10 +90,11 @@ final class WebServer {
     }
 
     /**
-     * The one that schedulers of this process share at an address; {@link #close} by each of them.
+     * Returns the server that schedulers of this process share at an address, and starts it if needed. Each caller has to {@link
+     * #close} it.
      *
-     * @param first told of one that this call has started
-     * @throws IllegalArgumentException when it cannot listen there, with one sentence
+     * @param first called with the server if this call has started it
+     * @throws IllegalArgumentException when the server cannot listen at the address, with one sentence
      * @throws IllegalStateException when there is no module {@code jdk.httpserver}
      */
     static WebServer shared(Pages pages, InetSocketAddress address, Consumer<WebServer> first) {
@@ -123,7 +124,10 @@ final class WebServer {
         return http.server.getAddress();
     }
 
-    /** Stops it, and cuts off clients that are being answered; of a shared one, once all have called this: each once. */
+    /**
+     * Stops the server, and cuts off clients that are being answered. A shared server stops once all its users have called this, each
+     * once.
+     */
     void close() {
         synchronized (SHARED) {
             if (users > 0 && --users > 0) {
@@ -135,7 +139,7 @@ final class WebServer {
         http.requests.cutOff();
     }
 
-    /** What needs the JDK's server, so that the class above can say that there is none. */
+    /** The part that needs the JDK's server, so that the outer class can report that there is none. */
     private static final class Listening {
         private final HttpServer server;
         private final Pages pages;
@@ -147,7 +151,7 @@ final class WebServer {
             server = begin(address);
         }
 
-        /** The threads of the server are daemons, and the runtime's, because a daemon of the runtime's makes it. */
+        /** Starts the server on a daemon thread of the runtime, so that the server's threads are daemons of the runtime too. */
         private HttpServer begin(InetSocketAddress address) throws IOException {
             FutureTask<HttpServer> begun = new FutureTask<>(() -> {
                 HttpServer made = HttpServer.create(address, BACKLOG);
@@ -197,7 +201,7 @@ final class WebServer {
             }
         }
 
-        /** A browser says which name it was given. */
+        /** Returns whether the name in a request is local. A browser sends the name that it was given. */
         private static boolean isLocal(String host) {
             return host == null || host.matches("(?i)(localhost|127(\\.\\d{1,3}){3}|\\[::1\\])(:\\d{1,5})?");
         }
@@ -216,14 +220,17 @@ final class WebServer {
     /** A thread for each request. To interrupt one that reads or writes closes its connection. */
     private static final class Requests implements Executor {
         private final String name;
-        /** In the order of their beginning; under the monitor. */
+        /** The threads of requests, the oldest first. Guarded by the monitor. */
         private final Set<Thread> running = new LinkedHashSet<>();
 
         Requests(String name) {
             this.name = name;
         }
 
-        /** On the one thread that accepts connections. Without memory or a thread the client gets no answer, and the server lives. */
+        /**
+         * Starts a request. Called on the one thread that accepts connections. Without memory or a thread the client gets no answer,
+         * and the server goes on.
+         */
         @Override
         public void execute(Runnable request) {
             try {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What a scheduler counts, under the names of Go's {@code runtime/metrics}, and ways to read it from outside. */
+/** The metrics of a scheduler, under the names of Go's {@code runtime/metrics}, and ways to read them from outside. */
 @NullMarked
 package org.gmp4j.metrics;
 

@@ -43,7 +43,8 @@ import org.jspecify.annotations.Nullable;
  * its stack.
  * <li>{@code System.gc()} clears the weak references to goroutines that only the ark reaches.
  * <li>Everything is put back, and the world goes on.
- * </ol> A goroutine that waits in the JDK for a lock, a queue or a latch needs no such reference: the lock refers to its thread, and
+ * </ol>
+ * A goroutine that waits in the JDK for a lock, a queue or a latch needs no such reference: the lock refers to its thread, and
  * the thread to its stack, whose frames stay. A virtual thread of the default scheduler is left out while it waits in the JDK: if no
  * object can wake it, the collector frees it ({@code proc/Collected}), and so does this collection.
  *

@@ -19,7 +19,8 @@ import org.jspecify.annotations.Nullable;
  * <li>the handler of the scheduler;
  * <li>in program mode stderr: Go's panic text, and the end of the process;
  * <li>in embedded mode stderr: the same text, and the process goes on; for a thread of the default scheduler, the JDK's text.
- * </ol> If a handler throws, an exception cannot be printed, or {@link System#err} throws, a line goes to the process's own stderr,
+ * </ol>
+ * If a handler throws, an exception cannot be printed, or {@link System#err} throws, a line goes to the process's own stderr,
  * and the M goes on.
  */
 public final class Uncaught {
