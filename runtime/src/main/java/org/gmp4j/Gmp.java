@@ -209,7 +209,7 @@ public final class Gmp implements Executor, AutoCloseable {
 
         /**
          * Sets how long an unused thread sleeps before it ends, 1 ms to 1000 days. Default 10 s. As many threads as there are Ps, and
-         * those that goroutines are locked to, stay for ever. (Go keeps all threads that it ever made.)
+         * the threads that goroutines are locked to, stay for ever. (Go keeps all threads that it ever made.)
          */
         Builder idleThreads(Duration keep);
 

@@ -211,7 +211,7 @@ public final class Topology {
     private final BitSet isolated;
     private final Map<String, BitSet> kinds;
     private final Map<Integer, Long> memory = new TreeMap<>();
-    /** The same machine when all CPUs may be used; this object when that is so; null when it was not read. */
+    /** The machine with the CPUs that this process may not use: this object if it may use all, null if the other CPUs were not read. */
     private final @Nullable Topology whole;
     private final Path root;
 

@@ -12,7 +12,10 @@ import java.util.concurrent.locks.LockSupport;
 public final class ProcessEnd {
     private static final long NAP_NANOS = 10_000_000;
     private static final long APART_NANOS = 1_000_000;
-    /** How long a thread naps; 0 until the process ends. Written once, by the last shutdown hook. */
+    /**
+     * How long a thread naps, ns; 0 until the process ends. The last shutdown hook writes it once, before it wakes the sleepers; a sleeper
+     * reads it after each wake-up, and so sees it.
+     */
     private static volatile long nap;
 
     private ProcessEnd() {

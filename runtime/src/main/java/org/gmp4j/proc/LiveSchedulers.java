@@ -16,7 +16,7 @@ public final class LiveSchedulers {
     private static final LastHook LAST_HOOK = new LastHook();
     /** Replaced under the class's monitor; read by all. */
     private static volatile Scheduler[] list = NONE;
-    /** What wake the threads for timers and for sockets of threads that are no goroutines; null until there are such threads. */
+    /** The calls that wake the threads which serve timers and sockets of plain threads. Each is written once, under the monitor. */
     private static volatile @Nullable Runnable timers;
     private static volatile @Nullable Runnable sockets;
 

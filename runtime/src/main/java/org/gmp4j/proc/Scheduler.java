@@ -41,7 +41,7 @@ public final class Scheduler {
     static final int STOPPED = 2;
 
     private static final AtomicInteger NAMES = new AtomicInteger();
-    /** Whether {@link Warm#up} was called in this process. */
+    /** Whether {@link Warm#up} was called in this process. Guarded by the monitor of {@code Rehearsal}, which alone calls. */
     private static boolean warm;
 
     /** The struct schedt. */
