@@ -56,13 +56,10 @@ public abstract class HiddenStacks {
     protected abstract @Nullable GStack stack(long gp);
 
     /** Puts the stack of a goroutine back that was woken and is runnable. Called by a waker that has no P of its scheduler. */
-    static void woken(Scheduler s, long gp) {
-        HiddenStacks hidden = s.hidden;
-        if (hidden != null) {
-            GStack st = hidden.stack(gp);
-            if (st != null) {
-                GSlots.setStack(gp, st);
-            }
+    final void woken(long gp) {
+        GStack st = stack(gp);
+        if (st != null) {
+            GSlots.setStack(gp, st);
         }
     }
 

@@ -121,7 +121,10 @@ final class JdkReady {
         long g = st.gp; // The caller owns the G now: the ticket is closed, and the G is in no queue.
         GStatus.casgstatus(g, GStatus.GWAITING, GStatus.GRUNNABLE);
         if (yielded || !Park.onP(s)) {
-            HiddenStacks.woken(s, g);
+            HiddenStacks hidden = s.hidden;
+            if (hidden != null) {
+                hidden.woken(g);
+            }
             Reference.reachabilityFence(st);
             Tracing.unblocked(s, g);
             SchedLock.lock(s.sched);

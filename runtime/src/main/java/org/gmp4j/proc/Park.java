@@ -112,7 +112,10 @@ public final class Park {
             }
             Runq.runqput(s.sched, pp, gp, next);
         } else {
-            HiddenStacks.woken(s, gp);
+            HiddenStacks hidden = s.hidden;
+            if (hidden != null) {
+                hidden.woken(gp);
+            }
             s.traceOutside(Ev.UNBLOCK, 0, gp);
             SchedLock.lock(s.sched);
             GlobalRunq.globrunqput(s.sched, gp);

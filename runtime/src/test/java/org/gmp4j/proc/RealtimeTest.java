@@ -9,8 +9,10 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.Stream;
 
 import org.gmp4j.Gmp;
 import org.gmp4j.affinity.StealOrder;
@@ -56,6 +58,17 @@ class RealtimeTest {
         return done.get();
     }
 
+    /** The threads of this process that have the name of sysmon of the scheduler {@code fifo}. */
+    private static List<String> monitors() {
+        return Stream.of(Path.of("/proc/self/task").toFile().list()).filter(tid -> {
+            try {
+                return Files.readString(Path.of("/proc/self/task", tid, "comm")).startsWith("fifo-sysmon");
+            } catch (IOException e) {
+                return false; // The thread has ended.
+            }
+        }).toList();
+    }
+
     @Test
     void theThreadsOfAScheduler() throws InterruptedException {
         assumeTrue(permitted());
@@ -69,21 +82,13 @@ class RealtimeTest {
                 return of[0];
             });
             assertEquals("0 0", started);
-            int monitors = 0;
-            for (String tid : Path.of("/proc/self/task").toFile().list()) {
-                Path comm = Path.of("/proc/self/task", tid, "comm");
-                try {
-                    if (Files.readString(comm).startsWith("fifo-sysmon")) {
-                        while (!of(Long.parseLong(tid)).equals("11 1")) { // It may have its name and not have begun.
-                            Thread.onSpinWait();
-                        }
-                        monitors++;
-                    }
-                } catch (IOException e) {
-                    continue; // It has ended.
-                }
+            while (monitors().size() != 1) { // It gives itself its name when it begins.
+                Thread.onSpinWait();
             }
-            assertEquals(1, monitors);
+            String monitor = monitors().getFirst();
+            while (!of(Long.parseLong(monitor)).equals("11 1")) { // It takes its policy after its name.
+                Thread.onSpinWait();
+            }
             assertEquals(false, gmp.scheduler().realtime.isRefused());
         }
         assertEquals(usual, of(OsThread.gettid()));
