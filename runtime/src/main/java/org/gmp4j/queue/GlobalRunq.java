@@ -34,6 +34,12 @@ public final class GlobalRunq {
     /** {@code p.globaldue}: the P is to take a share of the Gs that the poller found. */
     public static final int POLLED_DUE = 3;
 
+    /**
+     * The most Gs that a P takes at once, one to run and the others for its ring. While the kernel gives the CPU of the P's thread to
+     * another thread, they wait, and Gs that came later go before them on other Ps. So a take is small; Go's is half a ring. Larger takes
+     * would save a few locked operations for each G.
+     */
+    static final int MOST_TAKEN = 4;
     /** The most preempted Gs that a search passes over. The search holds sched.lock, hence the limit. */
     static final int MOST_PASSED = 64;
 
@@ -153,7 +159,7 @@ public final class GlobalRunq {
      * that becomes ready meanwhile would wait behind all of them. (In Go it does.) A share that begins with Gs that the poller found
      * contains no others.
      *
-     * @param max the most Gs to take; 0 for no limit but the share, half a ring, and the room in the P's ring
+     * @param max the most Gs to take; 0 for no limit but the share, {@link #MOST_TAKEN}, and the room in the P's ring
      * @return 0 when the queue is empty
      */
     public static long globrunqget(long sched, long pp, int max) {
@@ -215,9 +221,9 @@ public final class GlobalRunq {
         return Schedt.RUNQSIZE.getOpaque(sched) / Schedt.GOMAXPROCS.getOpaque(sched) + 1;
     }
 
-    /** Returns how many of {@code n} Gs the P may take: one to run and as many as fit into its ring, but no more than half a ring. */
+    /** Returns how many of {@code n} Gs the P may take: one to run and as many as fit into its ring, {@link #MOST_TAKEN} at most. */
     private static int fits(long pp, int n) {
-        return Math.min(Math.min(n, Runq.LEN / 2), Runq.LEN - Runq.size(pp) + 1);
+        return Math.min(Math.min(n, MOST_TAKEN), Runq.LEN - Runq.size(pp) + 1);
     }
 
     /**

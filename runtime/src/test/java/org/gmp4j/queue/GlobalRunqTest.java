@@ -317,17 +317,17 @@ class GlobalRunqTest {
         }
     }
 
-    /** A P takes its share of what is there and one more, at most half a ring, at most what it asked for. */
+    /** A P takes its share of what is there and one more, but at most four, and at most what it asked for. */
     @Test
     void fairShare() {
         for (int procs = 1; procs <= 4; procs++) {
-            for (int size = 0; size <= 3 * Runq.LEN; size += Math.max(1, Runq.LEN / 8)) {
+            for (int size = 0; size <= 4 * GlobalRunq.MOST_TAKEN; size++) {
                 for (int max : new int[] {0, 1, 3}) {
                     try (FakeSched f = new FakeSched(procs)) {
                         for (int i = 0; i < size; i++) {
                             GlobalRunq.globrunqput(f.sched, f.runnable());
                         }
-                        int share = Math.min(Math.min(size, size / procs + 1), Runq.LEN / 2);
+                        int share = Math.min(Math.min(size, size / procs + 1), GlobalRunq.MOST_TAKEN);
                         int n = max == 0 ? share : Math.min(share, max);
                         long gp = GlobalRunq.globrunqget(f.sched, f.ps[0], max);
                         assertEquals(size == 0 ? -1 : 0, f.name(gp));

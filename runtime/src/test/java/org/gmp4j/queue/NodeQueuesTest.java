@@ -132,14 +132,14 @@ class NodeQueuesTest {
         assertEquals(0, GlobalRunq.globrunqturn(f.sched, f.ps[0]));
     }
 
-    /** A P takes what falls to it of those that share the list: six of ten, of two Ps. */
+    /** A P takes what falls to it of those that share the list: three of four, of two Ps. */
     @Test
     void share() {
         use();
-        List<Long> gs = put(0, 10);
+        List<Long> gs = put(0, 4);
         assertEquals(gs.getFirst(), GlobalRunq.globrunqget(f.sched, f.ps[2], 0));
-        assertEquals(Math.min(6, Runq.LEN / 2) - 1, Runq.size(f.ps[2]));
-        assertEquals(10 - Math.min(6, Runq.LEN / 2), Schedt.RUNQSIZE.getOpaque(f.sched));
+        assertEquals(2, Runq.size(f.ps[2]));
+        assertEquals(1, Schedt.RUNQSIZE.getOpaque(f.sched));
     }
 
     @Test

@@ -158,7 +158,7 @@ class RunqModelTest {
         back(gp);
     }
 
-    /** Of n Gs and two Ps a P takes n / 2 + 1, and never more than half a ring. */
+    /** Of n Gs and two Ps a P takes n / 2 + 1, and never more than four. */
     private void fromGlobal(long pp) {
         if (!ring.isEmpty()) {
             return;
@@ -166,7 +166,7 @@ class RunqModelTest {
         int max = random.nextInt(3);
         long gp = GlobalRunq.globrunqget(f.sched, pp, max);
         int n = Math.min(global.size(), global.size() / 2 + 1);
-        n = Math.min(max == 0 ? n : Math.min(n, max), Runq.LEN / 2);
+        n = Math.min(max == 0 ? n : Math.min(n, max), GlobalRunq.MOST_TAKEN);
         if (n == 0) {
             assertEquals(0, gp);
             return;
