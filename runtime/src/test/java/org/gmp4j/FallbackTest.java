@@ -90,15 +90,39 @@ class FallbackTest {
         is(2, "", "gmp4j: fallback is \"maybe\": use warn, off or fail\n", run(",fallback=maybe"));
     }
 
-    /** A variable that all Java programs read starts the agent in the JDK's tools too. */
-    @Test
-    void aToolIsLeftAlone() throws IOException, InterruptedException {
-        ProcessBuilder b = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "javac").toString(), "-version");
-        b.environment().put("JAVA_TOOL_OPTIONS", "-javaagent:" + agent + "=default,fallback=fail -Dos.name=MacOS");
+    /** Runs a program of the JDK with a variable that starts the agent, where gmp4j cannot run. Returns what it printed. */
+    private static List<String> withVariable(String tool, String... arguments) throws IOException, InterruptedException {
+        List<String> command = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", tool).toString()));
+        command.addAll(List.of(arguments));
+        ProcessBuilder b = new ProcessBuilder(command);
+        b.environment().put("JAVA_TOOL_OPTIONS", "-javaagent:" + agent + "=default -Dos.name=MacOS");
         Process p = b.redirectErrorStream(true).start();
         String out = new String(p.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         assertEquals(0, p.waitFor(), out);
-        assertEquals(List.of("javac " + System.getProperty("java.version")),
-                out.lines().filter(l -> !l.startsWith("Picked up ")).toList());
+        return out.lines().filter(l -> !l.startsWith("Picked up ")).toList();
+    }
+
+    /** A variable that all Java programs read starts the agent in the JDK's tools too. */
+    @Test
+    void aToolIsLeftAlone() throws IOException, InterruptedException {
+        assertEquals(List.of("javac " + System.getProperty("java.version")), withVariable("javac", "-version"));
+    }
+
+    /** Maven and Gradle are known by their main classes; the JDK's compiler starts a program that is given as its source. */
+    @Test
+    void aBuildToolIsLeftAloneAndASourceFileIsNot() throws IOException, InterruptedException {
+        String body = "{ public static void main(String[] args) { System.out.println(\"ran\"); } }";
+        Path program = Files.writeString(folder.resolve("Program.java"), "class Program " + body);
+        Path maven = Files.writeString(folder.resolve("Launcher.java"),
+                "package org.codehaus.plexus.classworlds.launcher;\nclass Launcher " + body);
+        Path gradle = Files.writeString(folder.resolve("GradleDaemon.java"),
+                "package org.gradle.launcher.daemon.bootstrap;\nclass GradleDaemon " + body);
+        assertEquals(List.of(), withVariable("javac", "-d", folder.toString(), maven.toString(), gradle.toString()));
+        for (String main : List.of("org.codehaus.plexus.classworlds.launcher.Launcher",
+                "org.gradle.launcher.daemon.bootstrap.GradleDaemon")) {
+            assertEquals(List.of("ran"), withVariable("java", "-cp", folder.toString(), main));
+        }
+        List<String> source = withVariable("java", "-cp", System.getProperty("java.class.path"), program.toString());
+        assertEquals(List.of("gmp4j runs on Linux on x86_64 and aarch64; this is MacOS on amd64" + GOES_ON, "ran"), source);
     }
 }

@@ -16,8 +16,10 @@ import java.net.Socket;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import org.gmp4j.proc.Scheduler;
+import org.gmp4j.stack.JdkPollers;
 import org.gmp4j.sync.WaitGroup;
 import org.gmp4j.synctest.Synctest;
 import org.gmp4j.testing.ChildJvm;
@@ -44,6 +46,7 @@ class SocketPollersTest {
                 case "Bubble" -> bubble();
                 case "Threads" -> threads(procs);
                 case "Before" -> before();
+                case "Retry" -> retry(procs);
                 default -> throw new IllegalArgumentException(args[0]);
             }
             System.out.println("done");
@@ -237,6 +240,39 @@ class SocketPollersTest {
             server.close();
         }
 
+        /** There is no memory for the change at first. */
+        private static void retry(int procs) throws InterruptedException {
+            try (TestGmp gmp = TestGmp.procs(procs)) {
+                AtomicInteger tries = new AtomicInteger();
+                JdkPollers.Waits waits = JdkPollers.waits();
+                JdkPollers.use(new JdkPollers.Waits() {
+                    @Override
+                    public boolean register(int fd, boolean write) throws IOException {
+                        return waits.register(fd, write);
+                    }
+
+                    @Override
+                    public boolean deregister(int fd, boolean write) {
+                        return waits.deregister(fd, write);
+                    }
+
+                    @Override
+                    public void rehearse() {
+                        if (tries.getAndIncrement() == 0) {
+                            throw new OutOfMemoryError("as if there were none");
+                        }
+                        waits.rehearse();
+                    }
+                });
+                gmp.run(() -> pingPong(10));
+                while (tries.get() == 0) { // Sysmon sees the first wait at its next scan.
+                    Thread.onSpinWait();
+                }
+                System.out.println(ours(gmp) ? "ours" : "the JDK's");
+                System.out.println(tries);
+            }
+        }
+
         /** The first to wait for a socket is in a bubble, whose clock goes on. */
         private static void bubble() {
             Synctest.test(() -> {
@@ -279,6 +315,13 @@ class SocketPollersTest {
         ChildJvm.Result r = new ChildJvm(Main.class).with("-Dgmp.pollers=unknown").run("Where", "2");
         assertEquals("the JDK's\ndone\n", r.out(), r::toString);
         assertTrue(r.err().matches("gmp4j does not know the socket pollers of this build of the JDK [^\n]*\n"), r::toString);
+    }
+
+    /** The change is tried again while there is no memory for it. */
+    @Test
+    void withoutMemoryAtFirst() {
+        ChildJvm.Result r = new ChildJvm(Main.class).run("Retry", "2");
+        assertEquals("ours\n2\ndone\n", r.out(), r::toString);
     }
 
     /** The JDK's own option for platform threads that poll. */

@@ -85,6 +85,11 @@ public final class JdkPollers {
         waits = w;
     }
 
+    /** Returns what {@link #use} was given last. */
+    public static Waits waits() {
+        return waits;
+    }
+
     /** From sysmon: whether virtual threads have come to wait for descriptors. Takes no lock. */
     public static void look() {
         if (!BEGUN.getPlain() && JdkThreads.initialized(JDK_POLLER)) {

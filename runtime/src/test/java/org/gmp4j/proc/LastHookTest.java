@@ -56,10 +56,7 @@ class LastHookTest {
             while (threads().stream().noneMatch(t -> t.getName().equals("gmp4j-net"))) {
                 Thread.onSpinWait();
             }
-            Field hooks = Class.forName("java.lang.Shutdown").getDeclaredField("hooks");
-            hooks.setAccessible(true);
-            Runnable last = ((Runnable[]) hooks.get(null))[9];
-            last.run();
+            last().run();
             while (!threads().stream().allMatch(t -> t.getState() == Thread.State.TIMED_WAITING)) {
                 Thread.onSpinWait();
             }
@@ -75,6 +72,12 @@ class LastHookTest {
             System.exit(0);
         }
 
+        private static Runnable last() throws ReflectiveOperationException {
+            Field hooks = Class.forName("java.lang.Shutdown").getDeclaredField("hooks");
+            hooks.setAccessible(true);
+            return ((Runnable[]) hooks.get(null))[9];
+        }
+
         private static List<Thread> threads() {
             return Thread.getAllStackTraces().keySet().stream()
                     .filter(t -> t.getName().matches("gmp(\\d+-(M\\d+|sysmon)|-template|4j-timers|4j-net)")).toList();
@@ -86,6 +89,45 @@ class LastHookTest {
     void theySleepInJavaCode() {
         Result r = new ChildJvm(Program.class).run();
         assertEquals("true 1 5 2 null\n", r.out(), r::toString);
+        assertEquals(0, r.exit(), r::toString);
+    }
+
+    /** Closes schedulers while the hook wakes their threads. */
+    static final class Closes {
+        private static final int ROUNDS = 200;
+
+        private Closes() {
+        }
+
+        public static void main(String[] args) throws Exception {
+            Gmp first = Gmp.builder().procs(1).build(); // While it lives the hook is there.
+            Runnable last = Program.last();
+            FutureTask<Void> closing = new FutureTask<>(() -> {
+                for (int i = 0; i < ROUNDS; i++) {
+                    try (Gmp gmp = Gmp.builder().procs(1).build()) {
+                        gmp.run(() -> {
+                        });
+                    }
+                }
+                return null;
+            });
+            new Thread(closing).start();
+            int runs = 0;
+            while (!closing.isDone()) {
+                last.run();
+                runs++;
+            }
+            closing.get();
+            first.close();
+            System.out.println(runs > 0);
+        }
+    }
+
+    /** A scheduler's structs are not recycled, and its descriptor is not closed, while the hook uses them. */
+    @Test
+    void besideAClose() {
+        Result r = new ChildJvm(Closes.class).run();
+        assertEquals("true\n", r.out(), r::toString);
         assertEquals(0, r.exit(), r::toString);
     }
 }

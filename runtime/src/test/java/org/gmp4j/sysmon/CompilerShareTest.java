@@ -6,7 +6,12 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
+import java.io.IOException;
+import java.io.InputStream;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.locks.LockSupport;
 
 import org.gmp4j.Gmp;
@@ -149,23 +154,88 @@ class CompilerShareTest {
         assertTrue(rules.givesBack(look(0, 0), CompilerRules.LONGEST));
     }
 
-    /** Makes the default scheduler, and waits until C2 has given way. */
+    /** What C2 has to compile anew for each class loader that defines it. */
+    public static final class Work {
+        private Work() {
+        }
+
+        /** Sorts, maps and joins. */
+        public static int run(int seed) {
+            TreeMap<Integer, String> sorted = new TreeMap<>();
+            for (int i = 0; i < 20; i++) {
+                sorted.merge(i * seed % 7, "a" + i, String::concat);
+            }
+            int sum = 0;
+            for (Map.Entry<Integer, String> e : sorted.entrySet()) {
+                sum += e.getKey() * e.getValue().hashCode();
+            }
+            return sum;
+        }
+    }
+
+    private static final class Loader extends ClassLoader {
+        private final byte[] work;
+
+        Loader(byte[] work) {
+            super(CompilerShareTest.class.getClassLoader());
+            this.work = work;
+        }
+
+        MethodHandle run() throws ReflectiveOperationException {
+            Class<?> c = defineClass(Work.class.getName(), work, 0, work.length);
+            return MethodHandles.publicLookup().unreflect(c.getMethod("run", int.class));
+        }
+    }
+
+    /**
+     * Makes the default scheduler, and waits until C2 has given way. Then each P has a goroutine that never waits, and C2 more to compile
+     * than it gets done, until C2 has its share back.
+     */
     static final class Begun {
+        private static final int RUNS = 20_000;
+
         private Begun() {
         }
 
-        public static void main(String[] args) {
+        public static void main(String[] args) throws IOException {
             int c2 = CompilerThreads.optimizing()[0];
             int usual = CompilerThreads.nice(c2);
             if (!CompilerThreads.setNice(0, usual + 1) || !CompilerThreads.setNice(0, usual)) {
                 System.out.println("no right");
                 return;
             }
-            Gmp _ = Gmp.makeDefault();
-            while (CompilerThreads.nice(c2) != CompilerRules.giveWay(usual)) {
+            Gmp gmp = Gmp.makeDefault();
+            await(c2, CompilerRules.giveWay(usual));
+            System.out.println("gives way");
+            byte[] work;
+            try (InputStream in = CompilerShareTest.class.getResourceAsStream("CompilerShareTest$Work.class")) {
+                work = in.readAllBytes();
+            }
+            for (int i = 0; i < gmp.procs(); i++) {
+                gmp.go(() -> computes(work));
+            }
+            await(c2, usual);
+            System.out.println("has it back");
+            System.exit(0);
+        }
+
+        private static void await(int c2, int nice) {
+            while (CompilerThreads.nice(c2) != nice) {
                 LockSupport.parkNanos(1_000_000);
             }
-            System.out.println("gives way");
+        }
+
+        private static void computes(byte[] work) {
+            for (;;) {
+                try {
+                    MethodHandle run = new Loader(work).run();
+                    for (int i = 0; i < RUNS; i++) {
+                        int _ = (int) run.invokeExact(i);
+                    }
+                } catch (Throwable e) {
+                    throw new AssertionError(e);
+                }
+            }
         }
     }
 
@@ -174,7 +244,7 @@ class CompilerShareTest {
         Result r = new ChildJvm(Begun.class).with("-XX:TieredStopAtLevel=4", "-Dgmp.default.compilers=yield").run();
         assertEquals(0, r.exit(), r::toString);
         assumeFalse(r.out().equals("no right\n"), "this process may not lower a nice value");
-        assertEquals("gives way\n", r.out(), r::toString);
+        assertEquals("gives way\nhas it back\n", r.out(), r::toString);
     }
 
     @Test
