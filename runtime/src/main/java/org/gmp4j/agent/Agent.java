@@ -23,9 +23,6 @@ public final class Agent {
     private static final List<String> TOOLS = Arrays.asList("org.codehaus.plexus.classworlds.launcher.Launcher",
             "org.gradle.wrapper.GradleWrapperMain", "org.gradle.launcher.GradleMain", "org.gradle.launcher.daemon.bootstrap.GradleDaemon");
 
-    /** What starts a program that is given as a source file, {@code java Program.java}, which is no tool. */
-    private static final String SOURCE_LAUNCHER = "jdk.compiler/com.sun.tools.javac.launcher.SourceLauncher";
-
     private Agent() {
     }
 
@@ -62,8 +59,8 @@ public final class Agent {
         String jar = source.getLocation().getPath();
         String module = System.getProperty("jdk.module.main", "");
         String main = System.getProperty("sun.java.command", "").split(" ", 2)[0];
-        boolean ofJdk = (module.startsWith("jdk.") || module.startsWith("java.")) && !main.equals(SOURCE_LAUNCHER);
-        return options.contains(jar.substring(jar.lastIndexOf('/') + 1)) && (ofJdk || TOOLS.contains(main));
+        return options.contains(jar.substring(jar.lastIndexOf('/') + 1))
+                && (module.startsWith("jdk.") || module.startsWith("java.") || TOOLS.contains(main));
     }
 
     /** Returns what the option says, else the property, else the variable. */
