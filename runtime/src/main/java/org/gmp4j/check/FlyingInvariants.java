@@ -14,7 +14,7 @@ import org.gmp4j.struct.P;
 import org.gmp4j.struct.PStatus;
 import org.gmp4j.struct.Schedt;
 
-/** The invariants that can be checked while everything runs: what sched.lock guards under that lock, the rest without one. */
+/** Checks invariants while the scheduler runs: those of state that sched.lock guards under that lock, the others without a lock. */
 final class FlyingInvariants extends InvariantChecks {
     FlyingInvariants(Scheduler s) {
         super(s);
@@ -62,7 +62,7 @@ final class FlyingInvariants extends InvariantChecks {
         long id = P.ID.get(pp);
         int head = Runq.head(pp);
         int n = Runq.tail(pp) - head;
-        // With the head unmoved around the reading of the tail, the two are one state of the ring.
+        // If the head is the same before and after the tail was read, both belong to one state of the ring.
         require(Runq.head(pp) != head || n >= 0 && n <= Runq.LEN, "R1", "P%d: tail - head is %d, of %d", id, n, Runq.LEN);
 
         long switches = P.NSWITCH.getOpaque(pp) + P.NINPLACE.getOpaque(pp);
@@ -81,7 +81,7 @@ final class FlyingInvariants extends InvariantChecks {
         } else if (status == PStatus.PSYSCALL) {
             leftInSyscall(pp);
         } else if (status == PStatus.PGCSTOP) {
-            // Both change under the lock.
+            // Both change under the lock only.
             require(Schedt.GCWAITING.getAcquire(sched) != 0, "P4", "P%d is stopped and the world is not", id);
         } else {
             require(id >= Schedt.GOMAXPROCS.getOpaque(sched), "P5", "P%d is dead and below gomaxprocs", id);
@@ -90,7 +90,7 @@ final class FlyingInvariants extends InvariantChecks {
         expect(bit == (status == PStatus.PIDLE) || onTheWay(pp), "P6", "P%d is not as its bit in idlepMask says", id);
     }
 
-    /** P3. */
+    /** Checks P3. */
     private void leftInSyscall(long pp) {
         long id = P.ID.get(pp);
         int call = P.SYSCALLTICK.getOpaque(pp);
@@ -100,12 +100,12 @@ final class FlyingInvariants extends InvariantChecks {
             left |= M.OLDP.getOpaque(m.mp) == pp && M.P.getOpaque(m.mp) == 0;
         }
         expect(left || PStatus.get(pp) != PStatus.PSYSCALL, "P3", "P%d is in a system call and no M has left it", id);
-        // One call, named by its number: sysmon is to take the P from it.
+        // The number names one call, from which sysmon is to take the P.
         expect(Runq.runqempty(pp) || PStatus.get(pp) != PStatus.PSYSCALL, "P3",
                 "P%d is in system call %d and has work", id, call);
     }
 
-    /** Whether the P was given to an M that has yet to wake. */
+    /** Returns whether the P was given to an M that has not woken up yet. */
     private boolean onTheWay(long pp) {
         for (Machine m : s.machines()) {
             if (M.NEXTP.get(m.mp) == pp) {

@@ -22,15 +22,15 @@ import org.gmp4j.struct.PStatus;
 import org.gmp4j.struct.Schedt;
 
 /**
- * One look of {@link Invariants}: what it found, and the checks that hold whether the world runs or not. Its subclasses know
- * what to look at.
+ * One pass of {@link Invariants}: the violations that it found, and the checks that apply whether the world is stopped or not. The
+ * subclasses choose the structs to check.
  */
 abstract class InvariantChecks {
     final Scheduler s;
     final long sched;
     final Set<String> broken = new LinkedHashSet<>();
     final Set<String> doubtful = new LinkedHashSet<>();
-    /** Where each G was met. */
+    /** The place in which each G was found. */
     final Map<Long, String> place = new HashMap<>();
 
     InvariantChecks(Scheduler s) {
@@ -38,7 +38,7 @@ abstract class InvariantChecks {
         this.sched = s.sched;
     }
 
-    /** The whole look. */
+    /** Makes the whole pass. */
     abstract void run();
 
     void require(boolean holds, String invariant, String what, long... args) {
@@ -59,7 +59,7 @@ abstract class InvariantChecks {
         }
     }
 
-    // Under sched.lock.
+    // The following are called under sched.lock.
 
     void locked(Runnable body) {
         SchedLock.lock(sched);
@@ -117,7 +117,7 @@ abstract class InvariantChecks {
         require(n == size, "R6", "runqsize is %d, the list has %d", size, n);
     }
 
-    /** How many Gs are in a list of the global queue. */
+    /** Returns the number of Gs in a list of the global queue. */
     private int list(long list, Set<Long> seen) {
         int n = 0;
         long last = 0;
@@ -134,7 +134,7 @@ abstract class InvariantChecks {
         return n;
     }
 
-    // One struct.
+    // The following check one struct.
 
     void deadP(long pp) {
         long id = P.ID.get(pp);
@@ -143,7 +143,7 @@ abstract class InvariantChecks {
                 "P5", "P%d is dead and not drained", id);
     }
 
-    /** What holds for an M, whether the world runs or not. */
+    /** Checks an M, whether the world is stopped or not. */
     void anyM(long mp) {
         long id = M.ID.get(mp);
         if (M.INCGO.getOpaque(mp) != 0) {
@@ -156,14 +156,14 @@ abstract class InvariantChecks {
         expect(lockedg == 0 || G.LOCKEDM.getOpaque(lockedg) == mp, "M6", "M%d is locked to a G that is not locked to it", id);
     }
 
-    /** M4. */
+    /** Checks M4. */
     void inSyscall(long gp) {
         long mp = G.M.getOpaque(gp);
         expect(mp != 0 && M.CURG.getOpaque(mp) == gp && M.P.getOpaque(mp) == 0 || status(gp) != GStatus.GSYSCALL, "M4",
                 "goroutine %d is in a system call and its M has a P", G.GOID.get(gp));
     }
 
-    /** M6, from the goroutine's side. */
+    /** Checks M6, beginning with the goroutine. */
     void lockedToItsM(long gp, int status) {
         long lockedm = G.LOCKEDM.getOpaque(gp);
         if (lockedm == 0) {
@@ -184,7 +184,7 @@ abstract class InvariantChecks {
         };
     }
 
-    /** G2, of a goroutine that does not move. */
+    /** Checks G2 for a goroutine whose state does not change meanwhile. */
     void triangle(long gp) {
         long mp = G.M.getOpaque(gp);
         require(status(gp) == GStatus.GRUNNING && mp != 0 && M.CURG.getOpaque(mp) == gp && M.P.getOpaque(mp) != 0

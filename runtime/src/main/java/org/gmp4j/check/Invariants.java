@@ -10,15 +10,15 @@ import org.gmp4j.proc.Scheduler;
 import org.gmp4j.stack.JdkThreads;
 
 /**
- * A debug tool: checks the invariants of the specification over the live structs of a scheduler, in two ways. {@link #check}
- * needs the world stopped and sees everything. {@link #sample} takes {@code sched.lock}: it sees what that lock guards at rest, and
- * everything else while it changes.
+ * A debug tool that checks the invariants of the specification over the live structs of a scheduler, in two ways. {@link #check} needs the
+ * world stopped and checks all of them. {@link #sample} takes {@code sched.lock}, so it finds the state that the lock guards at rest, and
+ * reads all other state while it changes.
  *
- * <p>Some invariants hold at every moment (what the lock guards; the ring's bound), so one look decides. Others are broken for an instant
- * by design, between two stores of one thread: a P is idle before it is in the idle list, and a G that a thread without a P has just
- * readied is on no queue yet. A violation of those counts only if it lasts through many looks.
+ * <p>Some invariants hold at every moment (those of the state under the lock, and the bound of a ring), so one pass decides. Others are
+ * broken for an instant by design, between two stores of one thread: a P is idle before it is in the idle list, and a G that a thread
+ * without a P has just readied is on no queue yet. A violation of those counts only if many passes find it.
  *
- * <p>Nothing here enforces an invariant: each thread keeps it by its own order of stores.
+ * <p>No code here enforces an invariant. Each thread keeps it by the order of its stores.
  */
 public final class Invariants {
     private static final int LOOKS = 100;
@@ -27,17 +27,17 @@ public final class Invariants {
     private Invariants() {
     }
 
-    /** Checks all invariants; call it with the world stopped. Empty when all hold. */
+    /** Checks all invariants. Called with the world stopped. Returns the violations. */
     public static List<String> check(Scheduler s) {
         return look(s, true, LOOKS);
     }
 
-    /** Checks what can be checked while everything runs; from any thread. Empty when it holds. */
+    /** Checks the invariants that can be checked while the scheduler runs. Called from any thread. Returns the violations. */
     public static List<String> sample(Scheduler s) {
         return look(s, false, LOOKS);
     }
 
-    /** Up to {@code looks} looks while something is in doubt. */
+    /** Makes up to {@code looks} passes, until no violation is left that may be one of an instant. */
     static List<String> look(Scheduler s, boolean stopped, int looks) {
         Set<String> lasting = null;
         for (int i = 1;; i++) {
@@ -66,7 +66,7 @@ public final class Invariants {
         }
     }
 
-    /** Sleeps with the thread: a goroutine that stopped the world must not yield. */
+    /** Sleeps without leaving the thread, because a goroutine that stopped the world must not yield. */
     private static void pause(int millis) {
         JdkThreads.pin();
         try {

@@ -20,12 +20,12 @@ import org.gmp4j.struct.Schedt;
 import org.gmp4j.struct.Sudog;
 import org.jspecify.annotations.Nullable;
 
-/** The invariants of a stopped world: every queue, list and struct, each seen once. */
+/** Checks the invariants of a stopped world. It visits every queue, list and struct once. */
 final class StoppedInvariants extends InvariantChecks {
     private final int procs;
-    /** The M of the caller with a P of this scheduler, or 0. */
+    /** The caller's M if it has a P of this scheduler, else 0. */
     private final long self;
-    /** All Gs; made when it is first wanted. */
+    /** All Gs. Made at the first use. */
     private @Nullable Set<Long> known;
 
     StoppedInvariants(Scheduler s) {
@@ -97,7 +97,7 @@ final class StoppedInvariants extends InvariantChecks {
         }
     }
 
-    /** A G was met in a run queue. */
+    /** Checks a G that was found in a run queue. */
     private void queued(long gp, String where) {
         require(isG(gp), "R1", where + " holds %d, which is no G", gp);
         if (!isG(gp)) {
@@ -129,7 +129,7 @@ final class StoppedInvariants extends InvariantChecks {
             long gp = M.CURG.getOpaque(mp);
             expect(gp == 0 || status(gp) == GStatus.GSYSCALL, "G2", "M%d runs a goroutine in a stopped world", id);
         }
-        // An M without a P, on its way to sleep or out of a system call, may take a lock for a moment.
+        // An M without a P that is going to sleep, or returns from a system call, may take a lock for a moment.
         expect(m.held == 0, "G5", "M%d holds %d runtime locks in a stopped world", id, m.held);
         anyM(mp);
     }
@@ -150,7 +150,7 @@ final class StoppedInvariants extends InvariantChecks {
             } else if (st == GStatus.GRUNNING) {
                 require(own != null && own.gp() == gp, "G2", "goroutine %d runs in a stopped world", G.GOID.get(gp));
             } else if (st == GStatus.GSYSCALL) {
-                inSyscall(gp); // It runs on while the world is stopped, until it needs a P.
+                inSyscall(gp); // The goroutine runs on while the world is stopped, until it needs a P.
             } else if (st == GStatus.GWAITING) {
                 expect(G.M.getOpaque(gp) == 0, "G4", "goroutine %d waits and is on an M", G.GOID.get(gp));
             }

@@ -4,7 +4,7 @@ package org.gmp4j.struct;
 import org.gmp4j.stack.JdkThreads;
 
 /**
- * How words off-heap are read and written: decided once for the process, behind {@link IntField} and {@link LongField}.
+ * Decides how words off-heap are read and written: once for the process, behind {@link IntField} and {@link LongField}.
  *
  * <table>
  * <caption>The two implementations, by {@code -Dgmp.access}</caption>
@@ -20,12 +20,12 @@ final class Access {
     private static final String RAW = "raw";
     private static final String VARHANDLE = "varhandle";
 
-    /** Whether each access checks its address. */
+    /** Says whether each access checks its address. */
     static final boolean CHECKPTR = ProcessFlag.isSet("checkptr");
 
     private static final String SETTING = System.getProperty(PROPERTY, RAW);
 
-    /** Whether fields are {@link RawInt} and {@link RawLong}. */
+    /** Says whether fields are {@link RawInt} and {@link RawLong}. */
     static final boolean IS_RAW = isRaw(SETTING, CHECKPTR) && JdkThreads.openToRuntime("jdk.internal.misc");
 
     private Access() {
@@ -35,7 +35,7 @@ final class Access {
         return !VARHANDLE.equals(setting) && !checkptr;
     }
 
-    /** Throws {@link IllegalArgumentException} with one sentence when the property has a value that it cannot have. */
+    /** Checks the property. Throws {@link IllegalArgumentException} with one sentence if its value is not one of these. */
     static void check(String setting) {
         if (!RAW.equals(setting) && !VARHANDLE.equals(setting)) {
             throw new IllegalArgumentException("%s is \"%s\": use %s or %s".formatted(PROPERTY, setting, RAW, VARHANDLE));

@@ -4,22 +4,22 @@ package org.gmp4j.struct;
 import org.gmp4j.ffi.gmp.gmp_h;
 
 /**
- * A histogram of durations in a struct of gmp.h, at any address of such a struct. Bucket i begins at {@link #lowest
- * lowest(i)} nanoseconds and ends where the next begins, the last has no end: each is at most a quarter wider than its
- * begin. One writer, which counts without an atomic instruction; anybody reads.
+ * Reaches a histogram of durations in a struct of gmp.h. Bucket i begins at {@link #lowest lowest(i)} nanoseconds and ends where the next
+ * begins; the last one has no end. The width of a bucket is at most a quarter of its beginning. A histogram has one writer, which counts
+ * without an atomic instruction. Any thread reads it.
  *
- * @param offset where it stands in its struct
- * @param arena where its structs come from, to be asked with {@code gmp.checkptr}
+ * @param offset bytes from the struct's address to the histogram
+ * @param arena the arena of the structs, which checks addresses with {@code gmp.checkptr}
  */
 public record Buckets(long offset, Mem.Arena arena) {
-    /** How many there are. */
+    /** The number of buckets. */
     public static final int N = gmp_h.GMP_BUCKETS();
 
-    /** So many bits behind the first decide among the buckets of a power of two. */
+    /** The number of bits behind the first one that choose among the buckets of a power of two. */
     private static final int BITS = 2;
     private static final int PARTS = 1 << BITS;
 
-    /** The bucket of a duration. */
+    /** Returns the bucket of a duration. */
     public static int bucket(long nanos) {
         if (nanos < PARTS) {
             return (int) Math.max(0, nanos);
@@ -28,7 +28,7 @@ public record Buckets(long offset, Mem.Arena arena) {
         return Math.min(N - 1, (e - BITS + 1) * PARTS + (int) (nanos >>> e - BITS & PARTS - 1));
     }
 
-    /** The least duration in a bucket, nanoseconds. */
+    /** Returns the least duration in a bucket, ns. */
     public static long lowest(int bucket) {
         return bucket < PARTS ? bucket : (long) (PARTS + bucket % PARTS) << bucket / PARTS - 1;
     }
@@ -37,13 +37,13 @@ public record Buckets(long offset, Mem.Arena arena) {
         return Mem.within(struct, offset + ((long) i << 3), arena);
     }
 
-    /** Counts a duration; the writer only. */
+    /** Counts a duration. Called by the one writer. */
     public void add(long struct, long nanos) {
         long at = at(struct, bucket(nanos));
         Mem.LONG.addOpaque(at, 1);
     }
 
-    /** Adds the counts to {@code sums}, one each bucket. Each is as it was at some moment while this runs. */
+    /** Adds the counts to {@code sums}, bucket by bucket. Each count is one that it had while this method ran. */
     public void addTo(long struct, long[] sums) {
         for (int i = 0; i < N; i++) {
             sums[i] += Mem.LONG.getOpaque(at(struct, i));

@@ -4,18 +4,19 @@ package org.gmp4j.struct;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
-/** Handles on fields on the heap, for a {@code static final} of the class that has the field; for fields off the heap see {@link Mem}. */
+/** Makes handles on fields on the heap, for a {@code static final} of the class that declares the field. {@link Mem} has those off-heap. */
 public final class FieldHandle {
     private FieldHandle() {
     }
 
     /**
-     * The handle on an instance field. It takes arguments of the exact types alone: a conversion would cost time, and is a mistake.
+     * Returns the handle on an instance field. It accepts arguments of the exact types only, because a conversion costs time and is a
+     * mistake.
      *
-     * @param lookup the caller's, which may have access to private fields
+     * @param lookup the caller's lookup, which may have access to private fields
      * @param owner the class that declares the field
-     * @param name of the field, which is there
-     * @param type of the field
+     * @param name the name of the field
+     * @param type the type of the field
      */
     public static VarHandle of(MethodHandles.Lookup lookup, Class<?> owner, String name, Class<?> type) {
         try {

@@ -16,16 +16,16 @@ import org.gmp4j.ffi.gmp.g;
  *  _Grunning    _Gdead       goexit0: its function ended
  *  _Grunning    _Gsyscall    entersyscall; the signal handler, when sysmon takes the P from a G that does not yield
  *  _Gsyscall    _Grunning    exitsyscall, with a P
- *  _Gsyscall    _Grunnable   exitsyscall0: no P was to be had
+ *  _Gsyscall    _Grunnable   exitsyscall0: no P was idle
  *  _Gsyscall    _Gwaiting    the JDK parked it after its P was taken
  *  _Gsyscall    _Gdead       it ended after its P was taken
  *  _Grunning    _Gpreempted  gopreempt_m: it yields because it was told to
  *  _Gpreempted  _Grunnable   gopreempt_m: back on a queue
  *  _Gpreempted  _Gwaiting    suspendG of Go; nothing here takes this edge
  *  _Gwaiting    _Grunnable   ready: what it waited for happened
- *  _Gwaiting    _Grunning    park_m of Go, when the unlock function says no; here it goes through _Grunnable
+ *  _Gwaiting    _Grunning    park_m of Go, when the unlock function returns false; here through _Grunnable
  *  _Gwaiting    _Gdead       the collector has taken the virtual thread, which nothing could wake
- *  any s        s|_Gscan     castogscanstatus: hold the G where it is (G6); and back. Only tests do
+ *  any s        s|_Gscan     castogscanstatus: holds the G in its state (G6); and back. Only tests do
  * </pre>
  *
  * <p>The CAS has volatile semantics: it releases what its thread wrote to the G before, and acquires what the last
@@ -39,22 +39,22 @@ public final class GStatus {
     public static final int GRUNNABLE = 1;
     /** On an M with a P. */
     public static final int GRUNNING = 2;
-    /** Its M is in a system call, or runs on after its P was taken: without the right to run code of the runtime. */
+    /** Its M is in a system call, or runs on after its P was taken. It must not run code of the runtime. */
     public static final int GSYSCALL = 3;
     /** Parked; in some wait queue. */
     public static final int GWAITING = 4;
     /** Free. */
     public static final int GDEAD = 6;
-    /** Kept for its number: a JVM's stacks are moved by the JVM. */
+    /** Not used, as the JVM moves stacks itself. It keeps Go's number. */
     public static final int GCOPYSTACK = 8;
     /** Stopped by preemption, not on a queue yet. */
     public static final int GPREEMPTED = 9;
-    /** Bit on top of a state: someone holds the G there. */
+    /** The bit that is added to a state while another thread holds the G in it. */
     public static final int GSCAN = 0x1000;
 
     private static final IntField STATUS = Mem.intField(g.layout(), "atomicstatus");
 
-    /** Bit {@code to} of element {@code from} is set when the edge is legal. */
+    /** Bit {@code to} of element {@code from} is set if the edge is legal. */
     private static final int[] LEGAL = new int[10];
 
     static {
@@ -76,18 +76,18 @@ public final class GStatus {
         }
     }
 
-    /** Whether the table above has the edge. */
+    /** Returns whether the table above has the edge. */
     public static boolean legal(int from, int to) {
         return from >= 0 && from < LEGAL.length && to >= 0 && to < 32 && (LEGAL[from] & 1 << to) != 0;
     }
 
-    /** The state, with the scan bit if it is set. */
+    /** Returns the state, with the scan bit if it is set. */
     public static int readgstatus(long gp) {
         return STATUS.getAcquire(gp);
     }
 
     /**
-     * Moves {@code gp} from one state to another; waits while the scan bit holds it.
+     * Moves {@code gp} from one state to another. Waits while the scan bit is set.
      *
      * @throws Throw if the edge is not legal, or if the G is in a third state
      */
@@ -96,17 +96,17 @@ public final class GStatus {
             throw bad(gp, from, to);
         }
         if (to == GRUNNABLE) {
-            Latency.runnable(gp); // The G is the caller's, and the CAS gives it away.
+            Latency.runnable(gp); // Before the CAS, which ends the caller's ownership of the G.
         }
         while (!STATUS.compareAndSet(gp, from, to)) {
             if ((STATUS.getVolatile(gp) & ~GSCAN) != from) {
                 throw bad(gp, from, to);
             }
-            Thread.onSpinWait(); // Held by castogscanstatus, for the time of a stack trace.
+            Thread.onSpinWait(); // castogscanstatus holds the G for as long as a stack trace takes.
         }
     }
 
-    /** Like {@link #casgstatus}, but false when the G is not in state {@code from}: for wakers that may race. */
+    /** Does what {@link #casgstatus} does, or returns false if the G is not in state {@code from}, for wakers that may race. */
     public static boolean trycasgstatus(long gp, int from, int to) {
         while (!STATUS.compareAndSet(gp, from, to)) {
             if ((STATUS.getVolatile(gp) & ~GSCAN) != from) {
@@ -117,17 +117,17 @@ public final class GStatus {
         return true;
     }
 
-    /** Like {@link #trycasgstatus}, but false also while the scan bit holds the G: for callers that must not wait. */
+    /** Does what {@link #trycasgstatus} does, or returns false while the scan bit is set, for callers that must not wait. */
     public static boolean casgstatusOnce(long gp, int from, int to) {
         return STATUS.compareAndSet(gp, from, to);
     }
 
-    /** Takes the scan bit on top of {@code from}; false when the G is elsewhere or already held. */
+    /** Sets the scan bit on top of {@code from}. Returns false if the G is in another state, or the bit is set already. */
     public static boolean castogscanstatus(long gp, int from) {
         return STATUS.compareAndSet(gp, from, from | GSCAN);
     }
 
-    /** Gives the scan bit back. */
+    /** Clears the scan bit. */
     public static void casfromgscanstatus(long gp, int to) {
         if (!STATUS.compareAndSet(gp, to | GSCAN, to)) {
             throw bad(gp, to | GSCAN, to);
@@ -139,7 +139,7 @@ public final class GStatus {
                 .formatted(G.GOID.get(gp), name(from), name(to), name(readgstatus(gp))));
     }
 
-    /** Go's name of a state. */
+    /** Returns Go's name of a state. */
     public static String name(int status) {
         String base = switch (status & ~GSCAN) {
             case GIDLE -> "_Gidle";

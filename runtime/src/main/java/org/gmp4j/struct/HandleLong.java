@@ -8,15 +8,15 @@ import org.gmp4j.ffi.Memory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A long off-heap by a {@code VarHandle} over one unbounded segment: the reference for {@link RawLong}, and the one that checks addresses
- * with {@code gmp.checkptr}. All fields share the layout's own handle: with combinators around it, the JVM would generate classes for
- * each field and access mode.
+ * Reaches a long off-heap by a {@code VarHandle} over one unbounded segment. It is the reference for {@link RawLong}, and it checks
+ * addresses with {@code gmp.checkptr}. All fields share the layout's own handle, because for combinators around it the JVM would generate
+ * classes for each field and access mode.
  *
  * @param offset bytes from the struct's address to the field; 0 for a word
- * @param arena where structs of that kind come from; null for a word, which is in none
+ * @param arena the arena of the field's structs; null for a word
  */
 record HandleLong(long offset, Mem.@Nullable Arena arena) implements LongField {
-    /** Its coordinates are {@link Memory#ALL} and an address that is a multiple of the word's size. */
+    /** Takes {@link Memory#ALL} and an address that is a multiple of the word's size. */
     private static final VarHandle AT = ValueLayout.JAVA_LONG.varHandle().withInvokeExactBehavior();
 
     private long at(long struct) {

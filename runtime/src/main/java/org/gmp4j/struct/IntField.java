@@ -2,7 +2,7 @@
 package org.gmp4j.struct;
 
 /**
- * An int off-heap: a field of a struct of gmp.h, reached from the struct's address, or a word, reached from its own.
+ * Reaches an int off-heap: a field of a struct of gmp.h by the struct's address, or a word by its own address.
  * Each method is the access mode of {@link java.lang.invoke.VarHandle} that it is named after. {@link Access} chooses the implementation
  * of all fields; a field is a constant of its class, so the compilers call the implementation directly.
  */

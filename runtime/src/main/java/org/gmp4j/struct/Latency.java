@@ -4,13 +4,13 @@ package org.gmp4j.struct;
 import org.gmp4j.ffi.gmp.g;
 
 /**
- * How long goroutines wait for a P. About one in {@value #PERIOD} times that a G becomes runnable, the time is written to
- * {@code g.runnabletime}, and the P that runs it counts how long that took. Two readings of the clock each time would take a third
- * of a switch. (Go times one in 8.)
+ * Measures how long goroutines wait for a P. About one time in {@value #PERIOD} that a G becomes runnable, the time is written to {@code
+ * g.runnabletime}, and the P that runs the G counts how long that took. To read the clock twice each time would take a third of a switch.
+ * (Go measures one time in 8.)
  *
- * <p>Each G counts for itself, so whoever makes it runnable needs no P; the word is in the cache line of the status. A value that
- * is not above 0 is minus the number of times since the last timed one. Slots begin at different counts: of two goroutines that
- * take turns neither is timed more often than the other.
+ * <p>Each G has a count of its own, in the cache line of its status, so a thread that makes it runnable needs no P. A value of 0 or less
+ * is minus the number of times since the last measurement. Slots begin at different counts, so that of two goroutines which run in turns
+ * neither is measured more often than the other.
  */
 public final class Latency {
     private static final int PERIOD = 64;
@@ -19,18 +19,18 @@ public final class Latency {
     private Latency() {
     }
 
-    /** A new slot: not all of those that are made at once are timed at once. */
+    /** Sets the count of a new slot. Slots that are made together get different counts. */
     static void fresh(long gp) {
         RUNNABLETIME.set(gp, -(G.INDEX.get(gp) & PERIOD - 1));
     }
 
-    /** The caller owns the G and is about to make it runnable. */
+    /** Counts a G that the caller owns and is about to make runnable. */
     static void runnable(long gp) {
         long t = RUNNABLETIME.get(gp);
         RUNNABLETIME.set(gp, t > -PERIOD ? t - 1 : now());
     }
 
-    /** The G runs, on {@code pp}, which is the caller's. */
+    /** Counts the wait of a G that runs now on {@code pp}, which the caller holds. */
     public static void runs(long gp, long pp) {
         if (RUNNABLETIME.get(gp) > 0) {
             count(gp, pp);
@@ -43,7 +43,7 @@ public final class Latency {
         RUNNABLETIME.set(gp, -(now >>> 4 & PERIOD / 2 - 1)); // The clock's lower digits are as good as random numbers.
     }
 
-    /** Above 0. */
+    /** Returns the time, which is greater than 0. */
     private static long now() {
         return System.nanoTime() & Long.MAX_VALUE | 1;
     }

@@ -2,7 +2,7 @@
 package org.gmp4j.struct;
 
 /**
- * A long or an address off-heap: a field of a struct of gmp.h, reached from the struct's address, or a word, reached from its own.
+ * Reaches a long or an address off-heap: a field of a struct of gmp.h by the struct's address, or a word by its own address.
  * Each method is the access mode of {@link java.lang.invoke.VarHandle} that it is named after. {@link Access} chooses the implementation
  * of all fields; a field is a constant of its class, so the compilers call the implementation directly.
  */
@@ -29,7 +29,7 @@ public sealed interface LongField permits RawLong, HandleLong {
 
     long getAndSet(long struct, long v);
 
-    /** Adds without an atomic instruction, for a field that has one writer at a time. */
+    /** Adds {@code n} without an atomic instruction. For a field that has one writer at a time. */
     default void addOpaque(long struct, long n) {
         setOpaque(struct, getOpaque(struct) + n);
     }

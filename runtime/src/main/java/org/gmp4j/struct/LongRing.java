@@ -2,11 +2,11 @@
 package org.gmp4j.struct;
 
 /**
- * A field of a struct that is a ring of longs; see {@link LongField}.
+ * Reaches a field of a struct that is a ring of longs; see {@link LongField}.
  *
- * @param offset where it stands in its struct
- * @param last how many places there are, a power of two, less 1; an index counts modulo their number
- * @param arena where its structs come from, to be asked with {@code gmp.checkptr}
+ * @param offset bytes from the struct's address to the ring
+ * @param last the number of places, a power of two, minus 1; an index counts modulo their number
+ * @param arena the arena of the structs, which checks addresses with {@code gmp.checkptr}
  */
 public record LongRing(long offset, int last, Mem.Arena arena) {
     private long at(long struct, int i) {

@@ -44,7 +44,7 @@ public final class M {
     public static final IntField GATE = Mem.intField(m.layout(), "gate");
     private static final long GATE_OFFSET = Mem.offset(m.layout(), "gate");
 
-    /** {@code gate}, as in gmp.h. */
+    /** The values of {@code gate}, which gmp.h describes. */
     public static final int GATE_SHUT = 0;
     public static final int GATE_OPEN = 1;
     public static final int GATE_ASKED = 2;
@@ -53,23 +53,23 @@ public final class M {
     private M() {
     }
 
-    /** The address of the word itself. */
+    /** Returns the address of the word. */
     public static long parkAddress(long m) {
         return m + PARK_OFFSET;
     }
 
-    /** The address of the word itself. */
+    /** Returns the address of the word. */
     public static long gateAddress(long m) {
         return m + GATE_OFFSET;
     }
 
-    /** The thread itself, with locks raised: gets a P, and the gate with it. */
+    /** Gives the M a P, and sets its gate. Called by the M's thread, which has raised its locks. */
     public static void attachP(long m, long pp) {
         P.setOpaque(m, pp);
         GATE.setOpaque(m, GATE_OPEN);
     }
 
-    /** The thread itself, with locks raised: has no P any more. */
+    /** Takes the P away from the M. Called by the M's thread, which has raised its locks. */
     public static void detachP(long m) {
         P.setOpaque(m, 0L);
         GATE.setOpaque(m, GATE_SHUT);

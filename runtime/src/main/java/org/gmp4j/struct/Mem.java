@@ -25,28 +25,28 @@ import org.jspecify.annotations.Nullable;
  * by {@code -Dgmp.checkptr=true}: it checks before each access that the address is the start of a struct of the right kind.
  */
 public final class Mem {
-    /** Whether each access checks its address. */
+    /** Says whether each access checks its address. */
     public static final boolean CHECKPTR = Access.CHECKPTR;
 
     /** Bytes between contended words: two cache lines, because of the adjacent-line prefetcher. */
     public static final int LINE = 128;
 
-    /** An int anywhere off-heap, by its own address. */
+    /** Reaches an int anywhere off-heap, by its own address. */
     public static final IntField INT = Access.intWord();
 
-    /** A long anywhere off-heap, by its own address. */
+    /** Reaches a long anywhere off-heap, by its own address. */
     public static final LongField LONG = Access.longWord();
 
     private static final long USER_SPACE = 0x00ff_ffff_ffff_ffffL;
 
     /**
-     * The address that a segment's checks accept. It is rounded down to a multiple of the word and to 56 bits, which changes no valid
-     * address and lets C2 drop the segment's own checks.
+     * Returns the address that a segment's checks accept. It is rounded down to a multiple of the word and to 56 bits, which changes no
+     * valid address and lets C2 drop the segment's own checks.
      *
-     * @param address of a struct, or of a word
-     * @param arena where that kind of struct comes from; null for a word
-     * @param word the word's bytes
-     * @throws IllegalStateException with {@code gmp.checkptr}, when it is no such address
+     * @param address the address of a struct, or of a word
+     * @param arena the arena of that kind of struct; null for a word
+     * @param word the size of the word, in bytes
+     * @throws IllegalStateException with {@code gmp.checkptr}, when the address is not that of such a struct or word
      */
     static long checked(long address, @Nullable Arena arena, int word) {
         long valid = address & USER_SPACE & -word;
@@ -62,14 +62,14 @@ public final class Mem {
 
     private static final ConcurrentMap<String, Arena> ARENAS = new ConcurrentHashMap<>();
 
-    /** Whether chunks from now on are to have huge pages. */
+    /** Says whether chunks that are mapped from now on get huge pages. */
     private static volatile boolean hugePages;
 
     private Mem() {
     }
 
     /**
-     * Checks the settings that structs are reached by.
+     * Checks the settings that say how structs are reached.
      *
      * @throws IllegalArgumentException with one sentence that says what to change
      */
@@ -77,7 +77,7 @@ public final class Mem {
         Access.check();
     }
 
-    /** The address of a word inside a struct, which is checked as the struct's fields are. */
+    /** Returns the address of a word inside a struct. The struct's address is checked as for a field. */
     static long within(long struct, long offset, Arena arena) {
         if (CHECKPTR) {
             arena.check(struct);
@@ -85,7 +85,7 @@ public final class Mem {
         return struct + offset;
     }
 
-    /** Where structs of one kind come from. Thread-safe; cold. */
+    /** Allocates structs of one kind. Thread-safe. Not for hot paths. */
     public static final class Arena {
         private static final int CHUNK = 1 << 20;
         private static final int HUGE_PAGE = 2 << 20;
@@ -94,10 +94,10 @@ public final class Mem {
         private final long stride;
         private final List<long[]> chunks = new ArrayList<>();
         private volatile long[][] published = new long[0][];
-        /** What is free, by NUMA node + 1; the first of any. */
+        /** The free structs, by NUMA node + 1. The first element has those of no particular node. */
         private Part[] parts = {new Part()};
 
-        /** Structs of one node. */
+        /** The free structs of one node. */
         private static final class Part {
             private long bump;
             private long end;
@@ -110,7 +110,7 @@ public final class Mem {
             this.stride = (bytes + align - 1) & -align;
         }
 
-        /** Returns zeroed or recycled room for {@code count} adjacent structs; {@code node} is -1 for any. */
+        /** Returns zeroed or recycled memory for {@code count} adjacent structs. {@code node} is -1 for any node. */
         synchronized long take(int count, int node) {
             Part of = part(node);
             if (count == 1 && !of.free.isEmpty()) {
@@ -143,7 +143,7 @@ public final class Mem {
             return parts[node + 1];
         }
 
-        /** The policy comes before the first touch, which takes the page. */
+        /** Maps a chunk. The NUMA policy is set before the first access, because that access allocates the page. */
         private static long chunk(long size, int node, boolean huge) {
             long at = huge ? Memory.mapAligned(size, HUGE_PAGE) : Memory.map(size);
             boolean _ = Memory.preferNode(at, size, node);
@@ -168,7 +168,7 @@ public final class Mem {
             try {
                 part(nodeOf(addr)).free.add(addr);
             } catch (OutOfMemoryError e) {
-                return; // One struct is lost: a small price on the way out of a full heap.
+                return; // One struct is lost, as there is no memory for the list.
             }
         }
 
@@ -206,23 +206,23 @@ public final class Mem {
     }
 
     /**
-     * Returns {@code count} adjacent zeroed structs.
+     * Allocates {@code count} adjacent zeroed structs.
      *
-     * @param layout the struct
-     * @param count how many, at least 1
-     * @return the address of the first; the next stands {@link #stride} bytes further
+     * @param layout the struct's layout
+     * @param count the number of structs, at least 1
+     * @return the address of the first struct; the next one is {@link #stride} bytes further
      */
     public static long alloc(GroupLayout layout, int count) {
         return alloc(layout, count, -1);
     }
 
     /**
-     * The same on pages of a NUMA node, where the kernel can do that.
+     * Allocates {@code count} adjacent zeroed structs on pages of a NUMA node, where the kernel can do that.
      *
      * @param node the node; -1 for any
      */
     public static long alloc(GroupLayout layout, int count, int node) {
-        JdkThreads.pin(); // Called on goroutines' stacks too.
+        JdkThreads.pin(); // A goroutine that calls this must not leave its M meanwhile.
         try {
             return arena(layout).take(count, node);
         } finally {
@@ -230,9 +230,9 @@ public final class Mem {
         }
     }
 
-    /** Puts one struct of {@link #alloc alloc(layout, 1)} back for reuse; nothing may write to it any more. */
+    /** Puts one struct of {@link #alloc alloc(layout, 1)} back for reuse. From then on the caller must not write to it. */
     public static void recycle(GroupLayout layout, long addr) {
-        JdkThreads.pin(); // As in alloc: a goroutine that parks its own M is _Gwaiting already when it finds no memory for another.
+        JdkThreads.pin(); // A goroutine that starts a thread for its P is _Gwaiting already when there is no memory for the M's struct.
         try {
             arena(layout).give(addr);
         } finally {
@@ -240,12 +240,12 @@ public final class Mem {
         }
     }
 
-    /** From now on memory for structs is asked for in huge pages. For the process: structs outlive their schedulers. */
+    /** Has memory for structs mapped in huge pages from now on, for the whole process, as structs outlive their schedulers. */
     public static void useHugePages() {
         hugePages = true;
     }
 
-    /** Bytes that all structs have taken, those that were put back included: if it grows for ever there is a leak. */
+    /** Returns how many bytes all structs have taken, including those that were put back. If it grows for ever there is a leak. */
     static long taken() {
         long bytes = 0;
         for (Arena a : ARENAS.values()) {
@@ -254,32 +254,32 @@ public final class Mem {
         return bytes;
     }
 
-    /** The same of one kind. */
+    /** Returns how many bytes structs of one kind have taken, including those that were put back. */
     static long taken(GroupLayout layout) {
         return arena(layout).taken();
     }
 
-    /** Bytes from one struct to the next in an array of {@link #alloc}. */
+    /** Returns the number of bytes from one struct to the next in an array that {@link #alloc} returned. */
     public static long stride(GroupLayout layout) {
         return arena(layout).stride;
     }
 
-    /** A field that gmp.h declares as an int. */
+    /** Returns the accessor of a field that gmp.h declares as an int. */
     public static IntField intField(GroupLayout layout, String... path) {
         return Access.intField(offset(layout, ValueLayout.OfInt.class, path), arena(layout));
     }
 
-    /** A field that gmp.h declares as a long or an address. */
+    /** Returns the accessor of a field that gmp.h declares as a long or an address. */
     public static LongField longField(GroupLayout layout, String... path) {
         return Access.longField(offset(layout, ValueLayout.OfLong.class, path), arena(layout));
     }
 
-    /** A field that is a ring of {@code n} longs, a power of two. */
+    /** Returns the accessor of a field that is a ring of {@code n} longs. {@code n} is a power of two. */
     public static LongRing ring(GroupLayout layout, String field, int n) {
         return new LongRing(offset(layout, field), n - 1, arena(layout));
     }
 
-    /** A field that is a histogram. */
+    /** Returns the accessor of a field that is a histogram. */
     public static Buckets buckets(GroupLayout layout, String... path) {
         return new Buckets(offset(layout, MemoryLayout.class, path), arena(layout));
     }
@@ -308,8 +308,8 @@ public final class Mem {
     }
 
     /**
-     * The byte offset of a field: for address arithmetic over arrays, and for futex words. (Found by hand: for a path of layouts
-     * the JVM generates classes.)
+     * Returns the byte offset of a field, for address arithmetic over arrays, and for futex words. It searches the layout's members
+     * itself, because for a path of layouts the JVM generates classes.
      */
     public static long offset(GroupLayout layout, String field) {
         return offset(layout, MemoryLayout.class, field);

@@ -5,7 +5,7 @@ import org.gmp4j.ffi.gmp.p;
 
 /**
  * The fields of {@code struct p} in gmp.h, which says what each field is and names its writer. A use names its access mode; {@code get}
- * and {@code set} are plain. Plain fields belong to the M that holds the P; acquirep and releasep hand them over under sched.lock.
+ * and {@code set} are plain. Plain fields belong to the M that holds the P. acquirep and releasep pass them on under sched.lock.
  * The ring's words are in queue.Runq, the state in PStatus.
  */
 public final class P {
@@ -39,7 +39,7 @@ public final class P {
     private P() {
     }
 
-    /** The address of the word itself. */
+    /** Returns the address of the word. */
     public static long timersLockAddress(long p) {
         return p + TIMERSLOCK_OFFSET;
     }

@@ -4,8 +4,8 @@ package org.gmp4j.struct;
 import org.gmp4j.ffi.gmp.p;
 
 /**
- * Counters of {@code struct pstat} in gmp.h, which says what each of them is. It is a part of {@code struct p}, and its fields are
- * reached from the address of that. The M that holds the P counts, by {@link LongField#addOpaque}; anybody reads.
+ * The counters of {@code struct pstat} in gmp.h, which describes each of them. It is a part of {@code struct p}, by whose address its
+ * fields are reached. The M that holds the P counts, by {@link LongField#addOpaque}. Any thread reads them.
  */
 public final class PStat {
     public static final LongField NLOCAL = counter("nlocal");
@@ -39,12 +39,12 @@ public final class PStat {
         Mem.LONG.addOpaque(at, n);
     }
 
-    /** Sets where the counters of steals by victim are; nobody holds the P. */
+    /** Sets the address of the counters of steals by victim. Called while no M holds the P. */
     public static void setStolenFrom(long p, long address) {
         STOLENFROM.setOpaque(p, address);
     }
 
-    /** How many Gs {@code thief} has stolen from the P of that id, which was one of its scheduler's when that array was made. */
+    /** Returns how many Gs {@code thief} has stolen from the P with that id. Its scheduler had that P when the array was made. */
     public static long stolenFrom(long thief, int victim) {
         return Mem.LONG.getOpaque(STOLENFROM.getOpaque(thief) + ((long) victim << 3));
     }

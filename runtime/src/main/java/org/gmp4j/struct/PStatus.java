@@ -13,22 +13,22 @@ import org.gmp4j.ffi.gmp.p;
  *  _Pidle      _Prunning   acquirep: an M took it (P1)
  *  _Prunning   _Pidle      releasep (P2)
  *  _Prunning   _Psyscall   entersyscall (P3)
- *  _Psyscall   _Prunning   exitsyscall, still ours
+ *  _Psyscall   _Prunning   exitsyscall: no other thread has taken the P
  *  _Psyscall   _Pidle      retake, handoffp: the call lasts
  *  any but     _Pgcstop    stopTheWorld, gcstopm (P4)
  *    _Pdead
  *  _Pgcstop    _Pdead      procresize shrank (P5)
  * </pre>
  *
- * <p>Edges out of {@code _Psyscall} race between the returning M, sysmon and stopTheWorld: the winner of the CAS has
- * the P. All others have one writer, the M that holds the P or whoever holds {@code sched.lock} while no M does.
+ * <p>Edges out of {@code _Psyscall} race between the returning M, sysmon and stopTheWorld. The thread whose CAS succeeds has the P. All
+ * other edges have one writer: the M that holds the P, or while no M holds it the thread that holds {@code sched.lock}.
  */
 public final class PStatus {
-    /** In {@code sched.pidle}, no M. */
+    /** In {@code sched.pidle}, without an M. */
     public static final int PIDLE = 0;
     /** Held by an M. */
     public static final int PRUNNING = 1;
-    /** Its M is in a system call and may come back for it. */
+    /** Its M is in a system call and may take it again. */
     public static final int PSYSCALL = 2;
     /** Stopped with the world. */
     public static final int PGCSTOP = 3;
@@ -40,27 +40,27 @@ public final class PStatus {
     private PStatus() {
     }
 
-    /** The state. */
+    /** Returns the state. */
     public static int get(long pp) {
         return STATUS.getAcquire(pp);
     }
 
-    /** Sets the state; pairs with {@link #get}. For a P that only the caller may move. */
+    /** Sets the state of a P that only the caller may move. Pairs with {@link #get}. */
     public static void set(long pp, int status) {
         STATUS.setRelease(pp, status);
     }
 
-    /** Sets the state with a full fence: pairs with stopTheWorld, which raises gcwaiting and then reads the state. */
+    /** Sets the state with a full fence. Its partner is stopTheWorld, which sets gcwaiting and then reads the state. */
     public static void setVolatile(long pp, int status) {
         STATUS.setVolatile(pp, status);
     }
 
-    /** Moves the P if it is still in {@code from}. */
+    /** Moves the P if it is still in state {@code from}. */
     public static boolean cas(long pp, int from, int to) {
         return STATUS.compareAndSet(pp, from, to);
     }
 
-    /** Go's name of a state. */
+    /** Returns Go's name of a state. */
     public static String name(int status) {
         return switch (status) {
             case PIDLE -> "_Pidle";

@@ -3,17 +3,20 @@ package org.gmp4j.struct;
 
 import org.jspecify.annotations.Nullable;
 
-/** Checks that are on or off for the whole process. That is decided when their class is loaded; when they are off they cost nothing. */
+/**
+ * Reads the settings that turn checks on or off for the whole process. A check reads its setting when its class is loaded, and costs
+ * nothing if it is off.
+ */
 public final class ProcessFlag {
     private ProcessFlag() {
     }
 
-    /** GMPDEBUG for the whole process: the property {@code gmp.debug}, else the environment variable; null for none. */
+    /** Returns GMPDEBUG for the whole process: the property {@code gmp.debug}, else the environment variable; null if neither is set. */
     public static @Nullable String debug() {
         return System.getProperty("gmp.debug", System.getenv("GMPDEBUG"));
     }
 
-    /** Whether it is on: by {@code -Dgmp.KEY=true}, or by {@code KEY=1} in GMPDEBUG. */
+    /** Returns whether a check is on: by {@code -Dgmp.KEY=true}, or by {@code KEY=1} in GMPDEBUG. */
     public static boolean isSet(String key) {
         String debug = debug();
         return Boolean.getBoolean("gmp." + key)

@@ -10,16 +10,16 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.gmp4j.ffi.gmp.schedt;
 
 /**
- * The {@code struct schedt} of a scheduler that has ended. It may still be used: a thread that readied one of the last goroutines may
- * get to wakep only now, and look at the counters; user code may call {@code go}, which is refused under the lock. All of them reach it
- * through the {@code Scheduler}, so the struct is recycled once that was collected. In compiled code the object may be collectable
- * while a thread still holds the address for its next few instructions: hence the wait of {@value #WAIT_NANOS} ns after the collection.
+ * The {@code struct schedt} of a scheduler that has ended. Threads may still use it: one that readied one of the last goroutines may come
+ * to wakep only now, and read the counters; user code may call {@code go}, which is refused under the lock. All of them reach the struct
+ * through the {@code Scheduler}, so the struct is recycled after that object was collected. In compiled code the object may be collectable
+ * while a thread uses the address in its next few instructions. Therefore {@value #WAIT_NANOS} ns pass between collection and reuse.
  */
 public final class RetiredSched extends PhantomReference<Object> {
     private static final long WAIT_NANOS = 10_000_000_000L;
     private static final ReferenceQueue<Object> COLLECTED = new ReferenceQueue<>();
     private static final Set<RetiredSched> ALL = ConcurrentHashMap.newKeySet();
-    /** Collected, in that order; under its monitor. */
+    /** The structs whose schedulers were collected, in that order. Guarded by its monitor. */
     private static final ArrayDeque<RetiredSched> WAITING = new ArrayDeque<>();
 
     private final long sched;
@@ -30,20 +30,20 @@ public final class RetiredSched extends PhantomReference<Object> {
         this.sched = sched;
     }
 
-    /** The scheduler {@code owner} has ended, and {@code sched} was its struct. */
+    /** Notes that the scheduler {@code owner} has ended, whose struct is {@code sched}. */
     public static void add(Object owner, long sched) {
         ALL.add(new RetiredSched(owner, sched));
     }
 
-    /** Recycles the structs that can be; called before a new one is made. */
+    /** Recycles the structs that may be reused. Called before a new one is made. */
     public static void recycle() {
         recycle(WAIT_NANOS);
     }
 
     /**
-     * The same with another wait, for tests.
+     * Recycles the structs whose schedulers were collected at least {@code wait} ns ago. Tests call it with a shorter wait.
      *
-     * @return how many were recycled
+     * @return the number of recycled structs
      */
     public static int recycle(long waitNanos) {
         int n = 0;

@@ -9,15 +9,15 @@ import org.gmp4j.ffi.gmp.schedt;
  * queue.Idle.
  */
 public final class Schedt {
-    /** One M more spins, in a word of spinners. */
+    /** The value to add to a word of spinners for one more M that spins. */
     public static final long SPINS = 1;
-    /** One M more is counted as a spinner, and is on its way. */
+    /** The value to add for one more M that was woken to spin and has not begun to run. */
     public static final long IS_ON_ITS_WAY = (1L << 32) + SPINS;
-    /** sysmonwait: an M that enters a system call wakes sysmon, and one that queues work while no P is idle, but not at first. */
+    /** sysmonwait: an M that enters a system call wakes sysmon, and so does one that queues work while no P is idle, after some time. */
     public static final int SYSMON_RESTS = 1;
-    /** sysmonwait: an M that enters a system call wakes sysmon, and one that takes a P. */
+    /** sysmonwait: an M that enters a system call wakes sysmon, and so does one that takes a P. */
     public static final int SYSMON_SLEEPS = 2;
-    /** sysmonwait: sysmon looks at goroutines that run; an M that enters a system call wakes it. */
+    /** sysmonwait: sysmon scans goroutines that run. An M that enters a system call wakes it. */
     public static final int SYSMON_HEARS = 3;
 
     private static final long LOCK_OFFSET = Mem.offset(schedt.layout(), "lock");
@@ -66,77 +66,77 @@ public final class Schedt {
     private Schedt() {
     }
 
-    /** The address of the word itself. */
+    /** Returns the address of the word. */
     public static long lockAddress(long s) {
         return s + LOCK_OFFSET;
     }
 
-    /** Adds and returns the new value; volatile. */
+    /** Adds to the word, and returns the new value. Volatile. */
     public static int addNpidle(long s, int d) {
         return NPIDLE.getAndAdd(s, d) + d;
     }
 
-    /** How many Ms spin, those that are on their way among them; volatile. */
+    /** Returns the number of Ms that spin, including those that were woken to spin and have not begun to run. Volatile. */
     public static int nmspinningVolatile(long s) {
         return spinning(NMSPINNING.getVolatile(s));
     }
 
-    /** Adds {@link #SPINS} or {@link #IS_ON_ITS_WAY}, or takes one away, and returns the new word; volatile. */
+    /** Adds or subtracts {@link #SPINS} or {@link #IS_ON_ITS_WAY}, and returns the new word. Volatile. */
     public static long addSpinners(long s, long d) {
         return NMSPINNING.getAndAdd(s, d) + d;
     }
 
-    /** How many Ms a word of spinners counts. */
+    /** Returns how many Ms a word of spinners counts. */
     public static int spinning(long spinners) {
         return (int) spinners;
     }
 
-    /** How many of them were woken and have not come to run. */
+    /** Returns how many of these Ms were woken and have not begun to run. */
     public static int onTheirWay(long spinners) {
         return (int) (spinners >> 32);
     }
 
-    /** How many Ms there are; under the lock. */
+    /** Returns the number of Ms. The caller holds the lock. */
     public static int mcount(long s) {
         return (int) (MNEXT.get(s) - NMFREED.get(s));
     }
 
-    /** Adds and returns the new value; volatile. */
+    /** Adds to the word, and returns the new value. Volatile. */
     public static long addGoidgen(long s, long d) {
         return GOIDGEN.getAndAdd(s, d) + d;
     }
 
-    /** Adds and returns the new value; volatile. */
+    /** Adds to the word, and returns the new value. Volatile. */
     public static long addNjdkwait(long s, long d) {
         return NJDKWAIT.getAndAdd(s, d) + d;
     }
 
-    /** Adds and returns the new value; volatile. */
+    /** Adds to the word, and returns the new value. Volatile. */
     public static int addNetpollWaiters(long s, int d) {
         return NETPOLLWAITERS.getAndAdd(s, d) + d;
     }
 
-    /** The address of the word itself. */
+    /** Returns the address of the word. */
     public static long pollBreakAddress(long s) {
         return s + POLLBREAK_OFFSET;
     }
 
-    /** The address of the word itself. */
+    /** Returns the address of the word. */
     public static long sysmonnoteAddress(long s) {
         return s + SYSMONNOTE_OFFSET;
     }
 
-    /** The address of the word itself. */
+    /** Returns the address of the word. */
     public static long stopnoteAddress(long s) {
         return s + STOPNOTE_OFFSET;
     }
 
-    /** Adds and returns the new value; volatile. */
+    /** Adds to the word, and returns the new value. Volatile. */
     public static long addNspawnextern(long s, long d) {
         return NSPAWNEXTERN.getAndAdd(s, d) + d;
     }
 
-    /** Adds and returns the new value; volatile. */
+    /** Adds to the word, and returns the new value. Volatile. */
     public static long addNexitextern(long s, long d) {
         return NEXITEXTERN.getAndAdd(s, d) + d;
     }

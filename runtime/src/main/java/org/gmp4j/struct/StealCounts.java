@@ -2,8 +2,8 @@
 package org.gmp4j.struct;
 
 /**
- * The counters of Gs stolen, by thief and victim: a block for all Ps of a scheduler, with a row for each thief, two cache lines
- * apart from the next. A page of it takes memory only once there was a steal.
+ * The counters of stolen Gs, by thief and victim: a block for all Ps of a scheduler, with a row for each thief. Two cache lines separate
+ * one row from the next. A page of the block takes memory only after a steal has been counted in it.
  */
 public final class StealCounts {
     private StealCounts() {
@@ -13,17 +13,17 @@ public final class StealCounts {
         return ((long) procs * Long.BYTES + Mem.LINE - 1) / Mem.LINE * Mem.LINE;
     }
 
-    /** The size of the block for {@code procs} Ps, in bytes; it begins as zeros. */
+    /** Returns the size of the block for {@code procs} Ps, in bytes. A new block has to be zeroed. */
     public static long bytes(int procs) {
         return procs * rowBytes(procs);
     }
 
     /**
-     * Has a P count in its row of {@code block}, to which what it has counted so far is copied; world stopped. Needs no memory.
+     * Has a P count in its row of {@code block}, and copies its counts to it. Called with the world stopped. Allocates nothing.
      *
      * @param i the number of {@code pp}
-     * @param procs how many Ps the block is for
-     * @param old how many Ps there were before
+     * @param procs the number of Ps that the block is for
+     * @param old the number of Ps before
      */
     public static void use(long pp, int i, long block, int procs, int old) {
         long row = block + i * rowBytes(procs);

@@ -6,9 +6,9 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Go's {@code throw}: the runtime found its own structures broken and must not go on. {@link #of} hands the message to
- * the hook of the {@code proc} floor, which prints every G, M and P and ends the process; the error it would return is
- * for tests that run with {@code -Dgmp.throw=error} and for a process without a scheduler.
+ * Go's {@code throw}: the runtime has found its own structures broken and must not go on. {@link #of} passes the message to the hook of
+ * the {@code proc} floor, which prints every G, M and P and ends the process. {@code of} returns an error only in tests that run with
+ * {@code -Dgmp.throw=error} and in a process without a scheduler.
  */
 public final class Throw extends Error {
     private static final long serialVersionUID = 1L;
@@ -19,7 +19,7 @@ public final class Throw extends Error {
         super(message);
     }
 
-    /** Reports {@code message}; use as {@code throw Throw.of(...)}. */
+    /** Reports {@code message}. Use it as {@code throw Throw.of(...)}. */
     public static Throw of(String message) {
         Throw t = new Throw(message);
         Consumer<Throw> h = hook;
@@ -29,7 +29,7 @@ public final class Throw extends Error {
         return t;
     }
 
-    /** Sets what happens on a throw. */
+    /** Sets the hook that reports a throw and ends the process. */
     public static void setHook(Consumer<Throw> h) {
         hook = h;
     }

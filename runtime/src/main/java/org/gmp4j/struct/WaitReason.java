@@ -4,8 +4,8 @@ package org.gmp4j.struct;
 import org.gmp4j.proc.Bubble;
 
 /**
- * Why a goroutine waits: the value of {@code g.waitreason} and the text in its traceback. To add one, add a constant at
- * the end; texts are Go's where Go has the reason.
+ * Says why a goroutine waits: the value of {@code g.waitreason} and the text in its traceback. A new reason comes at the end. Texts are
+ * Go's where Go has the reason.
  */
 public enum WaitReason {
     /** Not waiting. */
@@ -34,7 +34,7 @@ public enum WaitReason {
     STOPPING_THE_WORLD("stopping the world"),
     /** {@code NativeEvent.await}. */
     NATIVE_EVENT("native event"),
-    /** Waits for something the runtime has no name for. */
+    /** A wait of another kind. */
     FOREVER("forever"),
     /** A semaphore. */
     SEMACQUIRE("semacquire"),
@@ -65,12 +65,12 @@ public enum WaitReason {
         this.text = text;
     }
 
-    /** The text in a traceback. */
+    /** Returns the text in a traceback. */
     public String text() {
         return text;
     }
 
-    /** Whether, in a bubble of {@link Bubble}, only another goroutine of it, or its clock, ends the wait. */
+    /** Returns whether in a bubble of {@link Bubble} only another goroutine of the bubble, or its clock, ends the wait. */
     public boolean durable() {
         return switch (this) {
             case CHAN_RECEIVE_DURABLE, CHAN_SEND_DURABLE, CHAN_RECEIVE_NIL, CHAN_SEND_NIL, SELECT_DURABLE, SELECT_NO_CASES, SLEEP,
@@ -79,7 +79,7 @@ public enum WaitReason {
         };
     }
 
-    /** Whether such waits are in the block profile: those for channels, locks and groups, as in Go's. */
+    /** Returns whether the block profile has such waits. As in Go it has those for channels, locks and groups. */
     public boolean profiled() {
         return switch (this) {
             case CHAN_RECEIVE, CHAN_SEND, SELECT, CHAN_RECEIVE_DURABLE, CHAN_SEND_DURABLE, SELECT_DURABLE, WAIT_GROUP, SEMACQUIRE,
@@ -88,12 +88,12 @@ public enum WaitReason {
         };
     }
 
-    /** Whether what is waited for is a lock, which has a holder. */
+    /** Returns whether the goroutine waits for a lock, which has a holder. */
     public boolean ofLock() {
         return this == MUTEX_LOCK || this == RWMUTEX_LOCK || this == RWMUTEX_RLOCK;
     }
 
-    /** The reason of a number in {@code g.waitreason}. */
+    /** Returns the reason that a number in {@code g.waitreason} stands for. */
     public static WaitReason of(int ordinal) {
         return ordinal >= 0 && ordinal < VALUES.length ? VALUES[ordinal] : ZERO;
     }
