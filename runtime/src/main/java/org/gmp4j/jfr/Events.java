@@ -15,10 +15,10 @@ import jdk.jfr.Threshold;
 import jdk.jfr.Timespan;
 import org.jspecify.annotations.Nullable;
 
-/** The types of events, all off unless a recording enables them. Their names and fields are what users see: {@code SEEING.md}. */
+/** The types of events. All are off unless a recording enables them. {@code SEEING.md} describes their names and fields to users. */
 @SuppressWarnings("NullAway.Init") // Fields are set before an event is committed.
 final class Events {
-    /** All of them. */
+    /** All types of events. */
     static final List<Class<? extends Event>> ALL = List.of(GoroutineWait.class, GoroutinePreemption.class, GoroutineStall.class,
             GoroutineStray.class, SyscallRetaken.class, WorldStop.class, ThreadBegin.class, ThreadEnd.class,
             SchedulerStatistics.class, ProcessorStatistics.class);
@@ -31,7 +31,7 @@ final class Events {
     private Events() {
     }
 
-    /** A wait, from the goroutine's call of the runtime until it runs again. */
+    /** A wait of a goroutine, from its call of the runtime until it runs again. */
     @Name("org.gmp4j.GoroutineWait")
     @Label("Goroutine Wait")
     @Description("A goroutine waited for a channel, a lock, a timer or a connection of gmp4j; the time in queues is included")
@@ -47,7 +47,7 @@ final class Events {
         String reason;
     }
 
-    /** It yields. */
+    /** A goroutine has yielded. */
     @Name("org.gmp4j.GoroutinePreemption")
     @Label("Goroutine Preemption")
     @Description("A goroutine yielded because its quantum was over, or for a stop of the world")
@@ -62,7 +62,7 @@ final class Events {
         boolean forStop;
     }
 
-    /** A P was taken. */
+    /** A P was taken from a goroutine. */
     @Name("org.gmp4j.GoroutineStall")
     @Label("Goroutine Stall")
     @Description("A P was taken from a goroutine that blocked its thread in the kernel without saying so")
@@ -81,7 +81,7 @@ final class Events {
         @Nullable String where;
     }
 
-    /** A P was taken. */
+    /** A P was taken from a goroutine. */
     @Name("org.gmp4j.GoroutineStray")
     @Label("Goroutine Stray")
     @Description("A P was taken from a goroutine that ran past its quantum and came to no point; it runs on without one")
@@ -100,7 +100,7 @@ final class Events {
         @Nullable String where;
     }
 
-    /** A P was taken. */
+    /** A P was taken from a goroutine in a call that it had announced. */
     @Name("org.gmp4j.SyscallRetaken")
     @Label("System Call Retaken")
     @Description("A P was taken back from a goroutine in a blocking call that it had announced")
@@ -114,7 +114,7 @@ final class Events {
         int processor;
     }
 
-    /** From the beginning of the stop until the world goes on. */
+    /** A stop of the world, from its beginning until the world goes on. */
     @Name("org.gmp4j.WorldStop")
     @Label("World Stop")
     @Description("All Ps of a scheduler were stopped: for a change of their number, a trace, a profile or a search for leaks")
@@ -129,7 +129,7 @@ final class Events {
         long stopping;
     }
 
-    /** An M's thread. */
+    /** The thread of an M has begun or ended. */
     @Name("org.gmp4j.ThreadBegin")
     @Label("Thread Begin")
     @Description("A thread (M) of a scheduler begins")
@@ -143,7 +143,7 @@ final class Events {
         long m;
     }
 
-    /** An M's thread. */
+    /** The thread of an M has begun or ended. */
     @Name("org.gmp4j.ThreadEnd")
     @Label("Thread End")
     @Description("A thread (M) of a scheduler ends: it was not needed for long, its goroutine was locked to it, or the scheduler is closed")
@@ -157,7 +157,7 @@ final class Events {
         long m;
     }
 
-    /** One for each scheduler each time. */
+    /** The counters of a scheduler, periodically. */
     @Name("org.gmp4j.SchedulerStatistics")
     @Label("Scheduler Statistics")
     @Description("What a scheduler's metrics are; counts are since it was made")
@@ -229,7 +229,7 @@ final class Events {
         long idleTime;
     }
 
-    /** One for each P each time. */
+    /** The counters of a P, periodically. */
     @Name("org.gmp4j.ProcessorStatistics")
     @Label("Processor Statistics")
     @Description("What each P has in its queue and has run")

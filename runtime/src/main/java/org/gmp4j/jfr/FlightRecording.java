@@ -20,8 +20,8 @@ import org.gmp4j.stack.JdkThreads;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The scheduler's events among those of JFR. They are made known once somebody in the process records, or by {@code jfr=1}; until then
- * nothing of JFR is loaded but, a second after the start, one class.
+ * Registers the scheduler's events with JFR: when the first recording of the process begins, or by {@code jfr=1}. Until then no class of
+ * JFR is loaded but one, a second after the start.
  */
 public final class FlightRecording {
     private static final double NANOS = 1e9;
@@ -33,7 +33,7 @@ public final class FlightRecording {
     }
 
     /**
-     * Whether anybody has used JFR. Takes no lock, and loads one class of it.
+     * Returns whether JFR has been used in this process. Takes no lock, and loads one class of JFR.
      *
      * @throws NoClassDefFoundError when there is no module {@code jdk.jfr}
      */
@@ -42,7 +42,7 @@ public final class FlightRecording {
     }
 
     /**
-     * Makes the events known, once in a process. Waits for locks of JFR's.
+     * Registers the events, once in a process. Waits for locks of JFR's.
      *
      * @throws NoClassDefFoundError when there is no module {@code jdk.jfr}
      */
@@ -67,14 +67,14 @@ public final class FlightRecording {
         look();
     }
 
-    /** Has all schedulers tell of waits if a recording wants them, or no longer. */
+    /** Has all schedulers report waits while a recording has them enabled. */
     private static void look() {
         for (Scheduler s : Scheduler.all()) {
             look(s);
         }
     }
 
-    /** The same of one; quick. */
+    /** Has one scheduler report waits while a recording has them enabled. Does not wait. */
     public static void look(Scheduler s) {
         EventType t = waits;
         if (t != null) {
@@ -82,7 +82,7 @@ public final class FlightRecording {
         }
     }
 
-    /** On JFR's thread. */
+    /** Writes an event for each scheduler. Called by JFR's thread. */
     private static void statistics() {
         for (Scheduler s : new LinkedHashSet<>(Scheduler.all())) {
             Map<String, Object> m = read(s);
@@ -122,7 +122,7 @@ public final class FlightRecording {
         }
     }
 
-    /** The same. */
+    /** Writes an event for each P. Called by JFR's thread. */
     private static void processors() {
         for (Scheduler s : new LinkedHashSet<>(Scheduler.all())) {
             Map<String, Object> m = read(s);
@@ -146,7 +146,7 @@ public final class FlightRecording {
         try {
             return new Metrics(s).read();
         } catch (IllegalStateException closed) {
-            return null; // Just now.
+            return null; // It has been closed just now.
         }
     }
 
@@ -154,7 +154,7 @@ public final class FlightRecording {
         return (long) value(metrics, name);
     }
 
-    @SuppressWarnings("NullAway") // All that are read here are there.
+    @SuppressWarnings("NullAway") // All metrics that are read here exist.
     private static Object value(Map<String, Object> metrics, String name) {
         return metrics.get(name);
     }

@@ -22,9 +22,9 @@ import org.gmp4j.struct.GSlots;
 import org.gmp4j.struct.M;
 import org.jspecify.annotations.Nullable;
 
-/** Writes JFR's events. All its methods are called where {@link Recorder} says. */
+/** Writes events to JFR. {@link Recorder} says which threads call its methods. */
 final class JfrRecorder extends Recorder {
-    /** A stack of another thread costs a handshake with it: one in so many nanoseconds. */
+    /** The least time between two stacks of other threads, ns, as each needs a handshake with its thread. */
     private static final long STACK_EVERY = 10_000_000;
 
     private volatile long lastStack = System.nanoTime() - STACK_EVERY;
@@ -117,7 +117,7 @@ final class JfrRecorder extends Recorder {
         }
     }
 
-    /** Where a goroutine is; null when that is not looked for now, or it has ended. */
+    /** Returns the stack of a goroutine; null if it is too early for another stack, or the goroutine has ended. */
     private @Nullable String where(long gp, long goid) {
         long now = System.nanoTime();
         Stack st = gp == 0 ? null : GSlots.stack(gp);

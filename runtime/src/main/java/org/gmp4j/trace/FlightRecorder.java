@@ -11,14 +11,14 @@ import org.gmp4j.proc.Scheduler;
 import org.gmp4j.tracing.Flight;
 
 /**
- * Keeps the latest events of a scheduler in memory, for the moment when something has gone wrong: then {@link #snapshot} writes them as a
- * trace ({@link Trace}). It can run all the time; what it costs is what a trace costs while it runs, and the memory. Either a recorder or a
- * trace runs. Thread-safe.
+ * Keeps the latest events of a scheduler in memory. When something has gone wrong, {@link #snapshot} writes them as a trace ({@link
+ * Trace}). A recorder can run all the time, and then costs as much as a running trace, and its memory. A scheduler has either a recorder
+ * or a trace at a time. Thread-safe.
  *
  * <p>Source: Go's {@code runtime/trace.FlightRecorder}.
  */
 public final class FlightRecorder implements AutoCloseable {
-    /** Bytes where nothing is said: some 600,000 events. */
+    /** The default memory in bytes, for some 600,000 events. */
     public static final long DEFAULT_BYTES = 10L << 20;
 
     private static final long MOST_BYTES = 1L << 36;
@@ -30,7 +30,7 @@ public final class FlightRecorder implements AutoCloseable {
     }
 
     /**
-     * Starts one of {@link #DEFAULT_BYTES}.
+     * Starts a recorder with {@link #DEFAULT_BYTES} of memory.
      *
      * @param keep how far back a snapshot goes, if the memory is enough for that
      * @throws IllegalStateException when the scheduler is closed, or is being traced already
@@ -40,10 +40,10 @@ public final class FlightRecorder implements AutoCloseable {
     }
 
     /**
-     * Starts one.
+     * Starts a recorder.
      *
      * @param keep how far back a snapshot goes, more than 0, if the memory is enough for that
-     * @param bytes of memory, 1 to 2<sup>36</sup>; at least 1 MiB and 64 KiB for each P are taken
+     * @param bytes the memory in bytes, from 1 to 2<sup>36</sup>; at least 1 MiB and 64 KiB for each P are used
      * @throws IllegalArgumentException when one of them is out of range
      * @throws IllegalStateException when the scheduler is closed, or is being traced already
      */
@@ -67,12 +67,12 @@ public final class FlightRecorder implements AutoCloseable {
         try {
             return d.toNanos();
         } catch (ArithmeticException e) {
-            return Long.MAX_VALUE; // Centuries.
+            return Long.MAX_VALUE; // The duration is too long for a long of nanoseconds.
         }
     }
 
     /**
-     * Writes what is kept, and begins anew: the next snapshot has what comes after this one. Stops the world for a moment.
+     * Writes the events to a file. The next snapshot has the events that come after this one. Stops the world for a moment.
      *
      * @throws IOException when the file cannot be written
      * @throws IllegalStateException after {@link #close}
@@ -82,8 +82,8 @@ public final class FlightRecorder implements AutoCloseable {
     }
 
     /**
-     * Has a snapshot written soon after the next stall: a goroutine kept a P from others until it was taken. Once; call it again.
-     * A second call replaces what the first asked for.
+     * Has one snapshot written soon after the next stall, in which a goroutine keeps a P from others until the P is taken away. For a
+     * further snapshot call it again. A second call before that replaces the first one's request.
      *
      * @throws IllegalStateException after {@link #close}
      */
@@ -92,8 +92,9 @@ public final class FlightRecorder implements AutoCloseable {
     }
 
     /**
-     * Has a snapshot written soon after a goroutine was runnable for longer than {@code limit} before it ran. Once; call it
-     * again. A second call replaces what the first asked for. Where more than 16,000 goroutines live some such waits are missed.
+     * Has one snapshot written soon after a goroutine was runnable for longer than {@code limit} before it ran. For a further snapshot
+     * call it again. A second call before that replaces the first one's request. With more than 16,000 goroutines some such waits are
+     * missed.
      *
      * @throws IllegalStateException after {@link #close}
      */
@@ -101,7 +102,7 @@ public final class FlightRecorder implements AutoCloseable {
         flight.onLatency(nanos(limit), Objects.requireNonNull(file, "file"));
     }
 
-    /** Ends it; what is kept is lost. A second call does nothing, unless the first ended with an OutOfMemoryError. */
+    /** Ends the recorder and discards its events. A second call does nothing, unless the first ended with an OutOfMemoryError. */
     @Override
     public void close() {
         flight.stop();

@@ -14,15 +14,15 @@ import org.gmp4j.proc.Tracing;
 import org.gmp4j.tracing.Session;
 
 /**
- * An execution trace: what each P and each goroutine did, when, and who woke whom. The file opens in Perfetto (ui.perfetto.dev); {@code gmp
- * trace FILE} sums it up. {@code GMPDEBUG=trace=FILE} writes one without a change to the program.
+ * An execution trace. It shows what each P and each goroutine did and when, and which goroutine woke which. The file opens in Perfetto
+ * (ui.perfetto.dev), and {@code gmp trace FILE} sums it up. {@code GMPDEBUG=trace=FILE} writes a trace without a change to the program.
  *
- * <p>While it runs a switch takes some 20 ns more, and up to three times that where the CPUs are busy with the spool too. A start of a
- * goroutine whose function is no lambda takes some microseconds more, as the stack is walked to name the place. Begin and end stop the
- * world for a moment, which takes longer the more goroutines live. Full batches of events go to a spool file beside the file, which needs
- * 16 bytes an event; when the disk is slower than the program whole batches are dropped and counted. The file itself is written by
- * {@link #stop}, and is some four to eight times as long as the spool. When a deadlock, an uncaught exception or another fatal error ends a
- * program, traces that have begun are written too, after the error's text.
+ * <p>While a trace runs, a switch takes some tens of nanoseconds more, and the start of a goroutine whose function is no lambda some
+ * microseconds, because the stack is walked to name the place. Begin and end stop the world for a moment, which is longer the more
+ * goroutines live. Full batches of events go to a spool beside the file, which needs 16 bytes for each event. If the disk is slower than
+ * the program, whole batches are dropped and counted. {@link #stop} writes the file itself, which is four to eight times as long as the
+ * spool. When a deadlock, an uncaught exception or another fatal error ends a program, running traces are written after the error's
+ * text.
  *
  * <p>Thread-safe. Source: Go's {@code runtime/trace}.
  */
@@ -38,8 +38,8 @@ public final class Trace implements AutoCloseable {
     /**
      * Traces all schedulers of this process that live now.
      *
-     * @param file is replaced if it is there
-     * @throws IOException when it cannot be written
+     * @param file the file to write, which is replaced if it exists
+     * @throws IOException when the file cannot be written
      * @throws IllegalStateException when there is no scheduler, or one of them is being traced already
      */
     public static Trace start(Path file) throws IOException {
@@ -49,9 +49,9 @@ public final class Trace implements AutoCloseable {
     /**
      * Traces one scheduler.
      *
-     * @param file is replaced if it is there
-     * @throws IOException when it cannot be written
-     * @throws IllegalStateException when it is closed, or is being traced already
+     * @param file the file to write, which is replaced if it exists
+     * @throws IOException when the file cannot be written
+     * @throws IllegalStateException when the scheduler is closed, or is being traced already
      */
     public static Trace start(Gmp gmp, Path file) throws IOException {
         Objects.requireNonNull(gmp, "gmp");
@@ -67,8 +67,8 @@ public final class Trace implements AutoCloseable {
     }
 
     /**
-     * Ends the trace and writes its file. A second call does nothing, unless the first ended with an OutOfMemoryError: then it goes on.
-     * Not from a goroutine that others wait for: it may take as long as the trace did.
+     * Ends the trace and writes its file. A second call does nothing, unless the first ended with an OutOfMemoryError; then it goes on.
+     * The call may take as long as the trace did, so a goroutine for which others wait should not make it.
      *
      * <p>Any thread may call it. No interrupt ends it, and in a bubble it holds the clock.
      *
@@ -78,27 +78,27 @@ public final class Trace implements AutoCloseable {
         session.stop();
     }
 
-    /** {@link #stop}. */
+    /** Calls {@link #stop}. */
     @Override
     public void close() throws IOException {
         stop();
     }
 
-    /** After {@link #stop}: how many events the file has. */
+    /** Returns the number of events in the file. Valid after {@link #stop}. */
     public long events() {
         return session.events();
     }
 
-    /** After {@link #stop}: how many batches, of some 4,000 events each, are missing. */
+    /** Returns the number of batches, of some 4,000 events each, that are missing. Valid after {@link #stop}. */
     public long dropped() {
         return session.dropped();
     }
 
-    // What users mark
+    // Marks of the user
 
     /**
-     * A piece of work that many goroutines may do parts of; a lane of its own, from here to {@link #close}. Costs next to nothing while no
-     * trace runs. Thread-safe.
+     * A piece of work of which many goroutines may do parts. It has a lane of its own, from its creation to {@link #close}. It costs next
+     * to nothing while no trace runs. Thread-safe.
      */
     public static final class Task implements AutoCloseable {
         private final long id = TASKS.incrementAndGet();
@@ -108,12 +108,12 @@ public final class Trace implements AutoCloseable {
             Tracing.user(Ev.TASK_BEGIN, name, id, parent);
         }
 
-        /** A task that is part of this one. */
+        /** Begins a task that is part of this one. */
         public Task task(String name) {
             return new Task(Objects.requireNonNull(name, "name"), id);
         }
 
-        /** The task has ended. A second call does nothing. */
+        /** Ends the task. A second call does nothing. */
         @Override
         public void close() {
             synchronized (this) {
@@ -126,7 +126,7 @@ public final class Trace implements AutoCloseable {
         }
     }
 
-    /** A stretch of what one goroutine does, from here to {@link #close}; regions nest. Of that goroutine. */
+    /** A stretch of one goroutine's work, from its creation to {@link #close}. Regions nest. For use by that goroutine only. */
     public static final class Region implements AutoCloseable {
         private Region(String name) {
             Tracing.user(Ev.REGION_BEGIN, name, 0, 0);
@@ -138,12 +138,12 @@ public final class Trace implements AutoCloseable {
         }
     }
 
-    /** Begins a task; in a goroutine, elsewhere it is not in the trace. */
+    /** Begins a task. A task that another thread than a goroutine begins is not in the trace. */
     public static Task task(String name) {
         return new Task(Objects.requireNonNull(name, "name"), 0);
     }
 
-    /** Begins a region of the calling goroutine; on other threads nothing happens. */
+    /** Begins a region of the calling goroutine. On other threads it does nothing. */
     public static Region region(String name) {
         return new Region(Objects.requireNonNull(name, "name"));
     }
@@ -158,7 +158,7 @@ public final class Trace implements AutoCloseable {
         }
     }
 
-    /** A message at this moment, of at most 4,000 bytes, in the lane of the calling goroutine; on other threads nothing happens. */
+    /** Writes a message of at most 4,000 bytes into the lane of the calling goroutine. On other threads it does nothing. */
     public static void log(String category, String message) {
         if (Tracing.on()) {
             Tracing.log(category + ": " + message);

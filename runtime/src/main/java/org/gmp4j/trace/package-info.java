@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Execution traces: what goroutines and Ps did, when, and why. */
+/** Execution traces, which show what goroutines and Ps did, when, and why. */
 @NullMarked
 package org.gmp4j.trace;
 

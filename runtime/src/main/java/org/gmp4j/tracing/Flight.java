@@ -15,10 +15,10 @@ import org.gmp4j.stack.OwnThread;
 import org.gmp4j.sysmon.Stalls;
 import org.jspecify.annotations.Nullable;
 
-/** The latest events of one scheduler, in memory, and when to write them down. Thread-safe. */
+/** Keeps the latest events of one scheduler in memory, and writes them to a file on request. Thread-safe. */
 public final class Flight {
     private static final long NAP_NANOS = 10_000_000;
-    /** Before it tries again: each try has the collector run. */
+    /** The pause before another attempt without memory, as each attempt makes the collector run, ns. */
     private static final long NO_MEMORY_NANOS = 100_000_000;
 
     private final Scheduler s;
@@ -29,11 +29,14 @@ public final class Flight {
     private Recording recording;
     private volatile boolean over;
     private volatile @Nullable OnStall onStall;
-    /** Both under the lock of {@link #lateness}: where to write, or null, and how often that was asked for. To ask takes no memory. */
+    /**
+     * The file to write after a late goroutine, or null, and the number of requests. Guarded by {@link #lateness}. A request needs no
+     * memory.
+     */
     private @Nullable Path onLate;
     private int askedOnLate;
 
-    /** A snapshot that was asked for, and whether there was a stall since. Another may be asked for while it is written. */
+    /** A request for a snapshot after a stall. Another request may replace it while the snapshot is written. */
     private static final class OnStall implements Runnable {
         final Path file;
         volatile boolean stalled;
@@ -57,9 +60,9 @@ public final class Flight {
     }
 
     /**
-     * Begins.
+     * Begins to keep events.
      *
-     * @param keep nanoseconds
+     * @param keep how far back a snapshot goes, ns
      * @throws IllegalStateException when the scheduler is traced already, or is closed
      */
     public static Flight start(Scheduler s, long keep, long bytes) {
@@ -81,7 +84,7 @@ public final class Flight {
     }
 
     /**
-     * Writes the latest events; what comes after is for the next.
+     * Writes the latest events. Later events belong to the next snapshot.
      *
      * @throws IOException when the file cannot be written
      * @throws IllegalStateException after {@link #stop}
@@ -117,7 +120,7 @@ public final class Flight {
      */
     public void onStall(Path file) {
         OnStall asked = new OnStall(file);
-        synchronized (lateness) { // Not what a snapshot holds while it is written.
+        synchronized (lateness) { // Not this object's monitor, which a thread holds while it writes a snapshot.
             refuseIfOver();
             Stalls.of(s).setRecorder(asked);
             onStall = asked;
@@ -125,7 +128,7 @@ public final class Flight {
     }
 
     /**
-     * Has one written when a goroutine was runnable for longer than that, the next time.
+     * Has a snapshot written after the next time that a goroutine was runnable for longer than a limit before it ran.
      *
      * @throws IllegalStateException after {@link #stop}
      */
@@ -149,8 +152,8 @@ public final class Flight {
             LockSupport.parkNanos(NAP_NANOS);
             try {
                 look();
-            } catch (OutOfMemoryError | LinkageError e) { // The latter of what is used for the first time.
-                LockSupport.parkNanos(NO_MEMORY_NANOS); // What was asked for still is.
+            } catch (OutOfMemoryError | LinkageError e) { // A LinkageError comes from a class that is used for the first time.
+                LockSupport.parkNanos(NO_MEMORY_NANOS); // The request stays.
             }
         }
     }
@@ -170,7 +173,7 @@ public final class Flight {
         if (file != null) {
             write(file);
             synchronized (lateness) {
-                if (askedOnLate == asked) { // Else another was asked for meanwhile.
+                if (askedOnLate == asked) { // Otherwise another request has come meanwhile.
                     onLate = null;
                     lateness.setLimit(Long.MAX_VALUE);
                 }
@@ -190,14 +193,14 @@ public final class Flight {
     private void write(Path file) {
         try {
             snapshot(file);
-        } catch (IOException | RuntimeException e) { // The latter of file systems that are not the default one, for example.
+        } catch (IOException | RuntimeException e) { // File systems other than the default one throw RuntimeExceptions, too.
             if (!over) {
                 System.err.println("gmp4j: a snapshot could not be written: " + ThrowableText.line(e));
             }
         }
     }
 
-    /** Ends it; when there is too little memory for that, it goes on, and this may be called again. Ended it stays so. */
+    /** Stops keeping events. After an OutOfMemoryError it goes on, and this may be called again. Further calls do nothing. */
     public synchronized void stop() {
         if (over) {
             return;

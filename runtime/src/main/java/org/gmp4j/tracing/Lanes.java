@@ -19,8 +19,9 @@ import org.gmp4j.struct.WaitReason;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes lanes of the events of one scheduler: of each P with what ran on it, of each goroutine with its states, of tasks and regions, and
- * counters. From a wake-up an arrow leads to the run that follows. A goroutine that did nothing while the trace was on has no lane.
+ * Turns the events of one scheduler into lanes: one for each P with the goroutines that it ran, one for each goroutine with its states,
+ * lanes of tasks and regions, and counters. An arrow leads from a wake-up to the run that follows. A goroutine without an event has no
+ * lane.
  */
 final class Lanes implements Merge.Sink {
     private static final String OLDER = "(older than the trace)";
@@ -28,7 +29,7 @@ final class Lanes implements Merge.Sink {
     private static final String[] YIELDS = {"gosched", "preempted", "goyield"};
     private static final long COUNT_EVERY = 20_000;
 
-    // Kinds of lanes: a scheduler's number, 8 bits, the kind, 8, and a number.
+    // Kinds of lanes. A lane's id has 8 bits of the scheduler's number, 8 bits of the kind, and a number.
     private static final long KIND_SHIFT = 48;
     private static final long SCHEDULER_SHIFT = 56;
     private static final int GROUP = 1;
@@ -43,7 +44,7 @@ final class Lanes implements Merge.Sink {
     private static final int QUEUES = 10;
     private static final int WORLD = 11;
 
-    /** A goroutine. */
+    /** A goroutine and its current state. */
     private static final class Goroutine {
         private final long goid;
         private final String site;
@@ -69,7 +70,7 @@ final class Lanes implements Merge.Sink {
         }
     }
 
-    /** A P: its lane, and the goroutine that runs there. */
+    /** The lane of a P, and the goroutine that runs there. */
     private static final class Lane {
         private boolean shown;
         private boolean held;
@@ -81,7 +82,7 @@ final class Lanes implements Merge.Sink {
     private final List<String> names;
     private final long base;
     private final long begin;
-    /** Whether all are known that lived at the beginning. */
+    /** Says whether all goroutines that lived at the beginning are known. */
     private final boolean first;
     private final Map<Long, Goroutine> all = new HashMap<>();
     private final Map<Integer, Lane> ps = new HashMap<>();
@@ -94,10 +95,10 @@ final class Lanes implements Merge.Sink {
     private boolean stopped;
 
     /**
-     * @param number of the scheduler, from 1 on
-     * @param names in the trace
-     * @param base the time of its beginning, in nanoseconds; {@code begin}: how much later the first event of interest is
-     * @param first what lived at the beginning; null if that is not known
+     * @param number the number of the scheduler, from 1 on
+     * @param names the names that events refer to
+     * @param base the time at which the trace began, ns; {@code begin}: how much later the first event to show is
+     * @param first the state at the beginning; null if it is not known
      */
     Lanes(Perfetto out, int number, String name, List<String> names, long base, long begin, @Nullable State first) throws IOException {
         this.out = out;
@@ -137,7 +138,7 @@ final class Lanes implements Merge.Sink {
         return g.status == wanted || wanted == GStatus.GRUNNING && g.status == GStatus.GSYSCALL && ring == Tracer.OUTSIDE;
     }
 
-    /** In what state a goroutine is before it; negative: in none. */
+    /** Returns the state in which a goroutine is before an event; negative if the event says nothing about that. */
     private static int before(int kind) {
         return switch (kind) {
             case Ev.START -> GStatus.GRUNNABLE;
@@ -148,7 +149,7 @@ final class Lanes implements Merge.Sink {
         };
     }
 
-    /** The state after an event of a thread that has no P; negative: none. */
+    /** Returns the state after an event of a thread without a P; negative if the event says nothing about that. */
     private static int after(int kind) {
         return switch (kind) {
             case Ev.CREATE, Ev.UNBLOCK, Ev.SYSCALL_BLOCKED -> GStatus.GRUNNABLE;
@@ -192,14 +193,14 @@ final class Lanes implements Merge.Sink {
         return number > 0 && number < names.size() ? names.get(number) : UNKNOWN;
     }
 
-    // Goroutines
+    // Events of goroutines
 
     private void goroutine(long t, int ring, int kind, int argument, long goid, int detail) throws IOException {
         Lane p = ring == Tracer.OUTSIDE ? null : ps.computeIfAbsent(ring, k -> new Lane());
         Goroutine old = all.get(goid);
         if (ring == Tracer.OUTSIDE && first
                 && (old == null ? kind == Ev.END || kind == Ev.COLLECTED : !old.shown && old.status == after(kind))) {
-            return; // It was so when the trace began: its writer was under way.
+            return; // The goroutine had this state when the trace began. The thread wrote the event late.
         }
         if (kind == Ev.CREATE) {
             created++;
@@ -250,7 +251,7 @@ final class Lanes implements Merge.Sink {
         count(t);
     }
 
-    /** The goroutine, of which nothing is known perhaps but how it was until now. */
+    /** Returns the goroutine. One that is unknown so far was in state {@code status} until now. */
     private Goroutine known(long goid, int status) {
         return all.computeIfAbsent(goid, id -> {
             count[status]++;
@@ -278,7 +279,7 @@ final class Lanes implements Merge.Sink {
         out.end(id(G, g.goid)).put(t);
     }
 
-    /** What runs on a P makes another runnable: an arrow begins. */
+    /** Begins an arrow, as the goroutine on a P has made another one runnable. */
     private void woken(long t, int ring, @Nullable Lane p, Goroutine g, String how) throws IOException {
         if (p != null && p.runs != null) {
             g.flow = ++flows;
@@ -307,7 +308,7 @@ final class Lanes implements Merge.Sink {
         out.end(lane(ring)).put(t);
     }
 
-    // Ps and all else
+    // Events of Ps and others
 
     private long lane(int ring) throws IOException {
         if (ring == Tracer.OUTSIDE) {
@@ -327,7 +328,7 @@ final class Lanes implements Merge.Sink {
         ps.computeIfAbsent(ring, k -> new Lane()).held = true;
     }
 
-    /** Its goroutine, if there is one still, was left without a P by the signal handler, which writes no events. */
+    /** Ends the P's run. If a goroutine is left there, the signal handler has taken its P, and handlers write no events. */
     private void giveUp(long t, int ring) throws IOException {
         Lane p = ps.computeIfAbsent(ring, k -> new Lane());
         Goroutine g = p.runs;
@@ -394,7 +395,7 @@ final class Lanes implements Merge.Sink {
         }
     }
 
-    /** The trace is over: ends what is open. */
+    /** Ends all open events at the end of the trace. */
     void close(long nanos) throws IOException {
         long t = base + nanos;
         for (Map.Entry<Integer, Lane> e : List.copyOf(ps.entrySet())) {

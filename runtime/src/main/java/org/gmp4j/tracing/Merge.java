@@ -13,33 +13,33 @@ import java.util.TreeMap;
 import org.gmp4j.events.Ev;
 
 /**
- * Puts the events of all rings in order. Each ring is in order by itself. Between them the clock decides, which may be off by some hundred
- * nanoseconds ({@code ffi.Ticks}): an event that cannot be next, such as the start of a goroutine that still waits, lets others go before
- * it that are not much later. Go numbers the events of each goroutine for that; here no goroutine carries anything for the tracer.
+ * Puts the events of all rings in order. Each ring is in order by itself. Between rings the clock decides, which may be wrong by some
+ * hundred nanoseconds ({@code ffi.Ticks}). So an event that cannot be next, such as the start of a goroutine that still waits, comes behind
+ * others that are not much later. (Go numbers the events of each goroutine instead; here a goroutine has no fields for the tracer.)
  */
 final class Merge {
-    /** So many nanoseconds others may be later. */
+    /** How much later than an event that cannot be next another one may be to precede it, ns. */
     private static final long SLACK = 5_000;
 
-    /** Takes the events, one by one. */
+    /** Receives the events, one by one. */
     interface Sink {
-        /** Whether it can be next. */
+        /** Returns whether the event can be next. */
         boolean ready(int ring, int kind, long goid);
 
         /**
-         * It is next. The event stands in {@code words} at {@code at}.
+         * Receives the next event, which is in {@code words} at {@code at}.
          *
-         * @param nanos when, since the trace began; never less than the last
+         * @param nanos its time since the trace began, ns; never less than that of the event before
          */
         void event(long nanos, int ring, MemorySegment words, long at) throws IOException;
     }
 
-    /** One ring, and where in it we are. */
+    /** One ring, and the current place in it. */
     private final class Stream {
         private final int ring;
         private final List<Piece> pieces = new ArrayList<>();
         private int piece;
-        @SuppressWarnings("NullAway.Init") // See advance.
+        @SuppressWarnings("NullAway.Init") // Set by advance.
         private MemorySegment words;
         private long at;
         private long next;
@@ -51,7 +51,7 @@ final class Merge {
             this.ring = ring;
         }
 
-        /** To the first or next event; false when there is none. */
+        /** Goes on to the first or next event. Returns false if there is none. */
         boolean advance() {
             at = next;
             while (words == null || at == words.byteSize()) {
@@ -83,7 +83,7 @@ final class Merge {
         streams = new ArrayList<>(byRing.values());
     }
 
-    /** All of them from {@code since} on; returns how many. */
+    /** Passes on all events from {@code since} on, and returns their number. */
     long run(long since, Sink sink) throws IOException {
         streams.removeIf(s -> !s.advance());
         long n = 0;
@@ -102,7 +102,7 @@ final class Merge {
         return n;
     }
 
-    @SuppressWarnings("NullAway") // There is one.
+    @SuppressWarnings("NullAway") // There is at least one stream.
     private Stream next(Sink sink) {
         Stream first = null;
         for (Stream s : streams) {

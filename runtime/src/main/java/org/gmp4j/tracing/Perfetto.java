@@ -7,12 +7,12 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Writes a trace as Perfetto reads it: packets of TrackEvent, one sequence, names interned, times in nanoseconds. Source: the field
+ * Writes a trace in Perfetto's format: packets with TrackEvents in one sequence, with interned names and times in ns. Source: the field
  * numbers of {@code trace_packet.proto}, {@code track_event.proto}, {@code track_descriptor.proto}, {@code counter_descriptor.proto},
  * {@code interned_data.proto} and {@code debug_annotation.proto} in github.com/google/perfetto.
  */
 final class Perfetto {
-    // Of Trace and TracePacket.
+    // Fields of Trace and TracePacket.
     private static final int PACKET = 1;
     private static final int TIMESTAMP = 8;
     private static final int SEQUENCE = 10;
@@ -22,12 +22,12 @@ final class Perfetto {
     private static final int TRACK_DESCRIPTOR = 60;
     private static final int STATE_CLEARED = 1;
     private static final int NEEDS_STATE = 2;
-    // Of TrackDescriptor.
+    // Fields of TrackDescriptor.
     private static final int UUID = 1;
     private static final int TRACK_NAME = 2;
     private static final int PARENT = 5;
     private static final int COUNTER_TRACK = 8;
-    // Of TrackEvent.
+    // Fields of TrackEvent.
     private static final int ANNOTATION = 4;
     private static final int TYPE = 9;
     private static final int NAME_IID = 10;
@@ -40,7 +40,7 @@ final class Perfetto {
     private static final int END = 2;
     private static final int INSTANT = 3;
     private static final int COUNTER = 4;
-    // Of InternedData, EventName and DebugAnnotation.
+    // Fields of InternedData, EventName and DebugAnnotation.
     private static final int EVENT_NAMES = 2;
     private static final int IID = 1;
     private static final int INTERNED_NAME = 2;
@@ -60,7 +60,7 @@ final class Perfetto {
         this.out = out;
     }
 
-    /** A lane. */
+    /** Writes the description of a lane. */
     void track(long uuid, long parent, String name, boolean counter) throws IOException {
         event.clear().number(UUID, uuid).text(TRACK_NAME, name);
         if (parent != 0) {
@@ -73,7 +73,7 @@ final class Perfetto {
         write();
     }
 
-    /** Begins an event; then what it has besides, and {@link #put}. */
+    /** Begins an event. Further calls add to it, and {@link #put} writes it. */
     private Perfetto event(int type, long track) {
         event.clear().number(TYPE, type).number(TRACK, track);
         newName = 0;
@@ -92,7 +92,7 @@ final class Perfetto {
         return event(INSTANT, track).name(name);
     }
 
-    /** An instant whose name is nobody else's. */
+    /** Begins an instant event whose name is not interned. */
     Perfetto message(long track, String text) {
         event(INSTANT, track);
         event.text(NAME, text);

@@ -4,10 +4,10 @@ package org.gmp4j.tracing;
 import java.lang.foreign.MemorySegment;
 
 /**
- * What one batch holds.
+ * The events of one batch.
  *
- * @param ring the P, or {@code Tracer.OUTSIDE}
- * @param words its events
+ * @param ring the P that wrote them, or {@code Tracer.OUTSIDE}
+ * @param words the events
  */
 record Piece(int ring, MemorySegment words) {
 }

@@ -6,7 +6,7 @@ import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
-/** A message in the encoding of protocol buffers, as it grows. Source: protobuf.dev/programming-guides/encoding. */
+/** A message in the encoding of protocol buffers, to which fields are added. Source: protobuf.dev/programming-guides/encoding. */
 final class Proto {
     private static final int VARINT = 0;
     private static final int FIXED64 = 1;

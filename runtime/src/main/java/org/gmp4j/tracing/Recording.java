@@ -17,9 +17,9 @@ import org.gmp4j.proc.Scheduler;
 import org.gmp4j.proc.Tracing;
 import org.jspecify.annotations.Nullable;
 
-/** What one scheduler's tracer wrote, from its beginning to its end. Not thread-safe. */
+/** The events that one scheduler's tracer has written, from its beginning to its end. Not thread-safe. */
 final class Recording {
-    /** Where a batch stands in the spool. */
+    /** The place of a batch in the spool. */
     private record Kept(int ring, long offset, int bytes) {
     }
 
@@ -34,13 +34,13 @@ final class Recording {
     private long endNanos;
     private long unwritten;
 
-    /** @param lateness if the latest events are to be kept, in so many bytes; null: all, as far as they go to the spool in time */
+    /** @param lateness not null to keep the latest {@code bytes} bytes of events only; null to keep all that get to the spool in time */
     Recording(Scheduler s, long bytes, @Nullable Lateness lateness) {
         this.s = s;
         tracer = new Tracer(s.gomaxprocs(), bytes, lateness);
     }
 
-    /** From here on events are written. */
+    /** Begins to write events. */
     void start() {
         boolean started = false;
         try {
@@ -54,7 +54,7 @@ final class Recording {
         }
     }
 
-    /** The last event was written, unless the scheduler is closed, which writes none; {@code next} goes on, or is null. */
+    /** Ends the recording. {@code next}, unless it is null, goes on. A scheduler that is closed writes no events any more. */
     void stop(@Nullable Recording next) {
         try {
             Tracing.set(s, tracer, next == null ? null : next.tracer, state -> {
@@ -67,9 +67,9 @@ final class Recording {
             if (!s.isStopped()) {
                 throw closed;
             }
-            s.awaitMs(); // No goroutine lives, but an M may still write what it does last.
+            s.awaitMs(); // No goroutine lives, but an M may still write its last events.
             if (next != null) {
-                next.first = new Tracing.State(); // Nobody lives.
+                next.first = new Tracing.State(); // No goroutine lives.
             }
         }
         endTicks = Ticks.now();
@@ -77,7 +77,7 @@ final class Recording {
         tracer.close();
     }
 
-    /** Moves what is full to the spool; returns whether there was anything. */
+    /** Moves full batches to the spool, and returns whether there were any. */
     boolean spool(FileChannel to) throws IOException {
         boolean any = false;
         for (Batch b = tracer.batches.poll(); b != null; b = tracer.batches.poll()) {
@@ -99,16 +99,16 @@ final class Recording {
         return any;
     }
 
-    /** All that was spooled, for {@link #write}. */
+    /** Maps the spooled batches for {@link #write}. */
     void map(FileChannel spool, Arena arena) throws IOException {
-        pieces.clear(); // Of an attempt that had too little memory.
+        pieces.clear(); // An attempt with too little memory has left some.
         MemorySegment all = spool.map(FileChannel.MapMode.READ_ONLY, 0, spool.size(), arena);
         for (Kept k : kept) {
             pieces.add(new Piece(k.ring, all.asSlice(k.offset, k.bytes)));
         }
     }
 
-    /** All that is in memory, for {@link #write}. */
+    /** Takes the batches in memory for {@link #write}. */
     void takeAll() {
         for (Batch b = tracer.batches.poll(); b != null; b = tracer.batches.poll()) {
             pieces.add(new Piece(b.ring(), Memory.ALL.asSlice(b.address, b.used())));
@@ -116,10 +116,10 @@ final class Recording {
     }
 
     /**
-     * Writes it.
+     * Writes the events.
      *
-     * @param number from 1 on
-     * @param keep nanoseconds before the end; what was before is left out
+     * @param number the scheduler's number in the file, from 1 on
+     * @param keep how far back from the end the file goes, ns
      */
     Trace write(Perfetto out, int number, long keep) throws IOException {
         double nanosPerTick = (double) (endNanos - tracer.beganNanos) / Math.max(1, endTicks - tracer.beganTicks);
@@ -135,16 +135,16 @@ final class Recording {
     }
 
     /**
-     * What is in a file.
+     * Describes the contents of a file.
      *
-     * @param events how many
-     * @param dropped batches of some 4,000 events that are missing, as memory was short or the disk full
-     * @param before how many goroutines lived at the beginning; -1 when nobody looked
-     * @param created how many began meanwhile
-     * @param ended how many ended
-     * @param after how many lived at the end
-     * @param begin the first moment, a nanoTime
-     * @param end the last
+     * @param events the number of events
+     * @param dropped the number of batches, of some 4,000 events each, that are missing because memory was short or the disk was full
+     * @param before the number of goroutines that lived at the beginning; -1 if they were not counted
+     * @param created the number of goroutines that began meanwhile
+     * @param ended the number of goroutines that ended meanwhile
+     * @param after the number of goroutines that lived at the end
+     * @param begin the time of the beginning, a nanoTime
+     * @param end the time of the end, a nanoTime
      */
     record Trace(long events, long dropped, long before, long created, long ended, long after, long begin, long end) {
     }

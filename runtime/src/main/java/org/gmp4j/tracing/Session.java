@@ -21,11 +21,11 @@ import org.gmp4j.stack.OwnThread;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A trace of some schedulers into a file. While it runs full batches go to a spool beside the file, by a thread of its own; in the end they
- * are put in order and written for Perfetto. Thread-safe.
+ * A trace of some schedulers into a file. While it runs, a thread of its own moves full batches to a spool beside the file. In the end the
+ * events are put in order and written in Perfetto's format. Thread-safe.
  */
 public final class Session implements Fatal.Unsaved {
-    /** The lane above all; its name and its last event mark a file as ours, and whole. */
+    /** The lane above all others. Its name marks a file as ours, and its last event marks the file as complete. */
     static final long ROOT = 1;
     /** The name of that lane. */
     static final String TITLE = "gmp4j trace 1";
@@ -37,14 +37,14 @@ public final class Session implements Fatal.Unsaved {
     private static final int BUFFER = 1 << 16;
 
     private final Path file;
-    /** Whether it was there before. */
+    /** Says whether the file existed before. */
     private final boolean found;
     private final FileChannel spool;
     private final List<Recording> recordings;
     private final Thread thread;
     private volatile @Nullable IOException failed;
     private volatile boolean over;
-    /** How many of the recordings have ended. */
+    /** The number of recordings that have ended. */
     private int ended;
     private boolean stopped;
     private long dropped;
@@ -52,9 +52,9 @@ public final class Session implements Fatal.Unsaved {
 
     private Session(Path file, int recordings) throws IOException {
         this.file = file;
-        this.recordings = new ArrayList<>(recordings); // Now: what has begun must be in it.
+        this.recordings = new ArrayList<>(recordings); // Has room for all: a recording that has begun must get into the list.
         found = Files.exists(file);
-        FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE).close(); // Now rather than in the end, if it cannot be.
+        FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE).close(); // Fails now rather than in the end.
         Path name = file.toAbsolutePath();
         spool = FileChannel.open(Files.createTempFile(name.getParent(), name.getFileName() + ".", ".spool"), StandardOpenOption.READ,
                 StandardOpenOption.WRITE, StandardOpenOption.DELETE_ON_CLOSE);
@@ -62,12 +62,12 @@ public final class Session implements Fatal.Unsaved {
     }
 
     /**
-     * Begins.
+     * Begins to trace.
      *
-     * @param schedulers those that are to be traced; what is closed by now is left out
-     * @param bytes memory for events of each that are not in the spool yet; 0 for the usual 32 MiB
+     * @param schedulers the schedulers to trace, of which closed ones are left out
+     * @param bytes the memory for events of each scheduler that are not in the spool yet; 0 for the default of 32 MiB
      * @throws IOException when the file or the spool cannot be written
-     * @throws IllegalStateException when one is being traced already, or all are closed
+     * @throws IllegalStateException when one of them is being traced already, or all are closed
      */
     public static Session start(List<Scheduler> schedulers, Path file, long bytes) throws IOException {
         Session session = new Session(file, schedulers.size());
@@ -110,7 +110,7 @@ public final class Session implements Fatal.Unsaved {
         }
     }
 
-    /** The thread: what is full goes to the disk. */
+    /** Moves full batches to the disk. This is the thread's loop. */
     private void drain() {
         while (!over) {
             try {
@@ -118,7 +118,7 @@ public final class Session implements Fatal.Unsaved {
                     LockSupport.parkNanos(NAP_NANOS);
                 }
             } catch (OutOfMemoryError e) {
-                LockSupport.parkNanos(NAP_NANOS); // What was to go to the disk counts as dropped.
+                LockSupport.parkNanos(NAP_NANOS); // The batch that was to be moved counts as dropped.
             }
         }
     }
@@ -136,8 +136,8 @@ public final class Session implements Fatal.Unsaved {
     }
 
     /**
-     * Ends it and writes the file. When there is too little memory for that, it may be called again, and goes on. After it has ended a
-     * call does nothing.
+     * Ends the trace and writes the file. After an OutOfMemoryError it may be called again, and goes on. A call after the end does
+     * nothing.
      *
      * @throws IOException when the file or the spool could not be written
      */
@@ -150,7 +150,7 @@ public final class Session implements Fatal.Unsaved {
         }
         over = true;
         joinUninterruptibly(thread);
-        // Not by the caller: an interrupt would close the spool.
+        // A thread of its own writes the file, because an interrupt of the caller would close the spool.
         FutureTask<Void> writing = new FutureTask<>(this::finish);
         Thread t = new OwnThread(writing, "gmp-trace-end");
         t.start();
@@ -170,7 +170,7 @@ public final class Session implements Fatal.Unsaved {
                 release();
                 throw e instanceof IOException io ? io : new IOException("the trace could not be written: " + e, e);
             }
-            default -> throw new IllegalStateException("the trace was not written"); // Its thread had no memory to begin with.
+            default -> throw new IllegalStateException("the trace was not written"); // There was no memory for its thread to begin.
         }
         release();
         if (failed != null) {
@@ -206,7 +206,7 @@ public final class Session implements Fatal.Unsaved {
         Runtime.getRuntime().addShutdownHook(new OwnThread(this::save, "gmp-trace-end"));
     }
 
-    /** {@link #stop}, with a line on stderr if it fails. */
+    /** Calls {@link #stop}, and prints a line on stderr if it fails. */
     @Override
     public void save() {
         try {
@@ -239,7 +239,7 @@ public final class Session implements Fatal.Unsaved {
         return new BufferedOutputStream(Files.newOutputStream(file), BUFFER);
     }
 
-    /** A whole file. */
+    /** Writes a complete file. */
     static Recording.Trace[] write(OutputStream to, List<Recording> recordings, long keep) throws IOException {
         Perfetto out = new Perfetto(to);
         out.track(ROOT, 0, TITLE, false);
@@ -257,12 +257,12 @@ public final class Session implements Fatal.Unsaved {
         return traces;
     }
 
-    /** After {@link #stop}: how many batches of some 4,000 events are missing. */
+    /** Returns the number of batches, of some 4,000 events each, that are missing. Valid after {@link #stop}. */
     public synchronized long dropped() {
         return dropped;
     }
 
-    /** After {@link #stop}: how many events are in the file. */
+    /** Returns the number of events in the file. Valid after {@link #stop}. */
     public synchronized long events() {
         return events;
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What is made of the tracer's events. */
+/** Collects the tracer's events and writes them to files. */
 @NullMarked
 package org.gmp4j.tracing;
 
