@@ -114,7 +114,9 @@ class NetEndingsTest {
                 always(() -> p.a().writeInterruptibly(ByteBuffer.wrap(LARGE))),
                 x -> always(() -> p.a().writeUnless(x, ByteBuffer.wrap(LARGE))),
                 d -> always(() -> p.a().writeWithin(ByteBuffer.wrap(LARGE), d)),
-                () -> Thread.startVirtualThread(Io.io(() -> Io.readFully(p.b(), new byte[LARGE.length]))), limit(p.a()), p::close);
+                () -> Thread.startVirtualThread(() -> {
+                    IOException _ = Io.thrown(() -> Io.readFully(p.b(), new byte[LARGE.length])); // It ends when the pair is closed.
+                }), limit(p.a()), p::close);
     }
 
     private static Wait accept() throws IOException {

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.Writer;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -78,7 +79,13 @@ class SymptomsTest {
                 page = url.matches() ? url.group(1) : page;
                 seen |= line.matcher(next).find();
             }
-            Thread drain = Thread.ofPlatform().daemon().start(() -> said.lines().forEach(l -> { }));
+            Thread drain = Thread.ofPlatform().daemon().start(() -> {
+                try {
+                    long _ = said.transferTo(Writer.nullWriter());
+                } catch (IOException e) {
+                    return; // Closed, as the process has ended.
+                }
+            });
             awaitSymptom(page, kind, goroutines);
             p.destroy(); // By SIGTERM: it writes its trace.
             p.waitFor();
