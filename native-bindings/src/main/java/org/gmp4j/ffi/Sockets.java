@@ -48,6 +48,9 @@ public final class Sockets {
     private static final MethodHandle GETPEERNAME =
             Link.capturing(linux_h.getpeername$address(), linux_h.getpeername$descriptor());
 
+    /** {@code SO_ACCEPTCONN} on x86-64 and aarch64. */
+    private static final int SO_ACCEPTCONN = 30;
+
     /** Room for any address used here. */
     private static final long ADDRESS_BYTES =
             Math.max(sockaddr_in.layout().byteSize(), sockaddr_in6.layout().byteSize());
@@ -214,6 +217,16 @@ public final class Sockets {
         } catch (Throwable t) {
             throw Link.unexpected(t);
         }
+    }
+
+    /**
+     * Returns whether a socket is one that accepts connections.
+     *
+     * @param fd the descriptor
+     * @throws NativeException ENOTSOCK when it is no socket, EBADF when it was closed
+     */
+    public static boolean isListening(int fd) {
+        return option(fd, linux_h.SOL_SOCKET(), SO_ACCEPTCONN) != 0;
     }
 
     /**

@@ -7,6 +7,9 @@ import java.util.Arrays;
 import org.gmp4j.ffi.Ticks;
 import org.gmp4j.lock.HeapMutex;
 import org.gmp4j.lock.LockRank;
+import org.gmp4j.stack.JdkState;
+import org.gmp4j.struct.JdkWait;
+import org.gmp4j.struct.WaitReason;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -56,7 +59,8 @@ public final class Tracer {
         outside = new EventRing(OUTSIDE, batches, beganTicks, lateness);
         boolean _ = outside.open();
         prepare(procs);
-        if (Ev.head(0, 0, 0) == names.site(this)) { // Loads both classes now, not on a goroutine's stack that has little room.
+        // Loads these classes now, not on a goroutine's stack that has little room, nor without memory.
+        if (Ev.head(0, 0, 0) == names.site(this) || JdkWait.of(JdkState.Wait.NONE, null, null) != WaitReason.JDK) {
             throw new AssertionError();
         }
     }

@@ -89,8 +89,8 @@ public final class Metrics {
 
     /**
      * Returns the number of goroutines in each state, by the words of a traceback: {@code running}, {@code runnable}, {@code chan
-     * receive}, {@code running, locked to thread}. Reads each goroutine's state but not its stack, and takes no lock. The caller's
-     * time grows with the number of goroutines. Each counts as it was at some moment meanwhile.
+     * receive}, {@code park (ReentrantLock)}, {@code running, locked to thread}. Reads each goroutine's state but few stacks, and takes
+     * no lock. The caller's time grows with the number of goroutines. Each counts as it was at some moment meanwhile.
      *
      * @return the numbers by state, none of them 0, in the order of the states' names
      * @throws IllegalStateException when the scheduler is closed

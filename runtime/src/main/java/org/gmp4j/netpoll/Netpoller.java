@@ -300,6 +300,24 @@ public final class Netpoller implements Netpoll, EdgePoller {
         return true;
     }
 
+    @Override
+    public void eachWait(Waits to) {
+        int most = descs.length;
+        for (int fd = 0; fd < most; fd++) {
+            long pd = existing(fd);
+            if (pd != 0) {
+                waits(to, fd, PollDesc.waiterVolatile(pd, false), false);
+                waits(to, fd, PollDesc.waiterVolatile(pd, true), true);
+            }
+        }
+    }
+
+    private static void waits(Waits to, int fd, long word, boolean write) {
+        if (PollDesc.tag(word) != 0) {
+            to.waits(PollDesc.g(word), fd, write);
+        }
+    }
+
     private long existing(int fd) {
         long[] t = descs;
         return fd < t.length ? (long) LONGS.getAcquire(t, fd) : 0;

@@ -60,8 +60,8 @@ public abstract class GStack extends Stack {
     /** For {@link JdkReady}: odd while the JDK may wake the thread. */
     volatile int ticket;
 
-    /** For {@link SocketWait}: the ticket before the present wait. Written by the goroutine. */
-    int waitTicket;
+    /** For {@link SocketWait}: the ticket before the last wait. Written by the goroutine, read by its M. */
+    int waitTicket = SocketWait.NONE;
     /** Whether the goroutine is assumed to wait pinned. Written by the goroutine and by pollers; a late write costs a switch of its P. */
     boolean waitsPinned;
 

@@ -23,6 +23,23 @@ public interface Netpoll {
     /** Returns whether any goroutine waits for I/O. */
     boolean anyWaiters(Scheduler s);
 
+    /** Receives the waits of {@link #eachWait}. */
+    interface Waits {
+        /**
+         * Receives one wait.
+         *
+         * @param gp the goroutine, which may have gone on meanwhile
+         * @param fd the descriptor
+         * @param write whether it waits until it can write
+         */
+        void waits(long gp, int fd, boolean write);
+    }
+
+    /** Passes the waits of goroutines for descriptors of the JDK's to {@code to}, each as it was at some moment. Takes no lock. */
+    default void eachWait(Waits to) {
+        // Has none.
+    }
+
     /** Releases all resources. Called when the scheduler has ended and its threads are gone. */
     void close(Scheduler s);
 

@@ -17,6 +17,8 @@ import org.gmp4j.struct.P;
  * descriptor itself, by poll(2), as a close, a time-out and an interrupt unpark the thread, which does not end that call.
  */
 public final class SocketWait {
+    /** For {@link GStack#waitTicket}: a number that no ticket has. */
+    static final int NONE = -1;
     private static final int STAY_SHIFT = 48;
 
     private SocketWait() {
@@ -37,7 +39,14 @@ public final class SocketWait {
     public static void ended(GStack st) {
         if (st.ticket != st.waitTicket) { // The JDK unmounted it.
             st.waitsPinned = false;
+        } else {
+            st.waitTicket = NONE; // A later wait is not for the descriptor.
         }
+    }
+
+    /** Returns whether the JDK unmounts, or has unmounted, the goroutine in a wait for a descriptor. Exact while it waits in the JDK. */
+    static boolean isUnderWay(GStack st) {
+        return (st.ticket | 1) == (st.waitTicket | 1); // The ticket becomes odd in the wait.
     }
 
     /**

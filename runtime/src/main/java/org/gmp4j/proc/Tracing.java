@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.proc;
 
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 
 import org.gmp4j.events.Ev;
 import org.gmp4j.events.EventRing;
 import org.gmp4j.events.Tracer;
 import org.gmp4j.queue.Runq;
+import org.gmp4j.stack.JdkState;
 import org.gmp4j.struct.G;
+import org.gmp4j.struct.GSlots;
 import org.gmp4j.struct.GStatus;
+import org.gmp4j.struct.JdkWait;
 import org.gmp4j.struct.M;
 import org.gmp4j.struct.P;
 import org.gmp4j.struct.Schedt;
@@ -35,6 +39,9 @@ public final class Tracing {
                 all = java.util.Arrays.copyOf(all, 2 * n);
             }
             int reason = status == GStatus.GWAITING ? G.WAITREASON.getOpaque(gp) : 0;
+            if (reason == WaitReason.JDK.ordinal() && GSlots.stack(gp) instanceof GStack st) {
+                reason = jdkReason(st).ordinal();
+            }
             all[n++] = (G.GOID.get(gp) << REASON_BITS | reason) << STATUS_BITS | status;
         }
 
@@ -60,6 +67,20 @@ public final class Tracing {
     }
 
     private Tracing() {
+    }
+
+    /**
+     * Returns why a goroutine waits in the JDK, or is about to, as far as that is known without its frames and without the kernel: a wait
+     * for a descriptor is {@link WaitReason#IO_WAIT}.
+     */
+    static WaitReason jdkReason(GStack st) {
+        try {
+            Object blocker = LockSupport.getBlocker(st.thread);
+            return JdkWait.of(JdkState.wait(st), blocker == null ? null : blocker.getClass(),
+                    blocker == null && SocketWait.isUnderWay(st) ? WaitReason.IO_WAIT : null);
+        } catch (OutOfMemoryError e) { // A class makes its name when it is first asked for it.
+            return WaitReason.JDK;
+        }
     }
 
     /**

@@ -162,8 +162,9 @@ public final class LeakSearch extends HiddenStacks {
         if (Arrays.stream(found[0]).noneMatch(gp -> gp == canary.gp)) {
             return false;
         }
+        States states = new States(s);
         for (long gp : found[0]) {
-            Traceback.Goroutine g = gp == canary.gp ? null : Traceback.one(s, gp);
+            Traceback.Goroutine g = gp == canary.gp ? null : Traceback.one(s, gp, states);
             if (g != null) {
                 to.accept(g);
             }

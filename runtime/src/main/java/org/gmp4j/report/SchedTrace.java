@@ -4,6 +4,7 @@ package org.gmp4j.report;
 import org.gmp4j.agent.OnDemand;
 import org.gmp4j.lock.SchedLock;
 import org.gmp4j.print.Stderr;
+import org.gmp4j.proc.HiddenStacks;
 import org.gmp4j.proc.Machine;
 import org.gmp4j.proc.Processor;
 import org.gmp4j.proc.Scheduler;
@@ -18,6 +19,9 @@ import org.gmp4j.struct.WaitReason;
 
 /** {@code GMPDEBUG=schedtrace=N,scheddetail=1}: the state of the scheduler in Go's line shape, to stderr. */
 public final class SchedTrace {
+    /** The lines are made under sched.lock, or at a fatal error, where no stack is read. */
+    private static final StackTraceElement[] NO_FRAMES = {};
+
     private SchedTrace() {
     }
 
@@ -99,14 +103,20 @@ public final class SchedTrace {
                     .append(" blocked=").append(M.BLOCKED.getOpaque(mp) != 0).append(" lockedg=")
                     .append(g(M.LOCKEDG.getOpaque(mp))).append('\n');
         }
+        States states = new States(s);
         s.slots.forEach(gp -> {
             int st = GStatus.readgstatus(gp);
             if (st != GStatus.GDEAD) {
+                String reason = st == GStatus.GWAITING ? states.of(gp, st, HiddenStacks.of(s, gp), NO_FRAMES) : reason(gp);
                 b.append("  G").append(G.GOID.get(gp)).append(": status=").append(names ? GStatus.name(st) : "" + st).append('(')
-                        .append(WaitReason.of(G.WAITREASON.getOpaque(gp)).text()).append(") m=").append(m(G.M.getOpaque(gp)))
+                        .append(reason).append(") m=").append(m(G.M.getOpaque(gp)))
                         .append(" lockedm=").append(m(G.LOCKEDM.get(gp))).append('\n');
             }
         });
+    }
+
+    private static String reason(long gp) {
+        return WaitReason.of(G.WAITREASON.getOpaque(gp)).text();
     }
 
     /** If points are added on demand, appends the number of classes that got some, of the pauses of all threads, and the time of these. */

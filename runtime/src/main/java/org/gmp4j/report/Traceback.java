@@ -13,17 +13,16 @@ import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.HiddenStacks;
 import org.gmp4j.proc.Labelled;
 import org.gmp4j.proc.Scheduler;
-import org.gmp4j.stack.Stack;
 import org.gmp4j.struct.G;
 import org.gmp4j.struct.GSlots;
 import org.gmp4j.struct.GStatus;
-import org.gmp4j.struct.WaitReason;
 import org.jspecify.annotations.Nullable;
 
 /** Goroutines in Go's traceback form: a header with state and wait reason, then the frames. */
 public final class Traceback {
     private static final long NANOS_A_MINUTE = 60_000_000_000L;
     private static final String LOCKED = ", locked to thread";
+    private static final StackTraceElement[] NONE = {};
 
     private Traceback() {
     }
@@ -41,17 +40,19 @@ public final class Traceback {
     /** Passes the text of every goroutine to {@code to}, one at a time. Takes no lock. */
     static void each(Scheduler s, Consumer<String> to) {
         boolean system = s.config.debug().system();
+        States states = new States(s);
         s.slots.forEach(gp -> {
             int status = GStatus.readgstatus(gp) & ~GStatus.GSCAN;
-            Stack st = HiddenStacks.of(s, gp); // Before the check: a stack found here is not collected meanwhile.
+            GStack st = HiddenStacks.of(s, gp); // Before the check: a stack found here is not collected meanwhile.
             if (lives(gp, status)) {
                 StringBuilder b = new StringBuilder();
-                header(b, gp, status);
+                StackTraceElement[] frames = st == null ? NONE : st.thread.getStackTrace();
+                b.append(label(gp, status, states.of(gp, status, st, frames))).append(":\n");
                 if (st == null) {
                     Runnable fn = GSlots.fn(gp);
                     b.append("\t(not started) ").append(fn == null ? "" : Labelled.function(fn).getClass().getName()).append('\n');
                 } else {
-                    Frames.append(b, st.thread.getStackTrace(), system);
+                    Frames.append(b, frames, system);
                 }
                 createdBy(b, gp, site(s, gp));
                 to.accept(b.toString());
@@ -96,8 +97,9 @@ public final class Traceback {
 
     /** Passes every goroutine to {@code to}, one at a time. Takes no lock. A running goroutine shows a place where it was. */
     public static void list(Scheduler s, Consumer<Goroutine> to) {
+        States states = new States(s);
         s.slots.forEach(gp -> {
-            Goroutine g = one(s, gp);
+            Goroutine g = one(s, gp, states);
             if (g != null) {
                 to.accept(g);
             }
@@ -105,7 +107,7 @@ public final class Traceback {
     }
 
     /** Returns a goroutine of a scheduler; null when the slot has none. */
-    static @Nullable Goroutine one(Scheduler s, long gp) {
+    static @Nullable Goroutine one(Scheduler s, long gp, States states) {
         int status = GStatus.readgstatus(gp) & ~GStatus.GSCAN;
         GStack st = HiddenStacks.of(s, gp); // Read before the check whether the goroutine lives, as in each.
         if (!lives(gp, status)) {
@@ -113,24 +115,28 @@ public final class Traceback {
         }
         boolean system = s.config.debug().system();
         Runnable fn = st == null ? GSlots.fn(gp) : null;
-        StackTraceElement[] all = st == null ? new StackTraceElement[0] : st.thread.getStackTrace();
+        StackTraceElement[] all = st == null ? NONE : st.thread.getStackTrace();
         List<StackTraceElement> frames = Frames.users(all, system);
         Map<String, String> labels = st == null ? Labelled.of(fn) : st.labels();
         String site = st == null ? Labelled.siteOf(fn) : st.site();
-        return new Goroutine(G.GOID.get(gp), state(gp, status), G.LOCKEDM.get(gp) != 0, frames,
+        return new Goroutine(G.GOID.get(gp), states.of(gp, status, st, all), G.LOCKEDM.get(gp) != 0, frames,
                 fn == null ? "" : Labelled.function(fn).getClass().getName(), labels == null ? Map.of() : labels, site == null ? "" : site);
     }
 
     /**
      * Returns the number of goroutines of a scheduler in each state, by the words of a traceback: {@code running}, {@code chan
-     * receive}, {@code running, locked to thread}. Takes no lock and reads no stack.
+     * receive}, {@code running, locked to thread}. Takes no lock and reads few stacks: see {@link States}.
      */
     public static Map<String, Long> states(Scheduler s) {
+        return states(s, new States(s));
+    }
+
+    static Map<String, Long> states(Scheduler s, States words) {
         Map<String, Long> states = new TreeMap<>();
         s.slots.forEach(gp -> {
             int status = GStatus.readgstatus(gp) & ~GStatus.GSCAN;
             if (status != GStatus.GDEAD && status != GStatus.GIDLE) {
-                String state = state(gp, status);
+                String state = words.of(gp, status, HiddenStacks.of(s, gp), null);
                 states.merge(G.LOCKEDM.get(gp) == 0 ? state : state.concat(LOCKED), 1L, Long::sum);
             }
         });
@@ -145,13 +151,13 @@ public final class Traceback {
         return b.toString();
     }
 
-    private static void header(StringBuilder b, long gp, int status) {
-        b.append(label(gp, status)).append(":\n");
+    /** Returns a goroutine's number with its state, for a thread dump that may hold the stack just now: it reads no frames. */
+    static String label(Scheduler s, GStack st, int status) {
+        return label(st.gp(), status, new States(s).of(st.gp(), status, st, NONE));
     }
 
-    /** Returns a goroutine's number with its state and wait reason. */
-    static String label(long gp, int status) {
-        StringBuilder b = new StringBuilder("goroutine ").append(G.GOID.get(gp)).append(" [").append(state(gp, status));
+    private static String label(long gp, int status, String state) {
+        StringBuilder b = new StringBuilder("goroutine ").append(G.GOID.get(gp)).append(" [").append(state);
         long since = G.WAITSINCE.getOpaque(gp);
         long minutes = since == 0 || status != GStatus.GWAITING ? 0 : (System.nanoTime() - since) / NANOS_A_MINUTE;
         if (minutes >= 1) {
@@ -161,17 +167,6 @@ public final class Traceback {
             b.append(LOCKED);
         }
         return b.append(']').toString();
-    }
-
-    private static String state(long gp, int status) {
-        return switch (status) {
-            case GStatus.GRUNNABLE -> "runnable";
-            case GStatus.GRUNNING -> "running";
-            case GStatus.GSYSCALL -> "syscall";
-            case GStatus.GWAITING -> WaitReason.of(G.WAITREASON.getOpaque(gp)).text();
-            case GStatus.GPREEMPTED -> "preempted";
-            default -> GStatus.name(status);
-        };
     }
 
     /** Returns the place where a goroutine was started, empty when that was not recorded. */

@@ -19,6 +19,7 @@ public final class JdkState {
     private static final int NEW = 0;
     private static final int STARTED = 1;
     static final int RUNNING = 2;
+    private static final int PARKING = 3;
     private static final int PARKED = 4;
     private static final int PINNED = 5;
     private static final int TIMED_PARKING = 6;
@@ -26,8 +27,10 @@ public final class JdkState {
     private static final int TIMED_PINNED = 8;
     static final int UNPARKED = 9;
     static final int YIELDED = 11;
+    private static final int BLOCKING = 12;
     private static final int BLOCKED = 13;
     static final int UNBLOCKED = 14;
+    private static final int WAITING = 15;
     static final int WAIT = 16;
     private static final int TIMED_WAITING = 17;
     private static final int TIMED_WAIT = 18;
@@ -106,6 +109,31 @@ public final class JdkState {
             LockSupport.unpark(st.host.thread); // Set before the thread was mounted, hence before it was pinned.
         }
         return false;
+    }
+
+    /** How a thread waits in the JDK. */
+    public enum Wait {
+        /** It does not wait, or the JDK has made it runnable. */
+        NONE,
+        /** {@code LockSupport.park}. */
+        PARKED,
+        /** {@code LockSupport.parkNanos} or {@code parkUntil}, by which {@code Thread.sleep} waits too. */
+        PARKED_FOR_A_TIME,
+        /** It is about to enter a monitor. */
+        MONITOR,
+        /** {@code Object.wait}. */
+        OBJECT_WAIT
+    }
+
+    /** Returns how the thread waits, or is about to wait, in the JDK. It may wait in another way a moment later. */
+    public static Wait wait(Stack st) {
+        return switch (CALLS.state(st.thread) & ~SUSPENDED) {
+            case PARKING, PARKED, PINNED -> Wait.PARKED;
+            case TIMED_PARKING, TIMED_PARKED, TIMED_PINNED -> Wait.PARKED_FOR_A_TIME;
+            case BLOCKING, BLOCKED -> Wait.MONITOR;
+            case WAITING, WAIT, TIMED_WAITING, TIMED_WAIT -> Wait.OBJECT_WAIT;
+            default -> Wait.NONE;
+        };
     }
 
     /** Whether the thread is parked with its carrier just now. */

@@ -55,7 +55,47 @@ public enum WaitReason {
     /** {@code Select.run} with channels of the goroutine's bubble only. */
     SELECT_DURABLE("select (durable)"),
     /** A connection or listener of {@code org.gmp4j.net}. */
-    IO_WAIT("IO wait");
+    IO_WAIT("IO wait"),
+    /** {@code Thread.sleep}. This and the following are parts of {@link #JDK} as {@link JdkWait} tells them apart. */
+    JDK_SLEEP("sleep"),
+    /** {@code LockSupport.park} with no blocker, or with one that has no constant here. */
+    JDK_PARK("park"),
+    /** The entry of a monitor that another thread owns. */
+    JDK_MONITOR("monitor"),
+    /** {@code Object.wait}. */
+    JDK_WAIT("Object.wait"),
+    /** A socket of the JDK's that has nothing to read. */
+    SOCKET_READ("socket read"),
+    /** A socket of the JDK's whose buffer is full. */
+    SOCKET_WRITE("socket write"),
+    /** A server socket of the JDK's. */
+    SOCKET_ACCEPT("socket accept"),
+    /** A socket of the JDK's that is being connected. */
+    SOCKET_CONNECT("socket connect"),
+    /** {@code Selector.select}. */
+    SELECTOR("selector"),
+    /** A pipe of the JDK's. */
+    PIPE("pipe"),
+    /** {@code Process.waitFor}. */
+    PROCESS("process"),
+    /** A park in a ReentrantLock. */
+    PARK_LOCK("park (ReentrantLock)"),
+    /** A park in a ReentrantReadWriteLock. */
+    PARK_RWLOCK("park (ReentrantReadWriteLock)"),
+    /** A park in a Condition, as that of a queue. */
+    PARK_CONDITION("park (Condition)"),
+    /** A park in a Semaphore. */
+    PARK_SEMAPHORE("park (Semaphore)"),
+    /** A park in a CountDownLatch. */
+    PARK_LATCH("park (CountDownLatch)"),
+    /** A park in a CompletableFuture. */
+    PARK_COMPLETABLE("park (CompletableFuture)"),
+    /** A park in a FutureTask. */
+    PARK_TASK("park (FutureTask)"),
+    /** A park in a SynchronousQueue. */
+    PARK_SYNCHRONOUS("park (SynchronousQueue)"),
+    /** A park in a LinkedTransferQueue. */
+    PARK_TRANSFER("park (LinkedTransferQueue)");
 
     private static final WaitReason[] VALUES = values();
 

@@ -56,7 +56,7 @@ class LeakPatternsTest {
             new Pattern("forgotten-in-a-map", 1, NOTHING, LeakPatternsTest::forgottenInAMap),
             // A wait for a monitor says for what only to a debugger.
             new Pattern("never-notified", 1, NOTHING, LeakPatternsTest::neverNotified),
-            new Pattern("lock-never-unlocked", 1, "java", LeakPatternsTest::lockNeverUnlocked));
+            new Pattern("lock-never-unlocked", 1, "park (ReentrantLock)", LeakPatternsTest::lockNeverUnlocked));
 
     private static final Map<String, Chan<Integer>> PENDING = new TreeMap<>();
     private static final Context SERVER = Context.background().withCancel();

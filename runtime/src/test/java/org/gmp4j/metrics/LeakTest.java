@@ -28,7 +28,7 @@ class LeakTest {
             7 chan receive
             1 chan receive (nil chan)
             1 chan send
-            1 java
+            1 park (CountDownLatch)
             1 select
             1 select (no cases)
             1 semacquire

@@ -14,7 +14,6 @@ import org.gmp4j.proc.Scheduler;
 import org.gmp4j.proc.Syscall;
 import org.gmp4j.proc.Upkeep;
 import org.gmp4j.struct.G;
-import org.gmp4j.struct.WaitReason;
 import org.gmp4j.testing.TestGmp;
 import org.junit.jupiter.api.Test;
 
@@ -43,7 +42,7 @@ class TracebackTest {
                 assertTrue(text(s).contains("[runnable]:\n"), () -> text(s));
                 waited(s, g, "chan receive");
                 c.send(2);
-                waited(s, g, WaitReason.JDK.text());
+                waited(s, g, "park");
                 LockSupport.unpark(t[0]);
             });
         }

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.report;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.concurrent.locks.LockSupport;
+
+import org.gmp4j.ffi.NativeException;
+import org.gmp4j.ffi.Sockets;
+import org.gmp4j.proc.GStack;
+import org.gmp4j.proc.HiddenStacks;
+import org.gmp4j.proc.Netpoll;
+import org.gmp4j.proc.Scheduler;
+import org.gmp4j.stack.JdkState;
+import org.gmp4j.struct.G;
+import org.gmp4j.struct.GStatus;
+import org.gmp4j.struct.JdkWait;
+import org.gmp4j.struct.WaitReason;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The states of goroutines in words, for one reading of a scheduler. A goroutine that waits in the JDK has the reason of {@link JdkWait}.
+ * If its frames were not read, the reason comes from the descriptor that it has in the poller, which is asked what it is. Where that does
+ * not decide, this reads the frames of a thread that is parked without a blocker, but of no more than {@value #MOST_STACKS} threads in one
+ * reading: a thread that began to wait in the JDK's own poller is told from a sleep, and a reading takes no long time. For one thread.
+ */
+final class States {
+    private static final int MOST_STACKS = 256;
+    private static final String PINNED = ", pinned";
+    private static final String SELECTOR = "anon_inode:[eventpoll]";
+
+    private final Scheduler s;
+    private int stacksLeft;
+    /** For each G's number the descriptor for which it waits plus one, negative if to write; 0 for none. Null until needed. */
+    private int @Nullable [] descriptors;
+
+    States(Scheduler s) {
+        this(s, MOST_STACKS);
+    }
+
+    States(Scheduler s, int stacks) {
+        this.s = s;
+        stacksLeft = stacks;
+    }
+
+    /**
+     * Returns the state of a goroutine, or the reason of its wait.
+     *
+     * @param status the G's status without the scan bit
+     * @param st its stack; null when it has none
+     * @param frames its frames, innermost first; null when they were not read
+     */
+    String of(long gp, int status, @Nullable GStack st, StackTraceElement @Nullable [] frames) {
+        return switch (status) {
+            case GStatus.GRUNNABLE -> "runnable";
+            case GStatus.GRUNNING -> running("running", gp, st, frames);
+            case GStatus.GSYSCALL -> running("syscall", gp, st, frames);
+            case GStatus.GWAITING -> {
+                WaitReason reason = WaitReason.of(G.WAITREASON.getOpaque(gp));
+                yield reason == WaitReason.JDK && st != null ? inJdk(gp, st, frames, reason.text()) : reason.text();
+            }
+            case GStatus.GPREEMPTED -> "preempted";
+            default -> GStatus.name(status);
+        };
+    }
+
+    /** A goroutine that is parked pinned has its thread still, and so its status. */
+    private String running(String state, long gp, @Nullable GStack st, StackTraceElement @Nullable [] frames) {
+        return st == null || !JdkState.isPinned(st) ? state : inJdk(gp, st, frames, state).concat(PINNED);
+    }
+
+    private String inJdk(long gp, GStack st, StackTraceElement @Nullable [] frames, String otherwise) {
+        JdkState.Wait state = JdkState.wait(st);
+        if (state == JdkState.Wait.NONE) {
+            return otherwise;
+        }
+        Object blocker = LockSupport.getBlocker(st.thread);
+        Class<?> type = blocker == null ? null : blocker.getClass();
+        boolean parked = state == JdkState.Wait.PARKED || state == JdkState.Wait.PARKED_FOR_A_TIME;
+        WaitReason better = null;
+        if (frames != null) {
+            better = JdkWait.of(frames);
+        } else if (parked && type == null) {
+            int d = descriptor(gp);
+            better = d != 0 ? ofDescriptor(d) : stacksLeft > 0 && !HiddenStacks.areHidden(s) ? ofStack(st) : null;
+        }
+        return better != null ? better.text() : JdkWait.text(JdkWait.of(state, type, null), type);
+    }
+
+    private @Nullable WaitReason ofStack(GStack st) {
+        stacksLeft--;
+        return JdkWait.of(st.thread.getStackTrace());
+    }
+
+    /** Returns what {@link #descriptors} has for a goroutine. */
+    private int descriptor(long gp) {
+        if (descriptors == null) {
+            Descriptors found = new Descriptors();
+            s.netpoll().eachWait(found);
+            descriptors = found.byG;
+        }
+        int i = G.INDEX.get(gp);
+        return i < descriptors.length ? descriptors[i] : 0;
+    }
+
+    /** Collects {@link #descriptors}. */
+    private static final class Descriptors implements Netpoll.Waits {
+        private int[] byG = {};
+
+        @Override
+        public void waits(long gp, int fd, boolean write) {
+            int i = G.INDEX.get(gp);
+            if (i >= byG.length) {
+                byG = Arrays.copyOf(byG, 2 * i + 1);
+            }
+            byG[i] = write ? -fd - 1 : fd + 1;
+        }
+    }
+
+    /** Returns the reason by a number of {@link #descriptors}. The descriptor may have been closed, or be another file's meanwhile. */
+    private static WaitReason ofDescriptor(int d) {
+        boolean write = d < 0;
+        int fd = Math.abs(d) - 1;
+        try {
+            boolean listens = Sockets.isListening(fd);
+            return listens ? WaitReason.SOCKET_ACCEPT
+                    : !write ? WaitReason.SOCKET_READ
+                    : Sockets.isConnected(fd) ? WaitReason.SOCKET_WRITE : WaitReason.SOCKET_CONNECT;
+        } catch (NativeException noSocket) {
+            return isSelector(fd) ? WaitReason.SELECTOR : WaitReason.PIPE;
+        }
+    }
+
+    private static boolean isSelector(int fd) {
+        try {
+            return Files.readSymbolicLink(Path.of("/proc/self/fd/" + fd)).toString().equals(SELECTOR);
+        } catch (IOException closed) {
+            return false;
+        }
+    }
+}
