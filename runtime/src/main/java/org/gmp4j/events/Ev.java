@@ -60,6 +60,9 @@ public final class Ev {
     /** The collector has freed a waiting goroutine, which ends it. */
     public static final int COLLECTED = 22;
 
+    /** The name of the thread of a goroutine whose {@link #CREATE} follows; detail: its length, bytes of UTF-8 as of {@link #LOG}. */
+    public static final int NAME = 23;
+
     /** Arguments of {@link #YIELD}. */
     public static final int GOSCHED = 0;
     /** Argument of {@link #YIELD}: the goroutine was preempted. */
@@ -123,7 +126,7 @@ public final class Ev {
     public static int words(int kind, long word) {
         return switch (kind) {
             case TASK_BEGIN, TASK_END -> 4;
-            case LOG -> 2 + textWords(detail(word));
+            case LOG, NAME -> 2 + textWords(detail(word));
             default -> 2;
         };
     }

@@ -143,7 +143,7 @@ public final class EventRing {
     }
 
     /** Writes an event with a text. */
-    void text(int kind, long goid, byte[] text) {
+    public void text(int kind, long goid, byte[] text) {
         int n = Math.min(text.length, Ev.LONGEST_LOG);
         int words = Ev.textWords(n);
         room(TWO_WORDS + words * Long.BYTES);

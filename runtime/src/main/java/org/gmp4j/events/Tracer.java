@@ -130,15 +130,19 @@ public final class Tracer {
 
     /** Writes a message of the program. {@code ring} is that of the caller's P; null when the caller has none. */
     public void log(@Nullable EventRing ring, long goid, String message) {
-        byte[] text = message.getBytes(StandardCharsets.UTF_8);
+        text(ring, Ev.LOG, goid, message.getBytes(StandardCharsets.UTF_8));
+    }
+
+    /** Writes an event with a text in UTF-8. {@code ring} is that of the caller's P; null when the caller has none. */
+    public void text(@Nullable EventRing ring, int kind, long goid, byte[] text) {
         if (ring == null) {
             lock.lock();
             if (!closed) {
-                outside.text(Ev.LOG, goid, text);
+                outside.text(kind, goid, text);
             }
             lock.unlock();
         } else {
-            ring.text(Ev.LOG, goid, text);
+            ring.text(kind, goid, text);
         }
     }
 

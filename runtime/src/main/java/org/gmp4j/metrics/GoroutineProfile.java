@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -29,14 +30,16 @@ public final class GoroutineProfile {
      * @param state their state, or the reason of their wait, as in a traceback: {@code chan receive}
      * @param locked whether they are locked to threads
      * @param frames their frames, innermost first; empty when they have not begun
-     * @param function the class of their function when they have not begun, else empty
+     * @param function the class of their function when they have not begun, or of the task of their threads; else empty
      * @param labels their labels, set by {@link Labels}
      * @param count their number
      * @param first the lowest of their numbers
      * @param site the place where they were started; empty without {@code GMPDEBUG=createsites=1}
+     * @param threads the numbers and names of up to three of their threads, {@code #31 "orders-0"}, if they are virtual threads that the
+     *     program or a library has made
      */
     public record Group(String state, boolean locked, List<StackTraceElement> frames, String function, Map<String, String> labels,
-            int count, long first, String site) {
+            int count, long first, String site, List<String> threads) {
     }
 
     private record Key(String state, boolean locked, List<StackTraceElement> frames, String function, Map<String, String> labels,
@@ -47,7 +50,11 @@ public final class GoroutineProfile {
     private static final class Found {
         private int count;
         private long first = Long.MAX_VALUE;
+        private final List<String> threads = new ArrayList<>();
     }
+
+    /** The number of threads that a group names. */
+    private static final int MOST_THREADS = 3;
 
     private final String kind;
     private final List<Group> groups;
@@ -61,11 +68,14 @@ public final class GoroutineProfile {
             Found f = found.computeIfAbsent(key, k -> new Found());
             f.count++;
             f.first = Math.min(f.first, g.goid());
+            if (!g.thread().isEmpty() && f.threads.size() < MOST_THREADS) {
+                f.threads.add(g.thread());
+            }
         });
         groups = found.entrySet().stream().map(e -> {
             Key k = e.getKey();
             return new Group(k.state, k.locked, k.frames, k.function, k.labels, e.getValue().count, e.getValue().first,
-                    k.site);
+                    k.site, List.copyOf(e.getValue().threads));
         }).sorted((a, b) -> a.count != b.count ? b.count - a.count : Long.compare(a.first, b.first)).toList();
         total = groups.stream().mapToInt(Group::count).sum();
     }
@@ -105,12 +115,18 @@ public final class GoroutineProfile {
             if (!g.labels.isEmpty()) {
                 b.append("\tlabels: ").append(new TreeMap<>(g.labels)).append('\n');
             }
+            if (!g.threads.isEmpty()) {
+                b.append(g.count == 1 ? "\tthread " : "\tthreads ").append(String.join(", ", g.threads))
+                        .append(g.count > g.threads.size() ? ", \u2026\n" : "\n");
+            }
             if (g.frames.isEmpty()) {
                 b.append("\t(not started) ").append(g.function).append('\n');
             }
             g.frames.forEach(e -> b.append('\t').append(e).append('\n'));
             if (!g.site.isEmpty()) {
                 b.append("created at ").append(g.site).append('\n');
+            } else if (!g.frames.isEmpty() && !g.function.isEmpty()) {
+                b.append("task ").append(g.function).append('\n');
             }
         }
         return b.toString();
@@ -136,6 +152,10 @@ public final class GoroutineProfile {
             labels.put("state", g.state);
             if (!g.site.isEmpty()) {
                 labels.put("created", g.site);
+            }
+            if (!g.threads.isEmpty()) {
+                labels.put("task", g.function);
+                labels.put("threads", String.join(", ", g.threads));
             }
             List<StackTraceElement> frames = g.frames.isEmpty()
                     ? List.of(new StackTraceElement(g.function, "(not started)", null, -1)) : g.frames;

@@ -95,7 +95,7 @@ public abstract class GStack extends Stack {
     @Nullable Object parkLock;
     /** Whether its present wait may be ended by an interrupt, a limit of time or a context. Written by the goroutine. */
     boolean endable;
-    /** The place where the goroutine was started; null when that was not recorded. Written by the goroutine. */
+    /** The place where the goroutine was started; null when that was not recorded. Written by the goroutine, or by its starter. */
     @Nullable String site;
 
     /** The object that is notified of the goroutine's end, in place of {@link #report}; null for none. */
@@ -398,6 +398,11 @@ public abstract class GStack extends Stack {
     /** Returns the place where this goroutine was started; null when that was not recorded. */
     public @Nullable String site() {
         return site;
+    }
+
+    /** Returns the class of the task of this stack's thread, which has an identity: see {@link JdkThreads#taskClass}. */
+    public Class<?> taskClass() {
+        return JdkThreads.taskClass(ThreadTask.inside(JdkThreads.task(this)));
     }
 
     /** Returns whether one goroutine after the other runs on this stack. False for a thread with an identity, started by the JDK. */

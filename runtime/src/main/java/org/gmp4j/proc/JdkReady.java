@@ -15,6 +15,7 @@ import org.gmp4j.struct.FieldHandle;
 import org.gmp4j.struct.GStatus;
 import org.gmp4j.struct.M;
 import org.gmp4j.struct.Schedt;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The JDK's wake-ups of a virtual thread that is a goroutine. When the JDK parks the thread (at a lock, a monitor, a socket), the M
@@ -55,23 +56,50 @@ final class JdkReady {
         }
         GStack caller = GStack.current();
         boolean outside = caller == null || M.LOCKS.getOpaque(caller.machine().mp) == 0;
-        if (starts && outside && Headroom.enough()) {
-            st.s.collected.help();
+        boolean room = !outside || Headroom.enough();
+        int traced = 0;
+        String place = null;
+        if (outside && room && (starts || st.gp == 0)) {
+            Runnable fn = st.s.tracer == null && st.s.places == null ? null : started(st, task, starts);
+            if (fn != null) {
+                traced = Tracing.site(st.s, fn);
+                place = st.s.places == null ? null : Newproc.place(st.s.places, fn);
+            }
+            if (starts) {
+                st.s.collected.help();
+            }
         }
-        if (!outside || Headroom.enough() || !Deferred.add(new Deferred.Wakeup(st, task))) {
-            executeNow(st, task);
+        if (room || !Deferred.add(new Deferred.Wakeup(st, task))) {
+            executeNow(st, task, traced, place);
         }
+    }
+
+    /** Returns the task of the virtual thread that {@code task} starts; null when it starts none. */
+    private static @Nullable Runnable started(GStack st, Runnable task, boolean starts) {
+        Thread vt = starts ? JdkThreads.threadOf(task) : JdkState.isNew(st) ? st.thread : null;
+        return vt == null ? null : ThreadTask.inside(JdkThreads.task(vt));
     }
 
     /** Does the work of {@link #execute}, with enough room on the caller's stack, or on a thread that must not fail. */
     static void executeNow(GStack st, Runnable task) {
+        executeNow(st, task, 0, null);
+    }
+
+    /**
+     * Does the work of {@link #execute}.
+     *
+     * @param traced the number of the place where a thread is started, in the trace; 0 for none
+     * @param place that place, if it is to be recorded; else null
+     */
+    private static void executeNow(GStack st, Runnable task, int traced, @Nullable String place) {
         GStack caller = GStack.enterChecked();
         try {
             if (st.isMine(task)) {
                 if (st.gp != 0) {
                     jdkReady(st);
                 } else if (JdkState.isNew(st)) {
-                    Newproc.adopt(st.s, st); // This is Thread.start: the first call, and the only one before the thread runs.
+                    st.site = place;
+                    Newproc.adopt(st.s, st, traced); // This is Thread.start: the first call, and the only one before the thread runs.
                 } // Otherwise the stack was dropped, and this is a late interrupt of a goroutine that ran on it.
                 return;
             }
@@ -79,7 +107,9 @@ final class JdkReady {
             if (vt == null) {
                 Newproc.newproc(st.s, task);
             } else {
-                Newproc.adopt(st.s, Stacks.ofThread(st.s, vt));
+                GStack of = Stacks.ofThread(st.s, vt);
+                of.site = place;
+                Newproc.adopt(st.s, of, traced);
             }
         } finally {
             GStack.exit(caller);

@@ -54,11 +54,11 @@ final class Newproc {
             Machine m = Machine.of();
             long pp;
             if (m == null || m.s != s || (pp = m.pp()) == 0) {
-                if (!newprocExternal(s, fn, null, site)) {
+                if (!newprocExternal(s, fn, null, site, null)) {
                     throw new IllegalStateException("go on a closed Gmp");
                 }
             } else {
-                newproc1(s, m, pp, fresh(s, pp, fn), 1, site);
+                newproc1(s, m, pp, fresh(s, pp, fn), 1, site, null);
             }
         } finally {
             GStack.exit(st);
@@ -66,7 +66,7 @@ final class Newproc {
     }
 
     /** Returns the name of the place at which the caller starts a goroutine; null if there is no memory for it. */
-    private static @Nullable String place(Names places, Runnable fn) {
+    static @Nullable String place(Names places, Runnable fn) {
         try {
             return places.name(places.site(fn));
         } catch (OutOfMemoryError e) {
@@ -87,7 +87,7 @@ final class Newproc {
             Machine m = Machine.of();
             long pp;
             if (m == null || m.s != s || (pp = m.pp()) == 0) {
-                return newprocExternal(s, fn, null, 0);
+                return newprocExternal(s, fn, null, 0, null);
             }
             P.NSPAWN.setRelease(pp, P.NSPAWN.get(pp) + 1);
             VarHandle.fullFence();
@@ -102,7 +102,7 @@ final class Newproc {
                 P.NEXIT.setRelease(pp, P.NEXIT.get(pp) + 1);
                 throw t;
             }
-            newproc1(s, m, pp, gp, 0, 0);
+            newproc1(s, m, pp, gp, 0, 0, null);
             return true;
         } finally {
             GStack.exit(st);
@@ -120,9 +120,12 @@ final class Newproc {
         return gp == 0 ? s.slots.malg() : gp;
     }
 
-    private static void newproc1(Scheduler s, Machine m, long pp, long gp, int count, int site) {
+    private static void newproc1(Scheduler s, Machine m, long pp, long gp, int count, int site, byte @Nullable [] name) {
         init(gp, goid(s, pp), M.CURG.get(m.mp));
         if (m.trace != null) {
+            if (name != null) {
+                m.trace.text(Ev.NAME, G.GOID.get(gp), name);
+            }
             m.trace.event(Ev.CREATE, 0, G.GOID.get(gp), site);
         }
         P.NSPAWN.setRelease(pp, P.NSPAWN.get(pp) + count);
@@ -133,15 +136,18 @@ final class Newproc {
     /**
      * Makes a G of a virtual thread that was started and has {@code s} as its scheduler; the G keeps the thread's stack. If a
      * goroutine of this scheduler started it, which is inside {@link GStack#enter}, the G goes to runnext, as one that {@code go} starts.
+     *
+     * @param site the number of the place where it was started, in the trace; 0 for none
      */
-    static void adopt(Scheduler s, GStack st) {
+    static void adopt(Scheduler s, GStack st, int site) {
+        byte[] name = Tracing.name(s, st);
         if (insideOf(s)) {
             Machine m = GStack.mine().machine();
             long pp = m.pp();
             long gp = slot(s, pp);
             give(gp, st);
-            newproc1(s, m, pp, gp, 1, 0);
-        } else if (!newprocExternal(s, null, st, 0)) { // On g0 too, where no goroutine keeps the scheduler open.
+            newproc1(s, m, pp, gp, 1, site, name);
+        } else if (!newprocExternal(s, null, st, site, name)) { // On g0 too, where no goroutine keeps the scheduler open.
             throw new RejectedExecutionException("start of a thread on a closed Gmp");
         }
     }
@@ -150,7 +156,8 @@ final class Newproc {
      * Starts a goroutine through the global queue, for a caller that has no P of this scheduler. Returns false when the scheduler is
      * closing.
      */
-    private static boolean newprocExternal(Scheduler s, @Nullable Runnable fn, @Nullable GStack st, int site) {
+    private static boolean newprocExternal(Scheduler s, @Nullable Runnable fn, @Nullable GStack st, int site,
+            byte @Nullable [] name) {
         long sched = s.sched;
         SchedLock.lock(sched);
         if (Schedt.CLOSING.getAcquire(sched) != 0 && !insideOf(s)) {
@@ -180,6 +187,9 @@ final class Newproc {
         init(gp, Schedt.addGoidgen(sched, 1), 0);
         Tracer t = s.tracer;
         if (t != null) {
+            if (name != null) {
+                t.text(null, Ev.NAME, G.GOID.get(gp), name);
+            }
             t.outside(Ev.CREATE, 0, G.GOID.get(gp), site);
         }
         GlobalRunq.globrunqput(sched, gp);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.proc;
 
+import java.nio.charset.StandardCharsets;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 
@@ -28,6 +29,8 @@ public final class Tracing {
     /** The states of all goroutines of a stopped world. */
     public static final class State {
         private long[] all = new long[64];
+        /** The stacks' threads and sites, two entries for each goroutine; null where it has none. */
+        private @Nullable Object[] who = new Object[2 * 64];
         private int n;
 
         private void add(long gp) {
@@ -37,9 +40,15 @@ public final class Tracing {
             }
             if (n == all.length) {
                 all = java.util.Arrays.copyOf(all, 2 * n);
+                who = java.util.Arrays.copyOf(who, 4 * n);
+            }
+            GStack st = (GStack) GSlots.stack(gp);
+            if (st != null) {
+                who[2 * n] = st.pooled ? null : st.thread.getName();
+                who[2 * n + 1] = st.site;
             }
             int reason = status == GStatus.GWAITING ? G.WAITREASON.getOpaque(gp) : 0;
-            if (reason == WaitReason.JDK.ordinal() && GSlots.stack(gp) instanceof GStack st) {
+            if (reason == WaitReason.JDK.ordinal() && st != null) {
                 reason = jdkReason(st).ordinal();
             }
             all[n++] = (G.GOID.get(gp) << REASON_BITS | reason) << STATUS_BITS | status;
@@ -53,6 +62,16 @@ public final class Tracing {
         /** Returns the goid of the goroutine number {@code i}. */
         public long goid(int i) {
             return all[i] >>> STATUS_BITS + REASON_BITS;
+        }
+
+        /** Returns the name of the thread of the goroutine number {@code i}; empty for none. */
+        public String thread(int i) {
+            return who[2 * i] instanceof String name ? name : "";
+        }
+
+        /** Returns the place where the goroutine number {@code i} was started; empty when that was not recorded. */
+        public String site(int i) {
+            return who[2 * i + 1] instanceof String site ? site : "";
         }
 
         /** Returns the {@link GStatus} of the goroutine number {@code i}. */
@@ -140,6 +159,19 @@ public final class Tracing {
             return t == null ? 0 : t.names.site(fn);
         } catch (OutOfMemoryError e) {
             return 0;
+        }
+    }
+
+    /** Returns the event's text for the name of a thread; null when it has none, nothing is traced, or there is no memory. */
+    static byte @Nullable [] name(Scheduler s, GStack st) {
+        if (s.tracer == null) {
+            return null;
+        }
+        try {
+            String name = st.thread.getName();
+            return name.isEmpty() ? null : name.getBytes(StandardCharsets.UTF_8);
+        } catch (OutOfMemoryError e) {
+            return null;
         }
     }
 

@@ -48,9 +48,12 @@ public final class Traceback {
                 StringBuilder b = new StringBuilder();
                 StackTraceElement[] frames = st == null ? NONE : st.thread.getStackTrace();
                 b.append(label(gp, status, states.of(gp, status, st, frames))).append(":\n");
+                String thread = thread(st);
+                if (!thread.isEmpty()) {
+                    b.append("\tthread ").append(thread).append(", task ").append(task(st, null)).append('\n');
+                }
                 if (st == null) {
-                    Runnable fn = GSlots.fn(gp);
-                    b.append("\t(not started) ").append(fn == null ? "" : Labelled.function(fn).getClass().getName()).append('\n');
+                    b.append("\t(not started) ").append(task(null, GSlots.fn(gp))).append('\n');
                 } else {
                     Frames.append(b, frames, system);
                 }
@@ -67,12 +70,32 @@ public final class Traceback {
      * @param state its state, or the reason of its wait
      * @param locked whether it is locked to a thread
      * @param frames its frames, innermost first; empty when it has not begun
-     * @param fn the class of its function when it has not begun, else empty
+     * @param fn the class of its function when it has not begun, or of its thread's task; else empty
      * @param labels its labels, see {@link Labelled}
      * @param site the place where it was started; empty when that was not recorded
+     * @param thread its thread, if that has an identity: {@code #31 "orders-0"}; else empty
      */
     public record Goroutine(long goid, String state, boolean locked, List<StackTraceElement> frames, String fn,
-            Map<String, String> labels, String site) {
+            Map<String, String> labels, String site, String thread) {
+    }
+
+    /** Returns the number and the name of a thread with an identity; empty for a goroutine without one. */
+    private static String thread(@Nullable GStack st) {
+        if (st == null || st.isPooled()) {
+            return "";
+        }
+        String name = st.thread.getName();
+        return "#" + st.thread.threadId() + (name.isEmpty() ? "" : " \"" + name + '"');
+    }
+
+    /** Returns the class of a thread's task, or of the function of a goroutine that has not begun; empty for others. */
+    private static String task(@Nullable GStack st, @Nullable Runnable fn) {
+        if (st != null) {
+            String name = st.isPooled() ? "" : st.taskClass().getName();
+            int hidden = name.indexOf('/');
+            return hidden < 0 ? name : name.substring(0, hidden); // A lambda's ends with an address.
+        }
+        return fn == null ? "" : Labelled.function(fn).getClass().getName();
     }
 
     /** Returns whether the slot has a goroutine that the collector has not freed. */
@@ -120,7 +143,7 @@ public final class Traceback {
         Map<String, String> labels = st == null ? Labelled.of(fn) : st.labels();
         String site = st == null ? Labelled.siteOf(fn) : st.site();
         return new Goroutine(G.GOID.get(gp), states.of(gp, status, st, all), G.LOCKEDM.get(gp) != 0, frames,
-                fn == null ? "" : Labelled.function(fn).getClass().getName(), labels == null ? Map.of() : labels, site == null ? "" : site);
+                task(st, fn), labels == null ? Map.of() : labels, site == null ? "" : site, thread(st));
     }
 
     /**

@@ -3,6 +3,7 @@ package org.gmp4j.stack;
 
 import java.lang.reflect.Field;
 import java.lang.reflect.Modifier;
+import java.util.concurrent.Callable;
 import java.util.concurrent.Executor;
 
 import jdk.internal.vm.Continuation;
@@ -159,9 +160,47 @@ public final class JdkThreads {
         CALLS.setScheduler(vt, scheduler);
     }
 
-    /** Returns the task of a virtual thread that never ran. */
+    /** Returns the task with which a virtual thread was made. */
     public static Runnable task(Stack st) {
         return CALLS.task(st.cont);
+    }
+
+    /** Returns the task with which a virtual thread was made. */
+    public static Runnable task(Thread vt) {
+        return CALLS.task(CALLS.cont(vt));
+    }
+
+    /**
+     * Returns the class of a thread's task. An executor of the JDK wraps what it is given ({@code FutureTask}): then this is the class of
+     * the object inside, if that is still there.
+     */
+    public static Class<?> taskClass(Runnable task) {
+        Object inner = task;
+        for (int levels = WRAPPERS; levels > 0 && inner.getClass().getClassLoader() == null; levels--) {
+            Object next = wrapped(inner);
+            if (next == null) {
+                break;
+            }
+            inner = next;
+        }
+        return inner.getClass();
+    }
+
+    /** Returns the object that a wrapper of the JDK's runs or calls; null when it has none. */
+    private static @Nullable Object wrapped(Object wrapper) {
+        for (Class<?> c = wrapper.getClass(); c != null; c = c.getSuperclass()) {
+            for (Field f : c.getDeclaredFields()) {
+                Class<?> type = f.getType();
+                boolean runs = Runnable.class.isAssignableFrom(type) && !Thread.class.isAssignableFrom(type) || type == Callable.class;
+                if (runs && !Modifier.isStatic(f.getModifiers())) {
+                    Object inner = CALLS.get(wrapper, CALLS.offset(f));
+                    if (inner != null && inner != wrapper) {
+                        return inner;
+                    }
+                }
+            }
+        }
+        return null;
     }
 
     /**

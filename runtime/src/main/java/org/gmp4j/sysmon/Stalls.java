@@ -112,8 +112,12 @@ public final class Stalls {
             }
         }
         if (printRate > 0) {
-            StringBuilder b = new StringBuilder("STALL goroutine ").append(stall.goid)
-                    .append(r.running ? " ran past its quantum without a point:\n" : " blocked its thread:\n");
+            StringBuilder b = new StringBuilder("STALL goroutine ").append(stall.goid);
+            String name = st.thread.getName();
+            if (!name.isEmpty()) {
+                b.append(" \"").append(name).append('"');
+            }
+            b.append(r.running ? " ran past its quantum without a point:\n" : " blocked its thread:\n");
             for (StackTraceElement e : stall.stack) {
                 b.append('\t').append(e).append('\n');
             }

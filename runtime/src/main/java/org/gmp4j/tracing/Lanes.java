@@ -48,16 +48,27 @@ final class Lanes implements Merge.Sink {
     private static final class Goroutine {
         private final long goid;
         private final String site;
+        /** The name of its thread; empty for none. */
+        private final String thread;
+        /** Whether it lived before the trace, or is known by a later event only. */
+        private final boolean older;
         private int status;
         private int reason;
         private String yielded = "";
         private long flow;
         private boolean shown;
 
-        Goroutine(long goid, String site, int status) {
+        Goroutine(long goid, String site, String thread, boolean older, int status) {
             this.goid = goid;
             this.site = site;
+            this.thread = thread;
+            this.older = older;
             this.status = status;
+        }
+
+        /** The name of its lane. {@code gmp trace} reads the site from it. */
+        String label() {
+            return "G" + goid + " " + (thread.isEmpty() ? "" : '"' + thread.replace('"', '\'') + "\" ") + site;
         }
 
         String lane() {
@@ -85,6 +96,8 @@ final class Lanes implements Merge.Sink {
     /** Says whether all goroutines that lived at the beginning are known. */
     private final boolean first;
     private final Map<Long, Goroutine> all = new HashMap<>();
+    /** The names of threads whose goroutines come next. */
+    private final Map<Long, String> threads = new HashMap<>();
     private final Map<Integer, Lane> ps = new HashMap<>();
     private final Map<Long, Boolean> tracks = new HashMap<>();
     private long flows;
@@ -113,7 +126,8 @@ final class Lanes implements Merge.Sink {
         this.first = first != null;
         if (first != null) {
             for (int i = 0; i < first.count(); i++) {
-                Goroutine g = new Goroutine(first.goid(i), OLDER, first.status(i));
+                String site = first.site(i);
+                Goroutine g = new Goroutine(first.goid(i), site.isEmpty() ? OLDER : site, first.thread(i), true, first.status(i));
                 g.reason = first.reason(i);
                 all.put(g.goid, g);
                 count[g.status]++;
@@ -176,17 +190,20 @@ final class Lanes implements Merge.Sink {
             case Ev.STW_BEGIN -> world(t, true);
             case Ev.STW_END -> world(t, false);
             case Ev.QUEUE -> queue(t, number, Ev.detail(word));
-            case Ev.LOG -> {
-                byte[] text = new byte[Ev.detail(word)];
-                MemorySegment.copy(words, JAVA_BYTE, at + 2 * Long.BYTES, text, 0, text.length);
-                out.message(regions(known(number, GStatus.GRUNNING), t), new String(text, StandardCharsets.UTF_8)).put(t);
-            }
+            case Ev.LOG -> out.message(regions(known(number, GStatus.GRUNNING), t), text(words, at, word)).put(t);
+            case Ev.NAME -> threads.put(number, text(words, at, word));
             case Ev.REGION_BEGIN -> out.begin(regions(known(number, GStatus.GRUNNING), t), name(Ev.detail(word))).put(t);
             case Ev.REGION_END -> out.end(regions(known(number, GStatus.GRUNNING), t)).put(t);
             case Ev.TASK_BEGIN, Ev.TASK_END -> task(t, kind, Ev.detail(word), words.get(JAVA_LONG, at + 2 * Long.BYTES),
                     words.get(JAVA_LONG, at + 3 * Long.BYTES));
             default -> throw new IOException("the tracer wrote an event of no kind: " + kind);
         }
+    }
+
+    private static String text(MemorySegment words, long at, long word) {
+        byte[] text = new byte[Ev.detail(word)];
+        MemorySegment.copy(words, JAVA_BYTE, at + 2 * Long.BYTES, text, 0, text.length);
+        return new String(text, StandardCharsets.UTF_8);
     }
 
     private String name(int number) {
@@ -204,7 +221,8 @@ final class Lanes implements Merge.Sink {
         }
         if (kind == Ev.CREATE) {
             created++;
-            Goroutine g = new Goroutine(goid, name(detail), GStatus.GRUNNABLE);
+            String thread = threads.remove(goid);
+            Goroutine g = new Goroutine(goid, name(detail), thread == null ? "" : thread, false, GStatus.GRUNNABLE);
             all.put(goid, g);
             count[g.status]++;
             woken(t, ring, p, g, "go");
@@ -255,15 +273,15 @@ final class Lanes implements Merge.Sink {
     private Goroutine known(long goid, int status) {
         return all.computeIfAbsent(goid, id -> {
             count[status]++;
-            return new Goroutine(id, OLDER, status);
+            return new Goroutine(id, OLDER, "", true, status);
         });
     }
 
     private void show(Goroutine g, long t) throws IOException {
         if (!g.shown) {
             g.shown = true;
-            out.track(id(G, g.goid), id(GS, 0), "G" + g.goid + " " + g.site, false);
-            out.begin(id(G, g.goid), g.lane()).put(g.site.equals(OLDER) ? base + begin : t);
+            out.track(id(G, g.goid), id(GS, 0), g.label(), false);
+            out.begin(id(G, g.goid), g.lane()).put(g.older ? base + begin : t);
         }
     }
 

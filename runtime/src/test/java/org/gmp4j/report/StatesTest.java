@@ -88,7 +88,8 @@ class StatesTest {
                 }
             }
         });
-        await(g.scheduler(), () -> g.scheduler().netpoll().anyWaiters(g.scheduler()));
+        Scheduler s = g.scheduler();
+        await(s, () -> s.netpoll().anyWaiters(s));
         ours.set(true);
         threads.getLast().join();
         free.setSoTimeout(0);

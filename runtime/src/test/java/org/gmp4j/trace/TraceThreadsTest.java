@@ -8,9 +8,11 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.SocketTimeoutException;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicBoolean;
 
+import org.gmp4j.proc.Scheduler;
 import org.gmp4j.testing.TestGmp;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -24,7 +26,7 @@ class TraceThreadsTest {
         void now() throws Exception;
     }
 
-    private static Thread start(TestGmp g, Waiting w) {
+    private static Thread start(TestGmp g, String name, Waiting w) {
         Thread t = g.gmp.threadFactory().newThread(() -> {
             try {
                 w.now();
@@ -32,6 +34,7 @@ class TraceThreadsTest {
                 throw new IllegalStateException(e);
             }
         });
+        t.setName(name);
         t.start();
         return t;
     }
@@ -48,15 +51,16 @@ class TraceThreadsTest {
         Path file = dir.resolve("waits");
         try (TestGmp g = TestGmp.procs(1); ServerSocket server = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
             server.setSoTimeout(1);
+            Scheduler s = g.scheduler();
             AtomicBoolean polled = new AtomicBoolean();
             Semaphore older = new Semaphore(0);
             Semaphore newer = new Semaphore(0);
-            Thread first = start(g, older::acquire);
+            Thread first = start(g, "first", older::acquire);
             awaitWaiting(first);
             Trace t = Trace.start(g.gmp, file);
-            Thread second = start(g, newer::acquire);
-            Thread third = start(g, () -> Thread.sleep(1));
-            Thread fourth = start(g, () -> {
+            Thread second = start(g, "a \"second\" one", newer::acquire);
+            Thread third = start(g, "", () -> Thread.sleep(1));
+            Thread fourth = start(g, "fourth", () -> {
                 while (!polled.get()) {
                     try {
                         server.accept().close();
@@ -66,7 +70,7 @@ class TraceThreadsTest {
                 }
             });
             awaitWaiting(second);
-            while (!g.scheduler().netpoll().anyWaiters(g.scheduler())) { // The first waits are in the JDK's poller.
+            while (!s.netpoll().anyWaiters(s)) { // The first waits are in the JDK's poller.
                 Thread.yield();
             }
             polled.set(true);
@@ -81,6 +85,10 @@ class TraceThreadsTest {
             assertFalse(d.named("goroutines", "waiting: sleep").isEmpty());
             assertFalse(d.named("goroutines", "waiting: IO wait").isEmpty());
             assertEquals(0, d.named("goroutines", "waiting: java").size());
+            List<String> lanes = d.in("goroutines").stream().map(l -> l.name.replaceFirst("G[0-9]+ ", "").replaceFirst(" \\(.*", ""))
+                    .sorted().toList();
+            String here = TraceThreadsTest.class.getName() + ".start";
+            assertEquals(List.of("\"a 'second' one\" " + here, "\"first\"", "\"fourth\" " + here, here), lanes);
         }
     }
 }

@@ -68,8 +68,9 @@ final class Screen {
         line("  goroutines  %s running, %s runnable, %s waiting, %s without a P", now("/sched/goroutines/running:goroutines"),
                 now("/sched/goroutines/runnable:goroutines"), now("/sched/goroutines/waiting:goroutines"),
                 now("/sched/goroutines/not-in-go:goroutines"));
-        line("  queues      %s global, %s local; %s timers, %s wait for the network", now("/sched/runqueue/global:goroutines"),
-                now("/sched/runqueue/local:goroutines"), now("/sched/timers:timers"), now("/sched/netpoll/waiting:goroutines"));
+        line("  queues      %s global, %s local; %s sleep, %s timers, %s wait for the network", now("/sched/runqueue/global:goroutines"),
+                now("/sched/runqueue/local:goroutines"), Format.count(now.states().getOrDefault("sleep", 0L)), now("/sched/timers:timers"),
+                now("/sched/netpoll/waiting:goroutines"));
     }
 
     private void coming() {

@@ -125,8 +125,7 @@ final class TraceSummary implements TraceFile.Visitor {
     public void track(long uuid, long parent, String name) {
         String group = groups.getOrDefault(parent, "");
         if (group.equals("goroutines")) {
-            int space = name.indexOf(' ');
-            Site site = sites.computeIfAbsent(name.substring(space + 1), Site::new);
+            Site site = sites.computeIfAbsent(site(name), Site::new);
             site.goroutines++;
             lanes.put(uuid, new Lane(site));
         } else if (group.equals("Ps")) {
@@ -134,6 +133,12 @@ final class TraceSummary implements TraceFile.Visitor {
         } else {
             groups.put(uuid, name);
         }
+    }
+
+    /** Returns the site in the name of a goroutine's lane: its number, the name of its thread in quotes if it has one, and the site. */
+    private static String site(String lane) {
+        int named = lane.lastIndexOf("\" ");
+        return lane.substring(named < 0 ? lane.indexOf(' ') + 1 : named + 2);
     }
 
     @Override

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.report;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Semaphore;
+
+import org.gmp4j.metrics.GoroutineProfile.Group;
+import org.gmp4j.proc.Scheduler;
+import org.gmp4j.testing.TestGmp;
+import org.junit.jupiter.api.Test;
+
+/** Whose a virtual thread is: its name, the place where it was started, its task. */
+class VirtualThreadsTest {
+    private static final String HERE = VirtualThreadsTest.class.getName();
+
+    private final Semaphore end = new Semaphore(0);
+
+    private final class Order implements Callable<Integer> {
+        @Override
+        public Integer call() throws InterruptedException {
+            end.acquire();
+            return 0;
+        }
+    }
+
+    private final class Loop implements Runnable {
+        private final CountDownLatch begun;
+
+        Loop(CountDownLatch begun) {
+            this.begun = begun;
+        }
+
+        @Override
+        public void run() {
+            begun.countDown();
+            end.acquireUninterruptibly();
+        }
+    }
+
+    private static void awaitWaiting(TestGmp g, long n) {
+        Scheduler s = g.scheduler();
+        while (!Traceback.states(s).equals(Map.of("park (Semaphore)", n))) { // The goroutine of run has ended, too.
+            Thread.yield();
+        }
+    }
+
+    /** Five threads of one place, of which three are named; one that a goroutine starts; one of an executor of the JDK's. */
+    @Test
+    void namesAndSites() {
+        for (boolean sites : new boolean[] {false, true}) {
+            try (TestGmp g = TestGmp.with(b -> b.procs(2).debug(sites ? "createsites=1" : ""));
+                    ExecutorService executor = Executors.newThreadPerTaskExecutor(g.gmp.threadFactory())) {
+                CountDownLatch begun = new CountDownLatch(5);
+                for (int i = 0; i < 5; i++) {
+                    Thread t = g.gmp.threadFactory().newThread(new Loop(begun));
+                    t.setName("orders-" + i);
+                    t.start();
+                }
+                g.run(() -> Thread.ofVirtual().name("inner").start(() -> end.acquireUninterruptibly()));
+                var _ = executor.submit(new Order());
+                try {
+                    awaitWaiting(g, 7);
+                    check(g, sites);
+                } finally {
+                    end.release(7);
+                }
+            }
+        }
+    }
+
+    private static void check(TestGmp g, boolean sites) {
+        List<Group> groups = g.gmp.goroutines().groups();
+        Group loops = group(groups, "Loop");
+        assertEquals(5, loops.count());
+        assertEquals(3, loops.threads().size());
+        assertTrue(loops.threads().getFirst().matches("#[0-9]+ \"orders-[0-4]\""), loops::toString);
+        Group order = group(groups, "Order");
+        assertTrue(order.threads().getFirst().matches("#[0-9]+"), order::toString);
+        Group inner = group(groups, "$Lambda");
+        assertTrue(inner.threads().getFirst().endsWith(" \"inner\""), inner::toString);
+        for (Group one : groups) {
+            assertEquals(sites, one.site().startsWith(HERE + "."), one::toString);
+        }
+        String text = g.gmp.goroutines().toString();
+        assertTrue(text.contains(sites ? "\ncreated at " + HERE + "." : "\ntask " + HERE + "$Loop\n"), text);
+        assertTrue(text.contains("\", \u2026\n") && text.contains("\tthread #"), text);
+        String dump = g.gmp.dump();
+        assertTrue(dump.contains(" \"orders-4\", task " + HERE + "$Loop\n"), dump);
+        assertEquals(sites, dump.contains("created at " + HERE + "."), dump);
+    }
+
+    private static Group group(List<Group> groups, String task) {
+        return groups.stream().filter(x -> x.function().contains(task)).findFirst().orElseThrow(() -> new AssertionError(groups));
+    }
+}
