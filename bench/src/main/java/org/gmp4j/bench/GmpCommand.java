@@ -9,6 +9,7 @@ import org.gmp4j.bench.scale.ScaleCommand;
 import org.gmp4j.bench.service.ServiceCommand;
 import org.gmp4j.bench.simulate.SimulateCommand;
 import org.gmp4j.bench.steal.StealCommand;
+import org.gmp4j.bench.top.GoroutinesCommand;
 import org.gmp4j.bench.top.TopCommand;
 import org.gmp4j.bench.topo.TopoCommand;
 import org.gmp4j.bench.trace.TraceCommand;
@@ -45,6 +46,7 @@ import picocli.CommandLine.Spec;
             RespCommand.class,
             TraceCommand.class,
             TopCommand.class,
+            GoroutinesCommand.class,
             TopoCommand.class,
             SimulateCommand.class,
             AffinityCommand.class,

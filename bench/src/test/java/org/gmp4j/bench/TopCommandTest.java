@@ -7,6 +7,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.BufferedReader;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -16,18 +19,25 @@ import org.gmp4j.Chan;
 import org.gmp4j.Gmp;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
 
 /** {@code gmp top} of processes that run a scheduler, and of those that do not. */
 @Timeout(value = 2, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class TopCommandTest {
+    @TempDir
+    private Path dir;
     private final StringWriter out = new StringWriter();
     private final StringWriter err = new StringWriter();
 
     private int top(Object... args) {
+        return run("top", args);
+    }
+
+    private int run(String command, Object... args) {
         CommandLine root = GmpCommand.commandLine();
         root.setOut(new PrintWriter(out, true)).setErr(new PrintWriter(err, true));
-        List<String> line = new ArrayList<>(List.of("top"));
+        List<String> line = new ArrayList<>(List.of(command));
         for (Object a : args) {
             line.add(a.toString());
         }
@@ -85,6 +95,27 @@ class TopCommandTest {
             assertEquals(1, out.toString().split("  a second    ", -1).length - 1, out::toString);
             assertTrue(out.toString().contains("\n      P2 "), out::toString);
             assertTrue(out.toString().chars().noneMatch(c -> c == '\033'), "for a terminal, and there is none");
+        } finally {
+            end(p);
+        }
+    }
+
+    @Test
+    void goroutines() throws Exception {
+        Path file = dir.resolve("profile");
+        Process p = start();
+        try {
+            assertEquals(0, run("goroutines", p.pid()), err::toString);
+            assertTrue(out.toString().startsWith("goroutine profile: total 1234\n\n1234 goroutines [chan receive]:\n"), out::toString);
+            out.getBuffer().setLength(0);
+            assertEquals(0, run("goroutines", p.pid(), "--pprof", file), err::toString);
+            assertEquals("", out.toString() + err);
+            assertEquals(0x1f8b, ByteBuffer.wrap(Files.readAllBytes(file)).getShort() & 0xffff, "no gzip");
+            assertEquals(2, run("goroutines", p.pid(), "--pprof", dir));
+            assertTrue(err.toString().startsWith("gmp: cannot write " + dir), err::toString);
+            err.getBuffer().setLength(0);
+            assertEquals(2, run("goroutines", "one"));
+            assertTrue(err.toString().startsWith("gmp: \"one\" is no process id"), err::toString);
         } finally {
             end(p);
         }

@@ -59,4 +59,10 @@ public interface GmpMXBean {
 
     /** Returns every goroutine in Go's traceback form. */
     String dump();
+
+    /** Returns the goroutines in groups with counts: the text of a {@link GoroutineProfile}. */
+    String goroutines();
+
+    /** Returns the same in the format of pprof: {@link GoroutineProfile#pprof}. */
+    byte[] goroutinesPprof();
 }

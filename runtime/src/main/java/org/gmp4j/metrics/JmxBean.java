@@ -141,4 +141,14 @@ public final class JmxBean implements GmpMXBean {
     public String dump() {
         return Traceback.all(s);
     }
+
+    @Override
+    public String goroutines() {
+        return new GoroutineProfile(s, false).toString();
+    }
+
+    @Override
+    public byte[] goroutinesPprof() {
+        return new GoroutineProfile(s, false).pprof();
+    }
 }

@@ -60,8 +60,16 @@ final class Process implements AutoCloseable {
         }
     }
 
+    /** Attaches to the process of an id as a user has given it: see {@link #attach(long)}. */
+    static Process attach(String pid) throws Refused, InterruptedException {
+        if (!pid.matches("[1-9][0-9]{0,9}")) {
+            throw new Refused("\"" + pid + "\" is no process id", null);
+        }
+        return attach(Long.parseLong(pid));
+    }
+
     /** Waits until its schedulers have noticed that somebody uses JMX, within a second or so. */
-    static Process attach(long pid) throws Refused, InterruptedException {
+    private static Process attach(long pid) throws Refused, InterruptedException {
         if (ProcessHandle.of(pid).isEmpty()) {
             throw new Refused("there is no process " + pid, null);
         }

@@ -52,16 +52,13 @@ public final class TopCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws InterruptedException {
-        if (!pid.matches("[1-9][0-9]{0,9}")) {
-            throw bad("\"" + pid + "\" is no process id", null);
-        }
         if (count < 0 || spec.commandLine().getParseResult().hasMatchedOption("-n") && count == 0) {
             throw bad("-n is " + count + ": use 1 or more", null);
         }
         if (!(delay >= LEAST_DELAY && delay <= MOST_DELAY)) {
             throw bad("--delay is " + delay + ": use 0.1 to 3600 seconds", null);
         }
-        try (Process process = Process.attach(Long.parseLong(pid))) {
+        try (Process process = Process.attach(pid)) {
             return show(process);
         } catch (Process.Refused | IOException e) {
             throw bad(e.getMessage(), e);
