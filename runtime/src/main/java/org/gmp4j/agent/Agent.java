@@ -16,7 +16,7 @@ import java.util.List;
  * <p>This class alone is compiled for Java 8, before the others, so that an older Java says what it lacks.
  */
 public final class Agent {
-    private static final String JDK = "25";
+    private static final List<String> JDKS = Arrays.asList("25", "26", "27");
     private static final int BAD_USAGE = 2;
     private static final String FALLBACK = "fallback";
     /** Programs that a variable with the agent in it is not meant for: Maven and Gradle. Those of the JDK are modules of their own. */
@@ -102,9 +102,9 @@ public final class Agent {
 
     private static void start(String args, Instrumentation instrumentation, boolean attached) {
         String version = System.getProperty("java.specification.version");
-        if (!JDK.equals(version)) {
-            throw new IllegalStateException("gmp4j needs JDK " + JDK + ", this is " + System.getProperty("java.version")
-                    + ": start the program with a JDK " + JDK);
+        if (!JDKS.contains(version)) {
+            throw new IllegalStateException("gmp4j needs JDK 25, 26 or 27, this is " + System.getProperty("java.version")
+                    + ": start the program with one of these");
         }
         try {
             Object unused = Class.forName("org.gmp4j.agent.AgentStart")

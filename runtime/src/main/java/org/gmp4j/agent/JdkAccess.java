@@ -34,7 +34,8 @@ final class JdkAccess {
         try {
             ModuleLayer layer = us.getLayer();
             if (layer == null) {
-                Method all = method(Module.class, "implAddEnableNativeAccessToAllUnnamed");
+                Method all = method(Module.class, "addEnableNativeAccessToAllUnnamed"); // From JDK 26 on.
+                all = all == null ? method(Module.class, "implAddEnableNativeAccessToAllUnnamed") : all;
                 Object _ = all == null ? null : all.invoke(null);
                 return;
             }

@@ -4,6 +4,7 @@ package org.gmp4j.proc;
 import java.lang.invoke.MethodHandles;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ForkJoinPool;
+import java.util.concurrent.ForkJoinTask;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 
@@ -56,7 +57,8 @@ public abstract class DefaultPool extends ForkJoinPool {
     public static void become(Scheduler s) {
         s.inPlaceOfJdk = true;
         scheduler = s;
-        new HiddenExecutor(DefaultPool.class).define(MethodHandles.lookup());
+        new HiddenExecutor(DefaultPool.class).override("submit", "submittedAdapted", ForkJoinTask.class, ForkJoinTask.class)
+                .define(MethodHandles.lookup());
         JdkScheduler.replace(made);
     }
 
@@ -69,6 +71,16 @@ public abstract class DefaultPool extends ForkJoinPool {
         } else {
             starter.execute(task);
         }
+    }
+
+    /** Does the work of {@code submit}, by which the JDK, from version 26 on, gives a thread to a pool. */
+    final ForkJoinTask<?> submittedAdapted(ForkJoinTask<?> wrapper) {
+        Runnable task = JdkThreads.adapted(wrapper);
+        if (task == null) {
+            throw new IllegalArgumentException(wrapper + " is no virtual thread's");
+        }
+        submitted(task);
+        return wrapper;
     }
 
     /** Schedules the timer of a wait, for a thread that began on the JDK's scheduler. */

@@ -26,6 +26,8 @@ import org.jspecify.annotations.Nullable;
 final class Schedule {
     /** How long, in ns, an M sleeps when there is no memory for the stack of its only G: each attempt costs a collection or two. */
     private static final long NO_STACK_NAP = 1_000_000;
+    /** How long, ns, an M sleeps between two looks at a G that waits for an initialiser inside the runtime. */
+    private static final long INITIALIZER_NAP = 20_000;
 
     private Schedule() {
     }
@@ -135,6 +137,9 @@ final class Schedule {
         }
         switch (op) {
             case Mcall.JDK -> {
+                if (st.locks != 0) {
+                    return stay(m, st);
+                }
                 Mcall.jdkYield(m, st);
                 return 0;
             }
@@ -150,6 +155,33 @@ final class Schedule {
                 return Mcall.perform(m, st, op);
             }
         }
+    }
+
+    /**
+     * Runs a G on that the JDK has unmounted inside the runtime: it came to a class that another thread initialises, for which JDK 25 pins
+     * a thread and later versions do not. The G must have the same M and P afterwards, so the M waits for it as for a pinned one. The
+     * ticket is closed all the time, so the JDK's wake-up queues nothing ({@link JdkReady}), and the M sees it by the thread's state.
+     */
+    private static long stay(Machine m, GStack st) {
+        boolean done = false;
+        while (!done) {
+            done = JdkState.afterYield(st); // False for want of memory.
+        }
+        while (!JdkState.jdkRunnable(st)) {
+            boolean _ = Note.sleep(M.parkAddress(m.mp), INITIALIZER_NAP); // Ends by time only, as in putOff.
+        }
+        JdkState.toRunning(st);
+        VarHandle.releaseFence(); // As in execute, to the end.
+        M.LOCKS.setOpaque(m.mp, st.locks);
+        boolean ended = JdkThreads.run(st);
+        st.parked();
+        st.locks = M.LOCKS.getOpaque(m.mp);
+        M.LOCKS.setOpaque(m.mp, 1);
+        VarHandle.acquireFence();
+        if (M.GATE.getOpaque(m.mp) != M.GATE_OPEN && !Gate.pass(m.mp)) {
+            M.INCGO.setOpaque(m.mp, 0);
+        }
+        return after(m, st, ended);
     }
 
     /** Binds the G to the M and makes it {@code _Grunning} (G2: G, M and P refer to each other before the status says so). */

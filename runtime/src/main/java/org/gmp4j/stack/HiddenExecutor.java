@@ -17,6 +17,8 @@ import org.gmp4j.classfile.ClassFileWriter;
  *
  *     PHidden() { }
  *     public void execute(Runnable task) { submitted(task); }
+ *     // For each override:
+ *     public R method(A a) { return does(a); }
  *     // For each maker:
  *     PHidden(A a, B b) { super(a, b); }
  *     P maker(A a, B b) { return new PHidden(a, b); }
@@ -54,6 +56,13 @@ public final class HiddenExecutor {
                 new Code(out).object(0).arguments(constructor).construct(parent, constructor).op(Code.RETURN));
         add(0, method, arguments + "L" + parent + ";", locals,
                 new Code(out).make(name).arguments(constructor).construct(name, constructor).op(Code.ARETURN));
+        return this;
+    }
+
+    /** Adds a public method that does as another of the parent's does. */
+    public HiddenExecutor override(String method, String does, Class<?> result, Class<?>... parameters) {
+        String d = Code.descriptor(parameters, result);
+        add(PUBLIC, method, d, Code.locals(d), new Code(out).object(0).arguments(d).call(parent, does, d).end(d));
         return this;
     }
 

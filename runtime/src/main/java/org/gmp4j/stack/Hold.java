@@ -11,7 +11,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>JDK 25 reads a virtual thread's frames for a dump without keeping the thread from being mounted or unmounted meanwhile,
  * unless a JVMTI agent is there that knows virtual threads. A thread that moves at that moment crashes the JVM, on the JDK's own
- * scheduler as well. So {@link JdkContainer} gives the dump only stacks that it holds.
+ * scheduler as well. So {@link JdkContainer} gives the dump only stacks that it holds. Later versions keep the thread where it is
+ * ({@link JdkVersion#dumpsNeedHolds}): there a hold does no more than to name the thread.
  *
  * <p>An unmounted stack is held in the same way as by the JDK's {@code getStackTrace}: by the SUSPENDED bit of the thread's state. {@link
  * JdkState#toRunning} waits while the bit is set. Wake-ups that failed meanwhile are completed afterwards: see {@link #release}.
@@ -26,7 +27,11 @@ import org.jspecify.annotations.Nullable;
  * the M instead of the goroutine's. Meanwhile the M reports to the JVM that the switch is over, because the dump would wait for that.
  */
 final class Hold {
-    // VirtualThread's states, JDK 25, beside those of JdkThreads.
+    /** In place of a state: the thread is mounted. */
+    private static final int MOUNTED = -1;
+    /** In place of a state: the thread is not held. */
+    private static final int FREE = -2;
+    // VirtualThread's states, beside those of JdkState.
     private static final int PARKED = 4;
     private static final int PINNED = 5;
     private static final int TIMED_PARKED = 7;
@@ -47,7 +52,7 @@ final class Hold {
     /** When it began, by nanoTime. */
     final long since = System.nanoTime();
     private final Stack st;
-    /** The state that an unmounted thread had; -1 for a mounted one. */
+    /** The state that an unmounted thread had, or one of the two above. */
     private final int state;
     /** The name that replaces the thread's empty name; null for none. */
     private volatile @Nullable String name;
@@ -60,6 +65,9 @@ final class Hold {
 
     /** Tries to hold a stack. Returns null when the stack is being mounted or unmounted, or another thread holds it. */
     static @Nullable Hold take(Stack st) {
+        if (!JdkThreads.VERSION.dumpsNeedHolds) {
+            return new Hold(st, FREE);
+        }
         int s = JdkState.state(st.thread);
         if (isUnmounted(s)) {
             boolean held = JdkState.casState(st.thread, s, s | JdkState.SUSPENDED);
@@ -68,7 +76,7 @@ final class Hold {
         if (s != JdkState.RUNNING && s != PINNED && s != TIMED_PINNED) {
             return null;
         }
-        Hold h = new Hold(st, -1);
+        Hold h = new Hold(st, MOUNTED);
         if (!st.casHold(null, h)) {
             return null;
         }
@@ -122,9 +130,9 @@ final class Hold {
         if (label != null) {
             boolean _ = JdkThreads.casName(st.thread, label, ""); // False: the goroutine has taken a name, or ended.
         }
-        if (state < 0) {
+        if (state == MOUNTED) {
             boolean _ = st.casHold(this, null);
-        } else {
+        } else if (state != FREE) {
             JdkState.setState(st.thread, state); // No other thread changes it while it is suspended.
             StackTraceElement[] _ = st.thread.getStackTrace();
         }

@@ -47,7 +47,8 @@ import org.gmp4j.classfile.ClassFileWriter;
  *     public void unmountLight(Thread vt, Thread carrier) {
  *         carrier.setCurrentThread(carrier);
  *         U.putReferenceRelease(vt, VirtualThread.CARRIER_THREAD, null);
- *         ((VirtualThread) vt).notifyJvmtiUnmount(false);
+ *         U.storeFence();                           // From JDK 26 on. The JVM looks at the carrier when the switch is over.
+ *         ((VirtualThread) vt).endTransition(false); // JDK 25: notifyJvmtiUnmount(false).
  *     }
  * }
  *
@@ -101,6 +102,7 @@ final class JdkMembers {
     private static final int MOST_STACK = 6;
     private static final int DEFINE_STACK = 10;
 
+    private final JdkVersion version;
     final ThreadCalls threads;
     final SwitchCalls switches;
 
@@ -117,7 +119,8 @@ final class JdkMembers {
     private ClassFileWriter out;
 
     /** Looks all members up, so that one that is missing is an exception here, and defines the classes. */
-    JdkMembers() throws ReflectiveOperationException {
+    JdkMembers(JdkVersion version) throws ReflectiveOperationException {
+        this.version = version;
         Method[] ofThreads = toImplement(ThreadCalls.class);
         Method[] ofSwitches = toImplement(SwitchCalls.class);
         calls = "java/lang/GmpCalls$" + Integer.toHexString(hash(ofThreads) + hash(ofSwitches));
@@ -285,18 +288,22 @@ final class JdkMembers {
                 .construct(vt, Executor.class, String.class, int.class, Runnable.class));
         add("mount", thread().call(vt, "mount"));
         add("unmount", thread().call(vt, "unmount"));
-        add("unmountLight", code().object(2).object(2).call(Thread.class, "setCurrentThread", Thread.class)
+        Code unmountLight = code().object(2).object(2).call(Thread.class, "setCurrentThread", Thread.class)
                 .getStatic(vt, "U").object(1).getStatic(vt, "CARRIER_THREAD").op(Code.ACONST_NULL)
-                .call(UNSAFE, "putReferenceRelease", "(Ljava/lang/Object;JLjava/lang/Object;)V")
-                .object(1).cast(vt).op(Code.ICONST_0).call(vt, "notifyJvmtiUnmount", boolean.class),
+                .call(UNSAFE, "putReferenceRelease", "(Ljava/lang/Object;JLjava/lang/Object;)V");
+        if (version.transitions) {
+            Code _ = unmountLight.getStatic(vt, "U").call(UNSAFE, "storeFence", "()V");
+        }
+        add("unmountLight", announce(unmountLight.object(1).cast(vt), false, false),
                 ANNOTATION + "ChangesCurrentThread;", ANNOTATION + "ReservedStackAccess;");
         add("yieldContinuation", thread().call(vt, "yieldContinuation"));
         add("afterYield", thread().call(vt, "afterYield"));
         add("afterDone", thread().call(vt, "afterDone"));
         add("cancelTimeoutTask", thread().call(vt, "cancelTimeoutTask"));
         timeouts();
-        add("notifyJvmtiMount", thread().number(2).call(vt, "notifyJvmtiMount", boolean.class));
-        add("notifyJvmtiUnmount", thread().number(2).call(vt, "notifyJvmtiUnmount", boolean.class));
+        add("startUnmount", announce(thread(), true, false));
+        add("endUnmount", announce(thread(), false, false));
+        add("endMount", announce(thread(), false, true));
         add("cont", thread().get(vt, "cont"));
         add("runContinuation", thread().get(vt, "runContinuation"));
         add("scheduler", thread().get(vt, "scheduler"));
@@ -326,6 +333,7 @@ final class JdkMembers {
         add("shouldBeInitialized", unsafe().object(1).call(UNSAFE, "shouldBeInitialized", "(Ljava/lang/Class;)Z"));
         add("offset", unsafe().object(1).call(UNSAFE, "objectFieldOffset", "(Ljava/lang/reflect/Field;)J"));
         add("get", unsafe().object(1).big(2).call(UNSAFE, "getReference", "(Ljava/lang/Object;J)Ljava/lang/Object;"));
+        add("put", unsafe().object(1).big(2).object(4).call(UNSAFE, "putReference", "(Ljava/lang/Object;JLjava/lang/Object;)V"));
         add("open", code().object(1).object(2).object(3).call(Module.class, "implAddOpens", String.class, Module.class));
         return end(init);
     }
@@ -340,7 +348,16 @@ final class JdkMembers {
         add("setTimedWaitSeqNo", thread().number(2).put(vt, "timedWaitSeqNo"));
         add("waitTimeoutExpired", thread().number(2).call(vt, "waitTimeoutExpired", byte.class));
         add("notified", thread().get(vt, "notified"));
+        add("interruptibleWait", version.transitions ? thread().get(vt, "interruptibleWait") : code().op(Code.ICONST_1));
         add("blockPermit", thread().get(vt, "blockPermit"));
+    }
+
+    /** Tells the JVM of one end of a switch of the thread on the stack. */
+    private Code announce(Code c, boolean start, boolean mount) throws ReflectiveOperationException {
+        if (version.transitions) {
+            return c.op(mount ? Code.ICONST_1 : Code.ICONST_0).call(vt, start ? "startTransition" : "endTransition", boolean.class);
+        }
+        return c.op(start ? Code.ICONST_1 : Code.ICONST_0).call(vt, mount ? "notifyJvmtiMount" : "notifyJvmtiUnmount", boolean.class);
     }
 
     /** The words of a virtual thread's state. */

@@ -8,6 +8,7 @@ import java.lang.reflect.Constructor;
 import java.lang.reflect.Field;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
@@ -19,8 +20,8 @@ import org.gmp4j.ffi.Inheritance;
 import org.gmp4j.ffi.NativeException;
 
 /**
- * Puts pollers of ours in the place of the JDK's ({@code sun.nio.ch.Poller} of JDK 25), through which virtual threads wait for
- * sockets, pipes and selectors. The JDK's come in three kinds, in {@code Poller.POLLERS}: readers, writers and a master for
+ * Puts pollers of ours in the place of the JDK's ({@code sun.nio.ch.Poller}), through which virtual threads wait for
+ * sockets, pipes and selectors. The JDK's come in three kinds, which one object of {@code Poller}'s has: readers, writers and a master for
  * selectors. Each gets one of ours ({@link PollerClass}) in front, which asks {@link Waits} whether the calling thread is a
  * goroutine. If it is, its scheduler registers the descriptor, and readies the goroutine; no thread of the JDK's is in between.
  * All other virtual threads wait in the JDK's poller as before.
@@ -151,41 +152,48 @@ public final class JdkPollers {
     private static final class Change {
         private final Class<?> poller;
         private final Constructor<?> make;
-        private final Field map;
+        private final long map;
 
         Change(Class<?> poller) throws ReflectiveOperationException {
             this.poller = poller;
-            Method register = poller.getDeclaredMethod("implRegister", int.class);
-            Method deregister = poller.getDeclaredMethod("implDeregister", int.class, boolean.class);
-            Method poll = poller.getDeclaredMethod("poll", int.class);
-            if (poll.getReturnType() != int.class || Stream.of(poller.getDeclaredMethods())
-                    .anyMatch(m -> Modifier.isAbstract(m.getModifiers()) && !List.of(register, deregister, poll).contains(m))) {
+            String startPoll = JdkThreads.VERSION.startPoll;
+            String stopPoll = JdkThreads.VERSION.stopPoll;
+            List<Method> known = new ArrayList<>(List.of(poller.getDeclaredMethod(startPoll, int.class),
+                    poller.getDeclaredMethod(stopPoll, int.class, boolean.class), poller.getDeclaredMethod("poll", int.class)));
+            Stream.of(poller.getDeclaredMethods()).filter(m -> m.getName().equals("close") && m.getParameterCount() == 0)
+                    .forEach(known::add);
+            if (known.get(2).getReturnType() != int.class || Stream.of(poller.getDeclaredMethods())
+                    .anyMatch(m -> Modifier.isAbstract(m.getModifiers()) && !known.contains(m))) {
                 throw new NoSuchMethodException("Poller.poll as it was, or another method is abstract");
             }
-            make = JdkThreads.define(poller, PollerClass.NAME, PollerClass.bytes())
+            make = JdkThreads.define(poller, PollerClass.NAME, PollerClass.bytes(startPoll, stopPoll, known.size() > 3))
                     .getDeclaredConstructor(poller, IntPredicate.class, IntPredicate.class);
             make.setAccessible(true);
-            map = field(poller, UNKNOWN ? "unknown" : "map");
+            map = offset(poller, UNKNOWN ? "unknown" : "map");
         }
 
-        private static Field field(Class<?> in, String name) throws ReflectiveOperationException {
-            Field f = in.getDeclaredField(name);
-            f.setAccessible(true);
-            return f;
+        private static long offset(Class<?> in, String name) throws ReflectiveOperationException {
+            return JdkThreads.offset(in.getDeclaredField(name));
         }
 
         /** All that may fail comes first: it changes all, or nothing. */
         void all() throws ReflectiveOperationException {
-            Object pollers = field(poller, "POLLERS").get(null);
-            Object[] read = (Object[]) field(pollers.getClass(), "readPollers").get(pollers);
-            Object[] write = (Object[]) field(pollers.getClass(), "writePollers").get(pollers);
-            Field master = field(pollers.getClass(), "masterPoller");
-            Object old = master.get(pollers);
+            Field all = poller.getDeclaredField(JdkThreads.VERSION.pollers);
+            all.setAccessible(true);
+            Object pollers = all.get(null);
+            Class<?> group = pollers.getClass();
+            Object[] read = (Object[]) JdkThreads.get(pollers, offset(group, "readPollers"));
+            Object[] write = (Object[]) JdkThreads.get(pollers, offset(group, "writePollers"));
+            boolean hasMaster = Stream.of(group.getDeclaredFields()).anyMatch(f -> f.getName().equals("masterPoller"));
+            long master = hasMaster ? offset(group, "masterPoller") : 0;
+            Object old = hasMaster ? JdkThreads.get(pollers, master) : null;
             Object[] newRead = inFront(read, false);
             Object[] newWrite = inFront(write, true);
             Object newMaster = old == null ? null : inFront(old, false);
             VarHandle.fullFence(); // What is in them before they are seen.
-            master.set(pollers, newMaster);
+            if (newMaster != null) {
+                JdkThreads.put(pollers, master, newMaster);
+            }
             System.arraycopy(newRead, 0, read, 0, read.length);
             System.arraycopy(newWrite, 0, write, 0, write.length);
         }
@@ -208,7 +216,7 @@ public final class JdkPollers {
             };
             IntPredicate deregister = fd -> waits.deregister(fd, write);
             Object ours = make.newInstance(jdk, register, deregister);
-            map.set(ours, map.get(jdk)); // Final, but of no constant that a compiler would trust.
+            JdkThreads.put(ours, map, JdkThreads.get(jdk, map)); // Final, but of no constant that a compiler would trust.
             return ours;
         }
     }

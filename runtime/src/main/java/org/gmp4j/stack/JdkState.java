@@ -15,7 +15,7 @@ import java.util.concurrent.locks.LockSupport;
  * {@code tryGetStackTrace}); {@link #toRunning} waits that out, as Go waits out {@code _Gscan}.
  */
 public final class JdkState {
-    // VirtualThread's states, JDK 25.
+    // VirtualThread's states, the same in all versions.
     private static final int NEW = 0;
     private static final int STARTED = 1;
     static final int RUNNING = 2;
@@ -35,6 +35,7 @@ public final class JdkState {
     private static final int TIMED_WAITING = 17;
     private static final int TIMED_WAIT = 18;
     private static final int TERMINATED = 99;
+    /** Up to JDK 26. Later no thread sets it. */
     static final int SUSPENDED = 1 << 8;
 
     /** Null where this JVM cannot run goroutines: {@link JdkThreads#check}. */
@@ -197,18 +198,21 @@ public final class JdkState {
      * until the state says that the thread waits. A notify or an interrupt that came before that has left its mark.
      */
     private static void timedWait(Thread vt, Timeout t) {
+        boolean interruptible = CALLS.interruptibleWait(vt); // The thread is not visible as waiting yet, so it is of this wait.
+        boolean blocked;
         synchronized (CALLS.timedWaitLock(vt)) {
             byte wait = (byte) (CALLS.timedWaitSeqNo(vt) + 1);
             CALLS.setTimedWaitSeqNo(vt, wait);
             t.begin(TimeUnit.MILLISECONDS.toNanos(CALLS.timeout(vt)), wait);
             CALLS.setTimeoutTask(vt, t);
             CALLS.setState(vt, TIMED_WAIT);
+            blocked = CALLS.notified(vt) && CALLS.casState(vt, TIMED_WAIT, BLOCKED); // Within the lock, not to hit a later wait.
         }
-        if (CALLS.notified(vt) && CALLS.casState(vt, TIMED_WAIT, BLOCKED)) {
+        if (blocked) {
             if (CALLS.blockPermit(vt) && CALLS.casState(vt, BLOCKED, UNBLOCKED)) {
                 CALLS.submitRunContinuation(vt);
             }
-        } else if (CALLS.interrupted(vt) && CALLS.casState(vt, TIMED_WAIT, UNBLOCKED)) {
+        } else if (interruptible && CALLS.interrupted(vt) && CALLS.casState(vt, TIMED_WAIT, UNBLOCKED)) {
             CALLS.submitRunContinuation(vt);
         }
     }

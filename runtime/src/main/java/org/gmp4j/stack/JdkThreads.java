@@ -5,6 +5,8 @@ import java.lang.reflect.Field;
 import java.lang.reflect.Modifier;
 import java.util.concurrent.Callable;
 import java.util.concurrent.Executor;
+import java.util.concurrent.ForkJoinPool;
+import java.util.concurrent.ForkJoinTask;
 
 import jdk.internal.vm.Continuation;
 import jdk.internal.vm.ContinuationSupport;
@@ -15,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The class that uses private members of the JDK: {@code java.lang.VirtualThread}, {@code java.lang.Thread} and
- * {@code jdk.internal.vm.Continuation} of JDK 25 ({@link JdkMembers} makes the access). It checks the version and every member once, in
+ * {@code jdk.internal.vm.Continuation} ({@link JdkMembers} makes the access). It checks the version and every member once, in
  * {@link #check}.
  *
  * <p>Unmounting without a lock. An interrupt also marks the carrier, for a thread that blocks pinned to it, and must not mark a carrier
@@ -42,8 +44,6 @@ import org.jspecify.annotations.Nullable;
  * that loads, and it would miss the changes of agents that came before it.
  */
 public final class JdkThreads {
-    private static final int JDK = 25;
-
     /** The context class loader of a new pooled stack. Goroutines do not inherit that of the thread that starts them. */
     private static final ClassLoader CLASS_LOADER = ClassLoader.getSystemClassLoader();
 
@@ -56,6 +56,8 @@ public final class JdkThreads {
     /** Whether the JDK's own code mounts the threads, and times their waits, as far as possible. */
     public static final boolean JDK_MOUNT = "jdk".equals(System.getProperty("gmp.mount"));
 
+    /** Null for a version that the runtime does not know. */
+    static final JdkVersion VERSION;
     /** This and the next four fields are null when there is a {@link #PROBLEM}; then {@link #check} throws. */
     private static final JdkMembers MEMBERS;
     static final ThreadCalls CALLS;
@@ -73,11 +75,12 @@ public final class JdkThreads {
 
     static {
         JdkMembers members = null;
-        String problem = otherThanOurs(Runtime.version());
-        if (problem == null) {
+        JdkVersion version = JdkVersion.of(Runtime.version());
+        String problem = JdkVersion.otherThanOurs(Runtime.version());
+        if (version != null) {
             try {
                 if (ContinuationSupport.isSupported()) {
-                    members = new JdkMembers();
+                    members = new JdkMembers(version);
                 } else {
                     problem = "gmp4j needs the continuations of the JVM, which are off here: start java without -XX:-VMContinuations";
                 }
@@ -88,10 +91,11 @@ public final class JdkThreads {
                         .formatted(us.isNamed() ? us.getName() : "ALL-UNNAMED");
             } catch (ReflectiveOperationException | LinkageError e) {
                 problem = "gmp4j does not know this build of the JDK (%s): %s is missing; use another build of JDK %d"
-                        .formatted(Runtime.version(), e.getMessage(), JDK);
+                        .formatted(Runtime.version(), e.getMessage(), version.feature);
             }
         }
         PROBLEM = problem;
+        VERSION = checked(version);
         MEMBERS = checked(members);
         CALLS = checked(members == null ? null : members.threads);
         VIRTUAL_THREAD = checked(members == null ? null : members.vt);
@@ -100,12 +104,6 @@ public final class JdkThreads {
     }
 
     private JdkThreads() {
-    }
-
-    /** Returns a sentence that says why this JDK version cannot be used, or null if it can. */
-    static @Nullable String otherThanOurs(Runtime.Version version) {
-        return version.feature() == JDK ? null
-                : "gmp4j needs JDK %d, this is %s: start the program with a JDK %d".formatted(JDK, version, JDK);
     }
 
     /** Returns {@code member}, which is not null for callers that have passed {@link #check}. */
@@ -235,6 +233,26 @@ public final class JdkThreads {
         return null;
     }
 
+    /** Returns the task inside the wrapper that the JDK, from version 26 on, puts around it for a {@link ForkJoinPool}. */
+    public static @Nullable Runnable adapted(ForkJoinTask<?> wrapper) {
+        return wrapper.getClass() == Adapter.TYPE && CALLS.get(wrapper, Adapter.TASK) instanceof Runnable task ? task : null;
+    }
+
+    /** The class of those wrappers. */
+    private static final class Adapter {
+        static final Class<?> TYPE = ForkJoinTask.adapt(() -> { }).getClass();
+        static final long TASK = task();
+
+        private static long task() {
+            for (Field f : TYPE.getDeclaredFields()) {
+                if (f.getType() == Runnable.class) {
+                    return CALLS.offset(f);
+                }
+            }
+            throw new IllegalStateException("gmp4j does not know this build of the JDK: " + TYPE.getName() + " without a task");
+        }
+    }
+
     /**
      * Returns the {@code runContinuation} task inside a wrapper. Agents wrap tasks to follow a request through every executor. If such a
      * wrapper ran on a goroutine, the JDK would throw.
@@ -314,11 +332,11 @@ public final class JdkThreads {
     /** Unmounts the stack, once it is not held. {@link Hold} relies on it that the field is read and the stack unmounted in this method. */
     private static void leave(Stack st, Thread carrier) {
         if (st.hold != null) {
-            CALLS.notifyJvmtiUnmount(st.thread, false); // The dump may wait for the end of the switch.
+            CALLS.endUnmount(st.thread); // The dump may wait for the end of the switch.
             while (st.hold != null) {
                 Thread.onSpinWait();
             }
-            CALLS.notifyJvmtiUnmount(st.thread, true);
+            CALLS.startUnmount(st.thread);
         }
         if (JDK_MOUNT || CALLS.redefined(VIRTUAL_THREAD) != 0) {
             CALLS.unmount(st.thread);
@@ -381,11 +399,11 @@ public final class JdkThreads {
             if (SWITCH.innermost() != st.cont) {
                 return false; // The caller is in a continuation of the user's own, and that continuation would yield.
             }
-            CALLS.notifyJvmtiUnmount(vt, true);
+            CALLS.startUnmount(vt);
             try {
                 yielded = SWITCH.yield() == 0;
             } finally {
-                CALLS.notifyJvmtiMount(vt, false);
+                CALLS.endMount(vt);
             }
             return yielded;
         } catch (OutOfMemoryError | StackOverflowError e) {
@@ -497,6 +515,11 @@ public final class JdkThreads {
     /** Returns the reference in the field of {@code o} at an offset. */
     static Object get(Object o, long offset) {
         return CALLS.get(o, offset);
+    }
+
+    /** Sets the reference in the field of {@code o} at an offset, even in a final field. */
+    static void put(Object o, long offset, @Nullable Object value) {
+        CALLS.put(o, offset, value);
     }
 
     /** Returns whether a class has been initialised. Takes no lock. */

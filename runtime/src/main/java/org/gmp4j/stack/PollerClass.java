@@ -20,8 +20,11 @@ import org.gmp4j.classfile.ClassFileWriter;
  *     &#64;DontInline
  *     public void implDeregister(int fd, boolean polled) { if (!deregister.test(fd)) jdk.implDeregister(fd, polled); }
  *     public int poll(int timeout) throws IOException { return jdk.poll(timeout); }
+ *     public void close() throws IOException { jdk.close(); } // From JDK 27 on.
  * }
  * </pre>
+ *
+ * <p>JDK 27 calls the two {@code implStartPoll} and {@code implStopPoll}.
  */
 final class PollerClass {
     static final String NAME = "sun/nio/ch/GmpPoller";
@@ -39,7 +42,8 @@ final class PollerClass {
     private PollerClass() {
     }
 
-    static byte[] bytes() {
+    /** {@code startPoll} and {@code stopPoll} are the names of the two methods, and {@code closes} is whether there is {@code close}. */
+    static byte[] bytes(String startPoll, String stopPoll, boolean closes) {
         ClassFileWriter c = new ClassFileWriter(NAME, POLLER);
         int jdk = c.addFinal("jdk", A_POLLER);
         int register = c.addFinal("register", "L" + PREDICATE + ";");
@@ -51,13 +55,13 @@ final class PollerClass {
                         RETURN});
 
         int test = c.interfaceMethod(PREDICATE, "test", "(I)Z");
-        int its = c.method(POLLER, "implRegister", "(I)V");
-        c.addMethod(PUBLIC, "implRegister", "(I)V", 2, 2, 21,
+        int its = c.method(POLLER, startPoll, "(I)V");
+        c.addMethod(PUBLIC, startPoll, "(I)V", 2, 2, 21,
                 new int[] {ALOAD_0, GETFIELD, register >> 8, register, ILOAD_1, INVOKEINTERFACE, test >> 8, test, 2, 0, IFNE,
                         0, 11, ALOAD_0, GETFIELD, jdk >> 8, jdk, ILOAD_1, INVOKEVIRTUAL, its >> 8, its, RETURN},
                 BY_ITSELF);
-        its = c.method(POLLER, "implDeregister", "(IZ)V");
-        c.addMethod(PUBLIC, "implDeregister", "(IZ)V", 3, 3, 22,
+        its = c.method(POLLER, stopPoll, "(IZ)V");
+        c.addMethod(PUBLIC, stopPoll, "(IZ)V", 3, 3, 22,
                 new int[] {ALOAD_0, GETFIELD, deregister >> 8, deregister, ILOAD_1, INVOKEINTERFACE, test >> 8, test, 2, 0,
                         IFNE, 0, 12, ALOAD_0, GETFIELD, jdk >> 8, jdk, ILOAD_1, ILOAD_2, INVOKEVIRTUAL, its >> 8, its,
                         RETURN},
@@ -65,6 +69,11 @@ final class PollerClass {
         its = c.method(POLLER, "poll", "(I)I");
         c.addMethod(PUBLIC, "poll", "(I)I", 2, 2, -1,
                 new int[] {ALOAD_0, GETFIELD, jdk >> 8, jdk, ILOAD_1, INVOKEVIRTUAL, its >> 8, its, IRETURN});
+        if (closes) {
+            its = c.method(POLLER, "close", "()V");
+            c.addMethod(PUBLIC, "close", "()V", 1, 1, -1,
+                    new int[] {ALOAD_0, GETFIELD, jdk >> 8, jdk, INVOKEVIRTUAL, its >> 8, its, RETURN});
+        }
         return c.toBytes();
     }
 }

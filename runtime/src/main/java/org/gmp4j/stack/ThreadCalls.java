@@ -9,6 +9,7 @@ import jdk.internal.vm.Continuation;
 import jdk.internal.vm.StackChunk;
 import jdk.internal.vm.StackableScope;
 import jdk.internal.vm.ThreadContainer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What {@link JdkThreads} calls of private members of {@code java.lang.VirtualThread} and {@code Thread}, and reads of {@code
@@ -54,9 +55,12 @@ abstract class ThreadCalls {
     /** {@code number} is a byte's. */
     abstract void waitTimeoutExpired(Thread vt, int number);
 
-    abstract void notifyJvmtiMount(Thread vt, boolean hide);
+    /** Tells the JVM that the thread begins to unmount, as {@code mount} and {@code unmount} tell it of the other ends of a switch. */
+    abstract void startUnmount(Thread vt);
 
-    abstract void notifyJvmtiUnmount(Thread vt, boolean hide);
+    abstract void endUnmount(Thread vt);
+
+    abstract void endMount(Thread vt);
 
     abstract Continuation cont(Thread vt);
 
@@ -88,6 +92,9 @@ abstract class ThreadCalls {
     abstract void setBlockPermit(Thread vt, boolean permit);
 
     abstract boolean notified(Thread vt);
+
+    /** Whether an interrupt ends its present {@code Object.wait}. */
+    abstract boolean interruptibleWait(Thread vt);
 
     abstract Thread carrier(Thread vt);
 
@@ -132,6 +139,9 @@ abstract class ThreadCalls {
     abstract long offset(Field f);
 
     abstract Object get(Object o, long offset);
+
+    /** Sets such a field, even a final one. */
+    abstract void put(Object o, long offset, @Nullable Object value);
 
     /** Opens a package of a module to another. */
     abstract void open(Module m, String packageName, Module to);

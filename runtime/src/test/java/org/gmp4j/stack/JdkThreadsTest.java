@@ -13,12 +13,12 @@ class JdkThreadsTest {
     @ValueSource(strings = {"24.0.2+12", "26-ea+10"})
     void anotherJdk(String version) {
         assertEquals("gmp4j needs JDK 25, this is " + version + ": start the program with a JDK 25",
-                JdkThreads.otherThanOurs(Runtime.Version.parse(version)));
+                JdkVersion.otherThanOurs(Runtime.Version.parse(version)));
     }
 
     @Test
     void thisOne() {
-        assertNull(JdkThreads.otherThanOurs(Runtime.version()));
+        assertNull(JdkVersion.otherThanOurs(Runtime.version()));
         JdkThreads.check();
     }
 }
