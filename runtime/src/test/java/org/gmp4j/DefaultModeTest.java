@@ -25,6 +25,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 class DefaultModeTest {
     /** Needs preview features, which these tests are compiled without. */
     private static final String STRUCTURED = """
+            import java.util.ArrayList;
+            import java.util.List;
             import java.util.concurrent.StructuredTaskScope;
             import java.util.concurrent.StructuredTaskScope.Joiner;
             import org.gmp4j.Go;
@@ -35,13 +37,15 @@ class DefaultModeTest {
                 public static void main(String[] args) throws Exception {
                     ScopedValue.where(WHO, "main").call(() -> {
                         try (var scope = StructuredTaskScope.open(Joiner.<Boolean>allSuccessfulOrThrow())) {
+                            List<StructuredTaskScope.Subtask<Boolean>> forks = new ArrayList<>();
                             for (int i = 0; i < 100; i++) {
-                                scope.fork(() -> {
+                                forks.add(scope.fork(() -> {
                                     Thread.sleep(1);
                                     return Go.inGoroutine() && WHO.get().equals("main");
-                                });
+                                }));
                             }
-                            System.out.println(scope.join().filter(t -> t.get()).count());
+                            scope.join(); // Its result is of another type in each version.
+                            System.out.println(forks.stream().filter(t -> t.get()).count());
                         }
                         return null;
                     });

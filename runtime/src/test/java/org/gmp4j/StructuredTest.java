@@ -12,6 +12,8 @@ import java.util.spi.ToolProvider;
 import org.gmp4j.testing.ChildJvm;
 import org.gmp4j.testing.ChildJvm.Result;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledForJreRange;
+import org.junit.jupiter.api.condition.JRE;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Java's structured concurrency: what ends a scope ends what its tasks wait for here. */
@@ -123,6 +125,7 @@ class StructuredTest {
             """;
 
     @Test
+    @EnabledForJreRange(max = JRE.JAVA_25, disabledReason = "the program is written for the preview of JDK 25")
     void closeEndsWhatTasksWaitFor(@TempDir Path folder) throws IOException {
         Path source = Files.writeString(folder.resolve("Scopes.java"), SCOPES);
         String path = folder + File.pathSeparator + System.getProperty("java.class.path");

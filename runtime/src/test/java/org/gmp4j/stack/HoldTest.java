@@ -4,6 +4,7 @@ package org.gmp4j.stack;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
 import java.io.OutputStream;
@@ -31,6 +32,7 @@ class HoldTest {
     /** A goroutine that yields while it is held stays on its thread until it is released. */
     @Test
     void aMountedOneStays() {
+        assumeTrue(JdkThreads.VERSION.dumpsNeedHolds);
         try (TestGmp gmp = TestGmp.procs(1)) {
             AtomicReference<Stack> stack = new AtomicReference<>();
             AtomicBoolean goOn = new AtomicBoolean();
@@ -74,6 +76,7 @@ class HoldTest {
     /** A goroutine is held until the dump asks for the next: still, as what was read of it is written. */
     @Test
     void heldUntilTheNext() throws IOException {
+        assumeTrue(JdkThreads.VERSION.dumpsNeedHolds);
         try (TestGmp gmp = TestGmp.procs(2)) {
             Set<Stack> waiting = ConcurrentHashMap.newKeySet();
             Chan<Integer> c = Chan.make();
