@@ -83,14 +83,23 @@ final class Goexit0 {
             m.pick = 0;
         } else {
             dead(m, st.gp);
-            if (!st.pooled && !JdkState.afterDone(st)) { // A pooled one was never started as a thread, so it has no joiners.
-                m.s.leftovers.add(m.s.sched, st);
+            if (!st.pooled) { // A pooled one was never started as a thread, so it has no joiners.
+                wakeJoiners(m, st);
             }
         }
         if (M.LOCKEDEXT.get(m.mp) != 0) {
             Threads.mexit(m); // As in exited. There is no pick, as a locked M takes none.
         }
         return pick;
+    }
+
+    private static void wakeJoiners(Machine m, GStack st) {
+        if (JdkState.endsAtMonitor(st) && m.pp() != 0) {
+            Threads.handoffp(m.s, Threads.releasep(m)); // The goroutine that holds the monitor may need just this P.
+        }
+        if (!JdkState.afterDone(st)) {
+            m.s.leftovers.add(m.s.sched, st);
+        }
     }
 
     /**

@@ -299,6 +299,8 @@ final class JdkMembers {
         add("yieldContinuation", thread().call(vt, "yieldContinuation"));
         add("afterYield", thread().call(vt, "afterYield"));
         add("afterDone", thread().call(vt, "afterDone"));
+        add("notifyAllAfterTerminate",
+                version.joinsByMonitor ? thread().get(vt, "notifyAllAfterTerminate") : code().op(Code.ICONST_0));
         add("cancelTimeoutTask", thread().call(vt, "cancelTimeoutTask"));
         timeouts();
         add("startUnmount", announce(thread(), true, false));

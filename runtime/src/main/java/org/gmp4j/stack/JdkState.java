@@ -222,6 +222,11 @@ public final class JdkState {
         CALLS.waitTimeoutExpired(st.thread, wait);
     }
 
+    /** Returns whether {@link #afterDone} takes the thread's monitor, which a goroutine may hold that has no P. */
+    public static boolean endsAtMonitor(Stack st) {
+        return CALLS.notifyAllAfterTerminate(st.thread);
+    }
+
     /**
      * The virtual thread ended: has the JDK wake the threads that join it. Only for threads that were started by {@code Thread.start}.
      *

@@ -8,9 +8,9 @@ import org.jspecify.annotations.Nullable;
  * (The agent's first class, which an older Java must be able to load, has the numbers a second time.)
  */
 enum JdkVersion {
-    JDK_25(25, false, true, "POLLERS", "implRegister", "implDeregister"),
-    JDK_26(26, true, false, "POLLERS", "implRegister", "implDeregister"),
-    JDK_27(27, true, false, "POLLER_GROUP", "implStartPoll", "implStopPoll");
+    JDK_25(25, false, true, false, "POLLERS", "implRegister", "implDeregister"),
+    JDK_26(26, true, false, false, "POLLERS", "implRegister", "implDeregister"),
+    JDK_27(27, true, false, true, "POLLER_GROUP", "implStartPoll", "implStopPoll");
 
     final int feature;
     /**
@@ -21,16 +21,20 @@ enum JdkVersion {
     final boolean transitions;
     /** Whether a thread dump may crash on a virtual thread that moves meanwhile, so that it is given stacks that {@link Hold} holds. */
     final boolean dumpsNeedHolds;
+    /** Whether a thread that joins another waits at its monitor, which the end of that thread takes therefore. */
+    final boolean joinsByMonitor;
     /** The field of {@code sun.nio.ch.Poller} that leads to all pollers. */
     final String pollers;
     /** The methods by which a poller begins and ends to watch a descriptor. */
     final String startPoll;
     final String stopPoll;
 
-    JdkVersion(int feature, boolean transitions, boolean dumpsNeedHolds, String pollers, String startPoll, String stopPoll) {
+    JdkVersion(int feature, boolean transitions, boolean dumpsNeedHolds, boolean joinsByMonitor, String pollers,
+            String startPoll, String stopPoll) {
         this.feature = feature;
         this.transitions = transitions;
         this.dumpsNeedHolds = dumpsNeedHolds;
+        this.joinsByMonitor = joinsByMonitor;
         this.pollers = pollers;
         this.startPoll = startPoll;
         this.stopPoll = stopPoll;

@@ -36,6 +36,9 @@ abstract class ThreadCalls {
 
     abstract void afterDone(Thread vt);
 
+    /** Whether {@code afterDone} takes the thread's monitor, to wake threads that join it. */
+    abstract boolean notifyAllAfterTerminate(Thread vt);
+
     abstract void cancelTimeoutTask(Thread vt);
 
     abstract void submitRunContinuation(Thread vt);
