@@ -172,7 +172,8 @@ static pid_t find_reference(void)
 
 int32_t gmp_compiler_threads(uint64_t tids, int32_t most, int32_t optimizing)
 {
-    static const char *const compilers[] = {"C2 CompilerThre", "JVMCI CompilerT", "C1 CompilerThre"};
+    /* The kernel has 15 bytes of "C2 CompilerThread0". JDK 25 gives it the first 15, later versions "C2 Comp..hread0". */
+    static const char *const compilers[] = {"C2 Comp", "JVMCI C", "C1 Comp"};
     return proc_is_ours() ? find_threads(compilers, optimizing != 0 ? 2 : 3, (int32_t *)(uintptr_t)tids, most) : -ENOENT;
 }
 
