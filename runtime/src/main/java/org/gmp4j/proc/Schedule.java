@@ -96,6 +96,12 @@ final class Schedule {
         VarHandle.releaseFence(); // As in GStack.releasem.
         M.LOCKS.setOpaque(m.mp, st.locks); // From now on the P may be taken, unless the stack is inside the runtime.
         boolean ended = JdkThreads.run(st);
+        left(m, st);
+        return after(m, st, ended);
+    }
+
+    /** Begins the M's own work after {@link JdkThreads#run}. */
+    private static void left(Machine m, GStack st) {
         st.parked();
         st.locks = M.LOCKS.getOpaque(m.mp);
         M.LOCKS.setOpaque(m.mp, 1);
@@ -103,7 +109,6 @@ final class Schedule {
         if (M.GATE.getOpaque(m.mp) != M.GATE_OPEN && !Gate.pass(m.mp)) {
             M.INCGO.setOpaque(m.mp, 0); // The JDK parked the goroutine inside a system call.
         }
-        return after(m, st, ended);
     }
 
     private static @Nullable GStack newStack(Scheduler s) {
@@ -171,16 +176,10 @@ final class Schedule {
             boolean _ = Note.sleep(M.parkAddress(m.mp), INITIALIZER_NAP); // Ends by time only, as in putOff.
         }
         JdkState.toRunning(st);
-        VarHandle.releaseFence(); // As in execute, to the end.
+        VarHandle.releaseFence(); // As in execute.
         M.LOCKS.setOpaque(m.mp, st.locks);
         boolean ended = JdkThreads.run(st);
-        st.parked();
-        st.locks = M.LOCKS.getOpaque(m.mp);
-        M.LOCKS.setOpaque(m.mp, 1);
-        VarHandle.acquireFence();
-        if (M.GATE.getOpaque(m.mp) != M.GATE_OPEN && !Gate.pass(m.mp)) {
-            M.INCGO.setOpaque(m.mp, 0);
-        }
+        left(m, st);
         return after(m, st, ended);
     }
 

@@ -184,7 +184,10 @@ public final class JdkPollers {
             Class<?> group = pollers.getClass();
             Object[] read = (Object[]) JdkThreads.get(pollers, offset(group, "readPollers"));
             Object[] write = (Object[]) JdkThreads.get(pollers, offset(group, "writePollers"));
-            boolean hasMaster = Stream.of(group.getDeclaredFields()).anyMatch(f -> f.getName().equals("masterPoller"));
+            boolean hasMaster = false; // In JDK 27 not every kind of group has one.
+            for (Field f : group.getDeclaredFields()) {
+                hasMaster |= f.getName().equals("masterPoller");
+            }
             long master = hasMaster ? offset(group, "masterPoller") : 0;
             Object old = hasMaster ? JdkThreads.get(pollers, master) : null;
             Object[] newRead = inFront(read, false);

@@ -238,10 +238,22 @@ public final class JdkThreads {
         return wrapper.getClass() == Adapter.TYPE && CALLS.get(wrapper, Adapter.TASK) instanceof Runnable task ? task : null;
     }
 
-    /** The class of those wrappers. */
-    private static final class Adapter {
-        static final Class<?> TYPE = ForkJoinTask.adapt(() -> { }).getClass();
+    /** Does the first use of {@link #adapted}, while there is memory; nothing in a version that has no such wrappers. */
+    public static void rehearseAdapted() {
+        if (VERSION.adaptsTasks) {
+            Object _ = adapted(ForkJoinTask.adapt(new Adapter()));
+        }
+    }
+
+    /** The class of those wrappers. An object of this is a task for one. */
+    private static final class Adapter implements Runnable {
+        static final Class<?> TYPE = ForkJoinTask.adapt(new Adapter()).getClass();
         static final long TASK = task();
+
+        @Override
+        public void run() {
+            // Nothing.
+        }
 
         private static long task() {
             for (Field f : TYPE.getDeclaredFields()) {

@@ -14,11 +14,14 @@ enum JdkVersion {
 
     final int feature;
     /**
-     * Whether {@code VirtualThread} announces its switches by {@code startTransition} and {@code endTransition}, to the whole JVM, and an
-     * {@code Object.wait} may be one of the JVM's own that no interrupt ends. Before that {@code notifyJvmtiMount} and {@code
-     * notifyJvmtiUnmount} announced them to JVMTI alone.
+     * Whether {@code VirtualThread} announces its switches by {@code startTransition} and {@code endTransition}, to the whole JVM. Before
+     * that {@code notifyJvmtiMount} and {@code notifyJvmtiUnmount} announced them to JVMTI alone.
      */
     final boolean transitions;
+    /** Whether an {@code Object.wait} may be one of the JVM's own that no interrupt ends. */
+    final boolean uninterruptibleWaits;
+    /** Whether the JDK puts an adapter around the task of a virtual thread that it gives to a {@code ForkJoinPool}. */
+    final boolean adaptsTasks;
     /** Whether a thread dump may crash on a virtual thread that moves meanwhile, so that it is given stacks that {@link Hold} holds. */
     final boolean dumpsNeedHolds;
     /** Whether a thread that joins another waits at its monitor, which the end of that thread takes therefore. */
@@ -29,10 +32,13 @@ enum JdkVersion {
     final String startPoll;
     final String stopPoll;
 
-    JdkVersion(int feature, boolean transitions, boolean dumpsNeedHolds, boolean joinsByMonitor, String pollers,
-            String startPoll, String stopPoll) {
+    /** {@code transitions} came together with two of the others. */
+    JdkVersion(int feature, boolean transitions, boolean dumpsNeedHolds, boolean joinsByMonitor, String pollers, String startPoll,
+            String stopPoll) {
         this.feature = feature;
         this.transitions = transitions;
+        uninterruptibleWaits = transitions;
+        adaptsTasks = transitions;
         this.dumpsNeedHolds = dumpsNeedHolds;
         this.joinsByMonitor = joinsByMonitor;
         this.pollers = pollers;
