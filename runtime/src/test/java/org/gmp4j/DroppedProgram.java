@@ -42,7 +42,7 @@ final class DroppedProgram {
 
     public static void main(String[] args) throws Exception {
         for (String what : args) {
-            int before = GMP.numGoroutine();
+            int before = goroutines();
             WENT_ON.set(0);
             System.out.println(what + " " + result(what, before));
         }
@@ -110,16 +110,20 @@ final class DroppedProgram {
         LockSupport.parkNanos(NAP_NANOS);
     }
 
-    /** How many goroutines there are beside those, once that is stable. */
-    private static int left(int before) {
-        int left = GMP.numGoroutine() - before;
-        for (int same = 0; same < COLLECTIONS && left > 0; same++) {
+    /** How many goroutines there are once that is stable: threads that went on may be about to end, and others to be collected. */
+    private static int goroutines() {
+        int n = GMP.numGoroutine();
+        for (int same = 0; same < COLLECTIONS; same++) {
             collect();
-            int now = GMP.numGoroutine() - before;
-            same = now == left ? same : 0;
-            left = now;
+            int now = GMP.numGoroutine();
+            same = now == n ? same : 0;
+            n = now;
         }
-        return left;
+        return n;
+    }
+
+    private static int left(int before) {
+        return goroutines() - before;
     }
 
     /** Collects while it waits until so many have gone on. */
