@@ -43,6 +43,6 @@ final class Goroutines extends JdkContainer {
         if (gp == 0 || GSlots.stack(gp) != st) {
             return null;
         }
-        return Traceback.label((Scheduler) GSlots.owner(gp), (GStack) st, GStatus.readgstatus(gp) & ~GStatus.GSCAN);
+        return Traceback.label((Scheduler) GSlots.owner(gp), gp, (GStack) st, GStatus.readgstatus(gp) & ~GStatus.GSCAN);
     }
 }

@@ -8,6 +8,7 @@ import java.util.function.Consumer;
 import java.util.function.LongConsumer;
 
 import org.gmp4j.print.Frames;
+import org.gmp4j.print.ThreadName;
 import org.gmp4j.print.ThrowableText;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.HiddenStacks;
@@ -85,7 +86,7 @@ public final class Traceback {
             return "";
         }
         String name = st.thread.getName();
-        return "#" + st.thread.threadId() + (name.isEmpty() ? "" : " \"" + name + '"');
+        return "#" + st.thread.threadId() + (name.isEmpty() ? "" : " " + ThreadName.quoted(name));
     }
 
     /** Returns the class of a thread's task, or of the function of a goroutine that has not begun; empty for others. */
@@ -175,8 +176,8 @@ public final class Traceback {
     }
 
     /** Returns a goroutine's number with its state, for a thread dump that may hold the stack just now: it reads no frames. */
-    static String label(Scheduler s, GStack st, int status) {
-        return label(st.gp(), status, new States(s).of(st.gp(), status, st, NONE));
+    static String label(Scheduler s, long gp, GStack st, int status) {
+        return label(gp, status, new States(s).of(gp, status, st, NONE));
     }
 
     private static String label(long gp, int status, String state) {

@@ -6,6 +6,7 @@ import java.util.function.Consumer;
 
 import org.gmp4j.config.DebugVars;
 import org.gmp4j.print.Stderr;
+import org.gmp4j.print.ThreadName;
 import org.gmp4j.print.ThrowableText;
 import org.gmp4j.proc.Scheduler;
 import org.gmp4j.stack.Stack;
@@ -115,7 +116,7 @@ public final class Stalls {
             StringBuilder b = new StringBuilder("STALL goroutine ").append(stall.goid);
             String name = st.thread.getName();
             if (!name.isEmpty()) {
-                b.append(" \"").append(name).append('"');
+                b.append(' ').append(ThreadName.quoted(name));
             }
             b.append(r.running ? " ran past its quantum without a point:\n" : " blocked its thread:\n");
             for (StackTraceElement e : stall.stack) {

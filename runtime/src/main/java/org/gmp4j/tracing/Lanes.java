@@ -13,6 +13,7 @@ import java.util.Map;
 
 import org.gmp4j.events.Ev;
 import org.gmp4j.events.Tracer;
+import org.gmp4j.print.ThreadName;
 import org.gmp4j.proc.Tracing.State;
 import org.gmp4j.struct.GStatus;
 import org.gmp4j.struct.WaitReason;
@@ -68,7 +69,7 @@ final class Lanes implements Merge.Sink {
 
         /** The name of its lane. {@code gmp trace} reads the site from it. */
         String label() {
-            return "G" + goid + " " + (thread.isEmpty() ? "" : '"' + thread.replace('"', '\'') + "\" ") + site;
+            return "G" + goid + " " + (thread.isEmpty() ? "" : ThreadName.quoted(thread) + " ") + site;
         }
 
         String lane() {

@@ -76,6 +76,26 @@ class VirtualThreadsTest {
         }
     }
 
+    /** A name with line breaks and quotes is no other line of a report, and no control sequence of a terminal. */
+    @Test
+    void aNameIsOneLine() {
+        String forged = "a\n\ngoroutine 7 [running]:\r\t\"b\u009b31m\u2028\u001b";
+        try (TestGmp g = TestGmp.procs(1)) {
+            Thread t = g.gmp.threadFactory().newThread(() -> end.acquireUninterruptibly());
+            t.setName(forged);
+            t.start();
+            try {
+                awaitWaiting(g, 1);
+                String shown = " \"a??goroutine 7 [running]:??'b?31m??\"";
+                assertTrue(g.gmp.dump().contains(shown + ", task "), g.gmp::dump);
+                assertTrue(g.gmp.goroutines().toString().contains(shown + "\n"), () -> g.gmp.goroutines().toString());
+                assertTrue(g.gmp.goroutines().groups().getFirst().threads().getFirst().endsWith(shown));
+            } finally {
+                end.release();
+            }
+        }
+    }
+
     private static void check(TestGmp g, boolean sites) {
         List<Group> groups = g.gmp.goroutines().groups();
         Group loops = group(groups, "Loop");

@@ -62,7 +62,7 @@ public final class GoroutinesCommand implements Callable<Integer> {
         if (named) {
             out.println("scheduler " + b.name());
         }
-        out.println(b.bean().goroutines().replaceAll("[\\p{Cntrl}&&[^\n\t]]", "?")); // Names of threads may have such characters.
+        out.println(b.bean().goroutines().replaceAll("[\\p{Cc}&&[^\n\t]]", "?")); // Labels may have such characters.
         out.flush();
     }
 
