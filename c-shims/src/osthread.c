@@ -172,9 +172,12 @@ static pid_t find_reference(void)
 
 int32_t gmp_compiler_threads(uint64_t tids, int32_t most, int32_t optimizing)
 {
-    /* The kernel has 15 bytes of "C2 CompilerThread0". JDK 25 gives it the first 15, later versions "C2 Comp..hread0". */
-    static const char *const compilers[] = {"C2 Comp", "JVMCI C", "C1 Comp"};
-    return proc_is_ours() ? find_threads(compilers, optimizing != 0 ? 2 : 3, (int32_t *)(uintptr_t)tids, most) : -ENOENT;
+    /*
+     * The kernel has 15 bytes of "C2 CompilerThread0". JDK 25 gives it the first 15, later versions "C2 Comp..hread0". A shorter
+     * beginning would be that of a user's thread as well, such as "C1 Compactor".
+     */
+    static const char *const compilers[] = {"C2 CompilerThre", "C2 Comp..", "JVMCI CompilerT", "JVMCI C..", "C1 CompilerThre", "C1 Comp.."};
+    return proc_is_ours() ? find_threads(compilers, optimizing != 0 ? 4 : 6, (int32_t *)(uintptr_t)tids, most) : -ENOENT;
 }
 
 int32_t gmp_threads(uint64_t tids, int32_t most)

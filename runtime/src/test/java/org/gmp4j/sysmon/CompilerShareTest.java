@@ -12,14 +12,19 @@ import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.locks.LockSupport;
+import java.util.stream.IntStream;
 
 import org.gmp4j.Gmp;
 import org.gmp4j.ffi.CompilerThreads;
+import org.gmp4j.ffi.OsThread;
 import org.gmp4j.sysmon.CompilerRules.Way;
 import org.gmp4j.testing.ChildJvm;
 import org.gmp4j.testing.ChildJvm.Result;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** {@link CompilerShare} and the rows of the table of {@link CompilerRules}. */
 class CompilerShareTest {
@@ -237,6 +242,17 @@ class CompilerShareTest {
                 }
             }
         }
+    }
+
+    /** A thread of the program whose name begins as those of compilers do is none. */
+    @ParameterizedTest
+    @ValueSource(strings = {"C1 Compactor", "C2 Completion-1", "JVMCI Client"})
+    void aThreadOfTheProgramIsNoCompiler(String name) throws Exception {
+        FutureTask<Boolean> isOne = new FutureTask<>(() -> IntStream.of(CompilerThreads.ids()).anyMatch(id -> id == OsThread.gettid()));
+        Thread t = new Thread(isOne, name);
+        t.start();
+        t.join();
+        assertFalse(isOne.get());
     }
 
     @Test
