@@ -30,6 +30,7 @@ final class States {
     private static final int MOST_STACKS = 256;
     private static final String PINNED = ", pinned";
     private static final String SELECTOR = "anon_inode:[eventpoll]";
+    private static final String PIPE = "pipe:";
 
     private final Scheduler s;
     private int stacksLeft;
@@ -119,8 +120,11 @@ final class States {
         }
     }
 
-    /** Returns the reason by a number of {@link #descriptors}. The descriptor may have been closed, or be another file's meanwhile. */
-    private static WaitReason ofDescriptor(int d) {
+    /**
+     * Returns the reason by a number of {@link #descriptors}. The descriptor may be another file's meanwhile; null when it is closed, or of
+     * a file for which no goroutine waits.
+     */
+    static @Nullable WaitReason ofDescriptor(int d) {
         boolean write = d < 0;
         int fd = Math.abs(d) - 1;
         try {
@@ -129,15 +133,17 @@ final class States {
                     : !write ? WaitReason.SOCKET_READ
                     : Sockets.isConnected(fd) ? WaitReason.SOCKET_WRITE : WaitReason.SOCKET_CONNECT;
         } catch (NativeException noSocket) {
-            return isSelector(fd) ? WaitReason.SELECTOR : WaitReason.PIPE;
+            String file = file(fd);
+            return file.equals(SELECTOR) ? WaitReason.SELECTOR : file.startsWith(PIPE) ? WaitReason.PIPE : null;
         }
     }
 
-    private static boolean isSelector(int fd) {
+    /** Returns the kernel's name of the file of a descriptor; empty when that is closed. */
+    private static String file(int fd) {
         try {
-            return Files.readSymbolicLink(Path.of("/proc/self/fd/" + fd)).toString().equals(SELECTOR);
+            return Files.readSymbolicLink(Path.of("/proc/self/fd/" + fd)).toString();
         } catch (IOException closed) {
-            return false;
+            return "";
         }
     }
 }

@@ -2,6 +2,7 @@
 package org.gmp4j.report;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.net.InetAddress;
@@ -174,5 +175,12 @@ class StatesTest {
         } finally {
             cat.destroy();
         }
+    }
+
+    /** A descriptor that was closed after the look at the poller is not taken for a pipe. */
+    @Test
+    void aClosedDescriptorSaysNothing() {
+        assertNull(States.ofDescriptor(Integer.MAX_VALUE)); // More than a process may have.
+        assertNull(States.ofDescriptor(-Integer.MAX_VALUE));
     }
 }
