@@ -168,9 +168,8 @@ final class Schedule {
      * ticket is closed all the time, so the JDK's wake-up queues nothing ({@link JdkReady}), and the M sees it by the thread's state.
      */
     private static long stay(Machine m, GStack st) {
-        boolean done = false;
-        while (!done) {
-            done = JdkState.afterYield(st); // False for want of memory.
+        while (!JdkState.afterYield(st)) { // There is no memory.
+            boolean _ = Note.sleep(M.parkAddress(m.mp), NO_STACK_NAP);
         }
         while (!JdkState.jdkRunnable(st)) {
             boolean _ = Note.sleep(M.parkAddress(m.mp), INITIALIZER_NAP); // Ends by time only, as in putOff.

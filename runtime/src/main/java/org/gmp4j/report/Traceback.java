@@ -152,6 +152,7 @@ public final class Traceback {
      * receive}, {@code running, locked to thread}. Takes no lock and reads few stacks: see {@link States}.
      */
     public static Map<String, Long> states(Scheduler s) {
+        GStack.checkAll(); // A class that finds no room as it is initialised can never be used again.
         return states(s, new States(s));
     }
 
