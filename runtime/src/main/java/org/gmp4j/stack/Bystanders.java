@@ -46,8 +46,8 @@ import org.jspecify.annotations.Nullable;
 public final class Bystanders {
     private static final String INNOCUOUS = "jdk.internal.misc.InnocuousThread";
     private static final String CARRIER = "jdk.internal.misc.CarrierThread";
-    /** The start of the name of a thread that waits for a process. Once it has reported the end its name is only "process reaper". */
-    private static final String REAPER = "process reaper (pid ";
+    /** The name of a thread that waits for processes. While it waits for one its name goes on with the process's number. */
+    private static final String REAPER = "process reaper";
     /** The starts of the names of {@code InnocuousThread}s with a context class loader that run no code of the program but cleaners. */
     private static final String[] SERVICES = {"VirtualThread-", "Cleaner-", "FileSystemWatch"};
     private static final String ENDS_THE_JVM = "DestroyJavaVM";
@@ -161,10 +161,16 @@ public final class Bystanders {
         String name = t.getName();
         String type = t.getClass().getName();
         if (type.equals(INNOCUOUS)) {
-            return t.getContextClassLoader() == null ? !name.startsWith(REAPER) : startsWithAny(name);
+            return t.getContextClassLoader() == null ? !name.startsWith(REAPER) || isIdleReaper(t) : startsWithAny(name);
         }
         return t.isDaemon() && t.getThreadGroup() == ROOT && !(name.startsWith("SIG") && name.endsWith(" handler"))
                 || type.equals(CARRIER) || name.equals(ENDS_THE_JVM) || name.startsWith(JFR) && !name.startsWith(JFR_STREAM);
+    }
+
+    /** Returns whether a thread that waits for processes is parked until there is another. One that has just started has its name only. */
+    private static boolean isIdleReaper(Thread t) {
+        Thread.State state = t.getState();
+        return t.getName().equals(REAPER) && (state == Thread.State.WAITING || state == Thread.State.TIMED_WAITING);
     }
 
     private static boolean startsWithAny(String name) {

@@ -40,7 +40,8 @@ class BystandersTest {
 
         /** Each line: what there is, and what was found. */
         private static void found(String what) {
-            System.out.println(what + ": " + String.valueOf(LOOK.any()).replaceAll("#[0-9]+|pid [0-9]+|[$/@]\\S*", "N"));
+            System.out.println(what + ": " + String.valueOf(LOOK.any()).replaceAll("#[0-9]+|[$/@]\\S*", "N")
+                    .replaceAll(" \\(pid [0-9]+\\)", "")); // A thread that waits for a process has its number once it runs.
         }
 
         private static void none() {
@@ -244,7 +245,7 @@ class BystandersTest {
                 kept alive by main: null
                 made meanwhile: a thread that was just made
                 daemon: thread "daemon" (N)
-                process: thread "process reaper (N)" (N)
+                process: thread "process reaper" (N)
                 timer: thread "timer" (N)
                 virtual: virtual thread "virtual" (N)
                 executor: virtual thread "task" (N)
