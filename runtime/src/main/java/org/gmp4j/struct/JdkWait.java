@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  * </table>
  */
 public final class JdkWait {
-    /** The JDK's frames on top of a stack that say nothing of the reason, and those that do, are among so many. */
+    /** The number of frames, innermost first, that are searched for the reason. The JDK's own frames above it are fewer. */
     private static final int TOP = 16;
     private static final Map<String, WaitReason> BLOCKERS = new HashMap<>();
 
