@@ -46,7 +46,7 @@ import org.jspecify.annotations.Nullable;
 public final class Bystanders {
     private static final String INNOCUOUS = "jdk.internal.misc.InnocuousThread";
     private static final String CARRIER = "jdk.internal.misc.CarrierThread";
-    /** The name of a thread that waits for processes. While it waits for one its name goes on with the process's number. */
+    /** The start of the name of a thread that waits for processes. */
     private static final String REAPER = "process reaper";
     /** The starts of the names of {@code InnocuousThread}s with a context class loader that run no code of the program but cleaners. */
     private static final String[] SERVICES = {"VirtualThread-", "Cleaner-", "FileSystemWatch"};
@@ -59,10 +59,14 @@ public final class Bystanders {
     private static final Predicate<Thread> COUNTS = new Counts();
     private static final Runnable NOTHING = new Nothing();
 
-    /** The JDK's tables of hooks and of signal handlers, each null if the JDK has no such field. Made at the first search. */
+    /** The JDK's tables. Made at the first search. */
     private static @Nullable Tables tables;
 
-    private record Tables(@Nullable Field hooks, @Nullable Field handlers) {
+    /**
+     * The JDK's tables of hooks, of signal handlers, and of processes whose end has not yet been told to the program. Each is null if the
+     * JDK has no such field.
+     */
+    private record Tables(@Nullable Field hooks, @Nullable Field handlers, @Nullable Field processes) {
     }
 
     /** The thread that the last search found. As long as it counts, no search is needed. */
@@ -161,16 +165,20 @@ public final class Bystanders {
         String name = t.getName();
         String type = t.getClass().getName();
         if (type.equals(INNOCUOUS)) {
-            return t.getContextClassLoader() == null ? !name.startsWith(REAPER) || isIdleReaper(t) : startsWithAny(name);
+            return t.getContextClassLoader() == null ? !name.startsWith(REAPER) || noProcess() : startsWithAny(name);
         }
         return t.isDaemon() && t.getThreadGroup() == ROOT && !(name.startsWith("SIG") && name.endsWith(" handler"))
                 || type.equals(CARRIER) || name.equals(ENDS_THE_JVM) || name.startsWith(JFR) && !name.startsWith(JFR_STREAM);
     }
 
-    /** Returns whether a thread that waits for processes is parked until there is another. One that has just started has its name only. */
-    private static boolean isIdleReaper(Thread t) {
-        Thread.State state = t.getState();
-        return t.getName().equals(REAPER) && (state == Thread.State.WAITING || state == Thread.State.TIMED_WAITING);
+    /**
+     * Returns whether the threads that wait for processes are all idle. The thread that starts a process puts it into the JDK's table
+     * before one of them is handed it, and this thread takes it out after it has completed the futures of the process's end. The table's
+     * class may only be initialised by the JDK, and is when there is such a thread.
+     */
+    private static boolean noProcess() {
+        Field processes = tables().processes;
+        return processes != null && entries(processes, true).length == 0;
     }
 
     private static boolean startsWithAny(String name) {
@@ -182,13 +190,19 @@ public final class Bystanders {
         return false;
     }
 
-    private static @Nullable String handler() {
+    private static Tables tables() {
         Tables known = tables;
         if (known == null) {
             JdkThreads.openToUs("jdk.internal.misc");
-            known = new Tables(field("java.lang.ApplicationShutdownHooks", "hooks"), field("jdk.internal.misc.Signal", "handlers"));
+            known = new Tables(field("java.lang.ApplicationShutdownHooks", "hooks"), field("jdk.internal.misc.Signal", "handlers"),
+                    field("java.lang.ProcessHandleImpl", "completions"));
             tables = known;
         }
+        return known;
+    }
+
+    private static @Nullable String handler() {
+        Tables known = tables();
         for (Object hook : entries(known.hooks, true)) {
             if (hook instanceof Thread t && !OwnThread.is(t) && !isJdksHook(t)) {
                 return "shutdown hook \"" + t.getName() + "\"";
