@@ -11,12 +11,12 @@ import org.gmp4j.classfile.Opcodes;
 /**
  * Writes one method's {@code Code} attribute with its points.
  *
- * <p>A point is either <em>plain</em>, {@code invokedynamic ()V} in front of the instruction; or, for most loops, <em>on the way
+ * <p>A point is either <em>plain</em>, a call ({@link PointWriter}) in front of the instruction; or, for most loops, <em>on the way
  * back</em> to the header:
  *
  * <pre>
  *         goto header              // if the instruction before falls through to it
- * point:  invokedynamic ()Z        // whether it called the hook
+ * point:  call                     // returns whether it called the hook
  *         ifeq header
  *         nop
  * header: ...
@@ -41,6 +41,9 @@ import org.gmp4j.classfile.Opcodes;
  * in each round. The point then counts as a part of the line before.
  */
 final class CodeWriter {
+    /** The length of the {@code ifeq} and the {@code nop} behind a call on the way back. */
+    static final int BRANCH_SIZE = 4;
+
     private final PointScan scan;
     private final MethodPoints points;
     private final PointWriter sites;
@@ -48,6 +51,9 @@ final class CodeWriter {
     private final Bytes out;
     /** For each header, whether its point is on the way back. */
     private final boolean[] backs;
+    /** The lengths of a plain point and of a point on the way back. The second is greater. */
+    private final int plainSize;
+    private final int backSize;
     /** The start and the length of the old code. */
     private final int start;
     private final int length;
@@ -60,7 +66,7 @@ final class CodeWriter {
     /** The index of the move that was found last, or -1. */
     private int found = -1;
 
-    /** Makes a writer to {@code out}. {@code sites} gives the constants that points call. */
+    /** Makes a writer to {@code out}. {@code sites} writes the calls. */
     CodeWriter(PointScan scan, MethodPoints points, Bytes out, PointWriter sites) {
         this.scan = scan;
         this.points = points;
@@ -73,15 +79,17 @@ final class CodeWriter {
         shifts = new int[froms.length];
         sizes = new int[froms.length];
         backs = points.backs().clone();
+        plainSize = sites.callSize(false);
+        backSize = sites.callSize(true) + BRANCH_SIZE;
     }
 
     void write() {
         int code = points.code();
-        boolean anyBack = onlyWhereNothingIsOnTheStack();
+        boolean allEmpty = onlyWhereNothingIsOnTheStack();
         layOut();
         int lengthAt = out.size() + 2;
         out.copy(b, code, code + 6); // name, length (later)
-        out.u2(Math.max(u2(b, code + 6), anyBack ? 1 : 0)); // max_stack
+        out.u2(allEmpty ? Math.max(u2(b, code + 6), 1) : u2(b, code + 6) + 1); // max_stack
         out.copy(b, code + 8, code + 10); // max_locals
         out.i4(moved(length));
         instructions();
@@ -103,7 +111,7 @@ final class CodeWriter {
     /**
      * Clears {@link #backs} for headers where the operand stack is not empty, and for unreachable ones.
      *
-     * @return whether any is left
+     * @return whether the stack is empty at all headers
      */
     private boolean onlyWhereNothingIsOnTheStack() {
         boolean[] empty = new boolean[backs.length];
@@ -117,12 +125,12 @@ final class CodeWriter {
             }
             at += 6 + i4(b, at + 2);
         }
-        boolean any = false;
+        boolean all = true;
         for (int i = 0; i < backs.length; i++) {
             backs[i] &= empty[i];
-            any |= backs[i];
+            all &= empty[i];
         }
-        return any;
+        return all;
     }
 
     private void emptyStacks(Frames frames, boolean[] empty) {
@@ -140,7 +148,7 @@ final class CodeWriter {
 
     /** Computes the moves. Code moves behind a point, and behind a switch whose padding changes. */
     private void layOut() {
-        int shift = points.entry() ? move(0, PointScan.POINT_SIZE, PointScan.POINT_SIZE) : 0;
+        int shift = points.entry() ? move(0, plainSize, plainSize) : 0;
         int next = 0;
         int from = 0;
         int[] headers = points.headers();
@@ -166,8 +174,7 @@ final class CodeWriter {
     /** @param from an instruction before it; no instruction between them jumps */
     private int moveHeader(int i, int from, int shift) {
         int header = points.headers()[i];
-        int size = !backs[i] ? PointScan.POINT_SIZE
-                : PointScan.BACK_SIZE + (isFallenInto(from, header) ? PointScan.SKIP_SIZE : 0);
+        int size = !backs[i] ? plainSize : backSize + (isFallenInto(from, header) ? PointScan.SKIP_SIZE : 0);
         return move(header, shift + size, size);
     }
 
@@ -211,10 +218,10 @@ final class CodeWriter {
     /** Returns the new offset of the target {@code pc} of a jump at {@code from}. */
     private int target(int from, int pc) {
         find(pc);
-        if (found < 0 || froms[found] != pc || sizes[found] < PointScan.BACK_SIZE) {
+        if (found < 0 || froms[found] != pc || sizes[found] < backSize) {
             return place(pc);
         }
-        return pc + shifts[found] - (from < pc ? 0 : PointScan.BACK_SIZE);
+        return pc + shifts[found] - (from < pc ? 0 : backSize);
     }
 
     /** Sets {@link #found} to the last move that is not behind {@code pc}. Most callers come in ascending order. */
@@ -234,7 +241,7 @@ final class CodeWriter {
         int next = 0;
         int[] headers = points.headers();
         if (points.entry()) {
-            point(0, false);
+            sites.call(out, 0, false);
         }
         for (int jump : points.jumps()) {
             for (; next < headers.length && headers[next] <= jump; next++) {
@@ -257,25 +264,18 @@ final class CodeWriter {
         out.copy(b, start + copied, start + header);
         int depth = points.depths()[i] | (points.vectors()[i] ? PointWriter.VECTOR : 0);
         if (!backs[i]) {
-            point(depth, false);
+            sites.call(out, depth, false);
             return header;
         }
-        if (moved(header) - place(header) > PointScan.BACK_SIZE) {
+        if (moved(header) - place(header) > backSize) {
             out.u1(Opcodes.GOTO);
-            out.u2(PointScan.SKIP_SIZE + PointScan.BACK_SIZE);
+            out.u2(PointScan.SKIP_SIZE + backSize);
         }
-        point(depth, true);
+        sites.call(out, depth, true);
         out.u1(Opcodes.IFEQ);
-        out.u2(4);
+        out.u2(BRANCH_SIZE);
         out.u1(Opcodes.NOP);
         return header;
-    }
-
-    /** @param depth perhaps with {@link PointWriter#VECTOR} */
-    private void point(int depth, boolean onTheWayBack) {
-        out.u1(Opcodes.INVOKEDYNAMIC);
-        out.u2(sites.site(depth, onTheWayBack));
-        out.u2(0);
     }
 
     private void jump(int pc, int end) {
@@ -373,7 +373,7 @@ final class CodeWriter {
     /** Returns the new offset of the start of a line. In a loop it is an instruction that each round passes, the first round too. */
     private int line(int pc) {
         find(pc);
-        return found >= 0 && froms[found] == pc && sizes[found] >= PointScan.BACK_SIZE ? moved(pc) : place(pc);
+        return found >= 0 && froms[found] == pc && sizes[found] >= backSize ? moved(pc) : place(pc);
     }
 
     private void frames(Frames frames) {
@@ -386,9 +386,9 @@ final class CodeWriter {
             int to = target(pc, pc);
             frames.write(to - last - 1, this, out);
             last = to;
-            if (moved(pc) - to == PointScan.BACK_SIZE) { // The header has the frame of the point on the way back to it.
-                Frames.writeSame(PointScan.BACK_SIZE - 1, out);
-                last += PointScan.BACK_SIZE;
+            if (moved(pc) - to == backSize) { // The header has the frame of the point on the way back to it.
+                Frames.writeSame(backSize - 1, out);
+                last += backSize;
                 written++;
             }
         }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.agent;
 
+import java.lang.invoke.CallSite;
+import java.lang.invoke.ConstantCallSite;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
@@ -17,52 +19,77 @@ import org.jspecify.annotations.Nullable;
  * public final class GmpPoint {
  *     public static volatile int wanted;          // 1 while some goroutine is to be preempted
  *     public static volatile MethodHandle linker; // Points.link
+ *     public static final MethodHandle UNARMED = MethodHandles.constant(Object.class, null);
  *
+ *     // The bootstrap method. t is a class for a dynamic constant, and a method type for a call site.
+ *     public static Object site(Lookup l, String name, Object t, String method, int depth) {
+ *         return (Object) linker.invokeExact(l, name, t, method, depth);
+ *     }
+ *     // The bootstrap method of classes that were woven by an older gmp4j.
  *     public static CallSite link(Lookup l, String name, MethodType t, String method, int depth) {
- *         return (CallSite) linker.invokeExact(l, name, t, method, depth);
+ *         return (CallSite) site(l, name, t, method, depth);
+ *     }
+ *     &#64;ForceInline &#64;Hidden
+ *     public static void point(Object site) {
+ *         if (MethodHandleImpl.isCompileConstant(site) &amp;&amp; ((CallSite) site).target == UNARMED) { mark(); return; }
+ *         if (wanted != 0) slow(site);
+ *     }
+ *     // Where the point is on the way back ({@link CodeWriter}): whether slow was called.
+ *     &#64;ForceInline &#64;Hidden
+ *     public static boolean back(Object site) {
+ *         if (MethodHandleImpl.isCompileConstant(site) &amp;&amp; ((CallSite) site).target == UNARMED) { mark(); return false; }
+ *         if (wanted == 0) return false;
+ *         slow(site);
+ *         return true;
  *     }
  *     &#64;ForceInline &#64;Hidden &#64;Scoped
- *     public static void point(Runnable site) { if (!MethodHandleImpl.isCompileConstant(site)) check(site); }
- *     &#64;ForceInline &#64;Hidden
- *     public static void check(Runnable site) { if (wanted != 0) slow(site); }
- *     // Where the point is on the way back ({@link CodeWriter}): whether slow was called.
- *     &#64;ForceInline &#64;Hidden &#64;Scoped
- *     public static boolean back(Runnable site) { return !MethodHandleImpl.isCompileConstant(site) &amp;&amp; checkBack(site); }
- *     &#64;ForceInline &#64;Hidden
- *     public static boolean checkBack(Runnable site) { if (wanted == 0) return false; slow(site); return true; }
+ *     static void mark() { }
  *     &#64;DontInline &#64;Hidden
- *     static void slow(Runnable site) { site.run(); }
+ *     static void slow(Object site) { ((Runnable) site).run(); }
  * }
  * </pre>
  *
- * <p>An unarmed call site calls {@code point}. In the interpreter and in C1's code that reads {@code wanted}. In C2's code its
- * argument, the call site bound to it, is a constant, and no code is left of it, neither a load nor a branch, so the loop vectorises.
- * The compiled method keeps a mark, by {@code @Scoped}: a thread that is in the method when a shared {@link java.lang.foreign.Arena}
- * closes continues in the interpreter. {@link Points#nudge} closes one. The compiled code stays valid, so the loop is soon back in it
- * without a new compilation.
+ * <p>The site says by its target whether the point is armed. The interpreter and C1's code do not ask: they read {@code wanted}. In
+ * C2's code the site is a constant and so is its target, until it is set to another one, for which HotSpot discards the code. So no
+ * code is left of an unarmed point, neither a load nor a branch, and the loop vectorises. The compiled method keeps a mark, by the
+ * {@code @Scoped} of {@code mark}: a thread that is in the method when a shared {@link java.lang.foreign.Arena} closes continues in
+ * the interpreter. {@link Points#nudge} closes one. The compiled code stays valid, so the loop is soon back in it without a new
+ * compilation.
  *
- * <p>An armed call site calls {@code check}, which is compiled to a load and a branch. Once the branch was taken, there is a call on
- * the loop's only way back, and C2 makes 64-bit constants anew in each round, or keeps the loop's variables on the stack, which slows
- * short loops down. So most points are on a way back of their own ({@link CodeWriter}). Rejected: to tell C2 that the branch is rare
- * ({@code MethodHandleImpl.profileBoolean}), which has no effect; to nudge only and never arm, which makes short requests wait longer
- * behind long ones on one CPU.
+ * <p>An armed point is compiled to a load and a branch. Once the branch was taken, there is a call on the loop's only way back, and C2
+ * makes 64-bit constants anew in each round, or keeps the loop's variables on the stack, which slows short loops down. So most points
+ * are on a way back of their own ({@link CodeWriter}). Rejected: to tell C2 that the branch is rare ({@code
+ * MethodHandleImpl.profileBoolean}), which has no effect; to nudge only and never arm, which makes short requests wait longer behind
+ * long ones on one CPU; a mutable call site for each point, whose target is what it calls: the interpreter then executes several more
+ * methods in each round.
  *
  * <p>Rejected places for the class: a jar on the boot class path (OSGi and other filtering class loaders do not delegate its package),
  * a public bootstrap method of the JDK (none returns a mutable call site), the application class loader.
  */
 final class JdkPoint {
     static final String CLASS = "java/lang/invoke/GmpPoint";
+    /** The bootstrap method of classes that were woven by an older gmp4j. */
     static final String LINK = "link";
     static final String LINK_TYPE = "(Ljava/lang/invoke/MethodHandles$Lookup;Ljava/lang/String;"
             + "Ljava/lang/invoke/MethodType;Ljava/lang/String;I)Ljava/lang/invoke/CallSite;";
+    /** The bootstrap method of every other class. */
+    static final String SITE = "site";
+    static final String SITE_TYPE = "(Ljava/lang/invoke/MethodHandles$Lookup;Ljava/lang/String;"
+            + "Ljava/lang/Object;Ljava/lang/String;I)Ljava/lang/Object;";
+    /** The methods that points call, on the way back to a header and elsewhere. */
+    static final String BACK = "back";
+    static final String BACK_TYPE = "(Ljava/lang/Object;)Z";
+    static final String PLAIN = "point";
+    static final String PLAIN_TYPE = "(Ljava/lang/Object;)V";
     /** The name of every point, in the class file and in nothing else. */
     static final String POINT = "preemptionPoint";
 
-    /** The targets of an unarmed and an armed call site, which take the site. The second two are for points on the way back. */
+    /** {@link #BACK} and {@link #PLAIN}, which take the site. */
+    private static final MethodHandle ON_THE_WAY_BACK;
+    private static final MethodHandle ANYWHERE;
+    /** The target of unarmed sites, and the target of armed ones. */
     static final MethodHandle UNARMED;
     static final MethodHandle ARMED;
-    static final MethodHandle UNARMED_BACK;
-    static final MethodHandle ARMED_BACK;
     private static final @Nullable VarHandle WANTED;
     /** A {@link #PROBLEM}: another class loader's copy of gmp4j came first, and the linked points belong to that copy. */
     static final String ANOTHERS = "gmp4j: the preemption points of this JVM belong to another copy of gmp4j; goroutines of "
@@ -71,24 +98,19 @@ final class JdkPoint {
     static final @Nullable String PROBLEM;
 
     static {
+        MethodHandle back = null;
+        MethodHandle plain = null;
         MethodHandle unarmed = null;
-        MethodHandle armed = null;
-        MethodHandle unarmedBack = null;
-        MethodHandle armedBack = null;
         VarHandle wanted = null;
         String problem = null;
         try {
             Class<?> point = define();
             MethodHandles.Lookup lookup = MethodHandles.lookup();
-            MethodType site = MethodType.methodType(void.class, Runnable.class);
-            MethodHandle ours = lookup.findStatic(Points.class, LINK,
-                    MethodType.fromMethodDescriptorString(LINK_TYPE, null));
+            MethodHandle ours = lookup.findStatic(Points.class, LINK, type(SITE_TYPE));
             if (lookup.findStaticVarHandle(point, "linker", MethodHandle.class).compareAndSet((MethodHandle) null, ours)) {
-                unarmed = lookup.findStatic(point, "point", site);
-                armed = lookup.findStatic(point, "check", site);
-                MethodType back = site.changeReturnType(boolean.class);
-                unarmedBack = lookup.findStatic(point, "back", back);
-                armedBack = lookup.findStatic(point, "checkBack", back);
+                back = lookup.findStatic(point, BACK, type(BACK_TYPE));
+                plain = lookup.findStatic(point, PLAIN, type(PLAIN_TYPE));
+                unarmed = (MethodHandle) lookup.findStaticVarHandle(point, "UNARMED", MethodHandle.class).get();
                 wanted = lookup.findStaticVarHandle(point, "wanted", int.class);
             } else {
                 problem = ANOTHERS;
@@ -97,15 +119,25 @@ final class JdkPoint {
             problem = "gmp4j cannot add preemption points in this JVM (%s): start java with -javaagent:gmp4j-runtime.jar"
                     .formatted(e);
         }
+        ON_THE_WAY_BACK = unused(back);
+        ANYWHERE = unused(plain);
         UNARMED = unused(unarmed);
-        ARMED = unused(armed);
-        UNARMED_BACK = unused(unarmedBack);
-        ARMED_BACK = unused(armedBack);
+        ARMED = MethodHandles.constant(Object.class, POINT);
         WANTED = wanted;
         PROBLEM = problem;
     }
 
     private JdkPoint() {
+    }
+
+    private static MethodType type(String descriptor) {
+        return MethodType.fromMethodDescriptorString(descriptor, null);
+    }
+
+    /** Returns a call site, of type {@code ()Z} on the way back and else {@code ()V}, that calls the point. */
+    static CallSite callSite(Site site, MethodType type) {
+        MethodHandle method = type.returnType() == boolean.class ? ON_THE_WAY_BACK : ANYWHERE;
+        return new ConstantCallSite(method.bindTo(site));
     }
 
     /** Returns the handle. It is null only with a {@link #PROBLEM}, and is not used then. */

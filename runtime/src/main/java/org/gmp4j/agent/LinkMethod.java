@@ -9,16 +9,16 @@ import org.gmp4j.classfile.Constants;
  * class loader finds it. In Java it would read
  *
  * <pre>
- * private static CallSite gmp4j$link(Lookup l, String name, MethodType t, String method, int depth) {
+ * private static Object gmp4j$link(Lookup l, String name, Object t, String method, int depth) {
  *     try {
  *         Class.forName("org.gmp4j.agent.Woven", true, l.lookupClass().getClassLoader());
  *     } catch (Exception | LinkageError e) {
  *         // The runtime is not in sight of this loader, or for an older Java. Another class may have found it.
  *     }
  *     try {
- *         return GmpPoint.link(l, name, t, method, depth); // as the agent's points do
- *     } catch (LinkageError e) {
- *         return new ConstantCallSite(MethodHandles.empty(t)); // There is no runtime: the point is nothing.
+ *         return GmpPoint.site(l, name, t, method, depth); // as the agent's points do
+ *     } catch (LinkageError e) { // There is no runtime: the point is nothing.
+ *         return t instanceof MethodType m ? new ConstantCallSite(MethodHandles.empty(m)) : null;
  *     }
  * }
  * </pre>
@@ -30,8 +30,8 @@ import org.gmp4j.classfile.Constants;
  * modules must not have the same package); calling a class of the runtime directly: a program that runs without the runtime, or whose
  * class loader or module does not see it, would end with a LinkageError at its first loop.
  *
- * <p>The names {@code gmp4j$link}, {@code GmpPoint.link} and {@code org.gmp4j.agent.Woven} with the types here stay as they are: jars
- * that were woven by an older gmp4j rely on them.
+ * <p>The names {@code gmp4j$link}, {@code org.gmp4j.agent.Woven}, and those of the public methods of {@code GmpPoint}, with their types,
+ * stay as they are: jars that were woven by an older gmp4j rely on them.
  */
 final class LinkMethod {
     static final String NAME = "gmp4j$link";
@@ -39,12 +39,17 @@ final class LinkMethod {
     private static final int PRIVATE_STATIC_SYNTHETIC = 0x100A;
     private static final int MAX_STACK = 5;
     private static final int MAX_LOCALS = 5;
-    private static final int CODE_LENGTH = 38;
-    /** The code continues at FOUND after forName, with its result or exception on the stack, and at LINK_FAILED after a LinkageError. */
+    private static final int CODE_LENGTH = 50;
+    /**
+     * The code continues at FOUND after forName, with its result or exception on the stack, at LINK_FAILED after a LinkageError, and
+     * at CONSTANT if the point is a dynamic constant.
+     */
     private static final int FOUND = 14;
     private static final int LINK_FAILED = 25;
+    private static final int CONSTANT = 48;
     private static final int EXCEPTIONS = 3 * 8;
-    private static final int FRAMES = 2 + 2 * 4;
+    private static final int FRAMES = 2 + 2 * 4 + 1;
+    private static final int SAME_LOCALS = 0;
     private static final int SAME_LOCALS_ONE_ON_STACK = 64;
     private static final int OBJECT_TYPE = 7;
 
@@ -53,21 +58,22 @@ final class LinkMethod {
 
     /** Returns the constant of the method, in the class that was scanned. */
     static int of(PointScan scan, Constants c) {
-        return scan.isInterface() ? c.interfaceMethod(scan.thisClass(), NAME, JdkPoint.LINK_TYPE)
-                : c.method(scan.thisClass(), NAME, JdkPoint.LINK_TYPE);
+        return scan.isInterface() ? c.interfaceMethod(scan.thisClass(), NAME, JdkPoint.SITE_TYPE)
+                : c.method(scan.thisClass(), NAME, JdkPoint.SITE_TYPE);
     }
 
     /** Writes the method as {@code method_info}, and its constants to {@code c}. */
     static void write(Constants c, Bytes out) {
         int lookup = c.type("java/lang/invoke/MethodHandles$Lookup");
         int type = c.type("java/lang/Class");
+        int methodType = c.type("java/lang/invoke/MethodType");
         int constantSite = c.type("java/lang/invoke/ConstantCallSite");
         int object = c.type("java/lang/Object");
         int linkageError = c.type("java/lang/LinkageError");
 
         out.u2(PRIVATE_STATIC_SYNTHETIC);
         out.u2(c.utf8(NAME));
-        out.u2(c.utf8(JdkPoint.LINK_TYPE));
+        out.u2(c.utf8(JdkPoint.SITE_TYPE));
         out.u2(1);
         out.u2(c.utf8("Code"));
         out.i4(8 + CODE_LENGTH + 2 + EXCEPTIONS + 2 + 6 + FRAMES);
@@ -82,15 +88,20 @@ final class LinkMethod {
         out.u1(0x57); // FOUND: pop
         out.i4(0x2A2B2C2D); // aload_0 to aload_3
         out.u2(0x1504); // iload 4
-        op(out, 0xB8, c.method(c.type(JdkPoint.CLASS), JdkPoint.LINK, JdkPoint.LINK_TYPE));
+        op(out, 0xB8, c.method(c.type(JdkPoint.CLASS), JdkPoint.SITE, JdkPoint.SITE_TYPE));
         out.u1(0xB0); // areturn
         out.u1(0x57); // LINK_FAILED: pop
+        out.u1(0x2C); // aload_2
+        op(out, 0xC1, methodType); // instanceof
+        op(out, 0x99, CONSTANT - 30); // ifeq
         op(out, 0xBB, constantSite); // new
         out.u2(0x592C); // dup, aload_2
+        op(out, 0xC0, methodType); // checkcast
         op(out, 0xB8, c.method(c.type("java/lang/invoke/MethodHandles"), "empty",
                 "(Ljava/lang/invoke/MethodType;)Ljava/lang/invoke/MethodHandle;"));
         op(out, 0xB7, c.method(constantSite, "<init>", "(Ljava/lang/invoke/MethodHandle;)V")); // invokespecial
         out.u1(0xB0); // areturn
+        out.u2(0x01B0); // CONSTANT: aconst_null, areturn
 
         out.u2(3);
         handler(out, 0, FOUND, FOUND, c.type("java/lang/Exception"));
@@ -100,9 +111,10 @@ final class LinkMethod {
         out.u2(1);
         out.u2(c.utf8("StackMapTable"));
         out.i4(FRAMES);
-        out.u2(2);
+        out.u2(3);
         frame(out, FOUND, object);
         frame(out, LINK_FAILED - FOUND - 1, linkageError);
+        out.u1(SAME_LOCALS + CONSTANT - LINK_FAILED - 1);
     }
 
     private static void op(Bytes out, int opcode, int constant) {

@@ -43,12 +43,12 @@ final class PointScan {
     /** The greatest count of constants in a class file, which is one more than their number. */
     private static final int MAX_CONSTANTS = 65_535;
     /** An upper bound of the constants that a class's points need, however many they are. A woven class needs most. */
-    static final int CONSTANTS_OF_CLASS = 60;
+    static final int CONSTANTS_OF_CLASS = 70;
     private static final int INTERFACE = 0x0200;
-    /** The length of an {@code invokedynamic}. */
-    static final int POINT_SIZE = 5;
-    /** The length of a point on the way back, with an {@code ifeq} and a {@code nop}; and of the {@code goto} that may precede it. */
-    static final int BACK_SIZE = POINT_SIZE + 4;
+    /** The greatest length of a plain point. */
+    static final int POINT_SIZE = PointWriter.CONSTANT_SIZE;
+    /** The greatest length of a point on the way back, and the length of the {@code goto} that may precede it. */
+    static final int BACK_SIZE = PointWriter.TEST_SIZE + PointWriter.CONSTANT_SIZE + CodeWriter.BRANCH_SIZE;
     static final int SKIP_SIZE = 3;
     /** The most padding bytes in front of a switch's table. */
     private static final int PADDING = 3;

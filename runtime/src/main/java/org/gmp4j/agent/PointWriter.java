@@ -3,6 +3,7 @@ package org.gmp4j.agent;
 
 import static org.gmp4j.classfile.Bytes.i4;
 import static org.gmp4j.classfile.Bytes.u2;
+import static org.gmp4j.classfile.Opcodes.*;
 
 import java.util.Arrays;
 
@@ -11,9 +12,19 @@ import org.gmp4j.classfile.Bytes;
 import org.gmp4j.classfile.Constants;
 
 /**
- * Writes the points into a class: an {@code invokedynamic} on the way back to each loop header, or in front of it, and at the start of
- * each method that calls itself ({@link CodeWriter}). Parts without points are copied byte by byte. Constants are only added, so no
- * index changes.
+ * Writes the points into a class: on the way back to each loop header, or in front of it, and at the start of each method that calls
+ * itself ({@link CodeWriter}). Parts without points are copied byte by byte. Constants are only added, so no index changes.
+ *
+ * <p>A point is one of two calls of {@link JdkPoint}'s class:
+ *
+ * <ul>
+ * <li>A dynamic constant, the {@link Site}, is loaded and passed to a static method. The interpreter executes two short methods for
+ * it. The points of a method's loops of one depth have one constant, which is linked once. In a class that will be loaded without the
+ * agent the constant may be null, and then the static method, which is not there, is not called.
+ * <li>An {@code invokedynamic}: in class files that are too old for dynamic constants, and for plain points of a class that will be
+ * loaded without the agent, where a jump over the call would need a stack map frame of its own. Each is linked for itself, and the
+ * interpreter executes the method handle's frames too.
+ * </ul>
  *
  * <p>Rejected: {@code java.lang.classfile}. While a program starts and no code is compiled yet it takes several times as long, and it
  * computes the stack maps anew, while this class keeps them. The tests parse the output of this class with it and compare.
@@ -21,28 +32,44 @@ import org.gmp4j.classfile.Constants;
 final class PointWriter {
     /** Added to the depth of a loop that C2 may vectorise. */
     static final int VECTOR = Byte.MAX_VALUE + 1;
+    /** The lengths of the two calls, and of the test for null that may precede the first. */
+    static final int CONSTANT_SIZE = 6;
+    static final int TEST_SIZE = 6;
+    private static final int IFNULL_SIZE = 3;
+    private static final int CALL_SITE_SIZE = 5;
+
+    /** The first version of class files with dynamic constants. */
+    private static final int DYNAMIC_CONSTANTS = 55;
 
     private final PointScan scan;
     private final boolean alone;
+    /** Whether the class may have dynamic constants. */
+    private final boolean dynamic;
     private final byte[] b;
     private final Constants constants;
-    /** The bootstrap methods that are added: one for each method and depth. */
+    /** The bootstrap methods that are added, with their arguments. */
     private final Bytes links = new Bytes(64);
     private int linkCount;
     private int firstLink;
     private int link;
-    private int plain;
+    /** The name and type of points that are dynamic constants, and the methods to which they are passed. */
+    private int constant;
+    private int backMethod;
+    private int plainMethod;
+    /** The names and types of points that are call sites. */
     private int back;
+    private int plain;
 
-    /** The current method: the constant of its name, and the constants that its points call, by depth. */
+    /** The current method: the constant of its name, and by depth its dynamic constants, its call sites, and those on the way back. */
     private int methodName;
-    private final int[] sites = new int[4 * VECTOR];
+    private final int[] sites = new int[3 * 2 * VECTOR];
 
     private PointWriter(PointScan scan, boolean alone) {
         this.scan = scan;
         this.alone = alone;
         b = scan.classFile();
         constants = new Constants(scan.poolCount());
+        dynamic = u2(b, 6) >= DYNAMIC_CONSTANTS;
     }
 
     /** Returns the class with its points. {@code scan} has found some. */
@@ -58,8 +85,12 @@ final class PointWriter {
     private byte[] writeClass() {
         int bootstrap = bootstrapMethods();
         firstLink = bootstrap < 0 ? 0 : u2(b, bootstrap + 6);
-        link = constants.staticHandle(alone ? LinkMethod.of(scan, constants)
-                : constants.method(constants.type(JdkPoint.CLASS), JdkPoint.LINK, JdkPoint.LINK_TYPE));
+        link = constants.staticHandle(alone ? LinkMethod.of(scan, constants) : jdk(JdkPoint.SITE, JdkPoint.SITE_TYPE));
+        if (dynamic) {
+            constant = constants.nameAndType(JdkPoint.POINT, "Ljava/lang/Object;");
+            backMethod = jdk(JdkPoint.BACK, JdkPoint.BACK_TYPE);
+            plainMethod = jdk(JdkPoint.PLAIN, JdkPoint.PLAIN_TYPE);
+        }
         plain = constants.nameAndType(JdkPoint.POINT, "()V");
         back = constants.nameAndType(JdkPoint.POINT, "()Z");
         int attributeName = bootstrap < 0 ? constants.utf8("BootstrapMethods") : 0;
@@ -128,16 +159,63 @@ final class PointWriter {
         out.copy(b, copied, scan.attributes());
     }
 
-    /** Returns the constant that a point of the current method calls. {@code depth} may include {@link #VECTOR}. */
-    int site(int depth, boolean onTheWayBack) {
-        int at = depth + (onTheWayBack ? 2 * VECTOR : 0);
+    /** Returns the constant of a method of {@link JdkPoint}'s class. */
+    private int jdk(String method, String type) {
+        return constants.method(constants.type(JdkPoint.CLASS), method, type);
+    }
+
+    /** Returns whether such points are dynamic constants. */
+    private boolean isConstant(boolean onTheWayBack) {
+        return dynamic && (!alone || onTheWayBack);
+    }
+
+    /** Returns the length of the code that {@link #call} writes. */
+    int callSize(boolean onTheWayBack) {
+        return !isConstant(onTheWayBack) ? CALL_SITE_SIZE : CONSTANT_SIZE + (alone ? TEST_SIZE : 0);
+    }
+
+    /** Writes the call of a point of the current method. {@code depth} may include {@link #VECTOR}. */
+    void call(Bytes out, int depth, boolean onTheWayBack) {
+        if (!isConstant(onTheWayBack)) {
+            out.u1(INVOKEDYNAMIC);
+            out.u2(callSite(depth, onTheWayBack));
+            out.u2(0);
+            return;
+        }
+        int site = constant(depth);
+        if (alone) {
+            out.u1(LDC_W);
+            out.u2(site);
+            out.u1(IFNULL);
+            out.u2(IFNULL_SIZE + CONSTANT_SIZE + CodeWriter.BRANCH_SIZE); // to the header
+        }
+        out.u1(LDC_W);
+        out.u2(site);
+        out.u1(INVOKESTATIC);
+        out.u2(onTheWayBack ? backMethod : plainMethod);
+    }
+
+    private int constant(int depth) {
+        if (sites[depth] == 0) {
+            sites[depth] = constants.dynamic(bootstrap(depth), constant);
+        }
+        return sites[depth];
+    }
+
+    private int callSite(int depth, boolean onTheWayBack) {
+        int at = depth + (onTheWayBack ? 4 : 2) * VECTOR;
         if (sites[at] == 0) {
-            links.u2(link);
-            links.u2(2);
-            links.u2(methodName);
-            links.u2(constants.number(depth));
-            sites[at] = constants.invokeDynamic(firstLink + linkCount++, onTheWayBack ? back : plain);
+            sites[at] = constants.invokeDynamic(bootstrap(depth), onTheWayBack ? back : plain);
         }
         return sites[at];
+    }
+
+    /** Adds a bootstrap method with its arguments. Returns its index. */
+    private int bootstrap(int depth) {
+        links.u2(link);
+        links.u2(2);
+        links.u2(methodName);
+        links.u2(constants.number(depth));
+        return firstLink + linkCount++;
     }
 }

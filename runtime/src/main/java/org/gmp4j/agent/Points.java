@@ -2,7 +2,6 @@
 package org.gmp4j.agent;
 
 import java.lang.foreign.Arena;
-import java.lang.invoke.CallSite;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 import java.lang.invoke.MutableCallSite;
@@ -49,7 +48,7 @@ public final class Points {
     private static final String[] OF_LINKING = {"java.lang.invoke.MethodHandleImpl$ArrayAccessor",
             "java.lang.invoke.MethodHandleImpl$ArrayAccess", "java.lang.invoke.MethodHandleImpl$AsVarargsCollector",
             "java.lang.ClassValue$ClassValueMap", "java.lang.ClassValue$RemovalToken", "java.lang.ClassValue$Entry",
-            "java.util.Collections$CopiesList"};
+            "java.util.Collections$CopiesList", "java.lang.invoke.ConstantBootstraps"};
 
     private static final Object LOCK = new Object();
     /** The armed sites. Guarded by {@link #LOCK}, like the two counters below. */
@@ -298,7 +297,6 @@ public final class Points {
         MutableCallSite[] all = fresh.toArray(new MutableCallSite[0]);
         List<Site.Ref> refs = new ArrayList<>(fresh.size());
         for (Site s : fresh) {
-            s.prepare();
             refs.add(s.ref);
         }
         ARMED.addAll(refs); // The last step that needs memory. Either all sites are armed and on the list, or none is.
@@ -428,8 +426,13 @@ public final class Points {
         }
     }
 
-    /** The bootstrap method of every point, called through {@link JdkPoint}. */
-    static CallSite link(MethodHandles.Lookup lookup, String name, MethodType type, String method, int depth) {
+    /**
+     * The bootstrap method of every point, called through {@link JdkPoint}.
+     *
+     * @param type a class for a dynamic constant, or a method type for a call site
+     * @return the site, or a call site that calls it
+     */
+    static Object link(MethodHandles.Lookup lookup, String name, Object type, String method, int depth) {
         if (!used) {
             used = true;
             if (wanted) {
@@ -439,14 +442,14 @@ public final class Points {
                 }
             }
         }
-        Site site = new Site(type, method, depth % PointWriter.VECTOR, depth >= PointWriter.VECTOR, eager);
+        Site site = new Site(method, depth % PointWriter.VECTOR, depth >= PointWriter.VECTOR, eager);
         ClassSites.add(lookup.lookupClass(), site);
         LINKED.increment();
         VarHandle.fullFence(); // Partner: in armAll.
         if (eager && !site.eager && !site.vector && site.learn()) {
             learn(site); // eager was false when the site was made, and armAll may have read the list of sites before the site was in it.
         }
-        return site;
+        return type instanceof MethodType t ? JdkPoint.callSite(site, t) : site;
     }
 
     static void reached(Site site) {

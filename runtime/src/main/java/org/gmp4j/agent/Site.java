@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.agent;
 
-import java.lang.invoke.MethodHandle;
-import java.lang.invoke.MethodType;
 import java.lang.invoke.MutableCallSite;
 import java.lang.ref.ReferenceQueue;
 import java.lang.ref.WeakReference;
@@ -11,8 +9,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One preemption point that has been reached at least once. It names its class but refers to no part of it, so it does not keep a
- * class loader alive.
+ * One preemption point that has been reached at least once, or the points of a method's loops of one depth, which are armed together.
+ * It names its class but refers to no part of it, so it does not keep a class loader alive. It is a call site because C2 takes the
+ * target of one for a constant and compiles again when it changes ({@link JdkPoint}).
  */
 final class Site extends MutableCallSite implements Runnable {
     /** The method, and the number of the method's loops around this point's loop. */
@@ -29,8 +28,6 @@ final class Site extends MutableCallSite implements Runnable {
     /** The reference to this site in the list of its class. Written before the site is published. */
     @SuppressWarnings("NullAway.Init")
     Ref ref;
-    private final MethodHandle unarmed;
-    private @Nullable MethodHandle armed;
 
     /**
      * Whether the point is armed. Written by the constructor and under the lock of {@link Points}. A thread at the point reads it
@@ -56,17 +53,13 @@ final class Site extends MutableCallSite implements Runnable {
         }
     }
 
-    /** @param type {@code ()V}, or {@code ()Z} for a point on the way back */
-    Site(MethodType type, String method, int depth, boolean vector, boolean eager) {
-        super(type);
+    Site(String method, int depth, boolean vector, boolean eager) {
+        super(JdkPoint.UNARMED);
         this.method = method;
         this.depth = depth;
         this.vector = vector;
         this.eager = eager && !vector;
-        unarmed = (isBack() ? JdkPoint.UNARMED_BACK : JdkPoint.UNARMED).bindTo(this);
-        setTarget(unarmed);
         if (this.eager) {
-            prepare();
             arm();
         }
     }
@@ -77,22 +70,11 @@ final class Site extends MutableCallSite implements Runnable {
         Points.reached(this);
     }
 
-    /** Takes the memory for {@link #arm}, before it. */
-    void prepare() {
-        if (armed == null) {
-            armed = (isBack() ? JdkPoint.ARMED_BACK : JdkPoint.ARMED).bindTo(this);
-        }
-    }
-
-    private boolean isBack() {
-        return type().returnType() == boolean.class;
-    }
-
     void arm() {
         isArmed = true;
         armings++;
         lastUse = System.nanoTime();
-        setTarget(armed);
+        setTarget(JdkPoint.ARMED);
     }
 
     /** Marks the site as one to be armed. Returns whether the caller has to add it to the list of these. */
@@ -107,7 +89,7 @@ final class Site extends MutableCallSite implements Runnable {
 
     void disarm() {
         isArmed = false;
-        setTarget(unarmed);
+        setTarget(JdkPoint.UNARMED);
     }
 
     @Override

@@ -10,9 +10,11 @@ public final class ClassFileWriter {
     private static final int CLASS_FLAGS = 0x1031; // public final super synthetic
     private static final int ABSTRACT_FLAGS = 0x1421; // public abstract super synthetic
     private static final int ABSTRACT_METHOD = 0x0401; // public abstract
-    private static final int CONSTANT_FLAGS = 0x0018; // static final
+    private static final int CONSTANT_FLAGS = 0x0019; // public static final
     private static final int FIELD_FLAGS = 0x0049; // public static volatile
     private static final int FINAL_FLAGS = 0x0012; // private final
+
+    private static final int[] NO_JUMPS = {};
 
     private final Constants constants = new Constants(1);
     private final Bytes fields = new Bytes(64);
@@ -46,7 +48,7 @@ public final class ClassFileWriter {
         return new ClassFileWriter(name, "java/lang/Object", ABSTRACT_FLAGS);
     }
 
-    /** Adds a {@code static final} field; returns its constant. */
+    /** Adds a {@code public static final} field; returns its constant. */
     public int addConstant(String name, String type) {
         return addField(CONSTANT_FLAGS, name, type);
     }
@@ -100,21 +102,27 @@ public final class ClassFileWriter {
         return type.equals(name) ? self : constants.type(type);
     }
 
+    /** Adds a method; {@code jump} is where the one jump of its code goes, -1 for none. */
+    public void addMethod(int flags, String name, String type, int stack, int locals, int jump, int[] code,
+            String... annotations) {
+        addMethod(flags, name, type, stack, locals, jump < 0 ? NO_JUMPS : new int[] {jump}, code, annotations);
+    }
+
     /**
      * Adds a method.
      *
-     * @param jump where the one jump of the code goes, with locals as at the start and nothing on the stack; -1 for none
+     * @param jumps where the jumps of the code go, in ascending order, with locals as at the start and nothing on the stack
      * @param code instructions and operands, a byte each
      * @param annotations descriptors of annotation classes
      */
-    public void addMethod(int flags, String name, String type, int stack, int locals, int jump, int[] code,
+    public void addMethod(int flags, String name, String type, int stack, int locals, int[] jumps, int[] code,
             String... annotations) {
         methods.u2(flags);
         methods.u2(constants.utf8(name));
         methods.u2(constants.utf8(type));
         methods.u2(2);
         methods.u2(constants.utf8("Code"));
-        methods.i4(12 + code.length + (jump < 0 ? 0 : 9));
+        methods.i4(12 + code.length + (jumps.length == 0 ? 0 : 8 + jumps.length));
         methods.u2(stack);
         methods.u2(locals);
         methods.i4(code.length);
@@ -122,12 +130,16 @@ public final class ClassFileWriter {
             methods.u1(b);
         }
         methods.u2(0); // exceptions
-        methods.u2(jump < 0 ? 0 : 1);
-        if (jump >= 0) {
+        methods.u2(jumps.length == 0 ? 0 : 1);
+        if (jumps.length > 0) {
             methods.u2(constants.utf8("StackMapTable"));
-            methods.i4(3);
-            methods.u2(1);
-            methods.u1(jump); // the frame is as at the start
+            methods.i4(2 + jumps.length);
+            methods.u2(jumps.length);
+            int last = -1;
+            for (int jump : jumps) {
+                methods.u1(jump - last - 1); // the frame is as at the start
+                last = jump;
+            }
         }
         methods.u2(constants.utf8("RuntimeVisibleAnnotations"));
         methods.i4(2 + 4 * annotations.length);

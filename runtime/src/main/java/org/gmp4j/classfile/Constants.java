@@ -81,6 +81,10 @@ public final class Constants {
         return count++;
     }
 
+    public int dynamic(int bootstrap, int nameAndType) {
+        return entry(TAG_DYNAMIC, bootstrap, nameAndType);
+    }
+
     public int invokeDynamic(int bootstrap, int nameAndType) {
         return entry(TAG_INVOKE_DYNAMIC, bootstrap, nameAndType);
     }

@@ -9,6 +9,7 @@ public final class Opcodes {
     public static final int ACONST_NULL = 1;
     public static final int ICONST_0 = 3;
     public static final int ICONST_1 = 4;
+    public static final int LDC_W = 19;
     public static final int ILOAD = 21;
     public static final int ILOAD_1 = 27;
     public static final int ILOAD_2 = 28;
@@ -27,6 +28,7 @@ public final class Opcodes {
     public static final int IINC = 132;
     public static final int IFEQ = 153;
     public static final int IFNE = 154;
+    public static final int IF_ACMPNE = 166;
     public static final int GOTO = 167;
     public static final int RET = 169;
     public static final int TABLESWITCH = 170;
@@ -35,6 +37,7 @@ public final class Opcodes {
     public static final int ARETURN = 176;
     public static final int RETURN = 177;
     public static final int GETSTATIC = 178;
+    public static final int PUTSTATIC = 179;
     public static final int GETFIELD = 180;
     public static final int PUTFIELD = 181;
     public static final int INVOKEVIRTUAL = 182;

@@ -21,6 +21,8 @@ final class AssembledCode {
     static final MethodTypeDesc INT = MethodTypeDesc.of(CD_int, CD_int);
     static final int STATIC = ClassFile.ACC_STATIC | ClassFile.ACC_PUBLIC;
 
+    static final byte BEFORE_DYNAMIC_CONSTANTS = 54;
+
     private AssembledCode() {
     }
 
@@ -45,13 +47,22 @@ final class AssembledCode {
         return results;
     }
 
-    /** The points of the class's only method that has any, after checking that the class computes what it did. */
+    /**
+     * The points of the class's only method that has any, after checking that the class computes what it did, also if it is woven, and
+     * as an older class file.
+     */
     static PointScan.MethodPoints check(byte[] plain) throws ReflectiveOperationException {
         PointScan scan = PointScan.of(plain);
         assertNull(scan.leftAlone());
-        byte[] points = PointWriter.write(scan);
-        assertNull(ClassComparison.difference(plain, points));
-        assertEquals(run(plain), run(points));
+        List<Object> results = run(plain);
+        byte[] old = plain.clone();
+        old[7] = BEFORE_DYNAMIC_CONSTANTS;
+        for (byte[] version : List.of(plain, old)) {
+            byte[] points = PointWriter.write(PointScan.of(version));
+            assertNull(ClassComparison.difference(version, points));
+            assertEquals(results, run(points));
+            assertEquals(results, run(PointWriter.writeAlone(PointScan.of(version))));
+        }
         return scan.found().getFirst();
     }
 }

@@ -2,6 +2,7 @@
 package org.gmp4j.agent;
 
 import static java.lang.constant.ConstantDescs.*;
+import static org.gmp4j.agent.AssembledCode.BEFORE_DYNAMIC_CONSTANTS;
 import static org.gmp4j.agent.AssembledCode.STATIC;
 import static org.gmp4j.agent.AssembledCode.build;
 import static org.gmp4j.agent.AssembledCode.check;
@@ -20,6 +21,7 @@ import java.lang.classfile.Instruction;
 import java.lang.classfile.Label;
 import java.lang.classfile.instruction.BranchInstruction;
 import java.lang.classfile.instruction.InvokeDynamicInstruction;
+import java.lang.classfile.instruction.InvokeInstruction;
 import java.lang.classfile.instruction.LabelTarget;
 import java.lang.classfile.instruction.SwitchCase;
 import java.lang.constant.ClassDesc;
@@ -170,9 +172,14 @@ class AssembledLoopsTest {
             b.iload(1).ireturn();
         });
         check(plain);
-        assertEquals(List.of("ICONST_0", "ISTORE_1", "ILOAD_0", "ICONST_1", "IAND", "IFEQ 11", "IINC", "GOTO 11",
-                "INVOKEDYNAMIC ()Z", "IFEQ 11", "NOP", "IINC", "ILOAD_1", "ICONST_3", "IREM", "IFEQ 17", "IINC", "IINC", "ILOAD_0",
-                "IFGT 8", "ILOAD_1", "IRETURN"), instructions(PointWriter.write(PointScan.of(plain))));
+        assertEquals(List.of("ICONST_0", "ISTORE_1", "ILOAD_0", "ICONST_1", "IAND", "IFEQ 12", "IINC", "GOTO 12",
+                "LDC_W", "INVOKESTATIC (Ljava/lang/Object;)Z", "IFEQ 12", "NOP", "IINC", "ILOAD_1", "ICONST_3", "IREM", "IFEQ 18",
+                "IINC", "IINC", "ILOAD_0", "IFGT 8", "ILOAD_1", "IRETURN"), instructions(PointWriter.write(PointScan.of(plain))));
+        assertEquals(List.of("LDC_W", "IFNULL 14", "LDC_W", "INVOKESTATIC (Ljava/lang/Object;)Z", "IFEQ 14", "NOP"),
+                instructions(PointWriter.writeAlone(PointScan.of(plain))).subList(8, 14), "woven");
+        plain[7] = BEFORE_DYNAMIC_CONSTANTS;
+        assertEquals(List.of("INVOKEDYNAMIC ()Z", "IFEQ 11", "NOP"),
+                instructions(PointWriter.write(PointScan.of(plain))).subList(8, 11));
     }
 
     /** What stands in front of the header does not go on to it, and no instruction may stand where nothing gets to. */
@@ -192,8 +199,8 @@ class AssembledLoopsTest {
             });
             assertNull(ClassComparison.difference(plain, PointWriter.write(PointScan.of(plain))));
             List<String> all = instructions(PointWriter.write(PointScan.of(plain)));
-            int last = all.lastIndexOf("INVOKEDYNAMIC ()Z");
-            assertFalse(all.get(last - 1).equals("GOTO " + (last + 3)), all.toString());
+            int point = all.lastIndexOf("LDC_W");
+            assertFalse(all.get(point - 1).equals("GOTO " + (point + 4)), all.toString());
             assertEquals(List.of(), ClassFile.of().verify(PointWriter.write(PointScan.of(plain))));
         }
     }
@@ -209,7 +216,7 @@ class AssembledLoopsTest {
                 b.iload(1).ireturn();
             });
             check(plain);
-            assertTrue(instructions(PointWriter.write(PointScan.of(plain))).contains("GOTO 9"));
+            assertTrue(instructions(PointWriter.write(PointScan.of(plain))).contains("GOTO 10"));
         }
     }
 
@@ -223,7 +230,9 @@ class AssembledLoopsTest {
             b.ireturn();
         });
         check(stack);
-        assertEquals("INVOKEDYNAMIC ()V", instructions(PointWriter.write(PointScan.of(stack))).get(1));
+        assertEquals(List.of("LDC_W", "INVOKESTATIC (Ljava/lang/Object;)V"),
+                instructions(PointWriter.write(PointScan.of(stack))).subList(1, 3));
+        assertEquals("INVOKEDYNAMIC ()V", instructions(PointWriter.writeAlone(PointScan.of(stack))).get(1));
         byte[] vector = method(b -> {
             Label header = b.newLabel();
             b.bipush(50).newarray(java.lang.classfile.TypeKind.INT).astore(1);
@@ -231,17 +240,47 @@ class AssembledLoopsTest {
             b.iload(0).ireturn();
         });
         check(vector);
-        assertTrue(instructions(PointWriter.write(PointScan.of(vector))).contains("INVOKEDYNAMIC ()V"));
+        assertTrue(instructions(PointWriter.write(PointScan.of(vector))).contains("INVOKESTATIC (Ljava/lang/Object;)V"));
     }
 
-    /** A method that used no stack has room for what the point leaves. */
+    /** A method that used no stack, or all of it at the header, has room for the point's operand. */
     @Test
     void noStack() {
-        byte[] plain = build(c -> c.withMethodBody("m", MethodTypeDesc.of(CD_void, CD_int), STATIC, b -> {
-            Label header = b.newBoundLabel();
-            b.iinc(0, 1).goto_(header);
-        }));
+        byte[] plain = build(c -> {
+            c.withMethodBody("m", MethodTypeDesc.of(CD_void, CD_int), STATIC, b -> {
+                Label header = b.newBoundLabel();
+                b.iinc(0, 1).goto_(header);
+            });
+            c.withMethodBody("full", MethodTypeDesc.of(CD_void, CD_int), STATIC, b -> {
+                b.iconst_0();
+                Label header = b.newBoundLabel();
+                b.iinc(0, 1).goto_(header);
+            });
+        });
         assertEquals(List.of(), ClassFile.of().verify(PointWriter.write(PointScan.of(plain))));
+    }
+
+    /** The points of a method's loops of one depth are one site; the call sites of an older class file are linked each for itself. */
+    @Test
+    void loopsOfOneDepthAreLinkedOnce() throws Exception {
+        byte[] plain = method(b -> {
+            Label first = b.newLabel();
+            Label second = b.newLabel();
+            b.iload(0).istore(1);
+            b.labelBinding(first).iinc(1, -1).iload(1).ifgt(first);
+            b.labelBinding(second).iinc(0, -1).iload(0).ifgt(second);
+            b.iload(0).ireturn();
+        });
+        assertEquals(1, sitesAfterARun(PointWriter.write(PointScan.of(plain))));
+        plain[7] = BEFORE_DYNAMIC_CONSTANTS;
+        assertEquals(2, sitesAfterARun(PointWriter.write(PointScan.of(plain))));
+    }
+
+    private static int sitesAfterARun(byte[] points) throws ReflectiveOperationException {
+        Class<?> c = new PointLoader(AssembledCode.class.getClassLoader()).add("org.gmp4j.agent.Assembled", points)
+                .load("org.gmp4j.agent.Assembled");
+        var _ = c.getMethod("m", int.class).invoke(null, 5);
+        return ClassSites.sites(c);
     }
 
     /** The instructions of the first method, with the number of the one that each jumps to. */
@@ -261,6 +300,7 @@ class AssembledLoopsTest {
                 all.add(i.opcode() + switch (i) {
                     case BranchInstruction b -> " " + places.get(b.target());
                     case InvokeDynamicInstruction d -> " " + d.type().stringValue();
+                    case InvokeInstruction c -> " " + c.type().stringValue();
                     default -> "";
                 });
             }

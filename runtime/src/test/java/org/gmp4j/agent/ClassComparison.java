@@ -14,9 +14,12 @@ import java.lang.classfile.attribute.StackMapFrameInfo;
 import java.lang.classfile.attribute.StackMapFrameInfo.ObjectVerificationTypeInfo;
 import java.lang.classfile.attribute.StackMapFrameInfo.UninitializedVerificationTypeInfo;
 import java.lang.classfile.attribute.StackMapFrameInfo.VerificationTypeInfo;
+import java.lang.classfile.constantpool.ConstantDynamicEntry;
 import java.lang.classfile.instruction.BranchInstruction;
+import java.lang.classfile.instruction.ConstantInstruction;
 import java.lang.classfile.instruction.ExceptionCatch;
 import java.lang.classfile.instruction.InvokeDynamicInstruction;
+import java.lang.classfile.instruction.InvokeInstruction;
 import java.lang.classfile.instruction.LabelTarget;
 import java.lang.classfile.instruction.LineNumber;
 import java.lang.classfile.instruction.LocalVariable;
@@ -65,8 +68,27 @@ final class ClassComparison {
         return null;
     }
 
+    /** Returns whether a point begins with this element. */
     private static boolean isPoint(CodeElement e) {
-        return e instanceof InvokeDynamicInstruction i && i.name().equalsString(JdkPoint.POINT);
+        return e instanceof InvokeDynamicInstruction i && i.name().equalsString(JdkPoint.POINT)
+                || e instanceof ConstantInstruction.LoadConstantInstruction c && c.constantEntry() instanceof ConstantDynamicEntry d
+                        && d.name().equalsString(JdkPoint.POINT);
+    }
+
+    /** Returns the index of the instruction that calls the point which begins at {@code i}. */
+    private static int call(List<CodeElement> all, int i) {
+        if (all.get(i) instanceof InvokeDynamicInstruction) {
+            return i;
+        }
+        if (all.get(i + 1) instanceof InvokeInstruction c && c.owner().asInternalName().equals(JdkPoint.CLASS)) {
+            return i + 1;
+        }
+        throw new AssertionError("a constant with " + all.get(i + 1));
+    }
+
+    private static boolean isOnTheWayBack(CodeElement call) {
+        return call instanceof InvokeDynamicInstruction d ? d.type().equalsString("()Z")
+                : ((InvokeInstruction) call).name().equalsString(JdkPoint.BACK);
     }
 
     /** The offsets of a method's points, in order. */
@@ -102,20 +124,21 @@ final class ClassComparison {
             if (!isPoint(all.get(i))) {
                 continue;
             }
-            points.set(i);
-            if (((InvokeDynamicInstruction) all.get(i)).type().equalsString("()Z")) {
-                BranchInstruction over = (BranchInstruction) all.get(i + 1);
-                if (over.opcode() != Opcode.IFEQ || !(all.get(i + 2) instanceof NopInstruction)
-                        || !labels(all, i + 3).contains(over.target())) {
-                    throw new AssertionError("a point on the way back with " + all.subList(i, i + 4));
+            int call = call(all, i);
+            points.set(i, call + 1);
+            if (isOnTheWayBack(all.get(call))) {
+                BranchInstruction over = (BranchInstruction) all.get(call + 1);
+                if (over.opcode() != Opcode.IFEQ || !(all.get(call + 2) instanceof NopInstruction)
+                        || !labels(all, call + 3).contains(over.target())) {
+                    throw new AssertionError("a point on the way back with " + all.subList(i, call + 4));
                 }
-                points.set(i + 1, i + 3);
+                points.set(call + 1, call + 3);
                 int before = i - 1;
                 while (before >= 0 && !(all.get(before) instanceof Instruction)) {
                     before--;
                 }
                 if (before >= 0 && all.get(before) instanceof BranchInstruction skip && skip.opcode() == Opcode.GOTO
-                        && labels(all, i + 3).contains(skip.target())
+                        && labels(all, call + 3).contains(skip.target())
                         && !(old.get(instructions(all, points, before)) instanceof BranchInstruction b && b.opcode() == Opcode.GOTO)) {
                     points.set(before);
                 }
@@ -203,7 +226,9 @@ final class ClassComparison {
                 n++;
             }
         }
-        lines.add("stack " + Math.max(1, code.maxStack()) + " locals " + code.maxLocals());
+        int stack = ((CodeAttribute) plain.code().get()).maxStack(); // A point needs one slot more than the place where it is.
+        int added = code.maxStack() - stack;
+        lines.add("stack " + (added == 0 || added == 1 ? stack : code.maxStack()) + " locals " + code.maxLocals());
         n = 0;
         for (CodeElement e : elements) {
             String line = line(e, places);

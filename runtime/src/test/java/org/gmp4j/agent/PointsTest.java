@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.lang.invoke.CallSite;
+import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 import java.lang.ref.WeakReference;
@@ -353,7 +354,25 @@ class PointsTest {
         assertTrue(ClassSites.classes() <= before + 1, ClassSites.classes() + " classes, " + before + " before");
     }
 
-    private static CallSite link(Class<?> c) {
-        return Points.link(MethodHandles.lookup().in(c), "point", MethodType.methodType(void.class), "m", 0);
+    private static Object link(Class<?> c) {
+        return Points.link(MethodHandles.lookup().in(c), "point", Object.class, "m", 0);
+    }
+
+    /** A class that an older gmp4j wove has call sites, which it links by a method of its own. */
+    @Test
+    void classesWovenByAnOlderCopy() throws Throwable {
+        MethodHandle link = MethodHandles.lookup().findStatic(Class.forName("java.lang.invoke.GmpPoint"), "link",
+                MethodType.fromMethodDescriptorString("(Ljava/lang/invoke/MethodHandles$Lookup;Ljava/lang/String;"
+                        + "Ljava/lang/invoke/MethodType;Ljava/lang/String;I)Ljava/lang/invoke/CallSite;", null));
+        MethodHandle point = ((CallSite) link.invokeExact(MethodHandles.lookup(), "preemptionPoint",
+                MethodType.methodType(boolean.class), "m", 0)).dynamicInvoker();
+        assertFalse((boolean) point.invokeExact());
+        Points.setHook(() -> {
+            throw new Stop();
+        });
+        Points.setWanted(true);
+        assertThrows(Stop.class, () -> {
+            boolean _ = (boolean) point.invokeExact();
+        });
     }
 }

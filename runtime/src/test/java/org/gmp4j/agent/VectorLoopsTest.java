@@ -10,9 +10,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.lang.invoke.CallSite;
 import java.lang.invoke.MethodHandles;
-import java.lang.invoke.MethodType;
 import java.nio.IntBuffer;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -194,17 +192,17 @@ class VectorLoopsTest {
     /** Linked while points are eager: armed at once, and not to be disarmed. */
     @Test
     void eagerPointsAreArmedWhenLinked() {
-        assertTrue(new Site(MethodType.methodType(void.class), "m", 0, false, true).isArmed);
-        assertFalse(new Site(MethodType.methodType(void.class), "m", 0, true, true).isArmed, "it may be vectorised");
-        assertFalse(new Site(MethodType.methodType(void.class), "m", 0, false, false).isArmed);
+        assertTrue(new Site("m", 0, false, true).isArmed);
+        assertFalse(new Site("m", 0, true, true).isArmed, "it may be vectorised");
+        assertFalse(new Site("m", 0, false, false).isArmed);
     }
 
     /** Those linked before are armed too, and none is disarmed that C2 does not vectorise. */
     @Test
     void allAreArmed() {
-        Site plain = new Site(MethodType.methodType(void.class), "m", 0, false, false);
-        Site another = new Site(MethodType.methodType(void.class), "m", 0, false, false);
-        Site vector = new Site(MethodType.methodType(void.class), "m", 0, true, false);
+        Site plain = new Site("m", 0, false, false);
+        Site another = new Site("m", 0, false, false);
+        Site vector = new Site("m", 0, true, false);
         ClassSites.add(VectorLoopsTest.class, plain);
         ClassSites.add(VectorLoopsTest.class, another);
         ClassSites.add(VectorLoopsTest.class, vector);
@@ -234,9 +232,9 @@ class VectorLoopsTest {
     /** One that is being linked while all are armed, and not seen then, is armed at sysmon's next look. */
     @Test
     void onesLinkedMeanwhileAreArmedLater() throws InterruptedException {
-        CallSite[] linked = new CallSite[1];
+        Object[] linked = new Object[1];
         Thread linker = new Thread(() -> linked[0] = Points.link(MethodHandles.lookup().in(LinkedMeanwhile.class), "point",
-                MethodType.methodType(void.class), "m", 0));
+                Object.class, "m", 0));
         try {
             ClassSites[] none = ClassSites.BY_NAME.compute(LinkedMeanwhile.class.getName(), (_, sites) -> {
                 linker.start(); // It has made the point when it waits for this to end.
@@ -262,7 +260,7 @@ class VectorLoopsTest {
         Points.setHook(() -> { }, () -> true);
         try {
             for (boolean vector : new boolean[] {false, true}) {
-                Site site = new Site(MethodType.methodType(void.class), "m", 0, vector, false);
+                Site site = new Site("m", 0, vector, false);
                 ClassSites.add(VectorLoopsTest.class, site);
                 long armings = Points.counters().armings();
                 site.run();
@@ -273,7 +271,7 @@ class VectorLoopsTest {
                 assertEquals(armings + (vector ? 0 : 1), Points.counters().armings());
                 assertEquals(armings + (vector ? 0 : 1), Points.counters().armings(), "once");
             }
-            Site passed = new Site(MethodType.methodType(void.class), "m", 0, false, false);
+            Site passed = new Site("m", 0, false, false);
             ClassSites.add(VectorLoopsTest.class, passed);
             Points.setHook(() -> { });
             passed.run();
