@@ -37,14 +37,14 @@ final class CompilerShareProgram {
 
     public static void main(String[] args) throws Exception {
         first = CompilerThreads.nice(CompilerThreads.optimizing()[0]);
-        CompilerShare.giveWay(first, first + LESS);
+        boolean _ = new CompilerShare.Nices(first, first + LESS, first).set(first + LESS);
         print("gives way");
         for (int id : c1()) {
             boolean _ = CompilerThreads.setNice(id, first + INHERITED);
         }
-        CompilerShare.giveWay(first + USUAL, first + INHERITED); // C2's value is neither of these.
+        boolean _ = new CompilerShare.Nices(first + USUAL, first + INHERITED, first + INHERITED).set(first + INHERITED); // C2 has none.
         print("inherited");
-        CompilerShare.stopGivingWay(first + ALL, first + USUAL);
+        boolean _ = new CompilerShare.Nices(first + ALL, first + ALL, first + USUAL).set(first + ALL);
         print("in the end");
         CompilerShare.setOthers(first + ALL);
         System.out.println("others " + of(CompilerThreads.allIds()));
