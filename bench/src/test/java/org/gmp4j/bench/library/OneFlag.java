@@ -15,7 +15,6 @@ import java.util.stream.Stream;
 
 import org.gmp4j.Gmp;
 import org.gmp4j.bench.library.app.SpringService;
-import org.gmp4j.ffi.NativeException;
 import org.junit.jupiter.api.Assumptions;
 
 /** What starts a program that was not written for goroutines, with the agent's option {@code default} and without. */
@@ -26,14 +25,12 @@ final class OneFlag {
     final Path agent;
     final Path folder;
 
-    /** Puts the two jars side by side, as they are in a distribution. */
+    /** Puts the agent's jar there, alone and under a name of its own. */
     OneFlag(Path folder) throws Exception {
         Path runtime = place(Gmp.class);
         Assumptions.assumeTrue(runtime.toString().endsWith(".jar"), "the runtime is a jar in mvn verify only");
-        Path bindings = place(NativeException.class);
         this.folder = folder;
-        agent = Files.copy(runtime, folder.resolve(runtime.getFileName()));
-        Path _ = Files.copy(bindings, folder.resolve(bindings.getFileName()));
+        agent = Files.copy(Path.of(runtime.toString().replaceFirst("\\.jar$", "-agent.jar")), folder.resolve("one.jar"));
     }
 
     /** The one flag; {@code debug} as in GMPDEBUG. */
