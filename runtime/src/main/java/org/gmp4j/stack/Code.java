@@ -10,8 +10,9 @@ import org.gmp4j.classfile.ClassFileWriter;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The instructions of one method of a class that {@link JdkMembers} writes. A member that is named by its class is looked for, and an
- * exception names what is missing; one that is named by texts is not looked for.
+ * Collects the instructions of one method of a class that {@link JdkMembers} or {@link HiddenExecutor} writes. Methods that take the owner
+ * of a member as a {@link Class} check that the member exists, and throw a {@link ReflectiveOperationException} that names a missing one.
+ * Methods that take the owner as a string do not check.
  */
 final class Code {
     static final int ACONST_NULL = 1;
@@ -68,25 +69,27 @@ final class Code {
         return op(opcode).op(constant >> 8).op(constant & 0xFF);
     }
 
+    /** Loads a local variable that is a reference. */
     Code object(int local) {
         return op(ALOAD).op(local);
     }
 
-    /** An int, a boolean. */
+    /** Loads a local variable of type int or boolean. */
     Code number(int local) {
         return op(ILOAD).op(local);
     }
 
+    /** Loads a local variable of type long. */
     Code big(int local) {
         return op(LLOAD).op(local);
     }
 
-    /** How many local variables an instance method with this descriptor has for itself and its arguments. */
+    /** Returns how many slots of local variables an instance method with this descriptor needs for {@code this} and its arguments. */
     static int locals(String descriptor) {
         return arguments(descriptor, null);
     }
 
-    /** Arguments from local variable 1 on, as a method's descriptor has them. */
+    /** Loads the arguments of an instance method with this descriptor. They are the local variables from 1 on. */
     Code arguments(String descriptor) {
         int _ = arguments(descriptor, this);
         return this;
@@ -120,7 +123,7 @@ final class Code {
         return local;
     }
 
-    /** Returns what a method with this descriptor does. */
+    /** Adds the return instruction for the result type of this descriptor. */
     Code end(String descriptor) {
         return op(switch (descriptor.charAt(descriptor.indexOf(')') + 1)) {
             case 'V' -> RETURN;
@@ -198,7 +201,7 @@ final class Code {
         return op(INVOKEVIRTUAL, c.method(owner, name, descriptor));
     }
 
-    /** {@code words} is how much the call takes off the stack. */
+    /** Calls a method of an interface. {@code words} is the number of stack slots of its receiver and arguments. */
     Code callInterface(String owner, String name, String descriptor, int words) {
         return op(INVOKEINTERFACE, c.interfaceMethod(owner, name, descriptor)).op(words).op(0);
     }

@@ -7,9 +7,10 @@ import java.util.concurrent.Executor;
 import org.gmp4j.classfile.ClassFileWriter;
 
 /**
- * Writes the concrete class of an executor that the JDK gives virtual threads to run. The class is hidden, so that no agent sees it:
- * agents that follow a request through every {@link Executor} rewrite {@code execute} and put a task of their own around the one they
- * find, and the JDK means the task itself, by identity. For a parent {@code P} with a method {@code submitted} it reads in Java
+ * Writes the concrete class of an executor to which the JDK submits virtual threads. The class is hidden, so that no agent sees it. Agents
+ * that follow a request through every {@link Executor} rewrite {@code execute}, so that it wraps the task in one of their own. But the
+ * JDK identifies a virtual thread by the identity of its task. For a parent {@code P} with a method {@code submitted} the class would read
+ * in Java
  *
  * <pre>
  * final class PHidden extends P {
@@ -25,7 +26,7 @@ import org.gmp4j.classfile.ClassFileWriter;
  * }
  * </pre>
  *
- * <p>The constructors of the parent, {@code made} and the makers are package-private.
+ * <p>The parent's constructors, its field {@code made} and its makers are package-private.
  */
 public final class HiddenExecutor {
     private static final int PUBLIC = 0x0001;
@@ -36,7 +37,7 @@ public final class HiddenExecutor {
     private final String parent;
     private final String name;
 
-    /** A class beside {@code parent} that has no makers yet. */
+    /** Begins a subclass of {@code parent}, in its package, without makers and overrides. */
     public HiddenExecutor(Class<? extends Executor> parent) {
         this.parent = Code.name(parent);
         name = this.parent + "Hidden";
@@ -47,7 +48,7 @@ public final class HiddenExecutor {
                 .putStatic(this.parent, "made", "L" + this.parent + ";").op(Code.RETURN));
     }
 
-    /** Adds a constructor, and the method that makes an object by it. */
+    /** Adds a constructor with these parameters, and an implementation of the parent's {@code method} that calls it. */
     public HiddenExecutor maker(String method, Class<?>... parameters) {
         String constructor = Code.descriptor(parameters, void.class);
         String arguments = constructor.substring(0, constructor.length() - 1);
@@ -59,14 +60,14 @@ public final class HiddenExecutor {
         return this;
     }
 
-    /** Adds a public method that does as another of the parent's does. */
+    /** Adds a public method {@code method} that calls the parent's method {@code does}, which has the same parameters and result. */
     public HiddenExecutor override(String method, String does, Class<?> result, Class<?>... parameters) {
         String d = Code.descriptor(parameters, result);
         add(PUBLIC, method, d, Code.locals(d), new Code(out).object(0).arguments(d).call(parent, does, d).end(d));
         return this;
     }
 
-    /** Defines the class, which puts an object of it into its parent's {@code made}; {@code lookup} is the parent's package's. */
+    /** Defines the class, whose initialiser stores an object in the parent's {@code made}. {@code lookup} is in the parent's package. */
     public void define(MethodHandles.Lookup lookup) {
         try {
             MethodHandles.Lookup _ = lookup.defineHiddenClass(out.toBytes(), true);

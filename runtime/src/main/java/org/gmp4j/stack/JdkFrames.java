@@ -4,9 +4,9 @@ package org.gmp4j.stack;
 import java.lang.reflect.Method;
 
 /**
- * The frames of another thread that runs, with the class of each. A {@link StackTraceElement} has the class only until it is given to a
- * caller of {@link Thread#getStackTrace}; a name does not say which class loader's class it was, and to search all loaded classes for it
- * takes milliseconds. Thread-safe.
+ * Reads the frames of another running thread, with the class of each frame. {@link Thread#getStackTrace} clears the class in each {@link
+ * StackTraceElement} that it returns. The name that remains does not say which class loader the class belongs to, and a search of all
+ * loaded classes would take too long. Thread-safe.
  */
 public final class JdkFrames {
     private static final StackTraceElement[] NONE = {};
@@ -27,8 +27,8 @@ public final class JdkFrames {
     }
 
     /**
-     * The frames of a thread, the innermost first; none when it is not mounted, or has ended. They are for {@link #type} and {@link
-     * StackTraceElement#getMethodName} alone.
+     * Returns the frames of a thread, the innermost first. The array is empty when the thread is not mounted, or has ended. The elements
+     * are complete only for {@link #type} and {@link StackTraceElement#getMethodName}.
      */
     public static StackTraceElement[] of(Thread t) {
         try {
@@ -38,7 +38,7 @@ public final class JdkFrames {
         }
     }
 
-    /** The class whose method runs in a frame of {@link #of}. */
+    /** Returns the class whose method runs in a frame that {@link #of} has returned. */
     public static Class<?> type(StackTraceElement frame) {
         return (Class<?>) JdkThreads.get(frame, DECLARING_CLASS);
     }

@@ -17,19 +17,18 @@ import jdk.internal.vm.ThreadContainer;
 import org.gmp4j.classfile.ClassFileWriter;
 
 /**
- * Makes the classes that implement {@link ThreadCalls} and {@link SwitchCalls}: plain code inside the JDK, which a call from
- * here reaches by plain calls. (Method handles would do the same. But the JVM generates classes for each of their types when they are
- * made, when they are linked, and again when they were called 127 times, 140 at a start; and the compilers work their
- * way through those at each place.)
+ * Makes the classes that implement {@link ThreadCalls} and {@link SwitchCalls}. They are plain code inside the JDK, which our code reaches
+ * by plain calls. (Rejected: method handles. The JVM generates classes for each of their types when they are made, when they are linked
+ * and when they have been called often, which adds many classes to a start. And the JIT compilers have to inline these at each call.)
  *
  * <pre>
  * JdkThreads ─▶ ThreadCalls                                  ours
  *                   ▲ a hidden class beside it: calls THREADS
  *                   │
- *               java.lang.GmpCalls…                          in java.base; abstract, public, named, so that others find it
+ *               java.lang.GmpCalls…                          in java.base; abstract, public, with a name by which it is found
  *                   ▲                      ▲
  *               GmpThreads               GmpSwitch           hidden classes in the nests of VirtualThread and Continuation,
- *                                                            which may use what is private there
+ *                                                            which may use the private members of these
  * </pre>
  *
  * <p>In Java the two would read
@@ -47,7 +46,7 @@ import org.gmp4j.classfile.ClassFileWriter;
  *     public void unmountLight(Thread vt, Thread carrier) {
  *         carrier.setCurrentThread(carrier);
  *         U.putReferenceRelease(vt, VirtualThread.CARRIER_THREAD, null);
- *         U.storeFence();                           // From JDK 26 on. The JVM looks at the carrier when the switch is over.
+ *         U.storeFence();                           // From JDK 26 on, before endTransition: the JVM reads the carrier after it.
  *         ((VirtualThread) vt).endTransition(false); // JDK 25: notifyJvmtiUnmount(false).
  *     }
  * }
@@ -73,21 +72,22 @@ import org.gmp4j.classfile.ClassFileWriter;
  * }
  * </pre>
  *
- * <p>{@code unmountLight} is one method because only code that the compiler knows to change the current
- * thread may do so: in a caller without that mark it could read {@code Thread.currentThread()} once and use it on both
- * sides.
+ * <p>{@code unmountLight} is one method with the annotation {@code ChangesCurrentThread}, which tells the JIT compilers that the current
+ * thread changes in it. In a method without the annotation they could read {@code Thread.currentThread()} once and use the value before
+ * and after the change.
  *
- * <p>{@code start} and {@code resume} leave out what {@code Continuation.run} does for continuations that are nested in
- * others or that anybody may run: ours are outermost and run by the M that made them RUNNING. They are inlined in the M's
- * loop, and that matters most: a yield leaves without returning from its callers, so the processor predicts wrongly each
- * return of the M from a frame above its loop.
+ * <p>{@code start} and {@code resume} leave out steps of {@code Continuation.run} that are for nested continuations, and for continuations
+ * that any thread may run. Our continuations are outermost, and the M that made the thread RUNNING runs them. The methods are inlined into
+ * the M's loop, which matters most for the speed of a switch: a yield leaves its callers without a return instruction, so the processor
+ * mispredicts the return from each frame between the M's loop and the continuation.
  *
- * <p>{@code yield} must be one frame of its own. A goroutine that began before its first frames were compiled has interpreted
- * ones at the bottom for as long as it lives, and a switch that moves one of those takes twice as long. HotSpot then moves
- * two frames at a time; a loop whose every call was inlined is one frame, this is the other.
+ * <p>{@code yield} must have a frame of its own. A goroutine that began before its first methods were compiled has interpreted frames at
+ * the bottom of its stack for as long as it lives, and a switch that moves one of these takes longer. From such a stack HotSpot moves two
+ * frames when it resumes the goroutine. The first is the frame of {@code yield}. If all calls in the goroutine's loop are inlined, the
+ * second is the loop's compiled frame, so that no interpreted frame is moved.
  *
- * <p>The named class has a hash of its contents in its name, so that another class loader's copy of us uses the same class if the
- * contents are the same.
+ * <p>The name of the named class contains a hash of its methods, so that another class loader's copy of gmp4j uses the same class if it has
+ * the same methods.
  */
 final class JdkMembers {
     private static final String ACCESS = "jdk/internal/access/JavaLangAccess";
@@ -98,7 +98,7 @@ final class JdkMembers {
     private static final int STATIC = 0x0008;
     private static final int PUBLIC_STATIC = 0x0009;
     private static final int NESTMATE_HIDDEN_STRONG = 7;
-    /** More would keep C1 from inlining them. */
+    /** The stack slots of the methods that we write. C1 does not inline a method that has many more. */
     private static final int MOST_STACK = 6;
     private static final int DEFINE_STACK = 10;
 
@@ -106,19 +106,26 @@ final class JdkMembers {
     final ThreadCalls threads;
     final SwitchCalls switches;
 
-    /** Defines a hidden class in the nest of one of java.base, and initialises it. */
+    /** Defines a hidden class in the nest of a class of java.base, and initialises it. */
     private final MethodHandle define;
     final Class<?> vt = Class.forName("java.lang.VirtualThread");
-    /** The named class, and the same as the type of a variable. */
+    /** The internal name of the named class. */
     private final String calls;
+    /** The descriptor of the named class. */
     private final String aCalls;
-    /** What the implementation that is being written has to implement, what has been written of it, and the class file. */
+    /** The methods that the implementation that is being written has to have. */
     private Method[] wanted = new Method[0];
+    /** The number of these that are written. */
     private int written;
+    /** The class file of this implementation. */
     @SuppressWarnings("NullAway.Init") // See begin.
     private ClassFileWriter out;
 
-    /** Looks all members up, so that one that is missing is an exception here, and defines the classes. */
+    /**
+     * Looks all members up, and defines the classes.
+     *
+     * @throws ReflectiveOperationException when a member is missing
+     */
     JdkMembers(JdkVersion version) throws ReflectiveOperationException {
         this.version = version;
         Method[] ofThreads = toImplement(ThreadCalls.class);
@@ -131,7 +138,7 @@ final class JdkMembers {
         Class<?> c;
         boolean first = false;
         try {
-            c = Class.forName(calls.replace('/', '.'), true, null); // Another copy of us was here before.
+            c = Class.forName(calls.replace('/', '.'), true, null); // Another copy of gmp4j may have defined it.
         } catch (ClassNotFoundException e) {
             c = MethodHandles.privateLookupIn(vt, l).defineClass(calls(ofThreads, ofSwitches));
             first = true;
@@ -145,7 +152,7 @@ final class JdkMembers {
         var _ = l.defineHiddenClass(adapter(SwitchCalls.class, ofSwitches, "switches"), true);
         threads = ThreadCalls.made;
         switches = SwitchCalls.made;
-        Continuation.pin(); // The export of jdk.internal.vm is checked here, not in the middle of a switch.
+        Continuation.pin(); // Without the export of jdk.internal.vm this throws here, and not in the middle of a switch.
         Continuation.unpin();
     }
 
@@ -159,7 +166,7 @@ final class JdkMembers {
         }
     }
 
-    /** Others may stand beside the abstract ones: agents that rewrite classes add their own. */
+    /** Returns the abstract methods of a class. The class may have other methods, which agents have added. */
     private static Method[] toImplement(Class<?> c) {
         Method[] all = c.getDeclaredMethods();
         int n = 0;
@@ -183,7 +190,7 @@ final class JdkMembers {
         return sum;
     }
 
-    /** The named class. */
+    /** Returns the class file of the named class. */
     private byte[] calls(Method[] ofThreads, Method[] ofSwitches) throws ReflectiveOperationException {
         ClassFileWriter c = ClassFileWriter.ofAbstract(calls);
         int _ = c.addField("threads", aCalls) + c.addField("switches", aCalls);
@@ -209,7 +216,10 @@ final class JdkMembers {
         c.addMethod(PUBLIC, "<init>", "()V", MOST_STACK, 1, -1, code.bytes());
     }
 
-    /** What passes the calls of one of our classes on to what {@code field} of the named class holds. */
+    /**
+     * Returns the class file of an implementation of {@code of} whose methods call those of the object in {@code field} of the named
+     * class.
+     */
     private byte[] adapter(Class<?> of, Method[] methods, String field) {
         String parent = Code.name(of);
         String name = parent + "Jdk";
@@ -227,7 +237,10 @@ final class JdkMembers {
         return c.toBytes();
     }
 
-    /** Begins an implementation; {@code init} makes the one object of it. */
+    /**
+     * Begins an implementation of the named class. Returns the beginning of its initialiser, which makes its only object and stores it in
+     * {@code field} of the named class.
+     */
     private Code begin(String name, Method[] methods, String field) {
         wanted = methods;
         written = 0;
@@ -248,7 +261,7 @@ final class JdkMembers {
         return new Code(out);
     }
 
-    /** Its first argument, which is a virtual thread. */
+    /** Begins a method that uses its first argument, a virtual thread. */
     private Code thread() {
         return code().object(1).cast(vt);
     }
@@ -340,7 +353,7 @@ final class JdkMembers {
         return end(init);
     }
 
-    /** What a wait with a limit of time needs. */
+    /** Adds the methods that a wait with a time limit needs. */
     private void timeouts() throws ReflectiveOperationException {
         add("submitRunContinuation", thread().call(vt, "submitRunContinuation"));
         add("timeout", thread().get(vt, "timeout"));
@@ -354,7 +367,7 @@ final class JdkMembers {
         add("blockPermit", thread().get(vt, "blockPermit"));
     }
 
-    /** Tells the JVM of one end of a switch of the thread on the stack. */
+    /** Adds a call that reports to the JVM the start or the end of a mount or unmount of the thread on the operand stack. */
     private Code announce(Code c, boolean start, boolean mount) throws ReflectiveOperationException {
         if (version.transitions) {
             return c.op(mount ? Code.ICONST_1 : Code.ICONST_0).call(vt, start ? "startTransition" : "endTransition", boolean.class);
@@ -362,7 +375,7 @@ final class JdkMembers {
         return c.op(start ? Code.ICONST_1 : Code.ICONST_0).call(vt, mount ? "notifyJvmtiMount" : "notifyJvmtiUnmount", boolean.class);
     }
 
-    /** The words of a virtual thread's state. */
+    /** Adds the methods that read and write a virtual thread's state. */
     private void words() throws ReflectiveOperationException {
         add("state", thread().get(vt, "state"));
         add("setState", thread().number(2).put(vt, "state"));
@@ -376,7 +389,7 @@ final class JdkMembers {
         add("carrier", thread().get(vt, "carrierThread"));
     }
 
-    /** Adds a constant that says where a field is. */
+    /** Adds a constant {@code name} with the offset of a field to the class {@link #OWN}. */
     private void offset(Code init, String name, Class<?> owner, String field) throws ReflectiveOperationException {
         Field _ = owner.getDeclaredField(field);
         int _ = out.addConstant(name, "J");
@@ -384,17 +397,17 @@ final class JdkMembers {
                 .putStatic(OWN, name, "J");
     }
 
-    /** Of an unsafe and an object on the stack what is at an offset. */
+    /** Reads the reference at an offset of an object. The Unsafe and the object are on the operand stack. */
     private static Code reference(Code c, String offset) {
         return c.getStatic(OWN, offset, "J").call(UNSAFE, "getReference", "(Ljava/lang/Object;J)Ljava/lang/Object;");
     }
 
-    /** Puts the second argument there. */
+    /** Writes the method's second argument to an offset of an object. The Unsafe and the object are on the operand stack. */
     private static Code put(Code c, String offset) {
         return c.getStatic(OWN, offset, "J").object(2).call(UNSAFE, "putReference", "(Ljava/lang/Object;JLjava/lang/Object;)V");
     }
 
-    /** What the first argument, a continuation, runs. */
+    /** Reads the target of the first argument, a continuation: the {@code Runnable} that it runs. */
     private Code target(Code c) throws ReflectiveOperationException {
         return reference(c.getStatic(vt, "U").object(1), "TARGET");
     }
@@ -429,7 +442,7 @@ final class JdkMembers {
         return end(init);
     }
 
-    /** The field of the task in what a virtual thread's continuation runs, which is an object of a class without a name. */
+    /** Returns the field with the task in the anonymous class of the target of a virtual thread's continuation. */
     private static Field taskField(Class<?> body) throws NoSuchFieldException {
         for (Field f : body.getDeclaredFields()) {
             if (f.getType() == Runnable.class) {

@@ -20,44 +20,46 @@ import org.gmp4j.ffi.Inheritance;
 import org.gmp4j.ffi.NativeException;
 
 /**
- * Puts pollers of ours in the place of the JDK's ({@code sun.nio.ch.Poller}), through which virtual threads wait for
- * sockets, pipes and selectors. The JDK's come in three kinds, which one object of {@code Poller}'s has: readers, writers and a master for
- * selectors. Each gets one of ours ({@link PollerClass}) in front, which asks {@link Waits} whether the calling thread is a
- * goroutine. If it is, its scheduler registers the descriptor, and readies the goroutine; no thread of the JDK's is in between.
- * All other virtual threads wait in the JDK's poller as before.
+ * Replaces the JDK's pollers ({@code sun.nio.ch.Poller}), through which virtual threads wait for sockets, pipes and selectors. One object
+ * of a class inside {@code Poller} holds the JDK's pollers, of three kinds: readers, writers, and a master for selectors. Each of them is
+ * replaced by a poller of ours ({@link PollerClass}), which asks {@link Waits} whether the calling thread is a goroutine. If it is, the
+ * goroutine's scheduler registers the descriptor and readies the goroutine, without a thread of the JDK's. Otherwise our poller passes the
+ * call to the JDK's poller, in which all other virtual threads wait as before.
  *
- * <p>Both have one map of waiting threads. So what is closed or shut down by another thread, or seen ready by the JDK's poller,
- * is found by either, and a wait that began in the JDK's before the change ends there. The runtime never looks into the map, whose
- * bins are locks that a goroutine may hold: it finds the waiter by the descriptor ({@code netpoll.Netpoller}). A waiting goroutine is
- * unparked by a thread that closes the channel in the same way as by the poller, and finds out by itself that the channel is closed.
+ * <p>Our poller and the JDK's share one map of waiting threads. So a thread that closes or shuts down a channel, and the JDK's poller when
+ * it finds a descriptor ready, find the waiting thread whichever poller it waits in. A wait that began in the JDK's poller before the
+ * change ends there. The runtime itself never reads the map, because the map's bins are locks that a goroutine may hold. It finds the
+ * waiter by the descriptor ({@code netpoll.Netpoller}). A thread that closes a channel unparks the waiting goroutine as the poller does,
+ * and the goroutine finds the channel closed.
  *
- * <p>The change comes when the first wait of a virtual thread has initialised the JDK's pollers, which start threads: a service whose
- * threads wait in selectors has none of it. Sysmon sees it ({@link #look}), and a thread makes the change. A thread that waits before it
- * is made waits in the JDK's poller. No class of the JDK's is initialised earlier than the JDK does: one that finds too few descriptors,
- * threads or memory then can never be used.
+ * <p>The change is made after the first wait of a virtual thread has initialised the JDK's pollers, which start threads. A service whose
+ * threads wait in selectors never initialises them. Sysmon sees the initialisation ({@link #look}) and starts a thread that makes the
+ * change. A thread that waits before the change waits in the JDK's poller. The runtime does not initialise any class of the JDK's earlier
+ * than the JDK does: a class whose initialiser finds too few descriptors or threads, or too little memory, can never be used.
  *
- * <p>In a JDK whose pollers we do not know, and with {@code -Dgmp.pollers=jdk}, they stay as they are, and run on the JDK's own
- * threads.
+ * <p>The JDK's pollers stay as they are, and run on the JDK's own threads, in a JDK whose pollers we do not know, and with {@code
+ * -Dgmp.pollers=jdk}.
  */
 public final class JdkPollers {
     private static final String POLLER = "sun.nio.ch.Poller";
     private static final boolean JDK = "jdk".equals(System.getProperty("gmp.pollers"));
-    /** Whether to find them different from what we know: in tests. */
+    /** Whether to treat the JDK's pollers as unknown, for tests. */
     private static final boolean UNKNOWN = "unknown".equals(System.getProperty("gmp.pollers"));
 
-    /** What a goroutine's wait becomes. */
+    /** Carries out the waits of goroutines for descriptors. */
     public interface Waits {
         /**
-         * The calling virtual thread is about to wait for a descriptor, as the only one in this direction.
+         * Registers the calling virtual thread, which is about to wait for a descriptor. No other thread waits for the descriptor in this
+         * direction.
          *
-         * @return false if it is no goroutine: the JDK's poller is to do it
+         * @return false if the caller is not a goroutine; then the JDK's poller has to do it
          */
         boolean register(int fd, boolean write) throws IOException;
 
-        /** The wait is over. False if {@link #register} returned false. */
+        /** Ends the registration after the wait. Returns false if {@link #register} returned false. */
         boolean deregister(int fd, boolean write);
 
-        /** Loads and links all that the others need; on a thread of its own. */
+        /** Loads and links all that the other methods need. Called on a thread that may block. */
         void rehearse();
     }
 
@@ -65,14 +67,14 @@ public final class JdkPollers {
 
     private static final Class<?> JDK_POLLER = jdkPoller();
     private static final AtomicBoolean BEGUN = new AtomicBoolean(JDK);
-    /** There is one before sysmon looks the first time. */
+    /** Written by {@link #use}. Not null once sysmon runs. */
     @SuppressWarnings("NullAway.Init")
     private static volatile Waits waits;
 
     private JdkPollers() {
     }
 
-    /** Loads the JDK's class, and does not initialise it; one that is initialised where there is none: the change says so. */
+    /** Loads the JDK's class without initialising it. If there is none, returns an initialised class, with which the change fails. */
     private static Class<?> jdkPoller() {
         try {
             return Class.forName(POLLER, false, null);
@@ -81,17 +83,17 @@ public final class JdkPollers {
         }
     }
 
-    /** From the first scheduler on. */
+    /** Sets the object that carries out the waits. Called before the first scheduler runs. */
     public static void use(Waits w) {
         waits = w;
     }
 
-    /** Returns what {@link #use} was given last. */
+    /** Returns the object that the last {@link #use} has set. */
     public static Waits waits() {
         return waits;
     }
 
-    /** From sysmon: whether virtual threads have come to wait for descriptors. Takes no lock. */
+    /** Starts the change if virtual threads have begun to wait for descriptors. Called by sysmon. Takes no lock. */
     public static void look() {
         if (!BEGUN.getPlain() && JdkThreads.initialized(JDK_POLLER)) {
             begin();
@@ -106,11 +108,11 @@ public final class JdkPollers {
             Thread t = new OwnThread(new Changer(), "gmp-sockets");
             t.start();
         } catch (OutOfMemoryError e) {
-            BEGUN.set(false); // No thread to be had just now. Sockets work without.
+            BEGUN.set(false); // No thread can be made now. The next call tries again. Sockets work without the change.
         }
     }
 
-    /** On a thread of its own. (A method reference would be linked on sysmon, maybe without memory.) */
+    /** The body of the thread that makes the change. (A method reference would be linked on sysmon, where memory may be missing.) */
     private static final class Changer implements Runnable {
         @Override
         public void run() {
@@ -119,7 +121,7 @@ public final class JdkPollers {
     }
 
     private static void change() {
-        Inheritance.beginPlain(); // Sysmon has started it, and it may start the JDK's pollers.
+        Inheritance.beginPlain(); // This thread may start the JDK's pollers, which must not inherit sysmon's attributes from it.
         try {
             while (!changed()) {
                 LockSupport.parkNanos(RETRY_NANOS);
@@ -131,7 +133,10 @@ public final class JdkPollers {
         }
     }
 
-    /** Makes the change; returns whether there was memory for it, and descriptors, of which it opens some for a moment. */
+    /**
+     * Makes the change. Returns false if there was too little memory, or too few descriptors: the rehearsal opens some of them for a
+     * moment.
+     */
     private static boolean changed() throws ReflectiveOperationException {
         try {
             JdkThreads.openToUs("sun.nio.ch");
@@ -148,7 +153,7 @@ public final class JdkPollers {
         }
     }
 
-    /** The change itself, with all that it needs to know of the JDK. */
+    /** Makes the change. The constructor looks up the members of the JDK's classes that the change needs. */
     private static final class Change {
         private final Class<?> poller;
         private final Constructor<?> make;
@@ -176,7 +181,7 @@ public final class JdkPollers {
             return JdkThreads.offset(in.getDeclaredField(name));
         }
 
-        /** All that may fail comes first: it changes all, or nothing. */
+        /** Replaces all pollers. If a step fails, none is replaced: all steps that may fail come before the first replacement. */
         void all() throws ReflectiveOperationException {
             Field all = poller.getDeclaredField(JdkThreads.VERSION.pollers);
             all.setAccessible(true);
@@ -184,7 +189,7 @@ public final class JdkPollers {
             Class<?> group = pollers.getClass();
             Object[] read = (Object[]) JdkThreads.get(pollers, offset(group, "readPollers"));
             Object[] write = (Object[]) JdkThreads.get(pollers, offset(group, "writePollers"));
-            boolean hasMaster = false; // In JDK 27 not every kind of group has one.
+            boolean hasMaster = false; // In JDK 27 not every kind of group has a master.
             for (Field f : group.getDeclaredFields()) {
                 hasMaster |= f.getName().equals("masterPoller");
             }
@@ -193,7 +198,7 @@ public final class JdkPollers {
             Object[] newRead = inFront(read, false);
             Object[] newWrite = inFront(write, true);
             Object newMaster = old == null ? null : inFront(old, false);
-            VarHandle.fullFence(); // What is in them before they are seen.
+            VarHandle.fullFence(); // The new pollers' fields are written before another thread sees the pollers.
             if (newMaster != null) {
                 JdkThreads.put(pollers, master, newMaster);
             }
@@ -214,19 +219,20 @@ public final class JdkPollers {
                 try {
                     return waits.register(fd, write);
                 } catch (IOException e) {
-                    throw JdkThreads.sneaky(e); // Poller.implRegister may.
+                    throw JdkThreads.sneaky(e); // Poller.implRegister declares IOException.
                 }
             };
             IntPredicate deregister = fd -> waits.deregister(fd, write);
             Object ours = make.newInstance(jdk, register, deregister);
-            JdkThreads.put(ours, map, JdkThreads.get(jdk, map)); // Final, but of no constant that a compiler would trust.
+            JdkThreads.put(ours, map, JdkThreads.get(jdk, map)); // The field is final, but in an object that no compiler takes as constant.
             return ours;
         }
     }
 
     /**
-     * Whether a thread that is being started is one of the JDK's pollers, which inherit the scheduler of whoever is the first
-     * to wait for a socket. To be asked where it is started: its name alone could be a user's.
+     * Returns whether a virtual thread that the caller is starting is one of the JDK's pollers. These inherit the scheduler of the first
+     * virtual thread that waits for a socket. The method has to be called within the thread's start, because it searches the caller's
+     * frames for the JDK's class. The name alone could be that of a user's thread.
      */
     public static boolean isPoller(Thread vt) {
         if (vt.getName().startsWith("SubPoller-")) {

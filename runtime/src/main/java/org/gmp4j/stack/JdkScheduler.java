@@ -8,21 +8,23 @@ import java.lang.reflect.Field;
 import java.util.concurrent.ForkJoinPool;
 
 /**
- * Puts a scheduler of ours in the place of the one that the JDK gives to virtual threads that name none: {@code
- * VirtualThread.DEFAULT_SCHEDULER} of JDK 25, which is a {@link ForkJoinPool} and hence must be one of ours as well.
+ * Replaces the scheduler that the JDK gives to virtual threads that name none, {@code VirtualThread.DEFAULT_SCHEDULER}, by one of ours. The
+ * field's type is {@link ForkJoinPool}, so our scheduler is a subclass of that.
  *
- * <p>The field is final, and compilers take it for a constant. So what they compiled before the change goes on giving threads to the
- * JDK's scheduler. The agent makes the change before the program's first class is loaded. Rejected: having HotSpot compile all of it again
- * by redefining the class, with continuations on the heap that have frames of it.
+ * <p>The field is final, and the JIT compilers treat it as a constant. Code that was compiled before the change goes on giving threads to
+ * the JDK's scheduler. So the agent makes the change before the program's first class is loaded. Rejected: redefining the class so that
+ * HotSpot compiles this code again. Continuations on the heap may have frames of the class then.
  */
 public final class JdkScheduler {
     private JdkScheduler() {
     }
 
     /**
-     * From here on virtual threads that name no scheduler, and are not started by one that has another, have {@code ours}.
+     * Makes {@code ours} the scheduler of virtual threads that are made from now on. It does not apply to a virtual thread for which a
+     * scheduler is named, or which is started by a virtual thread that has another scheduler.
      *
-     * @throws IllegalStateException with one sentence, when somebody else has done so already, or the field is not what we know
+     * @throws IllegalStateException with one sentence, when another library, or another copy of gmp4j, has replaced the scheduler already,
+     *     or the field is not one that we know
      */
     public static void replace(ForkJoinPool ours) {
         JdkThreads.check();

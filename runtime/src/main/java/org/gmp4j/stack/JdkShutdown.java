@@ -6,8 +6,8 @@ import java.lang.reflect.Field;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The JDK's own shutdown hooks ({@code java.lang.Shutdown}), which run in the order of their slots. The hooks of programs run in the
- * second slot. In a JDK that has no such slots nothing is done.
+ * Adds a hook to the JDK's own shutdown hooks ({@code java.lang.Shutdown}), which run in the order of their slots. The hooks of programs
+ * run in the second slot. In a JDK without such slots the methods do nothing.
  */
 public final class JdkShutdown {
     private static final int LAST = 9;
@@ -26,14 +26,17 @@ public final class JdkShutdown {
         }
     }
 
-    /** Puts a hook into the last slot, unless another is there, such as that of another class loader's copy of us. Takes no memory. */
+    /**
+     * Puts a hook into the last slot, unless it has a hook already, such as that of another class loader's copy of gmp4j. Allocates no
+     * memory.
+     */
     public static void addLast(Runnable hook) {
         if (HOOKS != null && HOOKS[LAST] == null) {
             HOOKS[LAST] = hook;
         }
     }
 
-    /** Takes a hook out again. Takes no memory. */
+    /** Removes a hook from the last slot. Does nothing when the slot has another hook. Allocates no memory. */
     @SuppressWarnings("NullAway") // Slots without a hook are null.
     public static void removeLast(Runnable hook) {
         if (HOOKS != null && HOOKS[LAST] == hook) {

@@ -5,17 +5,17 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * The states of the virtual threads that we drive, and how they change.
+ * Reads and changes the states of the virtual threads that we drive.
  *
- * <p>While a goroutine is parked by us its virtual thread's {@code state} is {@code WAIT}: a dump sees an
- * unmounted thread in WAITING, {@code LockSupport.unpark} leaves the state alone and only sets the permit (with
- * {@code PARKED} it would submit the thread), and an interrupt moves it to {@code UNBLOCKED} and calls
- * {@code Executor.execute}, which the stack filters. While a goroutine is runnable with frames, the state is
- * {@code YIELDED}. Whoever looks at an unmounted stack holds it by the {@code SUSPENDED} bit (the JDK's
- * {@code tryGetStackTrace}); {@link #toRunning} waits that out, as Go waits out {@code _Gscan}.
+ * <p>While the runtime has parked a goroutine its virtual thread's {@code state} is {@code WAIT}. A dump then sees an unmounted thread in
+ * WAITING. {@code LockSupport.unpark} only sets the permit and does not change the state. (With {@code PARKED} it would submit the
+ * thread.) An interrupt changes the state to {@code UNBLOCKED} and calls {@code Executor.execute}, which the stack filters. While a
+ * goroutine is runnable and has frames, the state is {@code YIELDED}. A thread that reads the frames of an unmounted stack holds it by the
+ * {@code SUSPENDED} bit (the JDK's {@code tryGetStackTrace}). {@link #toRunning} waits while the bit is set, as Go waits for the bit
+ * {@code _Gscan}.
  */
 public final class JdkState {
-    // VirtualThread's states, the same in all versions.
+    // VirtualThread's states, which are the same in all versions.
     private static final int NEW = 0;
     private static final int STARTED = 1;
     static final int RUNNING = 2;
@@ -35,16 +35,16 @@ public final class JdkState {
     private static final int TIMED_WAITING = 17;
     private static final int TIMED_WAIT = 18;
     private static final int TERMINATED = 99;
-    /** Up to JDK 26. Later no thread sets it. */
+    /** A bit that the JDK sets beside a state, up to JDK 26. Later versions do not set it. */
     static final int SUSPENDED = 1 << 8;
 
-    /** Null where this JVM cannot run goroutines: {@link JdkThreads#check}. */
+    /** Null where this JVM cannot run goroutines. Then {@link JdkThreads#check} throws. */
     private static final ThreadCalls CALLS = JdkThreads.CALLS;
 
     private JdkState() {
     }
 
-    /** Before {@link JdkThreads#run}: to RUNNING from whatever unmounted state, waiting out a dump that holds the stack. */
+    /** Changes the state from any unmounted state to RUNNING, before {@link JdkThreads#run}. Waits while a dump holds the stack. */
     public static void toRunning(Stack st) {
         Thread vt = st.thread;
         for (;;) {
@@ -67,35 +67,40 @@ public final class JdkState {
         try {
             CALLS.cancelTimeoutTask(vt);
         } catch (OutOfMemoryError e) {
-            return; // Then it comes late, and ends a later park for no reason, as any park may.
+            return; // The timeout fires all the same. It may end a later park for no reason, which any user of park allows for.
         }
     }
 
     /**
-     * After {@link JdkThreads#run}, before the goroutine becomes visible as waiting. Release is enough: whoever takes the goroutine
-     * comes through a CAS on its status that follows; a dump that still reads RUNNING looks again.
+     * Sets the state to WAIT, after {@link JdkThreads#run} and before the goroutine becomes visible as waiting. The write has release
+     * order. That is enough: a thread that takes the goroutine first reads, by a CAS, the goroutine's status, which is written after this.
+     * A dump that still reads RUNNING reads the state again.
      */
     public static void toWaiting(Stack st) {
         CALLS.setStateRelease(st.thread, WAIT);
     }
 
-    /** After {@link JdkThreads#run}, before the goroutine becomes visible as runnable; release as above. */
+    /**
+     * Sets the state to YIELDED, after {@link JdkThreads#run} and before the goroutine becomes visible as runnable. The write has release
+     * order, which is enough for the same reason as in {@link #toWaiting}.
+     */
     public static void toYielded(Stack st) {
         CALLS.setStateRelease(st.thread, YIELDED);
     }
 
-    /** Whether the JDK has made the thread runnable: what {@code runContinuation} checks before it runs. */
+    /** Returns whether the JDK has made the thread runnable. The JDK's {@code runContinuation} makes the same check before it runs. */
     public static boolean jdkRunnable(Stack st) {
         int s = CALLS.state(st.thread) & ~SUSPENDED;
         return s == STARTED || s == UNPARKED || s == UNBLOCKED || s == YIELDED;
     }
 
     /**
-     * {@code LockSupport.unpark} for the runtime's own threads: it takes no lock. The JDK's takes the interruptLock of a thread
-     * that is parked pinned, which an interrupter may hold while it closes a channel. Without it the carrier may get its permit
-     * late, when it runs something else: a park that returns for no reason, which every user of {@code park} allows for.
+     * Does what {@code LockSupport.unpark} does, for callers that are the runtime's own threads. It takes no lock. The JDK's method takes
+     * the interruptLock of a thread that is parked pinned, and an interrupter may hold this lock while it closes a channel. Without the
+     * lock the carrier may get its permit late, when it runs another goroutine. Then a park returns for no reason, which every user of
+     * {@code park} allows for.
      *
-     * @return whether the thread was parked: it is runnable now, and the caller queues it, as the JDK's submission would
+     * @return true if the thread was parked; it is runnable now, and the caller has to put it into a run queue
      */
     public static boolean unpark(Stack st) {
         Thread vt = st.thread;
@@ -104,15 +109,15 @@ public final class JdkState {
         }
         int s = CALLS.state(vt);
         if (s == PARKED || s == TIMED_PARKED) {
-            return CALLS.casState(vt, s, UNPARKED); // Else a dump holds it, or a time-out was faster: both see the permit.
+            return CALLS.casState(vt, s, UNPARKED); // It fails when a dump holds the thread or a time-out was faster. Both see the permit.
         }
         if (s == PINNED || s == TIMED_PINNED) {
-            LockSupport.unpark(st.host.thread); // Set before the thread was mounted, hence before it was pinned.
+            LockSupport.unpark(st.host.thread); // The host was set before the thread was mounted, so before it was pinned.
         }
         return false;
     }
 
-    /** How a thread waits in the JDK. */
+    /** The ways in which a thread waits in the JDK. */
     public enum Wait {
         /** It does not wait, or the JDK has made it runnable. */
         NONE,
@@ -137,34 +142,34 @@ public final class JdkState {
         };
     }
 
-    /** Whether the thread is parked with its carrier just now. */
+    /** Returns whether the thread is parked without being unmounted, so that its carrier waits as well. */
     public static boolean isPinned(Stack st) {
         int s = CALLS.state(st.thread);
         return s == PINNED || s == TIMED_PINNED;
     }
 
-    /** Whether the thread is runnable because of {@code Thread.yield}. */
+    /** Returns whether the thread is runnable because of {@code Thread.yield}. */
     public static boolean jdkYielded(Stack st) {
         return (CALLS.state(st.thread) & ~SUSPENDED) == YIELDED;
     }
 
-    /** Whether the thread never ran. */
+    /** Returns whether the thread has never run. */
     public static boolean isNew(Stack st) {
         return isNew(st.thread);
     }
 
-    /** The same of a virtual thread that may not be ours. */
+    /** Returns whether a virtual thread, which may not be ours, has never run. */
     public static boolean isNew(Thread vt) {
         int s = CALLS.state(vt);
         return s == NEW || s == STARTED;
     }
 
     /**
-     * The JDK itself asked to yield (a park, a monitor, {@code Thread.yield}): let it finish. May call execute. A wait with a limit of time
-     * is finished here, in the JDK's steps, so that its limit is one of our timers.
+     * Finishes a yield that the JDK itself began: in a park, for a monitor, in {@code Object.wait} or in {@code Thread.yield}. May call
+     * execute. For a wait with a time limit this method does the JDK's steps itself, so that one of our timers ends the wait.
      *
-     * @return false when there was no memory for the alarm of a timed wait, which is set first: then nothing was done, and
-     *     it is to be called again
+     * @return false when there was no memory for the timer of a timed wait, which is set first; then nothing was done, and the caller has
+     *     to call again
      */
     public static boolean afterYield(Stack st) {
         try {
@@ -183,7 +188,10 @@ public final class JdkState {
         }
     }
 
-    /** The limit may pass, and an unpark may come, before the state says that the thread is parked: both leave the permit. */
+    /**
+     * Finishes a park with a time limit. The limit may pass, or an unpark may come, before the state is TIMED_PARKED. Both set the permit,
+     * which is read after the state was written.
+     */
     private static void timedPark(Thread vt, Timeout t) {
         t.begin(CALLS.timeout(vt), Timeout.PARK);
         CALLS.setTimeoutTask(vt, t);
@@ -194,11 +202,12 @@ public final class JdkState {
     }
 
     /**
-     * {@code Object.wait}, where no wake-up may be for an earlier wait: each has a number, and a limit that passes is held up by the lock
-     * until the state says that the thread waits. A notify or an interrupt that came before that has left its mark.
+     * Finishes an {@code Object.wait} with a time limit. Each wait has a number, so that the timer of an earlier wait does not end this
+     * one. If the limit passes before the state is TIMED_WAIT, the timer waits for the lock. A notify or an interrupt that came before has
+     * set {@code notified} or {@code interrupted}, which are read after the state was written.
      */
     private static void timedWait(Thread vt, Timeout t) {
-        boolean interruptible = CALLS.interruptibleWait(vt); // The thread is not visible as waiting yet, so it is of this wait.
+        boolean interruptible = CALLS.interruptibleWait(vt); // The thread is not visible as waiting yet, so the value is of this wait.
         boolean blocked;
         synchronized (CALLS.timedWaitLock(vt)) {
             byte wait = (byte) (CALLS.timedWaitSeqNo(vt) + 1);
@@ -206,7 +215,7 @@ public final class JdkState {
             t.begin(TimeUnit.MILLISECONDS.toNanos(CALLS.timeout(vt)), wait);
             CALLS.setTimeoutTask(vt, t);
             CALLS.setState(vt, TIMED_WAIT);
-            blocked = CALLS.notified(vt) && CALLS.casState(vt, TIMED_WAIT, BLOCKED); // Within the lock, not to hit a later wait.
+            blocked = CALLS.notified(vt) && CALLS.casState(vt, TIMED_WAIT, BLOCKED); // Outside the lock this might hit a later wait.
         }
         if (blocked) {
             if (CALLS.blockPermit(vt) && CALLS.casState(vt, BLOCKED, UNBLOCKED)) {
@@ -217,31 +226,31 @@ public final class JdkState {
         }
     }
 
-    /** The limit of an {@code Object.wait} has passed: ends it, if the thread is still in the wait of that number. May call execute. */
+    /** Ends an {@code Object.wait} whose time limit has passed, if the thread is still in the wait with this number. May call execute. */
     public static void waitTimedOut(Stack st, int wait) {
         CALLS.waitTimeoutExpired(st.thread, wait);
     }
 
-    /** Returns whether {@link #afterDone} takes the thread's monitor, which a goroutine may hold that has no P. */
+    /** Returns whether {@link #afterDone} takes the thread's monitor. A goroutine without a P may hold this monitor. */
     public static boolean endsAtMonitor(Stack st) {
         return CALLS.notifyAllAfterTerminate(st.thread);
     }
 
     /**
-     * The virtual thread ended: has the JDK wake the threads that join it. Only for threads that were started by {@code Thread.start}.
+     * Has the JDK wake the threads that join a virtual thread that has ended. It is only for threads that {@code Thread.start} has started.
      *
-     * @return false when there was no memory to begin with that: it is to be called again
+     * @return false when there was no memory to begin; then the caller has to call again
      */
     public static boolean afterDone(Stack st) {
         try {
             CALLS.afterDone(st.thread);
             return true;
         } catch (OutOfMemoryError e) {
-            return (CALLS.state(st.thread) & ~SUSPENDED) == TERMINATED; // Once is enough for the rest of it.
+            return (CALLS.state(st.thread) & ~SUSPENDED) == TERMINATED; // The rest after this state is not repeated.
         }
     }
 
-    /** For {@link Hold}, as the next two. */
+    /** Returns a virtual thread's state, for {@link Hold}. */
     static int state(Thread vt) {
         return CALLS.state(vt);
     }

@@ -4,8 +4,8 @@ package org.gmp4j.stack;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The versions of the JDK that the runtime runs on, and what differs between them for the runtime. No other class looks at the version.
- * (The agent's first class, which an older Java must be able to load, has the numbers a second time.)
+ * The versions of the JDK that the runtime runs on, and the differences between them that matter to the runtime. No other class depends on
+ * the version. (The agent's first class, which an older Java must be able to load, has the numbers a second time.)
  */
 enum JdkVersion {
     JDK_25(25, false, true, false, "POLLERS", "implRegister", "implDeregister"),
@@ -14,25 +14,29 @@ enum JdkVersion {
 
     final int feature;
     /**
-     * Whether {@code VirtualThread} announces its switches by {@code startTransition} and {@code endTransition}, to the whole JVM. Before
-     * that {@code notifyJvmtiMount} and {@code notifyJvmtiUnmount} announced them to JVMTI alone.
+     * Whether {@code VirtualThread} announces its switches to the whole JVM, by {@code startTransition} and {@code endTransition}. Earlier
+     * versions announce them to JVMTI alone, by {@code notifyJvmtiMount} and {@code notifyJvmtiUnmount}.
      */
     final boolean transitions;
-    /** Whether an {@code Object.wait} may be one of the JVM's own that no interrupt ends. */
+    /** Whether the JVM itself uses {@code Object.wait} for some waits that an interrupt does not end. */
     final boolean uninterruptibleWaits;
     /** Whether the JDK puts an adapter around the task of a virtual thread that it gives to a {@code ForkJoinPool}. */
     final boolean adaptsTasks;
-    /** Whether a thread dump may crash on a virtual thread that moves meanwhile, so that it is given stacks that {@link Hold} holds. */
+    /**
+     * Whether a thread dump may crash when a virtual thread is mounted or unmounted meanwhile. Then it is given only stacks that {@link
+     * Hold} holds.
+     */
     final boolean dumpsNeedHolds;
-    /** Whether a thread that joins another waits at its monitor, which the end of that thread takes therefore. */
+    /** Whether a thread that joins another waits at the monitor of that thread. Then a thread that ends takes its own monitor. */
     final boolean joinsByMonitor;
     /** The field of {@code sun.nio.ch.Poller} that leads to all pollers. */
     final String pollers;
-    /** The methods by which a poller begins and ends to watch a descriptor. */
+    /** The method by which a poller begins to watch a descriptor. */
     final String startPoll;
+    /** The method by which a poller stops watching a descriptor. */
     final String stopPoll;
 
-    /** {@code transitions} came together with two of the others. */
+    /** Makes a version. {@code uninterruptibleWaits} and {@code adaptsTasks} came in the same version as {@code transitions}. */
     JdkVersion(int feature, boolean transitions, boolean dumpsNeedHolds, boolean joinsByMonitor, String pollers, String startPoll,
             String stopPoll) {
         this.feature = feature;

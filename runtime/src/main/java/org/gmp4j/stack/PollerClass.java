@@ -6,13 +6,13 @@ import static org.gmp4j.classfile.Opcodes.*;
 import org.gmp4j.classfile.ClassFileWriter;
 
 /**
- * The class file of a hidden class of ours in the nest of {@code sun.nio.ch.Poller}. In Java it would read
+ * Writes the class file of our poller, a hidden class in the nest of {@code sun.nio.ch.Poller}. In Java it would read
  *
  * <pre>
  * public final class GmpPoller extends Poller {
- *     private final Poller jdk;              // the one in whose place it stands
- *     private final IntPredicate register;   // whether we do it ourselves
- *     private final IntPredicate deregister; // whether we had
+ *     private final Poller jdk;              // the JDK's poller that this one replaces
+ *     private final IntPredicate register;   // registers a descriptor with us; false: the JDK's poller has to do it
+ *     private final IntPredicate deregister; // the reverse; false: the JDK's poller had registered it
  *
  *     public GmpPoller(Poller jdk, IntPredicate register, IntPredicate deregister) { ... }
  *     &#64;DontInline
@@ -24,7 +24,7 @@ import org.gmp4j.classfile.ClassFileWriter;
  * }
  * </pre>
  *
- * <p>JDK 27 calls the two {@code implStartPoll} and {@code implStopPoll}.
+ * <p>In JDK 27 the names of the first two methods are {@code implStartPoll} and {@code implStopPoll}.
  */
 final class PollerClass {
     static final String NAME = "sun/nio/ch/GmpPoller";
@@ -34,15 +34,21 @@ final class PollerClass {
     private static final String PREDICATE = "java/util/function/IntPredicate";
     private static final int PUBLIC = 0x0001;
     /**
-     * C2 compiles these methods by themselves. Otherwise it copies the whole park of a goroutine into each of the JDK's reads, writes and
-     * accepts, and compiles it as often, while a young server waits.
+     * The annotation that keeps C2 from inlining these methods. Otherwise C2 would inline the whole park of a goroutine into each of the
+     * JDK's reads, writes and accepts. These compilations would take long, while a server that has just started waits for them.
      */
     private static final String BY_ITSELF = "Ljdk/internal/vm/annotation/DontInline;";
 
     private PollerClass() {
     }
 
-    /** {@code startPoll} and {@code stopPoll} are the names of the two methods, and {@code closes} is whether there is {@code close}. */
+    /**
+     * Returns the class file.
+     *
+     * @param startPoll the name of the method by which a poller begins to watch a descriptor
+     * @param stopPoll the name of the method by which it stops watching
+     * @param closes whether the JDK's class has a method {@code close}
+     */
     static byte[] bytes(String startPoll, String stopPoll, boolean closes) {
         ClassFileWriter c = new ClassFileWriter(NAME, POLLER);
         int jdk = c.addFinal("jdk", A_POLLER);

@@ -4,21 +4,24 @@ package org.gmp4j.stack;
 import jdk.internal.vm.Continuation;
 import org.jspecify.annotations.Nullable;
 
-/** What {@link JdkThreads} does with a {@code Continuation} in another way than that itself; implemented by {@link JdkMembers}. */
+/**
+ * Operations of {@link JdkThreads} on a {@code Continuation}, which replace {@code Continuation}'s own. {@link JdkMembers} writes the
+ * implementation.
+ */
 abstract class SwitchCalls {
-    /** The implementation's one object, which its initialiser puts here. */
+    /** The only object of the implementation, which stores it here in its initialiser. */
     @SuppressWarnings("NullAway.Init")
     static SwitchCalls made;
 
-    /** Runs one that never ran until it yields or ends. */
+    /** Runs a continuation that has never run, until it yields or ends. */
     abstract void start(Continuation c);
 
-    /** The same of one that has yielded. */
+    /** Runs a continuation that has yielded, until it yields again or ends. */
     abstract void resume(Continuation c);
 
-    /** The one that the calling code is in, or null. */
+    /** Returns the innermost continuation in which the caller runs, or null for none. */
     abstract @Nullable Continuation innermost();
 
-    /** Leaves it. 0 when it was resumed; else it could not leave. */
+    /** Yields from the innermost continuation. Returns 0 after it was resumed, and another value when it could not yield. */
     abstract int yield();
 }

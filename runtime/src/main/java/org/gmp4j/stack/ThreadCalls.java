@@ -12,12 +12,13 @@ import jdk.internal.vm.ThreadContainer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What {@link JdkThreads} calls of private members of {@code java.lang.VirtualThread} and {@code Thread}, and reads of {@code
- * Continuation}; implemented by {@link JdkMembers}. A {@code Thread} is a {@code VirtualThread} unless said otherwise. Reads and
- * writes are of the fields' own mode, volatile for all words of state, unless the name says otherwise.
+ * Calls to private members of {@code java.lang.VirtualThread}, {@code Thread} and {@code Continuation}. {@link JdkMembers} writes the
+ * implementation. A method has the name of the JDK's method that it calls, or of the field that it reads; with the prefix {@code set} it
+ * writes the field. A {@code Thread vt} is a {@code VirtualThread}, a {@code Thread t} is any thread. Reads and writes have the mode that
+ * the JDK declares for the field, which is volatile for all words of a thread's state, unless the name or the comment says otherwise.
  */
 abstract class ThreadCalls {
-    /** The implementation's one object, which its initialiser puts here. */
+    /** The only object of the implementation, which stores it here in its initialiser. */
     @SuppressWarnings("NullAway.Init")
     static ThreadCalls made;
 
@@ -27,7 +28,7 @@ abstract class ThreadCalls {
 
     abstract void unmount(Thread vt);
 
-    /** The part of {@code unmount} that a host needs which waits out interrupters itself. */
+    /** Does the part of {@code unmount} that is left for a host that waits for interrupters itself. */
     abstract void unmountLight(Thread vt, Thread carrier);
 
     abstract boolean yieldContinuation(Thread vt);
@@ -36,33 +37,35 @@ abstract class ThreadCalls {
 
     abstract void afterDone(Thread vt);
 
-    /** Whether {@code afterDone} takes the thread's monitor, to wake threads that join it. */
+    /** Returns whether {@code afterDone} takes the thread's monitor, to wake threads that join it. */
     abstract boolean notifyAllAfterTerminate(Thread vt);
 
     abstract void cancelTimeoutTask(Thread vt);
 
     abstract void submitRunContinuation(Thread vt);
 
-    /** How long its present wait may last: nanoseconds for a park, milliseconds for {@code Object.wait}. */
+    /** Returns the time limit of the thread's present wait, in nanoseconds for a park, in milliseconds for {@code Object.wait}. */
     abstract long timeout(Thread vt);
 
     abstract void setTimeoutTask(Thread vt, Future<?> task);
 
-    /** The lock under which the number below is read and written. */
+    /** Returns the lock under which {@link #timedWaitSeqNo} is read and written. */
     abstract Object timedWaitLock(Thread vt);
 
     abstract int timedWaitSeqNo(Thread vt);
 
     abstract void setTimedWaitSeqNo(Thread vt, int number);
 
-    /** {@code number} is a byte's. */
+    /** Ends the {@code Object.wait} with this number, if the thread is still in it. {@code number} is in the range of a byte. */
     abstract void waitTimeoutExpired(Thread vt, int number);
 
-    /** Tells the JVM that the thread begins to unmount, as {@code mount} and {@code unmount} tell it of the other ends of a switch. */
+    /** Reports to the JVM that the thread begins to unmount. */
     abstract void startUnmount(Thread vt);
 
+    /** Reports to the JVM that the thread has been unmounted. {@code unmount} does this too. */
     abstract void endUnmount(Thread vt);
 
+    /** Reports to the JVM that the thread has been mounted. {@code mount} does this too. */
     abstract void endMount(Thread vt);
 
     abstract Continuation cont(Thread vt);
@@ -71,7 +74,7 @@ abstract class ThreadCalls {
 
     abstract Executor scheduler(Thread vt);
 
-    /** Of a thread that nobody else looks at yet: the field is final. */
+    /** Sets the scheduler, a final field. No other thread may have access to the virtual thread yet. */
     abstract void setScheduler(Thread vt, Executor scheduler);
 
     abstract Executor defaultScheduler();
@@ -96,12 +99,11 @@ abstract class ThreadCalls {
 
     abstract boolean notified(Thread vt);
 
-    /** Whether an interrupt ends its present {@code Object.wait}. */
+    /** Returns whether an interrupt ends the thread's present {@code Object.wait}. */
     abstract boolean interruptibleWait(Thread vt);
 
     abstract Thread carrier(Thread vt);
 
-    /** Of any thread, as the following. */
     abstract boolean interrupted(Thread t);
 
     abstract Object interruptLock(Thread t);
@@ -110,7 +112,7 @@ abstract class ThreadCalls {
 
     abstract Object inheritableThreadLocals(Thread t);
 
-    /** Both. */
+    /** Removes the thread's thread locals, the inheritable ones too. */
     abstract void clearThreadLocals(Thread t);
 
     abstract void setContainer(Thread t, ThreadContainer container);
@@ -119,33 +121,37 @@ abstract class ThreadCalls {
 
     abstract boolean casName(Thread t, String from, String to);
 
-    /** What a virtual thread's continuation was made to run: the task that the thread was made with. */
+    /** Returns the task of a virtual thread's continuation, which is the one that the thread was made with. */
     abstract Runnable task(Continuation c);
 
-    /** Before it ever ran: the field is final. */
+    /** Sets the task, a final field. The continuation must not have run yet. */
     abstract void setTask(Continuation c, Runnable task);
 
-    /** Where a continuation's frames are, newest first. */
+    /** Returns the newest of the chunks that hold a continuation's frames. Each chunk refers to the next older one. */
     abstract StackChunk tail(Continuation c);
 
     abstract void setTail(Continuation c, StackChunk tail);
 
-    /** How much of a chunk holds frames, in words. */
+    /** Returns how many words of a chunk hold frames. */
     abstract int used(StackChunk c);
 
-    /** How often an agent has changed a class after it was loaded. The JVM counts at a safepoint, so a plain read sees it. */
+    /**
+     * Returns how often agents have changed a class after it was loaded. The JVM counts at a safepoint, so a plain read sees the present
+     * number.
+     */
     abstract int redefined(Class<?> c);
 
     abstract boolean shouldBeInitialized(Class<?> c);
 
-    /** Where a field of an instance is, for {@link #get}. */
+    /** Returns the offset of an instance's field, for {@link #get} and {@link #put}. */
     abstract long offset(Field f);
 
+    /** Reads a field that holds a reference. The read is plain. */
     abstract Object get(Object o, long offset);
 
-    /** Sets such a field, even a final one. */
+    /** Writes a field that holds a reference, even a final one. The write is plain. */
     abstract void put(Object o, long offset, @Nullable Object value);
 
-    /** Opens a package of a module to another. */
+    /** Opens a package of the module {@code m} to the module {@code to}. */
     abstract void open(Module m, String packageName, Module to);
 }
