@@ -8,13 +8,13 @@ import java.net.UnknownHostException;
 
 import org.jspecify.annotations.Nullable;
 
-/** Addresses as text: {@code host:port}, {@code [ipv6]:port}, {@code :port}. */
+/** Reads and writes addresses as text: {@code host:port}, {@code [ipv6]:port}, {@code :port}. */
 final class Addresses {
     private static final int MOST_PORT = 0xFFFF;
 
-    /** Host and port; an empty host is any. */
+    /** A host and a port. The host may be an IP address, a name, or empty. */
     record HostPort(String host, int port) {
-        /** The address if the host is one; null if it is a name. */
+        /** Returns the address if the host is an IP address. Returns null if it is a name or empty. */
         @Nullable InetAddress literal() {
             try {
                 return host.isEmpty() ? null : InetAddress.ofLiteral(host);
@@ -28,9 +28,9 @@ final class Addresses {
     }
 
     /**
-     * {@code SplitHostPort}.
+     * Splits an address into host and port ({@code SplitHostPort}).
      *
-     * @throws IllegalArgumentException when it has another form
+     * @throws IllegalArgumentException when the address has another form
      */
     static HostPort parse(String address) {
         int colon = address.lastIndexOf(':');
@@ -56,7 +56,7 @@ final class Addresses {
     }
 
     /**
-     * The address to listen on, a name's first; may look it up. The wildcard has no host.
+     * Returns the address to listen on: the first one of a name, which this may look up, or the wildcard if there is no host.
      *
      * @throws UnknownHostException when the name is unknown
      */
@@ -73,7 +73,7 @@ final class Addresses {
         return address.getAddress() instanceof Inet6Address;
     }
 
-    /** As Go writes it. */
+    /** Returns an address as Go writes it. */
     static String text(@Nullable Object address) {
         return switch (address) {
             case null -> "?";

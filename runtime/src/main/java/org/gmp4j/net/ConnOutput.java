@@ -4,7 +4,7 @@ package org.gmp4j.net;
 import java.io.IOException;
 import java.io.OutputStream;
 
-/** What a connection sends, as a stream. */
+/** A stream that writes to a connection. Closing it closes the connection. */
 final class ConnOutput extends OutputStream {
     private final Conn conn;
 

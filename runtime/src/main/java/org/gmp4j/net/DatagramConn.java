@@ -29,14 +29,18 @@ import org.jspecify.annotations.Nullable;
 public abstract sealed class DatagramConn<A> extends Conn permits UdpConn, UnixgramConn {
     private static final long PLACES = 3;
 
-    /** Of the place for senders; one that waits for a datagram has it. */
+    /** The lock of the first two places and of {@link #sender}. A reader holds it while it waits for a datagram. */
     private final Mutex reading = new Mutex();
+    /** The lock of the third place and of {@link #receiver}. */
     private final Mutex writing = new Mutex();
-    /** Collected with this, so no call is late for it. */
+    /**
+     * Memory for three addresses: that of the datagram that was received last, the same one as it was when it was decoded last, and the
+     * last receiver's. It is freed when this object is collected, so no call can use it afterwards.
+     */
     private final MemorySegment places = Arena.ofAuto().allocate(PLACES * SocketAddresses.BYTES, Long.BYTES);
-    /** The last sender, as in the second place; null for none, or one without an address. Under {@link #reading}. */
+    /** The sender whose address is in the second place; null for none, or one without an address. Guarded by {@link #reading}. */
     private @Nullable A sender;
-    /** The last receiver, as in the third place; under {@link #writing}. */
+    /** The receiver whose address is in the third place. Guarded by {@link #writing}. */
     private @Nullable A receiver;
 
     DatagramConn(PollFd fd) {
@@ -137,7 +141,7 @@ public abstract sealed class DatagramConn<A> extends Conn permits UdpConn, Unixg
         return from;
     }
 
-    /** Under {@link #reading}: the address in the first place. */
+    /** Returns the address in the first place. The caller holds {@link #reading}. */
     private A sender() {
         if (sender == null || !SocketAddresses.same(place(0), place(1))) {
             sender = decode(place(0));
@@ -147,8 +151,9 @@ public abstract sealed class DatagramConn<A> extends Conn permits UdpConn, Unixg
     }
 
     /**
-     * Takes a lock that is held during a wait for the socket. Where something may end the caller's wait this does not wait: false when
-     * another has the lock, and then the caller takes a place of its own and waits for its turn there.
+     * Takes a lock that is held during a wait for the socket. If an interrupt or a limit may end the caller's wait, this does not wait for
+     * the lock: it returns false when another thread has it. Then the caller uses memory of its own for the address, and its wait for the
+     * socket can end early.
      */
     private static boolean taken(Mutex m, Limits limits) {
         if (m.tryLock()) {

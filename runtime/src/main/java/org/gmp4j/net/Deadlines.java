@@ -15,7 +15,7 @@ final class Deadlines {
     private Deadlines() {
     }
 
-    /** 0 or less for one that has passed; {@link PollFd#NO_LIMIT} for null. */
+    /** Returns the nanoseconds until {@code at}: 0 or less if it has passed, {@link PollFd#NO_LIMIT} for null. */
     static long left(@Nullable Instant at) {
         if (at == null) {
             return PollFd.NO_LIMIT;
@@ -28,7 +28,7 @@ final class Deadlines {
         }
     }
 
-    /** The same. */
+    /** Returns the nanoseconds of {@code d}: 0 or less if it is not positive, {@link PollFd#NO_LIMIT} for null. */
     static long left(@Nullable Duration d) {
         return d == null ? PollFd.NO_LIMIT : RuntimeTimer.nanos(d);
     }

@@ -160,7 +160,7 @@ public final class Dialer {
         return DialApart.dial(this, ctx, address);
     }
 
-    /** To the first of these addresses that connects; at least one. */
+    /** Connects to one of these addresses, of which there is at least one. May try both families at the same time. */
     TcpConn dial(Context ctx, InetAddress[] all, int port, long end) throws IOException {
         boolean ipv6 = all[0] instanceof Inet6Address;
         List<InetAddress> first = new ArrayList<>();
@@ -174,7 +174,7 @@ public final class Dialer {
         return new DialRace(this, ctx, port, end).run(first, others, fallbackDelay);
     }
 
-    /** To the first of these addresses that connects, one after the other. */
+    /** Tries these addresses one after the other, and returns the first connection. */
     TcpConn serial(Context ctx, List<InetAddress> all, int port, long end) throws IOException {
         IOException first = null;
         for (int i = 0; i < all.size(); i++) {
@@ -232,7 +232,7 @@ public final class Dialer {
         return e;
     }
 
-    /** The nanoTime when the time is up. */
+    /** Returns the nanoTime when the time of a dial that starts now is up, or {@link PollFd#NO_LIMIT}. */
     private long end(Context ctx) {
         long left = Math.min(Deadlines.left(timeout), Math.min(Deadlines.left(deadline), Deadlines.left(ctx.deadline())));
         return left == PollFd.NO_LIMIT ? left : Math.min(PollFd.NO_LIMIT - 1, saturated(System.nanoTime(), left));
@@ -247,7 +247,7 @@ public final class Dialer {
         return end == PollFd.NO_LIMIT ? end : end - System.nanoTime();
     }
 
-    /** When the time of the next of so many addresses is up. */
+    /** Returns the nanoTime when the time of the next address is up, if so many addresses have to share the time up to {@code end}. */
     private static long share(long end, int addresses) {
         long left = left(end);
         return left == PollFd.NO_LIMIT || addresses == 1 ? end
@@ -299,8 +299,8 @@ public final class Dialer {
     }
 
     /**
-     * {@code selfConnect}: whether the port that the kernel chose for this end is the one that was dialled, so that TCP has
-     * connected the socket with itself. That happens only where no socket listens.
+     * Returns whether the port that the kernel chose for this end is the one that was dialled, so that TCP has connected the socket with
+     * itself ({@code selfConnect}). That happens only where no socket listens.
      */
     private static boolean isSelf(InetSocketAddress here, InetSocketAddress to) {
         return here.getPort() == to.getPort()
@@ -318,7 +318,7 @@ public final class Dialer {
             e = fd.awaitConnected();
         } finally {
             if (!stop.getAsBoolean() && e == 0) {
-                e = IoResult.TIMED_OUT; // That function may still be about to set the deadline.
+                e = IoResult.TIMED_OUT; // The function that runs after the cancel may still be about to set the deadline.
             }
         }
         return e;
@@ -334,7 +334,7 @@ public final class Dialer {
      * @throws IOException when there is no way there, or the host is unknown; {@link ExhaustedException}
      */
     public UdpConn dialUdp(String address) throws IOException {
-        GStack.checkAll(); // As for TCP.
+        GStack.checkAll(); // A class of the JDK that finds no room as it is initialised can never be used again.
         Addresses.HostPort hp = Addresses.parse(address);
         Context ctx = Context.background();
         InetSocketAddress to = new InetSocketAddress(addresses(hp, end(ctx), ctx, "udp " + address)[0], hp.port());

@@ -20,11 +20,11 @@ import org.jspecify.annotations.Nullable;
  * The settings of listeners ({@code net.ListenConfig}). Set it up, and then listen as often as needed. Not thread-safe while it is set up.
  */
 public final class ListenConfig {
-    /** Before the first probe of a silent peer, and between probes, unless set otherwise. */
+    /** The seconds before the first probe of a silent peer, and between probes, unless set otherwise. */
     static final int KEEP_ALIVE_SECONDS = 15;
-    /** What the kernel takes, in seconds. */
+    /** The greatest number of seconds that the kernel accepts. */
     private static final int KEEP_ALIVE_MOST = 32_767;
-    /** Probes without an answer that end a connection. */
+    /** The number of probes without an answer that ends a connection. */
     static final int KEEP_ALIVE_COUNT = 9;
     private static final int BACKLOG = 4096;
 
@@ -74,7 +74,7 @@ public final class ListenConfig {
         return this;
     }
 
-    /** 0 for never. */
+    /** Returns the seconds before the first probe; 0 for no probes. Throws an IllegalArgumentException for a time out of range. */
     static int keepAliveSeconds(@Nullable Duration d) {
         if (d == null || d.isZero()) {
             return 0;
@@ -219,12 +219,15 @@ public final class ListenConfig {
         }
     }
 
-    /** The socket of a wildcard address is one for IPv6 where there is IPv6, whatever family the JDK gives the address. */
+    /**
+     * Returns whether the socket for an address is one for IPv6. For a wildcard address it is, where there is IPv6, even if the JDK gives
+     * the address as an IPv4 one.
+     */
     private static boolean isIpv6(InetSocketAddress wanted, InetSocketAddress given) {
         return wanted.getAddress().isAnyLocalAddress() ? Addresses.isIpv6(given) : Addresses.isIpv6(wanted);
     }
 
-    /** A socket with this address. The wildcard serves both families where there are both. */
+    /** Makes a socket and binds it to this address. A socket of the wildcard address serves both families where there are both. */
     private int bound(InetSocketAddress address, boolean tcp) throws IOException {
         if (address.getAddress() != null && address.getAddress().isAnyLocalAddress()) {
             try {
@@ -250,7 +253,7 @@ public final class ListenConfig {
             if (reusePort) {
                 SocketOptions.reusePort(d);
             }
-            if (tcp) { // Each connection inherits the rest.
+            if (tcp) { // Each connection inherits the following options from the listener.
                 SocketOptions.reuseAddress(d);
                 options(d, keepAlive);
             } else {
@@ -266,7 +269,7 @@ public final class ListenConfig {
         }
     }
 
-    /** What each TCP connection has. */
+    /** Sets the options that each TCP connection has. */
     static void options(int d, int keepAliveSeconds) {
         SocketOptions.noDelay(d, true);
         if (keepAliveSeconds > 0) {

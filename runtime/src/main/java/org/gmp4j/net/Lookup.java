@@ -21,9 +21,7 @@ import org.gmp4j.time.Time;
 import org.gmp4j.time.Timer;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Looks up names of hosts by the system's resolver. Such a call may take seconds, and blocks its thread meanwhile.
- */
+/** Looks up names of hosts by the system's resolver. Such a call may take seconds, and blocks its thread meanwhile. */
 final class Lookup {
     private static final int MOST = 500;
 
@@ -42,8 +40,9 @@ final class Lookup {
     }
 
     /**
-     * How many further look-ups of goroutines may block a thread. Where the resolver hangs, each dial whose time was up leaves a look-up
-     * behind. Look-ups beyond {@value #MOST} wait as goroutines. Go has the same limit, or less where fewer descriptors are allowed.
+     * Returns the semaphore that limits how many look-ups of goroutines block a thread at the same time. Where the resolver hangs, each
+     * dial whose time was up leaves a look-up behind. Look-ups beyond {@value #MOST} wait as goroutines. Go has the same limit, or less
+     * where fewer descriptors are allowed.
      */
     static synchronized Semaphore limit() {
         Semaphore s = blocking;

@@ -93,7 +93,7 @@ public final class UdpConn extends DatagramConn<InetSocketAddress> {
         return true;
     }
 
-    /** Equal, and on the same link, which Java's comparison leaves out. */
+    /** Returns whether two addresses are equal and have the same scope id, which Java's comparison leaves out. */
     @Override
     boolean same(InetSocketAddress a, InetSocketAddress b) {
         return a.equals(b) && link(a) == link(b);

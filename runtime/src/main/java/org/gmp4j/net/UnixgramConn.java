@@ -91,7 +91,7 @@ public final class UnixgramConn extends DatagramConn<String> {
         return a.equals(b);
     }
 
-    /** An edge of the receiver's queue is reported to sockets that are connected to it. */
+    /** Returns false: the kernel reports room in the receiver's queue only to sockets that are connected to it. */
     @Override
     boolean waitsForReceiver() {
         return false;
