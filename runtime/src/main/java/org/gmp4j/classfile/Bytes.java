@@ -5,7 +5,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Objects;
 
-/** A class file being written: big-endian numbers are appended, or written over what is there. */
+/** A growing array of bytes for writing a class file. Numbers are big-endian. They are appended, or replace bytes written before. */
 public final class Bytes {
     private byte[] b;
     private int size;
@@ -52,7 +52,7 @@ public final class Bytes {
         u2At(at + 2, v);
     }
 
-    /** The bytes of {@code from} between two offsets. */
+    /** Appends the bytes of {@code from} from {@code start} on, up to {@code end}, exclusive. */
     public void copy(byte[] from, int start, int end) {
         Objects.checkFromToIndex(start, end, from.length);
         ensure(end - start);
@@ -64,7 +64,7 @@ public final class Bytes {
         copy(other.b, 0, other.size);
     }
 
-    /** A {@code Utf8} constant's length and bytes; {@code s} is plain ASCII. */
+    /** Appends the length and the bytes of a {@code Utf8} constant. {@code s} has only ASCII characters. */
     public void utf8(String s) {
         byte[] ascii = s.getBytes(StandardCharsets.US_ASCII);
         u2(ascii.length);

@@ -2,8 +2,8 @@
 package org.gmp4j.classfile;
 
 /**
- * Writes the few small classes that the runtime defines inside the JDK's packages, byte by byte: the JDK's class-file
- * library would take a tenth of a second of every start.
+ * Writes the few small classes that the runtime defines inside the JDK's packages, byte by byte. Loading the JDK's class-file library
+ * would add too much to the time of every start.
  */
 public final class ClassFileWriter {
     private static final int VERSION = 69; // Java 25
@@ -26,12 +26,12 @@ public final class ClassFileWriter {
     private int fieldCount;
     private int methodCount;
 
-    /** A public final class without constructor; {@code name} with slashes. */
+    /** Begins a public final class without constructor. {@code name} has slashes. */
     public ClassFileWriter(String name) {
         this(name, "java/lang/Object");
     }
 
-    /** The same with another superclass than Object. */
+    /** Begins a public final class without constructor, with this superclass. Both names have slashes. */
     public ClassFileWriter(String name, String superclass) {
         this(name, superclass, CLASS_FLAGS);
     }
@@ -43,22 +43,22 @@ public final class ClassFileWriter {
         parent = constants.type(superclass);
     }
 
-    /** A public abstract class without constructor. */
+    /** Begins a public abstract class without constructor. {@code name} has slashes. */
     public static ClassFileWriter ofAbstract(String name) {
         return new ClassFileWriter(name, "java/lang/Object", ABSTRACT_FLAGS);
     }
 
-    /** Adds a {@code public static final} field; returns its constant. */
+    /** Adds a {@code public static final} field. Returns the index of its constant. */
     public int addConstant(String name, String type) {
         return addField(CONSTANT_FLAGS, name, type);
     }
 
-    /** Adds a {@code public static volatile} field; returns its constant. */
+    /** Adds a {@code public static volatile} field. Returns the index of its constant. */
     public int addField(String name, String type) {
         return addField(FIELD_FLAGS, name, type);
     }
 
-    /** Adds a {@code private final} field of an instance; returns its constant. */
+    /** Adds a {@code private final} instance field. Returns the index of its constant. */
     public int addFinal(String name, String type) {
         return addField(FINAL_FLAGS, name, type);
     }
@@ -72,37 +72,40 @@ public final class ClassFileWriter {
         return constants.field(self, name, type);
     }
 
-    /** The constant of a field of another class. */
+    /** Returns the index of the constant of a field of another class. */
     public int field(String owner, String name, String type) {
         return constants.field(type(owner), name, type);
     }
 
-    /** The constant of a method of this class. */
+    /** Returns the index of the constant of a method of this class. */
     public int ownMethod(String name, String type) {
         return constants.method(self, name, type);
     }
 
-    /** The constant of a method of another class. */
+    /** Returns the index of the constant of a method of another class. */
     public int method(String owner, String name, String type) {
         return constants.method(type(owner), name, type);
     }
 
-    /** The constant of an interface's method. */
+    /** Returns the index of the constant of an interface's method. */
     public int interfaceMethod(String owner, String name, String type) {
         return constants.interfaceMethod(type(owner), name, type);
     }
 
-    /** The constant of a text. */
+    /** Returns the index of the constant of a string. */
     public int string(String ascii) {
         return constants.string(constants.utf8(ascii));
     }
 
-    /** The constant of a class: for this class the one that the JVM knows when the class is hidden. */
+    /**
+     * Returns the index of the constant of a class. For this class it is the constant that names it in the class file, which the JVM
+     * resolves to a hidden class itself.
+     */
     public int type(String type) {
         return type.equals(name) ? self : constants.type(type);
     }
 
-    /** Adds a method; {@code jump} is where the one jump of its code goes, -1 for none. */
+    /** Adds a method whose code has at most one jump. {@code jump} is the target of the jump, or -1 for none. */
     public void addMethod(int flags, String name, String type, int stack, int locals, int jump, int[] code,
             String... annotations) {
         addMethod(flags, name, type, stack, locals, jump < 0 ? NO_JUMPS : new int[] {jump}, code, annotations);
@@ -111,8 +114,8 @@ public final class ClassFileWriter {
     /**
      * Adds a method.
      *
-     * @param jumps where the jumps of the code go, in ascending order, with locals as at the start and nothing on the stack
-     * @param code instructions and operands, a byte each
+     * @param jumps the targets of the jumps, in ascending order; at each of them the locals are as at the start and the stack is empty
+     * @param code instructions and operands, one byte in each element
      * @param annotations descriptors of annotation classes
      */
     public void addMethod(int flags, String name, String type, int stack, int locals, int[] jumps, int[] code,
@@ -137,7 +140,7 @@ public final class ClassFileWriter {
             methods.u2(jumps.length);
             int last = -1;
             for (int jump : jumps) {
-                methods.u1(jump - last - 1); // the frame is as at the start
+                methods.u1(jump - last - 1); // a same_frame, with the locals as at the start
                 last = jump;
             }
         }
@@ -160,7 +163,7 @@ public final class ClassFileWriter {
         methodCount++;
     }
 
-    /** The class file. */
+    /** Returns the class file. */
     public byte[] toBytes() {
         Bytes out = new Bytes(2048);
         out.i4(0xCAFEBABE);

@@ -6,7 +6,7 @@ import static java.lang.classfile.constantpool.PoolEntry.*;
 import java.util.HashMap;
 import java.util.Map;
 
-/** Constants that are added behind those that a class has. */
+/** Constants of a class file that are added behind existing ones. Methods that add a constant return its index. */
 public final class Constants {
     private static final int REF_INVOKE_STATIC = 6;
 
@@ -15,7 +15,7 @@ public final class Constants {
     private final Map<Integer, Integer> numbers = new HashMap<>();
     private int count;
 
-    /** {@code count} as in a class file: one more than there are constants. */
+    /** Begins behind existing constants. {@code count} is the number that class files have: one more than there are constants. */
     public Constants(int count) {
         this.count = count;
     }

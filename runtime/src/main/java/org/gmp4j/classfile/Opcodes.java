@@ -3,7 +3,7 @@ package org.gmp4j.classfile;
 
 import java.util.Arrays;
 
-/** What the scan and the writer must know of instructions: their lengths, and which of them jump or call. */
+/** The instructions of class files: their numbers, their lengths, and which of them jump or call. */
 public final class Opcodes {
     public static final int NOP = 0;
     public static final int ACONST_NULL = 1;
@@ -54,28 +54,31 @@ public final class Opcodes {
     public static final int GOTO_W = 200;
     public static final int JSR_W = 201;
 
-    /** Three bytes, with an offset of two. */
+    /** The kind of jumps that have three bytes, two of them for the offset. */
     public static final int BRANCH = -1;
-    /** Five bytes, with an offset of four. */
+    /** The kind of jumps that have five bytes, four of them for the offset. */
     public static final int WIDE_BRANCH = -2;
     public static final int SWITCH = -3;
-    /** Three bytes, or five; with the constant of the method called. */
+    /** The kind of calls. They have three bytes, or five, with the index of the called method's constant. */
     public static final int INVOKE = -4;
     private static final int WIDENED = -5;
     private static final int ILLEGAL = 0;
 
-    /** By instruction: its length where it neither jumps nor calls, or its kind, which is not positive. Not to be written to. */
+    /**
+     * The length of each instruction that neither jumps nor calls, and the kind of each other instruction, which is not positive. Must not
+     * be written.
+     */
     public static final byte[] KINDS = kinds();
 
     private Opcodes() {
     }
 
-    /** The length of an instruction that neither jumps nor calls, or its kind, which is not positive. */
+    /** Returns the length of an instruction that neither jumps nor calls, or the kind of another, which is not positive. */
     public static int lengthOrKind(byte op) {
         return KINDS[op & 0xFF];
     }
 
-    /** The length of any instruction, at {@code pc} of the code that starts at {@code start}. */
+    /** Returns the length of any instruction, at {@code pc} of the code that starts at {@code start} in {@code b}. */
     public static int length(byte[] b, int start, int pc) {
         int kind = lengthOrKind(b[start + pc]);
         return switch (kind) {
@@ -100,7 +103,7 @@ public final class Opcodes {
         return 1 + padding + (int) length;
     }
 
-    /** The bytes between a switch at {@code pc} and its table. */
+    /** Returns the number of bytes between the instruction of a switch at {@code pc} and its table. */
     public static int padding(int pc) {
         return 3 - (pc & 3);
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Class files, byte by byte. */
+/** Reads and writes class files byte by byte. */
 @NullMarked
 package org.gmp4j.classfile;
 

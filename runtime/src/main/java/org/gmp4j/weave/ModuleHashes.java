@@ -7,12 +7,12 @@ import java.lang.classfile.attribute.ModuleHashesAttribute;
 
 import org.jspecify.annotations.Nullable;
 
-/** The hashes of other modules in a module's descriptor, which {@code jar --hash-modules} and {@code jmod} put there. */
+/** Removes the hashes of other modules from a module's descriptor, which {@code jar --hash-modules} and {@code jmod} put there. */
 final class ModuleHashes {
     private ModuleHashes() {
     }
 
-    /** The descriptor without them; null when it has none. */
+    /** Returns the descriptor without the hashes, or null when it has none, or is not a class file of a known format. */
     static byte @Nullable [] drop(byte[] moduleInfo) {
         ClassFile files = ClassFile.of();
         ClassModel module;
@@ -22,7 +22,7 @@ final class ModuleHashes {
                 return null;
             }
         } catch (IllegalArgumentException e) {
-            return null; // No class file that we know.
+            return null; // This is not a class file of a known format.
         }
         return files.transformClass(module, (b, e) -> {
             if (!(e instanceof ModuleHashesAttribute)) {

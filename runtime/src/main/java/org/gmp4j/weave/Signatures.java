@@ -9,8 +9,8 @@ import java.util.regex.Pattern;
 import java.util.zip.ZipException;
 
 /**
- * What signs a jar: files in {@code META-INF}, and for each entry a section of the manifest with its digests (The Java Archive
- * File Specification, "Signed JAR File").
+ * Removes the signatures of a jar. A signature consists of files in {@code META-INF} and, for each entry, of a section of the manifest with
+ * the entry's digests (The Java Archive File Specification, "Signed JAR File").
  */
 final class Signatures {
     private static final String FOLDER = "META-INF/";
@@ -22,7 +22,10 @@ final class Signatures {
     private Signatures() {
     }
 
-    /** Drops them from a jar, and the digests from its manifest; returns the names of its signers, none for a jar without. */
+    /**
+     * Drops the signatures' files from a jar, and the digests from its manifest. Returns the names of its signers. The list is empty for a
+     * jar that is not signed, which is not changed.
+     */
     static List<String> drop(Zip zip) throws ZipException {
         List<String> signers = new ArrayList<>();
         for (Zip.Entry e : zip.entries()) {
@@ -45,9 +48,9 @@ final class Signatures {
         return signers;
     }
 
-    /** A manifest without digests, and without the sections that had nothing else; all other bytes as they are. */
+    /** Returns a manifest without digests, and without the sections that contain nothing else. All other bytes are unchanged. */
     static byte[] withoutDigests(byte[] manifest) {
-        String text = new String(manifest, StandardCharsets.ISO_8859_1); // A character a byte: lines are broken within characters.
+        String text = new String(manifest, StandardCharsets.ISO_8859_1); // One char per byte: a line may end within a UTF-8 character.
         StringBuilder out = new StringBuilder(text.length());
         StringBuilder section = new StringBuilder();
         boolean main = true;
@@ -66,7 +69,7 @@ final class Signatures {
                 worthKeeping = false;
                 continue;
             }
-            if (line.charAt(0) != ' ') { // Otherwise the line before goes on.
+            if (line.charAt(0) != ' ') { // A line that begins with a space continues the line before.
                 String name = line.substring(0, Math.max(0, line.indexOf(':')));
                 digest = !main && DIGEST.matcher(name).matches();
                 worthKeeping |= !digest && !name.equalsIgnoreCase("Name");
@@ -81,7 +84,7 @@ final class Signatures {
         return out.toString().getBytes(StandardCharsets.ISO_8859_1);
     }
 
-    /** Behind the line that begins at {@code at}, and behind what ends it: CR LF, LF or CR. */
+    /** Returns the offset behind the line that begins at {@code at}, and behind its terminator: CR LF, LF or CR. */
     private static int lineEnd(String text, int at) {
         int end = at;
         while (end < text.length() && text.charAt(end) != '\r' && text.charAt(end) != '\n') {

@@ -23,11 +23,12 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Puts preemption points into the classes of a jar: {@code java -cp gmp4j-runtime.jar org.gmp4j.weave.Weave IN.jar OUT.jar
- * [include=PATTERN,…][,exclude=PATTERN,…]}. The program then needs no agent to be preempted in its loops, only the flags; and classes
- * that have points may go into an AOT cache.
+ * [include=PATTERN,…][,exclude=PATTERN,…]}. The program then needs no agent to be preempted in its loops, only the flags that open the JDK
+ * to gmp4j. And an AOT cache can hold these classes, which it cannot for classes that an agent changes.
  *
- * <p>Jars inside are woven as well, however deep, and entries of {@code META-INF/versions}. Classes that have points are left alone, so
- * weaving a second time changes nothing. {@code OUT} is written beside its place and then moved there.
+ * <p>Jars inside the jar are woven as well, at any depth, and classes in {@code META-INF/versions}. Classes that have points already are
+ * left alone, so weaving a second time changes nothing. {@code OUT} is written to a temporary file in the same folder, which is then
+ * moved to its place.
  */
 public final class Weave {
     private static final int BAD_USAGE = 2;
@@ -46,7 +47,7 @@ public final class Weave {
         this.weaver = weaver;
     }
 
-    /** Weaves; exit code 0 is done, 2 is bad usage or bad input, said in one sentence on stderr. */
+    /** Weaves a jar. The exit code is 0 after success. It is 2, with one sentence on stderr, after bad usage or bad input. */
     public static void main(String[] args) {
         if (args.length < 2 || args.length > 3) {
             System.err.println("gmp4j: weave which jar? Write: java -cp gmp4j-runtime.jar " + Weave.class.getName()
@@ -62,10 +63,10 @@ public final class Weave {
     }
 
     /**
-     * Weaves {@code in} to {@code out}, and says on {@code report} what was done.
+     * Weaves the jar {@code in}, writes the result to {@code out}, and prints a summary on {@code report}.
      *
-     * @param options {@code include=…,exclude=…} as the agent's, or null
-     * @throws IllegalArgumentException with one sentence for the user; {@code out} is as it was
+     * @param options {@code include=…,exclude=…} as for the agent, or null
+     * @throws IllegalArgumentException with one sentence for the user; {@code out} is unchanged
      */
     public static void weave(String in, String out, @Nullable String options, PrintStream report) {
         Weave weave = new Weave(new ClassWeaver(options));
@@ -135,7 +136,7 @@ public final class Weave {
                 zip.write(stream);
             }
             PosixFileAttributeView mode = Files.getFileAttributeView(beside, PosixFileAttributeView.class);
-            if (mode != null) { // A temporary file is its owner's alone.
+            if (mode != null) { // Only its owner can read a temporary file.
                 mode.setPermissions(Files.getPosixFilePermissions(from));
             }
             Path _ = Files.move(beside, to, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
@@ -144,7 +145,7 @@ public final class Weave {
         }
     }
 
-    /** Weaves the entries of a jar that has this name. */
+    /** Weaves the entries of a jar. {@code jar} is its name in notes. */
     private void change(Zip zip, String jar) throws ZipException {
         boolean classesChanged = false;
         for (Zip.Entry e : zip.entries()) {
@@ -182,7 +183,7 @@ public final class Weave {
     private byte @Nullable [] weaveInside(Zip.Entry e, String jar) throws ZipException {
         byte[] content = e.content();
         if (!startsWith(content, LOCAL_HEADER)) {
-            return null; // Something else of that name.
+            return null; // It is another kind of file with this suffix.
         }
         String name = jar + "!/" + e.name();
         jarsInside++;
@@ -198,7 +199,7 @@ public final class Weave {
         }
     }
 
-    /** A module may name the hashes of modules that need it, which do not hold for woven ones. */
+    /** Drops the hashes of other modules from module descriptors. They are wrong for modules that were woven. */
     private void dropHashes(Zip zip, String jar) throws ZipException {
         for (Zip.Entry e : zip.entries()) {
             byte[] without = isModuleInfo(e) ? ModuleHashes.drop(e.content()) : null;

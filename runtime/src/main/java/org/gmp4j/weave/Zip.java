@@ -20,15 +20,15 @@ import java.util.zip.ZipException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A zip file in memory, some of whose entries get another content. All else is copied byte by byte: what is not changed is not
- * compressed anew, and the order of the entries, their times, modes, comments and extra fields stay, as does what stands before the
- * first entry (the start script of an executable jar) and behind the last.
+ * A zip file in memory. The content of entries can be replaced, and entries can be dropped. Everything else is copied byte by byte.
+ * Unchanged entries are not compressed again. The order of the entries, their times, modes, comments and extra fields stay, as do the bytes
+ * before the first entry (the start script of an executable jar) and behind the last.
  *
- * <p>Rejected: {@code java.util.zip}. It knows neither of what stands before the first entry nor of two entries of the same
- * name, reads a jar within a jar only from front to back, and compresses everything anew.
+ * <p>Rejected: {@code java.util.zip}. It loses the bytes before the first entry, does not allow two entries of the same name, reads a jar
+ * within a jar only from front to back, and compresses all entries again.
  *
- * <p>Format: PKWARE's APPNOTE.TXT 6.3. Files of up to 2 GB; of zip64 only what a file of that size may have: more than 65,535 entries,
- * and sizes and offsets that stand in an extra field. Not safe for use by several threads.
+ * <p>Format: PKWARE's APPNOTE.TXT 6.3, for files of up to 2 GB. Of zip64 only the parts are known that a file of this size may have: more
+ * than 65,535 entries, and sizes and offsets in an extra field. Not safe for use by several threads.
  */
 final class Zip {
     private static final int LOCAL = 0x04034b50;
@@ -50,22 +50,23 @@ final class Zip {
     private static final int ENCRYPTED = 1;
     private static final int SIZES_BEHIND = 8;
 
-    /** What an entry has in the place of its content, and as the file has it. */
+    /** The new content of an entry, and the same content as it is stored in the file: compressed, or not. */
     private record Change(byte[] content, byte[] packed) {
     }
 
-    /** One entry; {@code central} is where the directory tells of it. */
+    /** One entry. */
     final class Entry {
+        /** The offset of its header in the central directory. */
         private final int central;
         private final String name;
         private final int flags;
         private final int method;
         private final long packedSize;
         private final long size;
-        /** The entry's bytes: header, name, content, and what stands before the next entry. */
+        /** The offset of its local header. The entry's bytes, from here to {@link #end}, include all bytes before the next entry. */
         private final int start;
         private int end;
-        /** Where its offset stands, of 8 bytes if {@link #farOffset}. */
+        /** The position of the offset of its local header in the central directory. The offset has 8 bytes if {@link #farOffset}. */
         private int offsetAt;
         private boolean farOffset;
 
@@ -100,7 +101,7 @@ final class Zip {
             start = (int) local;
         }
 
-        /** The value of an extra field of zip64, or -1. */
+        /** Returns the position of the value of the zip64 field among extra fields, or -1 if there is none. */
         private int field64(int from, int length) {
             for (int at = from; at + 4 <= from + length; at += 4 + u2(at + 2)) {
                 if (u2(at) == ZIP64_EXTRA) {
@@ -114,7 +115,7 @@ final class Zip {
             return name;
         }
 
-        /** Its content, as it was when the file was read. Throws a {@link ZipException} when it is damaged or encrypted. */
+        /** Returns the content as it was when the file was read. Throws a {@link ZipException} when it is damaged or encrypted. */
         byte[] content() throws ZipException {
             int from = start + LOCAL_SIZE + u2(start + 26) + u2(start + 28);
             if ((flags & ENCRYPTED) != 0 || method != STORED && method != DEFLATED) {
@@ -205,7 +206,7 @@ final class Zip {
             out.put(b, extra + length, u2(central + 32));
         }
 
-        /** The numbers that differ after a change, which stand in both headers. */
+        /** Writes the numbers that a change affects to a header. Both headers of an entry have them, at different positions. */
         private void describe(ByteBuffer to, Change c, int flagsAt, int crcAt, int extraAt, int extraLength) {
             to.putShort(flagsAt, (short) (flags & ~SIZES_BEHIND));
             to.putInt(crcAt, (int) crc(c.content));
@@ -214,7 +215,7 @@ final class Zip {
             to.putShort(extraAt, (short) extraLength);
         }
 
-        /** The extra fields without that of zip64: the sizes stand in their usual places again. */
+        /** Returns the extra fields without the zip64 field, as a changed entry has its sizes in their usual places. */
         private byte[] without64(int from, int length) {
             int field = field64(from, length);
             if (field < 0) {
@@ -227,7 +228,7 @@ final class Zip {
         }
     }
 
-    /** Counts what is written. */
+    /** Writes to a stream and counts the bytes. */
     private static final class Output {
         private final OutputStream out;
         private long written;
@@ -248,15 +249,18 @@ final class Zip {
 
     private final byte[] b;
     private final ByteBuffer in;
-    /** In the order of the directory. */
+    /** The entries in the order of the central directory. */
     private final List<Entry> entries = new ArrayList<>();
-    /** What has to be added to the offsets in the file: the length of what was put before it without changing them. */
+    /**
+     * The number that has to be added to offsets in the file. It is the number of bytes that were put before the zip file without changing
+     * the offsets in it.
+     */
     private long base;
     private final int end;
     private final int end64;
     private int directory;
 
-    /** Throws a {@link ZipException}, whose message goes on after "FILE is no jar: ", when this is not a whole zip file. */
+    /** Reads a zip file. If it is damaged, throws a {@link ZipException} with a message that can follow "FILE is no whole jar: ". */
     Zip(byte[] file) throws ZipException {
         b = file;
         in = ByteBuffer.wrap(b).order(ByteOrder.LITTLE_ENDIAN);
@@ -283,7 +287,7 @@ final class Zip {
         if (locator < END64_SIZE || u4(locator) != LOCATOR64) {
             return -1;
         }
-        int at = locator - END64_SIZE; // Where it stands unless it has more than we know of.
+        int at = locator - END64_SIZE; // A record of a later version, with more fields, would begin earlier. It is not known here.
         return u4(at) == END64 ? at : -1;
     }
 
@@ -297,7 +301,7 @@ final class Zip {
             throw new ZipException("its directory is damaged, or its beginning is missing");
         }
         if (base > 0 && u4(0) == LOCAL) {
-            throw new ZipException("its end is missing"); // The directory is that of a jar inside, which is not compressed.
+            throw new ZipException("its end is missing"); // This is the directory of an uncompressed jar inside the file.
         }
         directory = (int) (behind - size);
         int at = directory;
@@ -328,7 +332,7 @@ final class Zip {
         return entries;
     }
 
-    /** Whether anything differs from what was read. */
+    /** Returns whether an entry was replaced or dropped. */
     boolean isChanged() {
         for (Entry e : entries) {
             if (e.change != null || e.dropped) {

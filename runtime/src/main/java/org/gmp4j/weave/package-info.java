@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Jars whose classes get their preemption points before the program runs. */
+/** Adds preemption points to the classes of jars before the program runs. */
 @NullMarked
 package org.gmp4j.weave;
 
