@@ -24,8 +24,7 @@ public interface Cancelable {
      * once. It is called in the middle of the runtime's work, so it must neither wait nor throw.
      *
      * @return a function that removes {@code quick} again. It returns true if {@code quick} will not run, and false if it has run or is
-     *     about
-     *     to
+     *     about to run
      */
     BooleanSupplier whenCancelled(Runnable quick);
 }

@@ -10,8 +10,9 @@ import org.jspecify.annotations.NullMarked;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What comes from a {@link Flow.Publisher}: see {@link Chans#subscribe}. One goroutine or thread receives at a time; closing it is
- * thread-safe. A receive is one from a {@link Chan}: on threads of all kinds, at interrupts and in a bubble.
+ * A subscription to a {@link Flow.Publisher}, whose elements are received: see {@link Chans#subscribe}. Only one goroutine or thread may
+ * receive at a time. Any thread may call {@link #close} and {@link #error}. A receive behaves like a receive from a {@link Chan}, also with
+ * respect to the kind of thread, to interrupts and to bubbles.
  *
  * @param <T> the type of its elements
  */
@@ -21,9 +22,9 @@ public final class ChanSubscription<T> implements Iterable<T>, AutoCloseable {
     private final int capacity;
     private volatile Flow.@Nullable Subscription subscription;
     private volatile @Nullable Throwable error;
-    /** Received since the last request; written by the receiver. */
+    /** The number of elements received since the last request. Used by the receiver only. */
     private int taken;
-    // With the monitor.
+    /** Whether the publisher has ended, or this was closed. Guarded by the monitor. */
     private boolean over;
 
     ChanSubscription(int capacity) {
@@ -57,11 +58,11 @@ public final class ChanSubscription<T> implements Iterable<T>, AutoCloseable {
             public void onNext(T v) {
                 Objects.requireNonNull(v, "element");
                 synchronized (ChanSubscription.this) {
-                    if (over || c.trySend(v)) { // If over it was on its way when the subscription was closed.
+                    if (over || c.trySend(v)) { // If it is over, the element was on its way when the subscription was closed.
                         return;
                     }
                 }
-                // There is room for all that was asked for. By the rules of flows a subscriber throws nothing here.
+                // There is room for all elements that were requested. By the rules of flows this method must not throw.
                 Flow.Subscription s = subscription;
                 if (s != null) {
                     s.cancel();
@@ -93,34 +94,40 @@ public final class ChanSubscription<T> implements Iterable<T>, AutoCloseable {
     }
 
     /**
-     * The next element, waiting for it as {@link RecvChan#recv}; null when the publisher has completed, or this was closed.
+     * Waits for the next element and returns it. Returns null when the publisher has completed, or this was closed, and all elements before
+     * were received.
      *
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##waits the package}.
      *
-     * @throws IllegalStateException when the publisher has failed, with its error as the cause, after all elements before
+     * @throws IllegalStateException when the publisher has failed, with its error as the cause, and all elements before were received
      */
     public @Nullable T recv() {
         return received(c.recv());
     }
 
-    /** As {@link #recv}, until {@code ctx} is cancelled; then it throws {@code ctx.err()}. */
+    /**
+     * Like {@link #recv}, this waits for the next element, but a cancel of {@code ctx} ends the wait.
+     *
+     * @throws RuntimeException {@code ctx.err()} when {@code ctx} is cancelled before or while this waits; nothing was received
+     */
     public @Nullable T recvUnless(Cancelable ctx) {
         return received(c.recvUnless(ctx));
     }
 
     /**
-     * As {@link #recv}, until an interrupt of the calling thread ends it; on threads of all kinds.
+     * Like {@link #recv}, this waits for the next element, but an interrupt of the calling thread, of any kind, ends the wait.
      *
-     * @throws InterruptedException when it was interrupted before or while it waits; the interrupt status is cleared
+     * @throws InterruptedException when the calling thread was interrupted before or while this waits; nothing was received, and the
+     *     interrupt status is cleared
      */
     public @Nullable T recvInterruptibly() throws InterruptedException {
         return received(c.recvInterruptibly());
     }
 
     /**
-     * As {@link #recv}, for {@code d} at most; zero or less only looks.
+     * Like {@link #recv}, this waits for the next element, but for {@code d} at most. If {@code d} is zero or less, it does not wait.
      *
-     * @return null also when the time was up
+     * @return the element; null when the time was up too
      */
     public @Nullable T recvWithin(Duration d) {
         Chan.Recv<T> r = c.recvOkWithin(d);
@@ -135,23 +142,23 @@ public final class ChanSubscription<T> implements Iterable<T>, AutoCloseable {
             }
             return null;
         }
-        if (++taken >= (capacity + 1) / 2) { // Half the room at a time, so that the publisher need not stop.
+        if (++taken >= (capacity + 1) / 2) { // Each request is for half the buffer, so that the publisher need not stop.
             int n = taken;
             taken = 0;
             Flow.Subscription s = subscription;
-            if (s != null) { // A publisher that sends before it says what it is gets no more.
+            if (s != null) { // A publisher that sends before it calls onSubscribe gets no further requests.
                 s.request(n);
             }
         }
         return v;
     }
 
-    /** What the publisher has failed with; null when it has not. */
+    /** Returns the error of a publisher that has failed, or null. */
     public @Nullable Throwable error() {
         return error;
     }
 
-    /** Cancels the subscription. What is buffered can still be received. */
+    /** Cancels the subscription. Elements in the buffer can still be received. */
     @Override
     public void close() {
         Flow.Subscription s = subscription;
@@ -161,7 +168,7 @@ public final class ChanSubscription<T> implements Iterable<T>, AutoCloseable {
         }
     }
 
-    /** Receives until the publisher has completed. */
+    /** Returns an iterator that receives until the publisher has completed, or this is closed. It throws what {@link #recv} throws. */
     @Override
     public Iterator<T> iterator() {
         return new Received<>() {

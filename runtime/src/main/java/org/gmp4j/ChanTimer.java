@@ -68,14 +68,14 @@ final class ChanTimer extends TickTimer {
         }
     }
 
-    /** Under the lock. */
+    /** Arms the alarm, because a receiver is to be queued. Called under the lock. */
     void awaited() {
         if (when != 0) {
             arm();
         }
     }
 
-    /** Under the lock. */
+    /** Disarms the alarm, because no receiver waits any more. Called under the lock. */
     void left() {
         disarm();
     }

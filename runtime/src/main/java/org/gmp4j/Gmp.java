@@ -392,12 +392,12 @@ public final class Gmp implements Executor, AutoCloseable {
     }
 
     private Task<Void> start(Runnable fn) {
-        GStack.checkAll(); // Once started it must be waited for.
+        GStack.checkAll(); // Once the goroutine has started, this call must wait for it.
         return submit(new Program.Body(Objects.requireNonNull(fn, "go of nil func value")));
     }
 
     private <T> @Nullable T outcome(Outcome<T> o) {
-        GStack.checkAll(); // Once started it must be waited for.
+        GStack.checkAll(); // Once the goroutine has started, this call must wait for it.
         s.go(o);
         return o.get();
     }
@@ -471,7 +471,7 @@ public final class Gmp implements Executor, AutoCloseable {
 
     /** Returns a profile of all goroutines: their states and stacks, and the number of goroutines with each. */
     public GoroutineProfile goroutines() {
-        GStack.checkAll(); // As in dump.
+        GStack.checkAll(); // The JDK holds a goroutine while it reads its stack.
         return new GoroutineProfile(s, false);
     }
 

@@ -167,8 +167,9 @@ public final class Go {
 
     /**
      * Runs {@code c} as a system call: the goroutine releases its P until {@code c} returns, so that a thread that blocks in it does not
-     * delay other goroutines. A call of the runtime inside of {@code c} takes a P again earlier. It costs about 20 ns. Without it, the
-     * scheduler finds a call that blocks only after some milliseconds, and only while other goroutines wait for the P.
+     * delay other goroutines. A call of the runtime inside of {@code c} takes a P again earlier. The call costs little compared with a
+     * system call. Without it, the scheduler finds a call that blocks only after some milliseconds, and only while other goroutines wait
+     * for the P.
      *
      * @throws Exception the exception of {@code c}
      */

@@ -21,10 +21,9 @@ import org.jspecify.annotations.Nullable;
  * allocates, except a wait with a time limit, and one that returns a {@link Recv} where the compiler cannot remove it. Thread-safe.
  *
  * <p>The buffer is off-heap, with 8 bytes for each element. It comes from the C library's allocator and does not count as a direct buffer.
- * To make and free one takes about 0.1 µs more than an unbuffered channel. The buffer is freed as soon as the channel is closed and
- * drained. The buffer of a channel that is only dropped is freed after the collector has found the channel, so close channels that you make
- * in large numbers. When all buffers of the process together exceed a quarter of the greatest heap size, and twice their size after the
- * last such call, the making of a channel calls {@link System#gc}.
+ * The buffer is freed as soon as the channel is closed and drained. The buffer of a channel that is only dropped is freed after the
+ * collector has found the channel, so close channels that you make in large numbers. When all buffers of the process together exceed a
+ * quarter of the greatest heap size, and twice their size after the last such call, the making of a channel calls {@link System#gc}.
  */
 @NullMarked
 public final class LongChan extends Hchan implements Iterable<Long> {
@@ -71,8 +70,7 @@ public final class LongChan extends Hchan implements Iterable<Long> {
      *
      * @throws IllegalArgumentException "makechan: size out of range" when {@code capacity} is negative
      * @throws OutOfMemoryError when there is no memory for the buffer, or for the thread that frees the buffers of collected channels,
-     *     which
-     *     the first buffered channel starts
+     *     which the first buffered channel starts
      */
     public static LongChan make(int capacity) {
         return new LongChan(capacity);
@@ -160,8 +158,7 @@ public final class LongChan extends Hchan implements Iterable<Long> {
      * Like {@link #recv}, this waits for an element, but an interrupt of the calling thread ends the wait.
      *
      * @throws InterruptedException when the calling thread was interrupted before or while this waits; nothing was received, and the
-     *     interrupt
-     *     status is cleared
+     *     interrupt status is cleared
      */
     public long recvInterruptibly() throws InterruptedException {
         return recv(Limits.INTERRUPTIBLY).value;
@@ -190,8 +187,7 @@ public final class LongChan extends Hchan implements Iterable<Long> {
      * Like {@link #send}, this sends {@code v} and waits, but an interrupt of the calling thread ends the wait.
      *
      * @throws InterruptedException when the calling thread was interrupted before or while this waits; nothing was sent, and the interrupt
-     *     status
-     *     is cleared
+     *     status is cleared
      * @throws ChanClosedException "send on closed channel"
      */
     public void sendInterruptibly(long v) throws InterruptedException {

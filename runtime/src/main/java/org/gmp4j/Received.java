@@ -6,12 +6,12 @@ import java.util.NoSuchElementException;
 
 import org.jspecify.annotations.Nullable;
 
-/** An iterator over what a channel gives, until it gives null. For one thread. */
+/** An iterator over received elements, up to the first null. Only one thread may use it. */
 abstract class Received<T> implements Iterator<T> {
-    /** The element that was received and not asked for yet; null for none. */
+    /** The element that was received, and that {@link #next()} has not returned yet; null for none. */
     private @Nullable T next;
 
-    /** The next element; null when there will be none any more. */
+    /** Receives and returns the next element. Returns null when no element comes any more. */
     abstract @Nullable T receive();
 
     @Override

@@ -230,7 +230,7 @@ final class Rehearsal {
         c.close();
     }
 
-    @SuppressWarnings("NullAway") // What is sent here comes.
+    @SuppressWarnings("NullAway") // Each receive here gets an element.
     private void channels() {
         Chan<Integer> c = chan(0);
         Chan<Integer> d = chan(1);
@@ -295,7 +295,7 @@ final class Rehearsal {
         pool.put(x == null ? this : x);
     }
 
-    @SuppressWarnings("NullAway") // What is sent here comes.
+    @SuppressWarnings("NullAway") // Each receive here gets an element.
     private void waits() {
         Go.sleep(SOON);
         Chan<Integer> fired = chan(1);
@@ -326,7 +326,7 @@ final class Rehearsal {
             Go.sleepInterruptibly(SOON);
             Go.sleepUnless(Context.background().withTimeout(SOON), Duration.ofSeconds(1));
         } catch (InterruptedException e) {
-            throw new IllegalStateException(e); // Nobody knows this goroutine, to interrupt it.
+            throw new IllegalStateException(e); // No other thread has a reference to this goroutine and could interrupt it.
         } catch (ContextException e) {
             return;
         }
@@ -345,7 +345,7 @@ final class Rehearsal {
             Thread.sleep(SOON);
             Object _ = Go.blocking(nothing);
         } catch (Exception e) {
-            throw new IllegalStateException(e); // Nobody knows this goroutine, to interrupt it.
+            throw new IllegalStateException(e); // No other thread has a reference to this goroutine and could interrupt it.
         }
     }
 
@@ -443,7 +443,7 @@ final class Rehearsal {
         }
 
         @Override
-        @SuppressWarnings("NullAway") // What is sent here comes.
+        @SuppressWarnings("NullAway") // Each receive here gets an element.
         public void run() {
             switch (kind) {
                 case NOTHING -> { }

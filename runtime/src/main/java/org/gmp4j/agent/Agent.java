@@ -9,17 +9,17 @@ import java.util.List;
 
 /**
  * The Java agent. It gives the runtime access to the JDK's virtual threads, so that {@code -javaagent:gmp4j-runtime.jar} is the only
- * flag a program needs; it adds preemption points to classes as they load ({@link PointOptions} says to which); and it makes all
- * virtual threads goroutines if the option {@code default} asks for that. An executable jar may name it as
- * {@code Launcher-Agent-Class} instead.
+ * flag a program needs. It adds preemption points to classes as they load, to those that {@link PointOptions} selects. With the option
+ * {@code default} it makes all virtual threads goroutines. An executable jar may name this class as its {@code Launcher-Agent-Class}, and
+ * then needs no flag.
  *
- * <p>This class alone is compiled for Java 8, before the others, so that an older Java says what it lacks.
+ * <p>Only this class is compiled for Java 8, and before the others. So an older Java can load it, and it can report which Java is needed.
  */
 public final class Agent {
     private static final List<String> JDKS = Arrays.asList("25", "26", "27");
     private static final int BAD_USAGE = 2;
     private static final String FALLBACK = "fallback";
-    /** Programs that a variable with the agent in it is not meant for: Maven and Gradle. Those of the JDK are modules of their own. */
+    /** The main classes of Maven and Gradle. With the JDK's tools they are left alone when a variable names the agent: {@link #premain}. */
     private static final List<String> TOOLS = Arrays.asList("org.codehaus.plexus.classworlds.launcher.Launcher",
             "org.gradle.wrapper.GradleWrapperMain", "org.gradle.launcher.GradleMain", "org.gradle.launcher.daemon.bootstrap.GradleDaemon");
 
@@ -27,10 +27,11 @@ public final class Agent {
     }
 
     /**
-     * Started by {@code -javaagent}. A bad option ends the program with one sentence and exit code 2. Where gmp4j cannot run, the option
-     * {@code fallback}, the property {@code gmp.fallback} or the variable {@code GMP_FALLBACK} decides: with {@code warn}, the default,
-     * the program goes on without it and one line says why; with {@code off} no line does; with {@code fail} the program ends with one
-     * sentence and exit code 2. A tool of the JDK, Maven and Gradle are left alone where {@code JAVA_TOOL_OPTIONS} names the agent.
+     * Starts the agent for {@code -javaagent}. A bad option ends the program with one sentence and exit code 2. Where gmp4j cannot run, the
+     * option {@code fallback}, else the property {@code gmp.fallback}, else the variable {@code GMP_FALLBACK} decides. With {@code warn},
+     * the default, the program goes on without gmp4j, and one line says why. With {@code off} it goes on without a line. With {@code fail}
+     * it ends with one sentence and exit code 2. If {@code JAVA_TOOL_OPTIONS} names the agent, it does nothing in tools of the JDK, in
+     * Maven and in Gradle.
      */
     public static void premain(String args, Instrumentation instrumentation) {
         if (isTool()) {
@@ -40,7 +41,7 @@ public final class Agent {
         try {
             fallback = fallback(args);
             start(args, instrumentation, false);
-        } catch (Throwable e) { // The JVM would print a stack trace, of itself, and end.
+        } catch (Throwable e) { // If this threw, the JVM would print a stack trace and end.
             if (e instanceof IllegalArgumentException || fallback.equals("fail")) {
                 System.err.println(sentence(e));
                 System.exit(BAD_USAGE);
@@ -63,7 +64,7 @@ public final class Agent {
                 && (module.startsWith("jdk.") || module.startsWith("java.") || TOOLS.contains(main));
     }
 
-    /** Returns what the option says, else the property, else the variable. */
+    /** Returns the value of the option {@code fallback}, else of the property, else of the variable, else {@code warn}. */
     private static String fallback(String args) {
         String value = System.getProperty("gmp.fallback", System.getenv("GMP_FALLBACK"));
         for (String part : args == null ? new String[0] : args.split(",")) {
@@ -91,7 +92,10 @@ public final class Agent {
         return reason.getMessage().startsWith("gmp4j ") ? reason.getMessage() : "gmp4j: " + reason.getMessage();
     }
 
-    /** Started by {@code Launcher-Agent-Class}, before the main class is loaded, or attached to a running program. */
+    /**
+     * Starts the agent for {@code Launcher-Agent-Class}, before the main class is loaded, or when it is attached to a running program. In
+     * the second case an exception goes to the program that attaches it.
+     */
     public static void agentmain(String args, Instrumentation instrumentation) {
         if ("main".equals(Thread.currentThread().getName())) {
             premain(args, instrumentation);
@@ -114,7 +118,7 @@ public final class Agent {
             if (e.getCause() instanceof RuntimeException) {
                 throw (RuntimeException) e.getCause();
             }
-            throw (Error) e.getCause(); // It declares no others.
+            throw (Error) e.getCause(); // The method declares no checked exceptions.
         } catch (ReflectiveOperationException e) {
             throw new IllegalStateException("gmp4j's jar is not whole: " + e, e);
         }

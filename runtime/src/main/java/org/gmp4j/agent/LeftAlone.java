@@ -4,8 +4,8 @@ package org.gmp4j.agent;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * Why a class or a method got no preemption points. A goroutine that runs it is preempted at its next call of the runtime, or loses
- * its P.
+ * The reasons why a class or a method got no preemption points. A goroutine that runs it is preempted at its next call of the runtime, or
+ * loses its P.
  */
 public enum LeftAlone {
     /** A class of the JDK, of another agent or of gmp4j, one that keeps state in the native thread, or one that a pattern excludes. */

@@ -56,7 +56,7 @@ public final class OnDemand implements ClassFileTransformer {
     }
 
     /**
-     * What was done so far.
+     * The work of this class so far.
      *
      * @param classes how many classes have got points
      * @param pauses the number of pauses in which classes were transformed again, each of which stops all threads

@@ -32,15 +32,15 @@ final class PointOptions {
     private static final String JAVA = "java/";
     private static final String UTIL = "java/util/";
 
-    /** When a class gets points. */
+    /** The time at which a class gets points. */
     enum When {
-        /** When a goroutine has exceeded its quantum in the class: {@link OnDemand}. */
+        /** A class gets points when a goroutine has exceeded its quantum in it: {@link OnDemand}. */
         DEMAND,
-        /** When the class loads. */
+        /** A class gets points when it loads. */
         LOAD,
-        /** When the class loads; each point is armed when it is linked: {@link Points#setEager}. */
+        /** A class gets points when it loads, and each point is armed when it is linked: {@link Points#setEager}. */
         EAGER,
-        /** Never. */
+        /** No class gets points. */
         OFF
     }
 

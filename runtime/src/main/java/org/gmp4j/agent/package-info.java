@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The Java agent, and preemption points. */
+/** The Java agent, which adds preemption points to classes. */
 @NullMarked
 package org.gmp4j.agent;
 
