@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Builds libgmp4j.so from c-shims/src into OUTDIR/linux-<arch>/, for this machine and, when a cross compiler
-# is at hand, for aarch64 too. What is newer than its sources is left alone.
+# is installed, for aarch64 too. A library that is newer than its sources is not built again.
 #
 #   c-shims/build.sh OUTDIR [CC]
 #
-# CC: build with this compiler only, for the machine that it compiles for.
+# CC: builds with this compiler only, for the machine for which it compiles.
 set -euo pipefail
 
 if [ $# -lt 1 ] || [ $# -gt 2 ]; then
@@ -33,7 +33,7 @@ build() {
     done
     [ -n "$stale" ] || return 0
     mkdir -p "$(dirname "$so")"
-    # Into a temporary file and then its place: a build that is cut short leaves no half library.
+    # The library is written to a temporary file and then moved, so that an interrupted build leaves no incomplete one.
     "$cc" -O2 -std=c11 -fPIC -shared -Wall -Wextra -Werror -fvisibility=hidden \
         -ffile-prefix-map="$here"=c-shims -Wl,--no-undefined -Wl,-z,relro,-z,now,-z,nodelete -Wl,-soname,libgmp4j.so \
         -I "$here/include" -o "$so.tmp" "$here"/src/*.c -ldl -pthread

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A sensor whose thread knows nothing of the JVM and hands its samples to a goroutine: it writes them into a ring and fires
+ * A sensor whose thread is not attached to the JVM and passes its samples to a goroutine. It writes them into a ring and fires
  * an event. The other side is bench/examples/Sensor.java, which also says how to build and run the two.
  *
- * The ring has one writer and one reader. written and read count samples since the beginning; each has one side that
- * writes it, with release, after the slots it speaks of.
+ * The ring has one writer and one reader. The counts written and read are the numbers of samples since the beginning. Each has
+ * one writer, which stores it with release after it has written or read the slots.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -24,7 +24,7 @@ struct sensor {
     uint64_t read; /* the goroutine */
     uint64_t pad2[15];
     uint64_t ring[SENSOR_RING];
-    /* The sensor's own. */
+    /* Used by the sensor only. */
     uint64_t event;
     gmp_ready_fn ready;
     uint64_t samples;
@@ -36,7 +36,7 @@ static void *measure(void *arg) {
     struct sensor *s = arg;
     for (uint64_t n = 0; n < s->samples; n++) {
         while (n - __atomic_load_n(&s->read, __ATOMIC_ACQUIRE) == SENSOR_RING) {
-            sched_yield(); /* Full. The goroutine was told of all that is in there. */
+            sched_yield(); /* The ring is full. The event was fired for each sample in it. */
         }
         s->ring[n % SENSOR_RING] = n * n;
         __atomic_store_n(&s->written, n + 1, __ATOMIC_RELEASE);
@@ -45,7 +45,10 @@ static void *measure(void *arg) {
     return NULL;
 }
 
-/* A sensor that begins to measure at once: samples numbers, the squares of 0, 1, 2 ...; NULL when that cannot be. */
+/*
+ * Makes a sensor that begins to measure at once. Its samples are the squares of 0, 1, 2 ..., and samples is their number. Returns
+ * NULL when there is no memory or no thread.
+ */
 SENSOR_EXPORT struct sensor *sensor_open(uint64_t event, gmp_ready_fn ready, uint64_t samples) {
     struct sensor *s = calloc(1, sizeof *s);
     if (s == NULL) {
@@ -61,7 +64,7 @@ SENSOR_EXPORT struct sensor *sensor_open(uint64_t event, gmp_ready_fn ready, uin
     return s;
 }
 
-/* Waits for the thread's end, after which nobody fires the event; how often it found the goroutine waiting. */
+/* Waits for the thread's end, after which no thread fires the event. Returns how often it found the goroutine waiting. */
 SENSOR_EXPORT uint64_t sensor_close(struct sensor *s) {
     pthread_join(s->thread, NULL);
     uint64_t woken = s->woken;

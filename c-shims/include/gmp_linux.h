@@ -2,10 +2,10 @@
 /*
  * The part of the Linux API that the Java side calls, in one header for jextract.
  *
- * It is read WITHOUT _GNU_SOURCE: under it glibc gives bind, connect and accept4 a transparent union for
- * the address, which jextract cannot bind. The few GNU-only functions we want are declared here with glibc's own
- * prototypes instead. What needs a raw system call number, which differs between machines (futex,
- * rt_tgsigqueueinfo, mbind), is not here but in gmp_shims.h.
+ * It is read WITHOUT _GNU_SOURCE. With _GNU_SOURCE glibc declares the addresses of bind, connect and accept4 as a
+ * transparent union, which jextract cannot bind. The few GNU-only functions that we need are declared here with
+ * glibc's own prototypes. Functions that need a raw system call number, which differs between machines (futex,
+ * rt_tgsigqueueinfo, mbind), are in gmp_shims.h.
  *
  * The symbols that come out are listed in native-bindings/src/jextract/linux.includes.
  */
@@ -43,7 +43,7 @@ int accept4(int fd, struct sockaddr *addr, socklen_t *len, int flags);
 const char *strerrorname_np(int err);
 const char *strerrordesc_np(int err);
 
-/* GNU-only constants; the kernel's numbers, the same on every machine we run on. */
+/* GNU-only constants. They are the kernel's numbers, which are the same on both supported machines. */
 #ifndef SCHED_BATCH
 #define SCHED_BATCH 3
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The check that Java and C, or two copies of this library, were built from the same gmp.h. */
+/* Checks that Java and C, or two copies of this library, were built from the same gmp.h. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stddef.h>
@@ -16,7 +16,7 @@ int32_t gmp_abi_version(void)
 void *gmp_first_copy(const char *name, void *mine)
 {
     void *f = NULL;
-    void *first = dlopen("libgmp4j.so", RTLD_LAZY | RTLD_NOLOAD); /* By its soname, wherever it was loaded from. */
+    void *first = dlopen("libgmp4j.so", RTLD_LAZY | RTLD_NOLOAD); /* Finds the copy by its soname, not by its path. */
     if (first != NULL) {
         int32_t (*version)(void) = (int32_t(*)(void))dlsym(first, "gmp_abi_version");
         if (version != NULL && version() == GMP_ABI_VERSION) {

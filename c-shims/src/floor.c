@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The floor under the Java ring: the same 256-slot run queue over the same struct p, in C11 atomics. One
- * producer (the owner of the P) moves runqtail; owner and thieves move runqhead by compare-and-set (R2, R4).
- * Written from the protocol, with Go's names; benchmarks put it beside the Java one in the same run.
+ * The run queue of a P in C11 atomics: the same ring of 256 slots in the same struct p as the Java one, and a lower bound for its
+ * cost. One producer, the owner of the P, advances runqtail. The owner and thieves advance runqhead by compare-and-set (R2, R4).
+ * The names are Go's. Benchmarks run it and the Java ring in one run.
  */
 #define _GNU_SOURCE
 #include "gmp.h"
@@ -15,7 +15,7 @@
 #include <string.h>
 #include <time.h>
 
-/* The fields are plain integers so that one header serves every compiler; here they are accessed atomically. */
+/* The fields are declared as plain integers, so that every compiler can read the header. Here they are accessed atomically. */
 typedef _Atomic(uint32_t) atomic_u32;
 typedef _Atomic(uint64_t) atomic_u64;
 
@@ -43,7 +43,7 @@ static inline atomic_u64 *slot_of(struct p *pp, uint32_t i)
     return (atomic_u64 *)&pp->runq[i % GMP_RUNQ];
 }
 
-/* Owner only. False when the ring is full. */
+/* Enqueues gp. Called by the owner only. Returns false when the ring is full. */
 static inline bool runqput(struct p *pp, guintptr gp, bool next)
 {
     if (next) {
@@ -54,7 +54,7 @@ static inline bool runqput(struct p *pp, guintptr gp, bool next)
         if (old == 0) {
             return true;
         }
-        gp = old; /* the one kicked out goes to the tail */
+        gp = old; /* The G that was in runnext goes to the tail. */
     }
     /* Acquire: pairs with a consumer's release of head, so its read of the slot is over before we write it. */
     uint32_t h = atomic_load_explicit(head_of(pp), memory_order_acquire);
@@ -63,25 +63,25 @@ static inline bool runqput(struct p *pp, guintptr gp, bool next)
         return false;
     }
     atomic_store_explicit(slot_of(pp, t), gp, memory_order_relaxed);
-    /* Release: whoever acquires this tail sees the slot. */
+    /* Release: a consumer that acquires this tail sees the slot. */
     atomic_store_explicit(tail_of(pp), t + 1, memory_order_release);
-    /* As in the runtime, whose caller looks for idle Ps next: that load must not pass the store. */
+    /* The runtime has this fence too: its caller checks for idle Ps next, and that load must not come before the store. */
     atomic_thread_fence(memory_order_seq_cst);
     return true;
 }
 
-/* Owner only, while nobody steals. */
+/* Returns the number of Gs in the ring. Called by the owner only, while no thread steals. */
 static inline uint32_t runqlen(struct p *pp)
 {
     return atomic_load_explicit(tail_of(pp), memory_order_relaxed)
            - atomic_load_explicit(head_of(pp), memory_order_relaxed);
 }
 
-/* Owner only. 0 when there is nothing. */
+/* Dequeues a G. Called by the owner only. Returns 0 when there is none. */
 static inline guintptr runqget(struct p *pp)
 {
     guintptr next = atomic_load_explicit(next_of(pp), memory_order_relaxed);
-    /* Only the owner sets runnext, others clear it: one failed exchange means that it is gone. */
+    /* Only the owner sets runnext, and other threads only clear it. So if the exchange fails, it was cleared. */
     if (next != 0
         && atomic_compare_exchange_strong_explicit(
             next_of(pp), &next, 0, memory_order_acq_rel, memory_order_relaxed)) {
@@ -102,7 +102,10 @@ static inline guintptr runqget(struct p *pp)
     }
 }
 
-/* Any thread: half of pp's ring (rounded up) into batch's from batchHead on. How many were taken. */
+/*
+ * Copies half of pp's ring, rounded up, into batch's ring from batchHead on, and removes it from pp's. Any thread may call it.
+ * Returns the number of Gs.
+ */
 static inline uint32_t runqgrab(struct p *pp, struct p *batch, uint32_t batchHead)
 {
     for (;;) {
@@ -128,7 +131,7 @@ static inline uint32_t runqgrab(struct p *pp, struct p *batch, uint32_t batchHea
     }
 }
 
-/* Owner of pp only: takes half of p2's ring, returns one of them and leaves the rest in pp's ring. 0 for none. */
+/* Takes half of p2's ring, returns one G of it, and leaves the others in pp's ring. Called by pp's owner only. Returns 0 for none. */
 static inline guintptr runqsteal(struct p *pp, struct p *p2)
 {
     uint32_t t = atomic_load_explicit(tail_of(pp), memory_order_relaxed);
@@ -151,7 +154,7 @@ static inline int64_t now(void)
     return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
 }
 
-/* Fresh Ps, aligned as the real ones are. NULL when there is no memory. */
+/* Makes n Ps with the alignment of the runtime's. Returns NULL when there is no memory. */
 static struct p *new_ps(size_t n)
 {
     struct p *ps = aligned_alloc(GMP_LINE, n * sizeof(struct p));
@@ -161,7 +164,7 @@ static struct p *new_ps(size_t n)
     return ps;
 }
 
-/* Takes what a timed loop produced, so that the compiler cannot drop the loop. */
+/* Uses the result of a timed loop, so that the compiler cannot remove the loop. */
 static inline void consume(uint64_t value)
 {
     __asm__ volatile("" : : "r"(value) : "memory");
@@ -179,7 +182,7 @@ void gmp_floor_pushpop(uint64_t p, uint64_t n)
     consume(sum);
 }
 
-/* What one reading of the clock adds to a timed stretch: the least of many. */
+/* Returns the time that reading the clock adds to a timed section: the least of many samples. */
 static int64_t clock_cost(void)
 {
     int64_t least = INT64_MAX;
@@ -196,9 +199,9 @@ static int64_t clock_cost(void)
 int64_t gmp_floor_steal(uint64_t n, uint32_t batch)
 {
     /*
-     * Reading the clock costs more than a steal of one. So the steals of a round are timed together: ROUND thieves
-     * rob a victim each, and the cost of the clock is taken off. Between two rounds, untimed, the victims are
-     * filled up again and the thieves' rings drained.
+     * Reading the clock costs more than a steal of one G. So the steals of a round are timed together: each of ROUND
+     * thieves steals from a victim of its own, and the cost of the clock is subtracted. Between two rounds, which is not
+     * timed, the victims are filled again and the thieves' rings are drained.
      */
     enum { ROUND = 16 };
     if (batch < 1 || batch > GMP_RUNQ / 2) {
@@ -218,7 +221,7 @@ int64_t gmp_floor_steal(uint64_t n, uint32_t batch)
     for (uint64_t done = 0; done < n && total >= 0;) {
         uint32_t round = n - done < ROUND ? (uint32_t)(n - done) : ROUND;
         for (uint32_t i = 0; i < round; i++) {
-            /* A victim with 2b slots, or 2b-1, gives b of them. */
+            /* A thief takes b slots of a victim that has 2b, or 2b-1. */
             while (runqlen(&victims[i]) < 2 * batch - 1) {
                 runqput(&victims[i], 1 + i, false);
             }
@@ -231,7 +234,7 @@ int64_t gmp_floor_steal(uint64_t n, uint32_t batch)
         total += elapsed > 0 ? elapsed : 0;
         done += round;
         for (uint32_t i = 0; i < round; i++) {
-            /* One was returned, the others are in the thief's ring. */
+            /* One G was returned. The others are in the thief's ring. */
             uint32_t moved = 1;
             while (runqget(&thieves[i]) != 0) {
                 moved++;
@@ -250,7 +253,7 @@ int64_t gmp_floor_steal(uint64_t n, uint32_t batch)
 
 int64_t gmp_floor_failed_probe(uint64_t n)
 {
-    enum { ROUND = 16 }; /* victims that a thief walks, all empty */
+    enum { ROUND = 16 }; /* the number of victims, which are all empty */
     struct p *ps = new_ps(1 + ROUND);
     if (ps == NULL) {
         return -1;

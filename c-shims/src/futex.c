@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What an M sleeps on. Process-private futexes, whose return value is the whole answer: no errno to capture.
+ * The futexes on which Ms sleep. They are private to the process. Each function returns the negated errno, so Java need not read it.
  */
 #define _GNU_SOURCE
 #include "gmp_shims.h"

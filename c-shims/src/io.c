@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The netpoller's calls: a result or a negated error number, nothing to capture. */
+/* The calls of the network poller. Each function returns a result or a negated error number, so Java need not read errno. */
 #define _GNU_SOURCE
 #include "gmp_shims.h"
 
@@ -79,14 +79,14 @@ int32_t gmp_epoll_wait(int32_t epfd, uint64_t events, int32_t max, int32_t timeo
     return r < 0 ? -errno : r;
 }
 
-/* glibc has a wrapper since 2.35, the kernel the call since 5.11, under one number on all machines. */
+/* glibc has a wrapper since 2.35. The kernel has the call since 5.11, with the same number on all machines. */
 #ifndef SYS_epoll_pwait2
 #define SYS_epoll_pwait2 441
 #endif
 
 int32_t gmp_epoll_wait_ns(int32_t epfd, uint64_t events, int32_t max, int64_t timeout_ns)
 {
-    static int no_pwait2; /* Written once or more, always 1. */
+    static int no_pwait2; /* Whether the kernel lacks the call. Any thread that finds that out writes 1. */
     struct epoll_event *out = (struct epoll_event *)(uintptr_t)events;
     if (timeout_ns <= 0)
         return gmp_epoll_wait(epfd, events, max, timeout_ns < 0 ? -1 : 0);
@@ -95,7 +95,7 @@ int32_t gmp_epoll_wait_ns(int32_t epfd, uint64_t events, int32_t max, int64_t ti
         long r = syscall(SYS_epoll_pwait2, epfd, out, max, &limit, NULL, (size_t)0);
         if (r >= 0)
             return (int32_t)r;
-        if (errno != ENOSYS && errno != EPERM) /* Seccomp filters that do not know a call answer EPERM. */
+        if (errno != ENOSYS && errno != EPERM) /* A seccomp filter that does not know a call makes it fail with EPERM. */
             return -errno;
         __atomic_store_n(&no_pwait2, 1, __ATOMIC_RELAXED);
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pages from the kernel: a result or a negated error number. */
+/* Maps and unmaps pages. Each function returns a result or a negated error number. */
 #define _GNU_SOURCE
 #include "gmp_shims.h"
 

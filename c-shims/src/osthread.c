@@ -1,24 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the kernel hands from a thread to the threads and processes that it creates: the CPUs it may run on, its scheduling
- * policy and nice value, its signal mask, its timer slack. Ms are to get none of that from whichever thread happens to start
- * them, and what a goroutine starts is not to get what the runtime has set on the M below it.
+ * Attributes that threads and processes inherit from the thread that creates them: the CPUs on which it may run, its scheduling
+ * policy and nice value, its signal mask, its timer slack. An M must not inherit them from the thread that happens to start it. And a
+ * thread or process that a goroutine starts must not inherit the attributes that the runtime has set on the M.
  *
- * In: gmp_thread_begin, called first thing on a new thread of the runtime, sets what the process has. "The process" is
- * HotSpot's VM thread: it was made with the JVM, runs no user code, and cpusets and `taskset -ap` reach it like any other. (The
- * main thread is worse: in a program that has a JVM inside it, it may be pinned itself.) What the kernel refuses, as raising the
- * priority without the right to it, stays as it was inherited.
+ * Inheritance by Ms. Each new thread of the runtime first calls gmp_thread_begin, which sets the process's attributes. These are the
+ * attributes of HotSpot's VM thread: it was made with the JVM, runs no user code, and cpusets and `taskset -ap` apply to it as to any
+ * other thread. (The main thread is less suitable, because a program that embeds a JVM may have pinned it.) If the kernel refuses an
+ * attribute, such as a higher priority without the permission, the inherited one stays.
  *
- * Out: java.lang.Thread.start0 and java.lang.ProcessImpl.forkAndExec are the two ways in which Java code creates threads and
- * processes. When the JVM loads this library they are bound to functions of ours around the JDK's. On a thread that has begun here
- * after gmp_thread_hook they take off what the runtime has set, as long as the JDK's function runs, and then put it on again; on
- * all others they do nothing. What a locked goroutine has set on its thread itself is left alone, and inherited as from any thread.
+ * Inheritance from Ms. Java code creates threads by java.lang.Thread.start0, and processes by java.lang.ProcessImpl.forkAndExec. When
+ * the JVM loads this library, both are bound to functions of ours that call the JDK's. On a thread that has called gmp_thread_begin
+ * after gmp_thread_hook, they remove the attributes that the runtime has set while the JDK's function runs, and then set them again.
+ * On any other thread they only call the JDK's function. Attributes that a locked goroutine has set on its thread itself stay, and are
+ * inherited as from any thread.
  *
- * The kernel has no flag for this (SCHED_RESET_ON_FORK is for policies alone), the JVM gives its threads no affinity of their
- * own, and setting the state of a new thread afterwards would come after its first instructions, and too late for a process.
+ * Rejected: a flag of the kernel, because SCHED_RESET_ON_FORK is for policies alone; the JVM, because it sets no affinity of new
+ * threads; and to set the attributes of a new thread after its start, because it has executed code by then, and because that is too
+ * late for a process.
  *
- * Several copies of this library may be in one process, one for each class loader. What belongs to a thread is kept by the
- * first, so that whichever copy's functions are bound serve the threads of all.
+ * There may be several copies of this library in one process, one for each class loader. The first copy has the variables of each
+ * thread, so that the bound functions serve the threads of all copies, whichever copy they are in.
  */
 #define _GNU_SOURCE
 #include "copies.h"
@@ -43,19 +45,19 @@
 
 enum {
     CPU_BYTES = 1024, /* 8,192 CPUs, the most that Linux is built for. */
-    MASK_BYTES = 8,   /* of the kernel's signal sets */
+    MASK_BYTES = 8,   /* the size of the kernel's signal sets */
     USUAL_SLACK = 50000
 };
 
 #define BIT(signo) (1ULL << ((signo) - 1))
-/* Those by which glibc cancels threads and changes their ids: blocked, they would hang it. */
+/* The signals by which glibc cancels threads and changes their user ids. glibc would hang if they were blocked. */
 #define LIBC_SIGNALS (BIT(32) | BIT(33))
 
 typedef struct {
     unsigned char bits[CPU_BYTES];
 } cpus_t;
 
-/* What sched_getattr(2) fills in; the first version, without what later kernels added. */
+/* The struct of sched_getattr(2) in its first version, without the fields that later kernels added. */
 typedef struct {
     uint32_t size;
     uint32_t policy;
@@ -67,28 +69,28 @@ typedef struct {
     uint64_t period;
 } attr_t;
 
-/* HOOKED: what it creates does not inherit what is set on it. */
+/* BEGUN: the thread has called gmp_thread_begin. HOOKED: besides, threads that it creates do not inherit its attributes. */
 enum { BEGUN = 1, HOOKED = 2 };
 
-/* A nice value is from -20 to 19: an error number is told by less. */
+/* A nice value is from -20 to 19. gmp_nice returns less than that, by this number, for an error. */
 enum { NO_NICE = 100 };
 
-/* What the runtime has set on a thread. */
+/* The attributes that the runtime has set on a thread. Only that thread reads and writes them. */
 struct own {
-    int32_t begun;  /* BEGUN, or HOOKED, when it is the runtime's */
-    int32_t slack;  /* its timer slack */
-    uint64_t placed; /* a hash of the CPUs that a placement gave it; 0 for none */
-    uint64_t opened; /* the preemption signal's bit, if the process has it blocked */
+    int32_t begun;  /* BEGUN or HOOKED in a thread of the runtime, else 0 */
+    int32_t slack;  /* the timer slack, ns */
+    uint64_t placed; /* a hash of the CPUs that gmp_thread_place has set; 0 for none */
+    uint64_t opened; /* the preemption signal's bit, if the process has it blocked; else 0 */
 };
 
 static __thread struct own own_here __attribute__((tls_model("initial-exec")));
 
-/* Of the process; written once. */
+/* Variables of the process. They are written once, by prepare unless another function is named. */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static pid_t reference;
+static pid_t reference;    /* the thread that has the process's attributes */
 static uint64_t blocked;   /* the reference's signal mask */
 static bool blocked_known;
-static bool hooked; /* by gmp_thread_hook, before there is a thread of the runtime */
+static bool hooked; /* written by gmp_thread_hook, before there is a thread of the runtime */
 static int32_t plain_slack = USUAL_SLACK;
 static uint64_t usual_slice; /* the reference's time slices, before gmp_vm_slice shortened them */
 static struct own *(*own_there)(void); /* the first copy's gmp_thread_own; NULL when this is the first */
@@ -103,7 +105,10 @@ static struct own *own(void)
     return own_there != NULL ? own_there() : &own_here;
 }
 
-/* The first line that begins with key, without that; false when there is none. A line may be long: that of the groups is. */
+/*
+ * Copies the first line of a file that begins with key, without the key. Returns false when there is none. Lines may be long, such as
+ * that with the groups.
+ */
 static bool read_line(const char *path, const char *key, char *buf, size_t size)
 {
     FILE *f = fopen(path, "re");
@@ -124,7 +129,7 @@ static bool read_line(const char *path, const char *key, char *buf, size_t size)
     return found;
 }
 
-/* Whether /proc shows this process's PID namespace. That of another one has other numbers for the same threads. */
+/* Returns whether /proc shows this process's PID namespace. In another namespace the same threads have other ids. */
 static bool proc_is_ours(void)
 {
     char self[16];
@@ -133,7 +138,10 @@ static bool proc_is_ours(void)
     return atoi(self) == getpid();
 }
 
-/* Stores the ids of at most so many threads of this process whose names begin so, of all with no names; how many, or -errno. */
+/*
+ * Stores the ids of threads of this process whose names begin with one of n names, or of all threads if n is 0; most of them at most.
+ * Returns their number, or -errno.
+ */
 static int32_t find_threads(const char *const *names, int32_t n, int32_t *tids, int32_t most)
 {
     int32_t found = 0;
@@ -173,8 +181,8 @@ static pid_t find_reference(void)
 int32_t gmp_compiler_threads(uint64_t tids, int32_t most, int32_t optimizing)
 {
     /*
-     * The kernel has 15 bytes of "C2 CompilerThread0". JDK 25 gives it the first 15, later versions "C2 Comp..hread0". A shorter
-     * beginning would be that of a user's thread as well, such as "C1 Compactor".
+     * The kernel keeps 15 bytes of a name such as "C2 CompilerThread0". JDK 25 passes the first 15 bytes, later versions pass "C2
+     * Comp..hread0". A shorter prefix would also match threads of users, such as "C1 Compactor".
      */
     static const char *const compilers[] = {"C2 CompilerThre", "C2 Comp..", "JVMCI CompilerT", "JVMCI C..", "C1 CompilerThre", "C1 Comp.."};
     return proc_is_ours() ? find_threads(compilers, optimizing != 0 ? 4 : 6, (int32_t *)(uintptr_t)tids, most) : -ENOENT;
@@ -265,8 +273,8 @@ static bool same_cpus(const cpus_t *a, const cpus_t *b)
 }
 
 /*
- * Gives the calling thread the process's CPUs. If these are all that the cpuset grants, it asks for all there are: so it
- * goes along when the cpuset grows, as threads do that nobody ever pinned.
+ * Gives the calling thread the process's CPUs. If these are all CPUs of the cpuset, it requests all CPUs of the machine. Then
+ * it also gets CPUs that are added to the cpuset later, like a thread that was never pinned.
  */
 static void set_plain_cpus(const cpus_t *plain)
 {
@@ -287,12 +295,12 @@ static uint64_t hash(const cpus_t *cpus)
     return h | 1;
 }
 
-/* The process's. */
+/* Gets the process's scheduling attributes. Returns false when the kernel does not tell them. */
 static bool get_plain_attr(attr_t *attr)
 {
     bool got = get_attr(reference, attr);
     if (got && (attr->policy == SCHED_OTHER || attr->policy == SCHED_BATCH || attr->policy == SCHED_IDLE)) {
-        attr->runtime = usual_slice; /* Of these policies alone it is the slice. */
+        attr->runtime = usual_slice; /* With these policies the field is the time slice. */
     }
     return got;
 }
@@ -333,7 +341,7 @@ int32_t gmp_thread_begin(int32_t signo, int32_t slack_ns)
     }
     uint64_t mask = signal_mask(SIG_BLOCK, NULL);
     if (blocked_known) {
-        mask = blocked | (mask & BIT(SIGQUIT)); /* HotSpot has that one on its VM thread alone. */
+        mask = blocked | (mask & BIT(SIGQUIT)); /* HotSpot unblocks this signal on its VM thread alone. */
     }
     if (signo > 0) {
         o->opened = mask & BIT(signo);
@@ -366,7 +374,7 @@ uint64_t gmp_thread_slice(void)
 
 int32_t gmp_vm_slice(uint64_t nanos)
 {
-    pthread_once(&once, prepare); /* Which remembers the usual ones. */
+    pthread_once(&once, prepare); /* It stores the usual slices before they change. */
     return reference == getpid() ? -ESRCH : gmp_sched_slice(reference, nanos != 0 ? nanos : usual_slice);
 }
 
@@ -380,7 +388,7 @@ int32_t gmp_thread_place(uint64_t mask, uint64_t bytes)
     return 0;
 }
 
-/* What a thread had on while the JDK's function runs without. */
+/* The attributes that were removed from a thread while the JDK's function runs. */
 struct taken_off {
     bool placed;
     bool opened;
@@ -411,11 +419,11 @@ static void put_on(const struct own *o, const struct taken_off *t)
         signal_mask(SIG_UNBLOCK, &o->opened);
     }
     if (t->placed && !set_cpus(&t->cpus)) {
-        /* They are gone meanwhile: it stays where the process may run. */
+        /* The process may no longer use these CPUs. The thread keeps the process's CPUs. */
     }
 }
 
-/* The few functions of JNI that are called here, by their numbers in the specification's tables. */
+/* The functions of JNI that are called here, by their indices in the tables of the specification. */
 typedef void *const *const *jni_t;
 enum { GET_ENV = 6, FIND_CLASS = 6, EXCEPTION_CLEAR = 17, GET_STATIC_METHOD_ID = 113,
        CALL_STATIC_OBJECT_METHOD_A = 116, NEW_STRING_UTF = 167, REGISTER_NATIVES = 215, EXCEPTION_CHECK = 228 };
@@ -450,7 +458,7 @@ static void start0(void *env, void *thread)
         return;
     }
     take_off(o, &t);
-    jdk_start(env, thread); /* Returns when the new thread is there, so it has inherited all that it will. */
+    jdk_start(env, thread); /* When it returns, the new thread exists and has inherited its attributes. */
     put_on(o, &t);
 }
 
@@ -481,7 +489,7 @@ static void *function_of(const char *library, const char *name)
     return f;
 }
 
-/* Whether the last call threw. It is looked at after each call that may throw, as the rules of JNI and -Xcheck:jni want it. */
+/* Returns whether the last call threw, and clears the exception. The rules of JNI require this check after each call that may throw. */
 static bool threw(jni_t env)
 {
     bool exception = ((uint8_t(*)(jni_t))(*env)[EXCEPTION_CHECK])(env) != 0;
@@ -491,7 +499,7 @@ static bool threw(jni_t env)
     return exception;
 }
 
-/* The class, not initialised: ProcessImpl's initialiser sets what the process does with SIGCHLD. */
+/* Returns a class without initialising it, because ProcessImpl's initialiser changes how the process treats SIGCHLD. */
 static void *find_class(jni_t env, const char *name)
 {
     void *classes = ((void *(*)(jni_t, const char *))(*env)[FIND_CLASS])(env, "java/lang/Class");
@@ -519,7 +527,7 @@ static bool bind(jni_t env, const char *class_name, const char *name, const char
     void *c = find_class(env, class_name);
     bool bound = c != NULL
             && ((int32_t(*)(jni_t, void *, const native_t *, int32_t))(*env)[REGISTER_NATIVES])(env, c, &method, 1) == 0;
-    return !threw(env) && bound; /* It throws where the class has no such method. */
+    return !threw(env) && bound; /* The call throws when the class has no such method. */
 }
 
 static int32_t bind_both(jni_t vm)
@@ -538,16 +546,19 @@ static int32_t bind_both(jni_t vm)
         return -EINVAL;
     }
     if (!bind(env, "java.lang.Thread", "start0", "()V", (void *)start0)) {
-        bind(env, "java.lang.ProcessImpl", "forkAndExec", FORK_SIGNATURE, (void *)jdk_fork); /* Both, or none. */
+        bind(env, "java.lang.ProcessImpl", "forkAndExec", FORK_SIGNATURE, (void *)jdk_fork); /* Either both are bound or none. */
         return -EINVAL;
     }
     return 0;
 }
 
-/* What came of binding them, when the JVM loaded this copy. */
+/* The result of bind_both when the JVM loaded this copy. Written by JNI_OnLoad. */
 static int32_t bound = -ESRCH;
 
-/* Called by the JVM in System.load, when the two innermost callers are the JDK's own: HotSpot warns of others that bind its methods. */
+/*
+ * The JVM calls this in System.load. The two innermost Java frames are the JDK's then. HotSpot warns when other code binds methods of
+ * the JDK.
+ */
 GMP_EXPORT int32_t JNI_OnLoad(void *vm, void *reserved);
 int32_t JNI_OnLoad(void *vm, void *reserved)
 {

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The preemption signal's handler. It runs on the M that it is about, between two instructions of whatever that thread
- * does, and touches nothing but the off-heap structs: no JVM, no libc, no lock.
+ * The handler of the preemption signal. It runs on the thread of the M that the request is for, between any two instructions
+ * of that thread. It accesses only the off-heap structs, calls neither the JVM nor libc, and takes no lock.
  *
- * Why it may take the P away. The runtime works on a P only between acquirem and releasem, where m.locks > 0; the handler
- * refuses then. With m.locks == 0 the thread is in user code, in the JDK or in native code, none of which knows its P.
- * What follows is what the thread itself would do in entersyscall, and because the handler is that thread, nothing races
- * with it but what races with entersyscall too: retake and stopTheWorld, by CAS on p.status. When the goroutine
- * next enters the runtime, acquirem raises m.locks first and looks at m.gate second; finding it shut it goes through
- * exitsyscall. Interrupted between the two, the handler sees locks > 0 and refuses. The compiler must keep the two in
- * order (a fence in acquirem that costs no instruction); the processor cannot show its own thread another order.
- * Another thread may be taking the P without a signal at this moment (org.gmp4j.proc.Gate). To that one the handler is like
- * any other code that enters the runtime: it raises m.locks, looks at the gate, and leaves the P alone unless it is open.
+ * Why it may take the P away. Code of the runtime uses a P only between acquirem and releasem, where m.locks > 0, and the
+ * handler refuses the request then. With m.locks == 0 the thread runs user code, the JDK or native code, which do not use the
+ * P. The handler then does the steps of entersyscall. As it runs on the M's own thread, only threads that also race with
+ * entersyscall race with it: retake and stopTheWorld, by CAS on p.status. When the goroutine next enters the runtime,
+ * acquirem first raises m.locks and then reads m.gate. It finds the gate shut and calls exitsyscall. If the signal comes
+ * between these two steps, the handler sees locks > 0 and refuses. The compiler must keep the two steps in order, by a fence
+ * in acquirem that needs no instruction. The processor cannot show a thread its own accesses in another order. Another
+ * thread may be taking the P without a signal at the same time (org.gmp4j.proc.Gate). For that thread the handler is like
+ * other code that enters the runtime: it raises m.locks, reads the gate, and does not touch the P unless the gate is open.
  *
- * Why the status goes last: from the moment p.status is _Psyscall any thread may take the P. All that this thread writes
- * to it comes before.
+ * Why the status is written last. Any thread may take the P as soon as p.status is _Psyscall. So all other writes of this
+ * thread to the P come before.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -45,15 +45,15 @@ static uint64_t interrupted_pc(const void *context) {
 #endif
 }
 
-/* entersyscall, from outside; m.locks is raised. */
+/* Does the steps of entersyscall for the interrupted goroutine. m.locks is raised. Returns 0 when another thread was first. */
 static int take_p(struct m *m, struct g *g, struct p *p) {
     if (LOAD(m->gate) != GMP_GATE_OPEN) {
-        return 0; /* Somebody else is at it. */
+        return 0; /* Another thread wants to take the P, or has taken it. */
     }
     uint32_t running = GMP_GRUNNING;
     if (!__atomic_compare_exchange_n(&g->atomicstatus, &running, GMP_GSYSCALL, 0, __ATOMIC_SEQ_CST,
                                      __ATOMIC_SEQ_CST)) {
-        return 0; /* Held by a scan: sysmon asks again. */
+        return 0; /* A scan holds the goroutine. Sysmon makes the request again. */
     }
     m->oldp = m->p;
     STORE(p->m, 0);
@@ -66,11 +66,11 @@ static int take_p(struct m *m, struct g *g, struct p *p) {
 static void on_signal(int signo, siginfo_t *info, void *context) {
     (void)signo;
     if (info->si_code != SI_QUEUE || info->si_value.sival_ptr == NULL) {
-        return; /* Somebody else's: out-of-band data, kill(1). Ignored, as by default. */
+        return; /* The signal is not from sysmon, but from out-of-band data or kill(1). It is ignored, as by default. */
     }
     struct m *m = info->si_value.sival_ptr;
     if (LOAD(m->procid) != (uint64_t)gettid()) {
-        return; /* Its thread has ended while the signal was on its way, and this one got the number: not its M. */
+        return; /* The M's thread has ended while the signal was pending, and this thread has got its id. */
     }
     uint32_t request = __atomic_exchange_n(&m->sigreq, GMP_SIG_NONE, __ATOMIC_ACQ_REL);
     if (request == GMP_SIG_NONE) {
@@ -99,7 +99,7 @@ static void on_signal(int signo, siginfo_t *info, void *context) {
         return;
     }
     STORE(m->locks, 1);
-    __atomic_signal_fence(__ATOMIC_SEQ_CST); /* For the processor: the membarrier of whoever wants the P too. */
+    __atomic_signal_fence(__ATOMIC_SEQ_CST); /* For the compiler. The membarrier of a thread that takes the P orders the processor. */
     int took = take_p(m, g, p);
     STORE(m->locks, 0);
     if (took) {
@@ -116,7 +116,7 @@ void *gmp_preempt_handler(void) {
 int32_t gmp_preempt_install(int32_t signo) {
     struct sigaction old;
     struct sigaction sa;
-    /* The first copy's handler serves the Ms of all: it knows nothing but the struct m that a signal names. */
+    /* The first copy's handler serves the Ms of all copies, because it uses only the struct m to which the signal points. */
     void *(*first)(void) = (void *(*)(void))gmp_first_copy("gmp_preempt_handler", (void *)gmp_preempt_handler);
     if (sigaction(signo, NULL, &old) != 0) {
         return -errno;

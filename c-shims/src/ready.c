@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gmp_ready: a thread that knows nothing of the JVM makes a goroutine runnable.
+ * gmp_ready: a thread that is not attached to the JVM makes a goroutine runnable.
  *
- * The waiter puts its G into event.word by CAS from 0, after its frames are off its thread; whoever fires exchanges the
- * word for 1 and, if a G came out, owns it. The G goes onto sched.inject, a stack that many push to and one drains by
- * exchanging it for 0: with no single pops there is no ABA. Then sysmon's note is rung, in case everybody sleeps; an M
- * that looks for work finds the list first. The push releases the G and all the firer wrote before; the drain acquires.
+ * The waiter writes its G to event.word by CAS from 0, after its stack was unmounted. A thread that fires exchanges the word for
+ * 1. If the old word was a G, the thread owns that G, and pushes it onto sched.inject, a stack. A thread that drains the stack
+ * takes all of it, by exchanging its head for 0. No thread pops single elements, so there is no ABA problem. After the push the
+ * thread wakes sysmon by its note, in case all Ms sleep. An M that searches for work may find the list before sysmon does. The
+ * push releases the G and all earlier writes of the firing thread. The drain acquires them.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -19,7 +20,7 @@
 #include "gmp_shims.h"
 
 #define EVENT_FIRED 1
-/* org.gmp4j.lock.Note. */
+/* States of org.gmp4j.lock.Note. */
 #define NOTE_WOKEN 1
 #define NOTE_ASLEEP (-1)
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How much stack the calling thread has left, and stack memory that a deep recursion has left behind.
+ * Computes how much stack the calling thread has left, and releases stack memory that a deep recursion has left resident.
  *
- * HotSpot keeps, at the low end of a Java thread's stack, its guard pages (red, yellow and reserved zone), and throws
- * StackOverflowError when a method's frame would come nearer to them than its shadow zone, which is for native code and for
- * the VM itself. So Java code has what is above these. Their sizes are those of StackRedPages, StackYellowPages,
- * StackReservedPages and StackShadowPages, in units of 4 KB, each rounded up to pages; what is assumed here are the
- * defaults. With StackShadowPages raised there is that much less than this says; Headroom asks for far more than it needs.
+ * At the low end of a Java thread's stack HotSpot has guard pages (the red, yellow and reserved zones). It throws
+ * StackOverflowError when a method's frame would reach into the shadow zone above them, which is for native code and for the VM
+ * itself. Java code can use the part above these zones. StackRedPages, StackYellowPages, StackReservedPages and
+ * StackShadowPages set their sizes, in units of 4 KB, each rounded up to pages. This file assumes the defaults. If
+ * StackShadowPages is larger, less stack is left than gmp_stack_left returns. Headroom checks for far more than it needs.
  */
 #define _GNU_SOURCE
 #include <alloca.h>
@@ -22,10 +22,11 @@
 #define KB 1024
 #define FIRST_THREAD_MOST (8 * KB * KB)
 
-/* Of the calling thread. Initial-exec: one instruction where the general model calls a function of libc. */
+/* A variable of the calling thread. The model initial-exec needs one instruction; the general model calls a function of libc. */
 #define OF_THREAD static __thread __attribute__((tls_model("initial-exec")))
-/* The lowest address that Java frames may reach; 0: not known yet. The ends of the stack itself. */
+/* The lowest address that Java frames may reach; 0 when it is not known yet, 1 when there is no limit. */
 OF_THREAD uintptr_t limit;
+/* The ends of the stack above the guard pages; 0 when they are not known. */
 OF_THREAD uintptr_t lowest;
 OF_THREAD uintptr_t highest;
 
@@ -33,7 +34,7 @@ static uintptr_t pages(uintptr_t bytes, uintptr_t page) {
     return (bytes + page - 1) / page * page;
 }
 
-/* Once a thread. Without an answer from libc the thread counts as one that has no limit: HotSpot's own check remains. */
+/* Sets the variables. Called once in each thread. If libc cannot tell the stack, there is no limit, and HotSpot's own check remains. */
 static __attribute__((noinline, cold)) void find(void) {
     pthread_attr_t attr;
     void *low = NULL;
@@ -47,7 +48,7 @@ static __attribute__((noinline, cold)) void find(void) {
     if (pthread_attr_getstack(&attr, &low, &size) == 0 && pthread_attr_getguardsize(&attr, &guard) == 0) {
         highest = (uintptr_t)low + size;
         if (syscall(SYS_gettid) == getpid()) {
-            /* The process's first thread, attached by whoever made the JVM: HotSpot takes at most so much of its stack. */
+            /* The process's first thread, on which a program has made a JVM. HotSpot uses at most so much of its stack. */
             if (size > FIRST_THREAD_MOST) {
                 size = FIRST_THREAD_MOST;
             }
@@ -77,7 +78,7 @@ int64_t gmp_stack_trim(int64_t keep) {
     if (lowest == 0 || end <= lowest + page || end >= highest) {
         return 0;
     }
-    /* HotSpot touches each page that a frame comes near: if this one is not there, none below it is. */
+    /* HotSpot touches all pages down to the shadow zone of a frame. So if this page is not resident, none below it is. */
     if (mincore((void *)(end - page), page, &resident) != 0 || !(resident & 1)) {
         return 0;
     }
@@ -85,12 +86,12 @@ int64_t gmp_stack_trim(int64_t keep) {
 }
 
 #if defined(__GNUC__) && !defined(__clang__)
-__attribute__((optimize("no-stack-clash-protection"))) /* Some distributions' gcc would touch each page. */
+__attribute__((optimize("no-stack-clash-protection"))) /* With the protection, some distributions' default, gcc touches each page. */
 #endif
 int64_t gmp_stack_shorten(int64_t bytes, uint64_t function) {
     volatile char *room = alloca((size_t)bytes);
 
-    room[bytes - 1] = 0; /* The end that is nearest to the caller: or the compiler would do without. */
+    room[bytes - 1] = 0; /* Without a write the compiler would drop the allocation. This end is the nearest to the caller's frame. */
     ((void (*)(void))(uintptr_t)function)();
     return room[bytes - 1];
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Signals aimed at one thread, fences in all of them, and where a stretch of memory should live. */
+/* Signals to one thread, fences in all threads, CPUs and time slices of threads, and the NUMA node of memory. */
 #define _GNU_SOURCE
 #include "gmp_shims.h"
 
@@ -53,7 +53,7 @@ int64_t gmp_signal_handler(int32_t signo)
     if (sigaction(signo, NULL, &old) < 0) {
         return -errno;
     }
-    /* sa_handler and sa_sigaction share their place. */
+    /* sa_handler and sa_sigaction are members of one union. */
     return (int64_t)(uintptr_t)old.sa_handler;
 }
 
@@ -71,7 +71,7 @@ int32_t gmp_membarrier(void)
 
 int32_t gmp_sched_slice(int32_t tid, uint64_t nanos)
 {
-    /* struct sched_attr as the kernel first had it: libc's headers may have it or not. */
+    /* The first version of the kernel's struct sched_attr, which not every libc declares. */
     struct {
         uint32_t size, policy;
         uint64_t flags;
@@ -103,7 +103,7 @@ int32_t gmp_thread_state(int32_t tid)
     int failed = n < 0 ? errno : EIO;
     close(fd);
     for (ssize_t i = n - 3; i > 0; i--) {
-        if (stat[i] == ')') { /* The last: the name in parentheses may hold anything. */
+        if (stat[i] == ')') { /* The last one ends the name, which may itself contain parentheses. */
             return stat[i + 2];
         }
     }
@@ -128,7 +128,7 @@ int32_t gmp_mbind_preferred(uint64_t addr, uint64_t bytes, int32_t node)
         return -EINVAL;
     }
     mask[node / BITS] |= 1UL << (node % BITS);
-    /* The kernel takes one bit less than the count it is told. */
+    /* The kernel uses one bit less than the count that it gets. */
     long r = syscall(SYS_mbind, (void *)(uintptr_t)addr, bytes, MPOL_PREFERRED, mask, MAX_NODES + 1, 0);
     return r < 0 ? -errno : 0;
 }

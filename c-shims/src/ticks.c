@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The clock of the execution tracer. A system call's clock, ordered by a fence, takes twice as long. */
+/* The clock of the execution tracer. clock_gettime(2) takes longer, because it orders the read by a fence. */
 #include "gmp_shims.h"
 
 #if defined(__x86_64__)

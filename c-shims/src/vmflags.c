@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The JVM's own settings, by the tables that it exports for the serviceability agent: their names and offsets, not ours. */
+/* Reads a flag of the JVM by the tables that the JVM exports for the serviceability agent. They have the names and the offsets. */
 #define _GNU_SOURCE
 #include "gmp_shims.h"
 
@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Where a table is, how long an entry of it, and where in an entry what we ask for. */
+/* A table: its address, the size of an entry, and the offsets of the type's name, the field's name and the value in an entry. */
 struct table {
     const char *at;
     uint64_t stride, type, field, value;
@@ -32,7 +32,7 @@ static bool string_is(const char *entry, uint64_t offset, const char *expected)
     return s != NULL && strcmp(s, expected) == 0;
 }
 
-/* The entry of a type (field NULL) or of its field; NULL when there is none. */
+/* Returns the entry of a field of a type, or of the type itself if field is NULL. Returns NULL when there is none. */
 static const char *find(const struct table *t, const char *type, const char *field)
 {
     for (const char *e = t->at; *(const char *const *)(e + t->type) != NULL; e += t->stride) {
@@ -62,7 +62,7 @@ int32_t gmp_vm_counted_loops_poll(void)
             && number(vm, "gHotSpotVMTypeEntryArrayStride", &types.stride)
             && number(vm, "gHotSpotVMTypeEntryTypeNameOffset", &types.type)
             && number(vm, "gHotSpotVMTypeEntrySizeOffset", &types.value);
-    dlclose(vm); /* One reference less: it stays. */
+    dlclose(vm); /* This drops the reference of dlopen. The library stays loaded. */
     if (!known) {
         return -ENOENT;
     }
