@@ -175,7 +175,7 @@ final class DefaultGmp {
         return value == null || value.isBlank() ? null : new Setting(property, value.strip());
     }
 
-    /** What C2 gets of the CPUs while the program is young. */
+    /** The share of the CPUs that C2 gets while the program is young. */
     enum Compilers {
         /** C2 gives way on one CPU, and goes first at full load on any number, if it can get its old share back later. */
         AUTO,

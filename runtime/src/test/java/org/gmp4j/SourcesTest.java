@@ -53,6 +53,25 @@ class SourcesTest {
         assertTrue(files > 800, "only " + files);
     }
 
+    /** A javadoc comment of the runtime begins with a noun or a verb of its own, not with a reference to another comment. */
+    @Test
+    void commentsStandAlone() throws IOException {
+        Pattern headless = Pattern.compile("/\\*\\*[\\s*]+(?:The same\\b|As \\{@|Of |By |Under |What |Whoever |Those |Nobody )");
+        List<String> found = new ArrayList<>();
+        int files = 0;
+        try (Stream<Path> all = Files.walk(Path.of("src/main/java"))) {
+            for (Path p : (Iterable<Path>) all.filter(p -> p.toString().endsWith(".java"))::iterator) {
+                files++;
+                String source = Files.readString(p);
+                for (Matcher m = headless.matcher(source); m.find();) {
+                    found.add(p + ":" + source.substring(0, m.end()).lines().count() + ": " + m.group().replaceFirst("^/[\\s*]+", ""));
+                }
+            }
+        }
+        assertEquals(List.of(), found);
+        assertTrue(files > 300, "only " + files);
+    }
+
     /** Imports of static members, of the JDK's API and of all else are three groups, each sorted; and braces hold a line break. */
     @Test
     void sourcesLookAlike() throws IOException {

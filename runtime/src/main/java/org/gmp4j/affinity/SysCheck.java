@@ -189,7 +189,7 @@ final class SysCheck {
         agree(sharers, online);
     }
 
-    /** Whoever shares something with others must be told the same set as they are; by CPU, a blank, and what it is. */
+    /** CPUs that share a part of the machine must all be given the same set of CPUs. The key is a CPU, a blank, and the part. */
     private void agree(Map<String, BitSet> sharers, BitSet online) {
         Map<String, Map<BitSet, Integer>> told = new HashMap<>(); // How many are told each set.
         sharers.forEach((name, set) -> told.computeIfAbsent(name.substring(name.indexOf(' ')), k -> new HashMap<>()).merge(set, 1,

@@ -287,7 +287,7 @@ public final class Topology {
     }
 
     /**
-     * The same machine as a process sees it that may use all CPUs that are online.
+     * Returns this machine as a process sees it that may use all CPUs that are online.
      *
      * @return a description; of {@link #system()} a new one, of now
      */

@@ -32,7 +32,7 @@ final class Heap {
     private volatile Chunk[] table = new Chunk[4];
     // Under the lock:
     private int chunks;
-    /** By node + 1: the chunk that new spans are taken from, and the number of its spans in use. */
+    /** The chunk that new spans are taken from, and the number of its spans in use. The index is the node + 1. */
     private Chunk[] current = new Chunk[1];
     private int[] used = new int[1];
     private final Map<Long, Long> mappings = new HashMap<>();

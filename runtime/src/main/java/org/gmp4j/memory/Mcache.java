@@ -66,7 +66,7 @@ public final class Mcache implements SegmentAllocator, AutoCloseable {
     private final MemorySegment.Scope scope = all.scope();
     private final @Nullable Debug debug;
     private final AtomicBoolean closing = new AtomicBoolean();
-    /** By NUMA node + 1, with 0 for no node: the lists of all sizes. Replaced under {@link #lock}. */
+    /** The lists of all sizes. The index is the NUMA node + 1, and 0 for no node. Replaced under {@link #lock}. */
     private volatile Central[][] central;
     private final HeapMutex lock = new HeapMutex(LockRank.MEMORY_HEAP);
     /** The list of all caches, and their number. Guarded by {@link #lock}. */

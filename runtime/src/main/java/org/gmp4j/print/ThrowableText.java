@@ -23,7 +23,7 @@ public final class ThrowableText {
     public static void prepare() {
     }
 
-    /** What {@code toString} gives; where that fails, the class and what it threw. */
+    /** Returns what {@code toString} returns; where that fails, the class of the throwable and what {@code toString} threw. */
     public static String line(Throwable t) {
         try {
             return String.valueOf(t.toString());

@@ -21,7 +21,7 @@ final class Allm {
     private static final Machine UNDECIDED = new Machine(null, 0);
 
     private final Scheduler s;
-    /** By index. Written under sched.lock. */
+    /** The Ms by their indices. Written under sched.lock. */
     private volatile Machine[] machines = new Machine[0];
     /** The Ms that have ended, in the order of their ends. Accessed under sched.lock, as the next two. */
     private @Nullable Machine freem;

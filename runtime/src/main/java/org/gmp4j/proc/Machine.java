@@ -37,8 +37,8 @@ public final class Machine extends Host {
      */
     long spinUntil;
     /**
-     * Under a latency policy: whether this M, when it was alone at work, has woken another to spin in its place. Cleared when the M
-     * runs out of work.
+     * Whether this M, when it was alone at work, has woken another to spin in its place, as a latency policy wants it. Cleared when the
+     * M runs out of work.
      */
     boolean hasStandIn;
     /** The times at which this M's slices begin, for sysmon. */

@@ -111,9 +111,9 @@ public final class Scheduler {
      * Ps since, and the wake-up is not needed.
      */
     public long monitorPaidAt;
-    /** Under a latency policy: whether a spinner has found work since an M last woke a stand-in. A hint, written by all Ms. */
+    /** Whether a spinner has found work since an M last woke a stand-in. Used by a latency policy. A hint, written by all Ms. */
     boolean spinnerFound;
-    /** Under a latency policy: whether the last M with a stand-in ran out of work before a spinner found any. A hint, written by all Ms. */
+    /** Whether the last M with a stand-in ran out of work before a spinner found any. Used by a latency policy. A hint of all Ms. */
     boolean spunInVain;
     /** Set while a thread takes a P by its {@link Gate}, which at most one thread does at a time. */
     final AtomicBoolean taker = new AtomicBoolean();
