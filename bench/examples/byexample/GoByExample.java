@@ -297,10 +297,7 @@ public class GoByExample {
         g.go(() -> {
             throw why;
         });
-        g.go(() -> {
-            Go.sleepUnless(g.context(), LATER); // Ended by the failure of the other.
-            return null;
-        });
+        g.go(() -> Go.sleepUnless(g.context(), LATER)); // Ended by the failure of the other.
         try {
             g.await();
             return false;

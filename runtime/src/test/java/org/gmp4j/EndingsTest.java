@@ -149,8 +149,10 @@ class EndingsTest {
         ErrGroup limited = ErrGroup.on(gmp.gmp);
         limited.setLimit(1);
         limited.go(l::recv);
-        all.add(new Wait("limit of an error group", always(() -> limited.go(() -> null)), always(() -> limited.goInterruptibly(() -> null)),
-                x -> always(() -> limited.goUnless(x, () -> null)), d -> () -> limited.goWithin(() -> null, d), true, l::close));
+        all.add(new Wait("limit of an error group", always(() -> limited.go(Thread::onSpinWait)),
+                always(() -> limited.goInterruptibly(Thread::onSpinWait)),
+                x -> always(() -> limited.goUnless(x, Thread::onSpinWait)), d -> () -> limited.goWithin(Thread::onSpinWait, d), true,
+                l::close));
         ChanSubscription<Integer> sub = Chans.subscribe(SILENT, 1);
         all.add(new Wait("subscription", always(sub::recv), always(sub::recvInterruptibly), x -> always(() -> sub.recvUnless(x)),
                 d -> () -> sub.recvWithin(d) != null, true, sub::close));

@@ -273,12 +273,9 @@ class EndsTest {
             });
             gmp.call(() -> {
                 ErrGroup eg = new ErrGroup();
-                eg.go(() -> {
-                    Go.defer(() -> {
-                        throw new IllegalStateException();
-                    });
-                    return null;
-                });
+                eg.go(() -> Go.defer(() -> {
+                    throw new IllegalStateException();
+                }));
                 eg.await();
                 return order.add("done");
             });

@@ -63,10 +63,7 @@ class IoTest {
             gmp.gmp.call(() -> {
                 ErrGroup all = new ErrGroup();
                 for (Body b : bodies) {
-                    all.go(() -> {
-                        b.run();
-                        return null;
-                    });
+                    all.go(b::run);
                 }
                 all.await();
                 return null;

@@ -181,7 +181,7 @@ class LongLimitsTest {
         g.setLimit(1);
         Chan<Integer> c = Chan.make();
         g.go(c::recv);
-        assertFalse(g.goWithin(() -> 2, PAST));
+        assertFalse(g.goWithin(Thread::onSpinWait, PAST));
         waits("ErrGroup.goWithin", () -> c.send(1), () -> assertTrue(g.goWithin(c::recv, EVER)));
         assertFalse(g.awaitWithin(PAST));
         waits("ErrGroup.awaitWithin", () -> c.send(2), () -> assertTrue(g.awaitWithin(EVER)));

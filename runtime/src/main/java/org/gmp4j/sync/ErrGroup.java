@@ -3,7 +3,6 @@ package org.gmp4j.sync;
 
 import java.time.Duration;
 import java.util.Objects;
-import java.util.concurrent.Callable;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicReference;
 
@@ -21,6 +20,17 @@ import org.jspecify.annotations.Nullable;
  */
 @NullMarked
 public final class ErrGroup {
+    /** The work of a goroutine, which may fail with any exception. */
+    @FunctionalInterface
+    public interface Body {
+        /**
+         * Does the work.
+         *
+         * @throws Exception when the work fails
+         */
+        void run() throws Exception;
+    }
+
     private final WaitGroup wg;
     /** The executor that starts goroutines; null for the caller's scheduler. */
     private final @Nullable Executor on;
@@ -86,13 +96,13 @@ public final class ErrGroup {
 
     /**
      * Waits until the limit allows one more goroutine, and starts {@code f} as a goroutine of the caller's scheduler, or by the group's
-     * executor. The result of {@code f} is dropped. {@link #await} throws its exception.
+     * executor. {@link #await} throws its exception.
      *
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##waits the package}.
      *
      * @throws IllegalStateException when the group has no executor and the caller is no goroutine
      */
-    public void go(Callable<?> f) {
+    public void go(Body f) {
         check(f);
         Semaphore l = limit;
         if (l != null) {
@@ -108,7 +118,7 @@ public final class ErrGroup {
      *     interrupt status is cleared
      * @throws IllegalStateException as {@link #go}
      */
-    public void goInterruptibly(Callable<?> f) throws InterruptedException {
+    public void goInterruptibly(Body f) throws InterruptedException {
         check(f);
         Semaphore l = limit;
         if (l != null) {
@@ -125,7 +135,7 @@ public final class ErrGroup {
      * @throws RuntimeException {@code ctx.err()} when {@code ctx} is cancelled before or while this waits; {@code f} was not started
      * @throws IllegalStateException as {@link #go}
      */
-    public void goUnless(Cancelable ctx, Callable<?> f) {
+    public void goUnless(Cancelable ctx, Body f) {
         check(f);
         Semaphore l = limit;
         if (l != null) {
@@ -143,7 +153,7 @@ public final class ErrGroup {
      * @return false when the time was up, and {@code f} was not started
      * @throws IllegalStateException as {@link #go}
      */
-    public boolean goWithin(Callable<?> f, Duration d) {
+    public boolean goWithin(Body f, Duration d) {
         check(f);
         Semaphore l = limit;
         if (l != null && !l.acquireWithin(1, d)) {
@@ -154,7 +164,7 @@ public final class ErrGroup {
     }
 
     /** Starts {@code f} as {@link #go} does, if the limit allows one more goroutine. Returns false when it does not. */
-    public boolean tryGo(Callable<?> f) {
+    public boolean tryGo(Body f) {
         check(f);
         Semaphore l = limit;
         if (l != null && !l.tryAcquire(1)) {
@@ -164,7 +174,7 @@ public final class ErrGroup {
         return true;
     }
 
-    private void check(Callable<?> f) {
+    private void check(Body f) {
         Objects.requireNonNull(f, "go of nil func value");
         if (on == null) {
             long _ = Go.goid(); // It throws if the caller is no goroutine, before anything is counted.
@@ -172,14 +182,14 @@ public final class ErrGroup {
     }
 
     /** The work of a goroutine of the group. No lambda: see HACKING, on errors that come from anywhere. */
-    private record Work(ErrGroup of, Callable<?> f) implements Runnable {
+    private record Work(ErrGroup of, Body f) implements Runnable {
         @Override
         public void run() {
             of.call(f);
         }
     }
 
-    private void start(Callable<?> f, @Nullable Semaphore l) {
+    private void start(Body f, @Nullable Semaphore l) {
         try {
             wg.go(new Work(this, f), l); // It releases its unit before it counts as done, so that setLimit is allowed right after await.
         } catch (Throwable t) {
@@ -190,9 +200,9 @@ public final class ErrGroup {
         }
     }
 
-    private void call(Callable<?> f) {
+    private void call(Body f) {
         try {
-            f.call();
+            f.run();
         } catch (Exception | Error e) { // This does not catch a goexit, which is no failure.
             Throwable before = first.compareAndExchange(null, e);
             if (before == null && context != null) {

@@ -36,7 +36,7 @@ final class FirstUseProgram {
         });
         OPS.put("group", () -> {
             ErrGroup g = new ErrGroup();
-            g.go(() -> null);
+            g.go(Thread::onSpinWait);
             g.await();
             return null;
         });

@@ -126,9 +126,10 @@ final class FullHeapMore {
             return true;
         });
         SingleFlight<String, Integer> flights = new SingleFlight<>();
-        Callable<byte[]> allocates = () -> {
+        byte[][] last = new byte[1][];
+        ErrGroup.Body allocates = () -> {
             Go.gosched();
-            return new byte[100];
+            last[0] = new byte[100];
         };
         Callable<Integer> late = () -> {
             Go.gosched();

@@ -375,8 +375,8 @@ final class OverflowMoreOps {
         ErrGroup limited = new ErrGroup();
         limited.setLimit(2);
         Runnable ofLimited = () -> {
-            limited.go(() -> null);
-            limited.tryGo(() -> null);
+            limited.go(() -> { });
+            limited.tryGo(() -> { });
         };
         ops.put("errGroup", ofLimited);
         partners.put("errGroup", ofLimited);
@@ -389,7 +389,7 @@ final class OverflowMoreOps {
         }));
         ops.put("errGroupAwait", () -> plainly(() -> {
             ErrGroup g = ErrGroup.withContext(Context.background());
-            g.go(() -> null);
+            g.go(() -> { });
             g.await();
             check(g.context().err() == Context.CANCELED, "not cancelled");
         }));

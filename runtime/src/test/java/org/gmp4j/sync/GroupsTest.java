@@ -42,7 +42,6 @@ class GroupsTest {
                 g.go(() -> {
                     go.recv();
                     Go.goexit();
-                    return null;
                 });
                 g.go(done::incrementAndGet);
                 TestGmp.awaitOthers();
@@ -60,7 +59,7 @@ class GroupsTest {
             gmp.call(() -> {
                 ErrGroup g = new ErrGroup();
                 g.await();
-                g.go(() -> 1);
+                g.go(Thread::onSpinWait);
                 g.await();
                 return null;
             });
@@ -72,7 +71,7 @@ class GroupsTest {
                 return assertThrows(AssertionError.class, g::await);
             });
         }
-        assertThrows(IllegalStateException.class, () -> new ErrGroup().go(() -> 1));
+        assertThrows(IllegalStateException.class, () -> new ErrGroup().go(Thread::onSpinWait));
         assertThrows(NullPointerException.class, () -> new ErrGroup().go(null));
     }
 
@@ -104,7 +103,7 @@ class GroupsTest {
                 assertSame(failed, ctx.cause());
 
                 ErrGroup good = ErrGroup.withContext(parent);
-                good.go(() -> 1);
+                good.go(Thread::onSpinWait);
                 good.await();
                 assertSame(Context.CANCELED, good.context().err());
                 assertSame(Context.CANCELED, good.context().cause());
@@ -126,7 +125,7 @@ class GroupsTest {
                     g.go(() -> {
                         assertTrue(active.incrementAndGet() <= 3);
                         Go.gosched();
-                        return active.decrementAndGet();
+                        active.decrementAndGet();
                     });
                 }
                 g.await();
@@ -140,7 +139,7 @@ class GroupsTest {
                 end.close();
                 g.await();
                 g.setLimit(-1);
-                assertTrue(g.tryGo(() -> 1));
+                assertTrue(g.tryGo(Thread::onSpinWait));
                 g.await();
                 return null;
             });

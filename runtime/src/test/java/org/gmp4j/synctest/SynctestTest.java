@@ -444,10 +444,7 @@ class SynctestTest {
             ErrGroup g = new ErrGroup();
             g.setLimit(1);
             for (int i = 0; i < 3; i++) {
-                g.go(() -> {
-                    Go.sleep(Duration.ofSeconds(1));
-                    return null;
-                });
+                g.go(() -> Go.sleep(Duration.ofSeconds(1)));
             }
             try {
                 g.await();
