@@ -128,7 +128,7 @@ public final class Chan<T> extends Hchan implements SendChan<T>, RecvChan<T> {
 
     /** Waits until the channel is closed and drained, and receives nothing. Returns false when {@code ctx} is cancelled before that. */
     boolean drainedUnless(Cancelable ctx) {
-        return ChanEnding.drained(this, ctx);
+        return ChanCancellation.drained(this, ctx);
     }
 
     @Override
@@ -181,7 +181,7 @@ public final class Chan<T> extends Hchan implements SendChan<T>, RecvChan<T> {
             if (limits.expired()) {
                 return LATE;
             }
-            ChanEnding e = new ChanEnding(this, recvq, limits);
+            ChanCancellation e = new ChanCancellation(this, recvq, limits);
             e.begin();
             try {
                 found = lockRecv(true);

@@ -15,8 +15,8 @@ import org.gmp4j.queue.WaitQ;
 import org.gmp4j.struct.FieldHandle;
 import org.gmp4j.struct.Sudog;
 import org.gmp4j.struct.WaitReason;
-import org.gmp4j.wait.Ending;
 import org.gmp4j.wait.Limits;
+import org.gmp4j.wait.WaitCancellation;
 import org.gmp4j.wait.Waiting;
 import org.jspecify.annotations.Nullable;
 
@@ -172,7 +172,7 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
         }
         GStack st = GStack.enter();
         try {
-            return ChanEnding.send(this, st, v, w, limits);
+            return ChanCancellation.send(this, st, v, w, limits);
         } finally {
             GStack.exit(st);
         }
@@ -207,9 +207,9 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
             lock.unlock();
             return false;
         }
-        if (Ending.byDefault(st)) {
+        if (WaitCancellation.byDefault(st)) {
             lock.unlock();
-            return ChanEnding.send(this, st, v, w, Limits.DEFAULT);
+            return ChanCancellation.send(this, st, v, w, Limits.DEFAULT);
         }
         long sg = sudogOrUnlock(st);
         setElem(sg, v, w);
@@ -343,14 +343,14 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
      * #BLOCKS}.
      *
      * @return above 0: a sudog that has waited and was woken. {@link #CLOSED}: it did not wait. {@link #ENDS}: it did not wait either,
-     *     as an interrupt may end the wait; the caller goes on with {@link ChanEnding#unlockAndWait}
+     *     as an interrupt may end the wait; the caller goes on with {@link ChanCancellation#unlockAndWait}
      */
     final long unlockAndWait(@Nullable GStack st, long found) {
         if (found == CLOSED) {
             lock.unlock();
             return CLOSED;
         }
-        if (Ending.byDefault(st)) {
+        if (WaitCancellation.byDefault(st)) {
             timerLeft();
             lock.unlock();
             return ENDS;

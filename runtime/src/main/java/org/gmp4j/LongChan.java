@@ -235,7 +235,7 @@ public final class LongChan extends Hchan implements Iterable<Long> {
                 if (limits.expired()) {
                     return null;
                 }
-                ChanEnding e = new ChanEnding(this, recvq, limits);
+                ChanCancellation e = new ChanCancellation(this, recvq, limits);
                 e.begin();
                 try {
                     how = lockRecv(true);

@@ -18,8 +18,8 @@ import org.gmp4j.stack.Headroom;
 import org.gmp4j.struct.LongField;
 import org.gmp4j.struct.Mem;
 import org.gmp4j.struct.WaitReason;
-import org.gmp4j.wait.Ending;
 import org.gmp4j.wait.Limits;
+import org.gmp4j.wait.WaitCancellation;
 
 /**
  * An event that C code fires with {@code gmp_ready} and for which one goroutine waits. So a driver, a network card's thread or a callback
@@ -147,9 +147,9 @@ public final class NativeEvent implements AutoCloseable {
     }
 
     /** No lambda: see HACKING, on errors that come from anywhere. */
-    private record Begun(Ending e) implements Supplier<Ending> {
+    private record Begun(WaitCancellation e) implements Supplier<WaitCancellation> {
         @Override
-        public Ending get() {
+        public WaitCancellation get() {
             e.begin();
             return e;
         }
@@ -157,7 +157,7 @@ public final class NativeEvent implements AutoCloseable {
 
     /** Parks until the event fires, or a limit ends the wait. Returns true when the time was up. */
     private boolean park(GStack st, Limits limits) {
-        if (limits == Limits.DEFAULT && !Ending.byDefault(st)) {
+        if (limits == Limits.DEFAULT && !WaitCancellation.byDefault(st)) {
             Park.gopark(st, WAIT, this, WaitReason.NATIVE_EVENT, 0);
             return false;
         }
@@ -188,7 +188,7 @@ public final class NativeEvent implements AutoCloseable {
      * The end of a wait by an interrupt, a context or a time. A fire and an end race for the goroutine in the word, by one atomic operation
      * each. An end gets so far only when the goroutine is parked, since only then its M releases the lock.
      */
-    private final class OfEvent extends Ending implements Park.Unlock {
+    private final class OfEvent extends WaitCancellation implements Park.Unlock {
         private final HeapMutex lock = new HeapMutex(LockRank.SEMA);
 
         OfEvent(Limits limits) {

@@ -3,7 +3,7 @@ package org.gmp4j;
 
 import java.util.Arrays;
 
-import org.gmp4j.lock.Keeper;
+import org.gmp4j.lock.WaitObject;
 import org.gmp4j.proc.Park;
 import org.jspecify.annotations.Nullable;
 
@@ -29,7 +29,7 @@ final class SelectLocks {
 
         @Override
         @SuppressWarnings("NullAway") // locks is the object that was passed to park.
-        public @Nullable Keeper waitsFor(@Nullable Object locks, int i) {
+        public @Nullable WaitObject waitsFor(@Nullable Object locks, int i) {
             SelectLocks l = (SelectLocks) locks;
             return i < l.lockCount ? l.locks[i].lock : null;
         }

@@ -8,8 +8,8 @@ import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Machine;
 import org.gmp4j.struct.Sudog;
 import org.gmp4j.struct.WaitReason;
-import org.gmp4j.wait.Ending;
 import org.gmp4j.wait.Limits;
+import org.gmp4j.wait.WaitCancellation;
 import org.gmp4j.wait.Waiting;
 import org.jspecify.annotations.Nullable;
 
@@ -39,7 +39,7 @@ final class Selectgo {
     private final SelectLocks locks;
     /** Whether one of the channels was made in a bubble. If none was, no check is needed. */
     private boolean inBubble;
-    /** The sudog of the {@link SelectEnding} of the present wait; 0 for none. */
+    /** The sudog of the {@link SelectCancellation} of the present wait; 0 for none. */
     private long endSg;
 
     Selectgo(int few) {
@@ -153,7 +153,7 @@ final class Selectgo {
         }
         locks.sort();
         GStack st = GStack.enter();
-        SelectEnding e = null;
+        SelectCancellation e = null;
         try {
             for (;;) {
                 locks.lockAll();
@@ -174,11 +174,11 @@ final class Selectgo {
                     locks.unlockAll();
                     return block ? LATE : null;
                 }
-                if (e != null || limits == Limits.DEFAULT && timeout == NO_TIMEOUT && !Ending.byDefault(st)) {
+                if (e != null || limits == Limits.DEFAULT && timeout == NO_TIMEOUT && !WaitCancellation.byDefault(st)) {
                     return await(st, e, timeout != NO_TIMEOUT);
                 }
                 locks.unlockAll(); // The ending starts to watch without locks held. Then all cases are checked again.
-                e = new SelectEnding(locks.first(), timed(limits, timeout));
+                e = new SelectCancellation(locks.first(), timed(limits, timeout));
                 e.begin();
             }
         } finally {
@@ -259,7 +259,7 @@ final class Selectgo {
 
     /** Does passes 2 and 3. The caller holds all locks. {@code e} may end the wait; it is null if nothing but a channel can. */
     @SuppressWarnings("NullAway") // Without a case that won it is e that has ended it.
-    private Scase await(@Nullable GStack st, @Nullable SelectEnding e, boolean timed) {
+    private Scase await(@Nullable GStack st, @Nullable SelectCancellation e, boolean timed) {
         if (e != null && e.pending()) {
             timersLeft();
             locks.unlockAll();
@@ -329,7 +329,7 @@ final class Selectgo {
     /**
      * Takes a sudog for each case. Without memory it releases those it has taken and the locks, and throws.
      *
-     * @param ends whether there is a {@link SelectEnding}, which takes a sudog too
+     * @param ends whether there is a {@link SelectCancellation}, which takes a sudog too
      * @return the waiter
      */
     private long sudogs(@Nullable GStack st, boolean ends) {

@@ -237,7 +237,7 @@ final class Settings implements Gmp.Builder {
             throw new IllegalArgumentException("realtime is " + realtime + ": use a priority from 1 to " + MOST_PRIORITY
                     + ", or 0 for the usual policy");
         }
-        Placement placement = Dealing.deal(affinity);
+        Placement placement = CpuAssignment.deal(affinity);
         n = byHand ? n : Math.min(n, placement.mostProcs());
         if (steal == StealOrder.NEAREST && placement.places() == null) {
             throw new IllegalArgumentException("steal order nearest needs an affinity other than none: without one nobody knows "

@@ -20,7 +20,7 @@ import org.gmp4j.struct.Throw;
  * the unlocker sees CONTENDED, and raises the count after the sleeper has read it. Or the unlock comes first; then the exchange finds
  * FREE. Sleepers of other locks in the same bucket wake in vain, and try again.
  */
-public final class HeapMutex extends Keeper {
+public final class HeapMutex extends WaitObject {
     private static final int FREE = 0;
     private static final int HELD = 1;
     private static final int CONTENDED = 2;

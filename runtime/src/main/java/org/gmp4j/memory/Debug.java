@@ -207,12 +207,12 @@ final class Debug {
         return wrong;
     }
 
-    /** Returns the figures counted in segments. A freed block in the queue is no segment. */
-    Figures figures(Figures f) {
+    /** Returns the statistics counted in segments. A freed block in the queue is no segment. */
+    AllocatorStats stats(AllocatorStats f) {
         lock.lock();
         try {
-            return new Figures(live.size(), liveBytes, f.mappedBytes(), f.largeBytes(), allocations, allocations - live.size(), f.batches(),
-                    f.caches(), f.unboundMappings());
+            return new AllocatorStats(live.size(), liveBytes, f.mappedBytes(), f.largeBytes(), allocations, allocations - live.size(),
+                    f.batches(), f.caches(), f.unboundMappings());
         } finally {
             lock.unlock();
         }

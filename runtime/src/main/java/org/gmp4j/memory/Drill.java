@@ -31,7 +31,7 @@ final class Drill {
                 }
                 memory.free(memory.allocate(SizeClasses.LARGEST + 1L, 1));
                 memory.free(memory.allocate(1, 1)); // Called by a goroutine, so the block goes to the cache of its P.
-                Figures _ = memory.figures();
+                AllocatorStats _ = memory.stats();
                 cache.drop();
             }
             done = true;

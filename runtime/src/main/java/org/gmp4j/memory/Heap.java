@@ -49,8 +49,8 @@ final class Heap {
         this.hugePages = hugePages;
     }
 
-    /** Returns all figures. The arguments are the counts of the lists, by size class. */
-    Figures figures(long[] taken, long[] given, long[] moved, int caches) {
+    /** Returns all statistics. The arguments are the counts of the lists, by size class. */
+    AllocatorStats stats(long[] taken, long[] given, long[] moved, int caches) {
         long allocations = 0;
         long live = 0;
         long bytes = 0;
@@ -65,7 +65,7 @@ final class Heap {
         int mappings = big;
         allocations += bigTaken;
         live += mappings;
-        return new Figures(live, bytes + mappedBig, mapped, mappedBig, allocations, Math.max(allocations - live, 0), batches, caches,
+        return new AllocatorStats(live, bytes + mappedBig, mapped, mappedBig, allocations, Math.max(allocations - live, 0), batches, caches,
                 unbound.get());
     }
 

@@ -405,7 +405,7 @@ public final class Mcache implements SegmentAllocator, AutoCloseable {
     }
 
     /** Returns the statistics; after {@link #close} those of the close. */
-    public Figures figures() {
+    public AllocatorStats stats() {
         long[] taken = new long[SizeClasses.COUNT];
         long[] given = new long[SizeClasses.COUNT];
         long[] moved = new long[SizeClasses.COUNT];
@@ -422,8 +422,8 @@ public final class Mcache implements SegmentAllocator, AutoCloseable {
             }
         }
         GStack.exit(st);
-        Figures f = heap.figures(taken, given, moved, n);
-        return debug == null ? f : debug.figures(f);
+        AllocatorStats f = heap.stats(taken, given, moved, n);
+        return debug == null ? f : debug.stats(f);
     }
 
     /**

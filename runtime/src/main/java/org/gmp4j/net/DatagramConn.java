@@ -15,8 +15,8 @@ import org.gmp4j.netpoll.IoResult;
 import org.gmp4j.netpoll.PollFd;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.sync.Mutex;
-import org.gmp4j.wait.Ending;
 import org.gmp4j.wait.Limits;
+import org.gmp4j.wait.WaitCancellation;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -159,7 +159,7 @@ public abstract sealed class DatagramConn<A> extends Conn permits UdpConn, Unixg
         if (m.tryLock()) {
             return true;
         }
-        if (limits != Limits.DEFAULT || Ending.byDefault(GStack.current())) {
+        if (limits != Limits.DEFAULT || WaitCancellation.byDefault(GStack.current())) {
             return false;
         }
         m.lock();

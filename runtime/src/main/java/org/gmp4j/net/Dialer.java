@@ -157,7 +157,7 @@ public final class Dialer {
      * @throws IOException as {@link #dial(Context, String)}
      */
     public TcpConn dialInterruptibly(Context ctx, String address) throws IOException, InterruptedException {
-        return DialApart.dial(this, ctx, address);
+        return DialTask.dial(this, ctx, address);
     }
 
     /** Connects to one of these addresses, of which there is at least one. May try both families at the same time. */

@@ -9,8 +9,8 @@ import org.gmp4j.proc.Park;
 import org.gmp4j.struct.FieldHandle;
 import org.gmp4j.struct.Throw;
 import org.gmp4j.struct.WaitReason;
-import org.gmp4j.wait.Ending;
 import org.gmp4j.wait.Sema;
+import org.gmp4j.wait.WaitCancellation;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -142,7 +142,7 @@ final class FdMutex {
         GStack st = GStack.enterChecked();
         boolean counted = true; // The caller is in the count of waiters. It must take a unit, or one waiter out of the count.
         try {
-            if (limits == OpLimits.PLAIN && !Ending.byDefault(st)) {
+            if (limits == OpLimits.PLAIN && !WaitCancellation.byDefault(st)) {
                 units.acquire(false, WaitReason.SEMACQUIRE);
                 counted = false;
                 return 0;

@@ -11,8 +11,8 @@ import org.gmp4j.lock.LockRank;
 import org.gmp4j.proc.Bubble;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.SocketWait;
-import org.gmp4j.wait.Ending;
 import org.gmp4j.wait.Limits;
+import org.gmp4j.wait.WaitCancellation;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,7 +29,7 @@ abstract class FdWaits {
     private static final int WRITE_ENDED = 1 << 4;
     /** Reads have a deadline that has not passed. */
     private static final int READ_TIMED = 1 << 5;
-    /** Stands for the waiter in an {@link Ending}. The waiter itself is in a registration. */
+    /** Stands for the waiter in an {@link WaitCancellation}. The waiter itself is in a registration. */
     private static final long WAITER = 1;
 
     /** Taken before the timers' locks and sched.lock. */
@@ -91,7 +91,7 @@ abstract class FdWaits {
     /** Returns whether a read of the caller may end early by a limit, a deadline or an interrupt that is pending. */
     private boolean mayEnd(GStack st, OpLimits limits) {
         return limits != OpLimits.PLAIN || (flags & READ_TIMED) != 0
-                || Ending.byDefault(st) && Thread.currentThread().isInterrupted();
+                || WaitCancellation.byDefault(st) && Thread.currentThread().isInterrupted();
     }
 
     /** Returns the result of a read that took {@code n} bytes and had room for {@code asked}. Notes if it left the socket empty. */
@@ -123,7 +123,7 @@ abstract class FdWaits {
         }
         GStack st = GStack.enterChecked();
         try {
-            return limits == OpLimits.PLAIN && !Ending.byDefault(st) ? await(st, write) : awaitUntilEnded(st, write, limits);
+            return limits == OpLimits.PLAIN && !WaitCancellation.byDefault(st) ? await(st, write) : awaitUntilEnded(st, write, limits);
         } finally {
             GStack.exit(st);
         }
@@ -161,7 +161,7 @@ abstract class FdWaits {
     }
 
     /** Ends a wait early, as a close and a deadline do: by a flag, which the waiter reads after it has written its word. */
-    final class EarlyEnd extends Ending {
+    final class EarlyEnd extends WaitCancellation {
         private final boolean write;
         /** The waiter and its registration. Written by {@link #remove}, under the lock; read by {@link #ready} of the same thread. */
         private long waiter;

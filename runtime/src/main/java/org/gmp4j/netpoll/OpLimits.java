@@ -4,8 +4,8 @@ package org.gmp4j.netpoll;
 import java.util.function.Supplier;
 
 import org.gmp4j.proc.Bubble;
-import org.gmp4j.wait.Ending;
 import org.gmp4j.wait.Limits;
+import org.gmp4j.wait.WaitCancellation;
 
 /**
  * The limits of one operation, which may end it early. The time counts from the beginning of the operation, over all of its waits, and
@@ -44,7 +44,7 @@ final class OpLimits {
      * Begins {@code e}, which was made with {@link #left}. In a bubble its timer goes by the machine's clock, as the bubble's clock may
      * stand still because of this wait.
      */
-    void begin(Ending e) {
+    void begin(WaitCancellation e) {
         if (limits.timed() && Bubble.current() != null) {
             Object _ = Bubble.outside(new Begun(e));
         } else {
@@ -53,20 +53,20 @@ final class OpLimits {
     }
 
     /** Returns the error of a wait that {@code e} has ended. */
-    static int error(Ending e) {
+    static int error(WaitCancellation e) {
         return e.byTime() ? IoResult.TIMED_OUT : e.byContext() ? IoResult.CANCELED : IoResult.INTERRUPTED;
     }
 
-    /** Begins an {@link Ending}. A class, as the class of a lambda would be made when there may be no memory. */
-    private static final class Begun implements Supplier<Ending> {
-        private final Ending e;
+    /** Begins an {@link WaitCancellation}. A class, as the class of a lambda would be made when there may be no memory. */
+    private static final class Begun implements Supplier<WaitCancellation> {
+        private final WaitCancellation e;
 
-        Begun(Ending e) {
+        Begun(WaitCancellation e) {
             this.e = e;
         }
 
         @Override
-        public Ending get() {
+        public WaitCancellation get() {
             e.begin();
             return e;
         }

@@ -90,7 +90,7 @@ public abstract class Bubble {
         return member;
     }
 
-    /** The function of a goroutine of a bubble. {@link Ends} calls {@link #ended} for it. */
+    /** The function of a goroutine of a bubble. {@link GoroutineExit} calls {@link #ended} for it. */
     record Member(Bubble bubble, Runnable fn) implements Runnable {
         @Override
         public void run() {

@@ -4,7 +4,7 @@ package org.gmp4j.proc;
 import java.lang.invoke.VarHandle;
 import java.util.Map;
 
-import org.gmp4j.lock.Keeper;
+import org.gmp4j.lock.WaitObject;
 import org.gmp4j.stack.Goexit;
 import org.gmp4j.stack.Headroom;
 import org.gmp4j.stack.HiddenExecutor;
@@ -68,7 +68,7 @@ public abstract class GStack extends Stack {
     /** The timer of its waits in the JDK; null until a wait has a limit of time. Written by the M that parks it. */
     private @Nullable Timeout timeout;
 
-    /** The next in {@link Leftovers}. */
+    /** The next in {@link UnfinishedSwitches}. */
     @Nullable GStack nextLeft;
     /**
      * How much room on the stack a section of the runtime must have; more than any stack has when there are too many frames on the heap.
@@ -416,7 +416,7 @@ public abstract class GStack extends Stack {
      * @param i the number of the object, from 0
      * @return null when there are no more objects; null for number 0 also when they are not known, or the wait may be ended early
      */
-    public @Nullable Keeper waitsFor(int i) {
+    public @Nullable WaitObject waitsFor(int i) {
         Park.Unlock by = parkUnlock;
         Object what = parkLock;
         return endable || by == null || what == null ? null : by.waitsFor(what, i);
@@ -472,7 +472,7 @@ public abstract class GStack extends Stack {
 
     /** Runs {@code fn} on this stack, the caller's, as the rest of its goroutine, followed by deferred work and a report. */
     public void runToEnd(Runnable fn) {
-        Ends.run(this, fn);
+        GoroutineExit.run(this, fn);
     }
 
     /**
@@ -482,7 +482,7 @@ public abstract class GStack extends Stack {
      * @return the outcome after the deferred work, of the same kinds
      */
     public @Nullable Throwable runDeferred(@Nullable Throwable end) {
-        return Ends.deferred(this, end);
+        return GoroutineExit.deferred(this, end);
     }
 
     /** Adds deferred work. */
@@ -509,7 +509,7 @@ public abstract class GStack extends Stack {
             fn = l.fn();
         }
         releasem();
-        Ends.run(this, fn);
+        GoroutineExit.run(this, fn);
         if (labels != null) {
             labels = null;
         }

@@ -14,8 +14,8 @@ import org.gmp4j.struct.P;
 import org.gmp4j.struct.Schedt;
 
 /**
- * {@code goexit0}: the end of a goroutine, after its function, its deferred work and its report ({@link Ends}). The steps depend on the
- * kind of its stack and on the G that the P runs next.
+ * {@code goexit0}: the end of a goroutine, after its function, its deferred work and its report ({@link GoroutineExit}). The steps depend
+ * on the kind of its stack and on the G that the P runs next.
  *
  * <pre>
  *  stack                       the next G   on that stack                       on g0

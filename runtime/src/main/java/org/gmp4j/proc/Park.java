@@ -2,9 +2,9 @@
 package org.gmp4j.proc;
 
 import org.gmp4j.events.Ev;
-import org.gmp4j.lock.Keeper;
 import org.gmp4j.lock.LockRank;
 import org.gmp4j.lock.SchedLock;
+import org.gmp4j.lock.WaitObject;
 import org.gmp4j.queue.GlobalRunq;
 import org.gmp4j.queue.Runq;
 import org.gmp4j.struct.G;
@@ -42,8 +42,8 @@ public final class Park {
          * @return null when there are no more objects; null for number 0 says that they are not known, and the goroutine is never
          *     reported as leaked
          */
-        default @Nullable Keeper waitsFor(@Nullable Object lock, int i) {
-            return i == 0 && lock instanceof Keeper k ? k : null;
+        default @Nullable WaitObject waitsFor(@Nullable Object lock, int i) {
+            return i == 0 && lock instanceof WaitObject k ? k : null;
         }
     }
 

@@ -88,7 +88,7 @@ public final class Scheduler {
     private volatile boolean mainReturned;
     /** Whether this scheduler runs all virtual threads that name none. Set before the first of them runs, by {@link DefaultPool}. */
     volatile boolean inPlaceOfJdk;
-    /** Program mode, {@link Ends}: the number of goroutines whose deferred work runs after an exception. */
+    /** Program mode, {@link GoroutineExit}: the number of goroutines whose deferred work runs after an exception. */
     final AtomicInteger panicDefers = new AtomicInteger();
     /** Program mode: whether an exception that ends the program, or a fatal error, is being reported. */
     volatile boolean panicking;
@@ -99,7 +99,7 @@ public final class Scheduler {
     final Realtime realtime;
     final Shortage shortage = new Shortage(this);
     final SpareThreads spare;
-    final Leftovers leftovers = new Leftovers();
+    final UnfinishedSwitches leftovers = new UnfinishedSwitches();
     final Collected collected = new Collected(this);
     private final Monitor monitor;
     final Reports reports;
@@ -415,7 +415,7 @@ public final class Scheduler {
 
     /** Program mode, on main's stack: notes that main returned. The goroutines that are left cause no report of a deadlock or panic. */
     public void setMainReturned() {
-        Ends.letPanicsEnd(GStack.mine());
+        GoroutineExit.letPanicsEnd(GStack.mine());
         mainReturned = true;
     }
 

@@ -10,6 +10,6 @@ record ThreadTask(Runnable task) implements Runnable {
 
     @Override
     public void run() {
-        Ends.run(GStack.mine(), task);
+        GoroutineExit.run(GStack.mine(), task);
     }
 }

@@ -57,7 +57,7 @@ public final class Upkeep {
         s.signalDrained();
     }
 
-    /** Completes the parks and ends in {@link Leftovers} for which there is memory now. */
+    /** Completes the parks and ends in {@link UnfinishedSwitches} for which there is memory now. */
     public void leftovers() {
         s.leftovers.look();
     }

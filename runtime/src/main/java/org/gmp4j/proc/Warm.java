@@ -67,7 +67,7 @@ final class Warm {
     }
 
     private static void load() {
-        Leftovers.rehearse();
+        UnfinishedSwitches.rehearse();
         boolean _ = Newm.rehearse();
         for (String name : CLASSES) {
             try {

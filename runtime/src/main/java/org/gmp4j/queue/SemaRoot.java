@@ -6,9 +6,9 @@ import java.lang.invoke.VarHandle;
 import java.util.concurrent.atomic.AtomicLong;
 
 import org.gmp4j.ffi.Memory;
-import org.gmp4j.lock.Keeper;
 import org.gmp4j.lock.LockRank;
 import org.gmp4j.lock.RuntimeMutex;
+import org.gmp4j.lock.WaitObject;
 import org.gmp4j.struct.FieldHandle;
 import org.gmp4j.struct.Mem;
 import org.gmp4j.struct.Sudog;
@@ -53,7 +53,7 @@ public final class SemaRoot {
     private final long words;
 
     /** A semaphore. */
-    public abstract static class Key extends Keeper {
+    public abstract static class Key extends WaitObject {
         private static final VarHandle ID = FieldHandle.of(MethodHandles.lookup(), Key.class, "id", long.class);
 
         /** Set once, by CAS from 0. */

@@ -12,15 +12,15 @@ import java.util.function.Consumer;
 
 import com.sun.management.HotSpotDiagnosticMXBean;
 import org.gmp4j.lock.HeapMutex;
-import org.gmp4j.lock.Keeper;
 import org.gmp4j.lock.LockRank;
+import org.gmp4j.lock.WaitObject;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.HiddenStacks;
 import org.gmp4j.proc.Labelled;
 import org.gmp4j.proc.Machine;
 import org.gmp4j.proc.Park;
 import org.gmp4j.proc.Scheduler;
-import org.gmp4j.stack.Ark;
+import org.gmp4j.stack.FinalReferenceHolder;
 import org.gmp4j.stack.JdkThreads;
 import org.gmp4j.struct.G;
 import org.gmp4j.struct.GSlots;
@@ -38,10 +38,10 @@ import org.jspecify.annotations.Nullable;
  * collector marks these goroutines in rounds. Here one collection is enough:
  * <ol>
  * <li>The world is stopped. For each goroutine that waits, the stack and the function are moved from the side tables of {@link GSlots}
- * to an {@link Ark}, and the object that it waits for ({@link Park.Unlock#waitsFor}) gets a reference to it ({@link Keeper}). Its
- * frames are taken off its stack ({@link Apart}): a reference to the thread alone does not wake it, and must not reach the objects on
- * its stack.
- * <li>{@code System.gc()} clears the weak references to goroutines that only the ark reaches.
+ * to a {@link FinalReferenceHolder}, and the object that it waits for ({@link Park.Unlock#waitsFor}) gets a reference to it ({@link
+ * WaitObject}). Its frames are taken off its stack ({@link Apart}): a reference to the thread alone does not wake it, and must not reach
+ * the objects on its stack.
+ * <li>{@code System.gc()} clears the weak references to goroutines that only the holder reaches.
  * <li>Everything is put back, and the world goes on.
  * </ol>
  * A goroutine that waits in the JDK for a lock, a queue or a latch needs no such reference: the lock refers to its thread, and
@@ -72,7 +72,7 @@ public final class LeakSearch extends HiddenStacks {
      */
     private static final long PATIENCE = 1_000_000_000;
 
-    /** An element of the list of waiters in {@link Keeper#kept}. */
+    /** An element of the list of waiters in {@link WaitObject#kept}. */
     private record Kept(Apart waiter, Object next) {
     }
 
@@ -80,19 +80,19 @@ public final class LeakSearch extends HiddenStacks {
      * For each goroutine, its stack and function, which were taken from the tables, and the frames that were taken off its stack, null
      * if none were; and the objects that refer to these meanwhile.
      */
-    private record Cargo(List<GStack> stacks, List<Runnable> fns, List<@Nullable Apart> apart, List<Keeper> keepers) {
+    private record Cargo(List<GStack> stacks, List<Runnable> fns, List<@Nullable Apart> apart, List<WaitObject> waitObjects) {
         /**
-         * Drops all references, because the JDK's thread that handles references may refer to the ark of this search during the next
+         * Drops all references, because the JDK's thread that handles references may refer to the holder of this search during the next
          * one. Takes no memory.
          */
         void release() {
-            for (int i = 0; i < keepers.size(); i++) {
-                keepers.get(i).kept = null;
+            for (int i = 0; i < waitObjects.size(); i++) {
+                waitObjects.get(i).kept = null;
             }
             stacks.clear();
             fns.clear();
             apart.clear();
-            keepers.clear();
+            waitObjects.clear();
         }
     }
 
@@ -107,7 +107,7 @@ public final class LeakSearch extends HiddenStacks {
     @SuppressWarnings("NullAway.Init")
     private int[] at;
     @SuppressWarnings("NullAway.Init")
-    private Ark ark;
+    private FinalReferenceHolder holder;
 
     private LeakSearch(Scheduler s, Canary canary) {
         this.s = s;
@@ -297,7 +297,7 @@ public final class LeakSearch extends HiddenStacks {
             for (int i = 0; i < n; i++) {
                 at[G.INDEX.get(gs[i])] = i;
             }
-            ark = new Ark(c);
+            holder = new FinalReferenceHolder(c);
             loaded = true;
         } finally {
             if (!loaded) {
@@ -338,15 +338,15 @@ public final class LeakSearch extends HiddenStacks {
     /** Gives all objects that the goroutine waits for a reference to it. Returns false when they are not known. */
     private static boolean keep(Apart waiter, Cargo c) {
         int i = 0;
-        for (Keeper k = waiter.st.waitsFor(0); k != null; k = waiter.st.waitsFor(++i)) {
-            c.keepers.add(k);
+        for (WaitObject k = waiter.st.waitsFor(0); k != null; k = waiter.st.waitsFor(++i)) {
+            c.waitObjects.add(k);
             k.kept = k.kept == null ? waiter : new Kept(waiter, k.kept);
         }
         return i > 0;
     }
 
     private void hide() {
-        Cargo c = (Cargo) ark.get();
+        Cargo c = (Cargo) holder.get();
         s.hide(this);
         for (int i = 0; i < n; i++) {
             long gp = gs[i];
@@ -376,7 +376,7 @@ public final class LeakSearch extends HiddenStacks {
     }
 
     private void putBack() {
-        Cargo c = (Cargo) ark.get();
+        Cargo c = (Cargo) holder.get();
         for (int i = 0; i < n; i++) {
             GSlots.setStack(gs[i], c.stacks.get(i));
             GSlots.setFn(gs[i], c.fns.get(i));

@@ -21,9 +21,9 @@ import org.jspecify.annotations.Nullable;
  * It makes the list on request, so the start and the end of a goroutine cost nothing here. Structured scopes that a goroutine opens are
  * its children. Virtual threads with an identity are not in it: the JDK lists those, as it started them.
  *
- * <p>A thread dump gets one thread after the other. Each is {@link Hold held}, and named by its goroutine, until the dump has read it. The
- * dump does not report when it has read a thread. So a stack is held until the dump requests the next one. That may take long, because the
- * dump waits for a disk, or never happen, because writing failed. Then a watching thread ({@link Watch}) ends the hold.
+ * <p>A thread dump gets one thread after the other. Each is {@link DumpHold held}, and named by its goroutine, until the dump has read it.
+ * The dump does not report when it has read a thread. So a stack is held until the dump requests the next one. That may take long, because
+ * the dump waits for a disk, or never happen, because writing failed. Then a watching thread ({@link Watch}) ends the hold.
  */
 public abstract class JdkContainer extends ThreadContainer {
     private static final String DUMPER = "jdk.internal.vm.ThreadDumper";
@@ -148,7 +148,7 @@ public abstract class JdkContainer extends ThreadContainer {
         private boolean hold(Watch watch, Stack st, long nanos) {
             long end = System.nanoTime() + nanos;
             do {
-                Hold h = Hold.take(st);
+                DumpHold h = DumpHold.take(st);
                 if (h != null) {
                     watch.hold = h;
                     String label = label(st);
@@ -172,7 +172,7 @@ public abstract class JdkContainer extends ThreadContainer {
     private static final class Watch extends OwnThread {
         private final Thread dumper;
         /** The present hold. Written by the dumping thread. */
-        volatile @Nullable Hold hold;
+        volatile @Nullable DumpHold hold;
         private volatile boolean ended;
 
         Watch(Thread dumper) {
@@ -181,7 +181,7 @@ public abstract class JdkContainer extends ThreadContainer {
         }
 
         void release() {
-            Hold h = hold;
+            DumpHold h = hold;
             if (h != null) {
                 hold = null;
                 h.release();
@@ -201,7 +201,7 @@ public abstract class JdkContainer extends ThreadContainer {
                 } catch (InterruptedException e) {
                     continue; // No code of the runtime interrupts this thread.
                 }
-                Hold h = hold;
+                DumpHold h = hold;
                 if (h != null && System.nanoTime() - h.since > LONG_NANOS) {
                     boolean gone = look(h);
                     if (gone) {
@@ -212,7 +212,7 @@ public abstract class JdkContainer extends ThreadContainer {
         }
 
         /** Ends the hold if it is of no use any more. Returns whether the dump has ended. */
-        private boolean look(Hold h) {
+        private boolean look(DumpHold h) {
             for (StackTraceElement e : dumper.getStackTrace()) {
                 String c = e.getClassName();
                 if (c.equals(SNAPSHOT) || c.equals(DUMPER)) {

@@ -250,7 +250,7 @@ public final class JdkState {
         }
     }
 
-    /** Returns a virtual thread's state, for {@link Hold}. */
+    /** Returns a virtual thread's state, for {@link DumpHold}. */
     static int state(Thread vt) {
         return CALLS.state(vt);
     }

@@ -341,7 +341,7 @@ public final class JdkThreads {
         }
     }
 
-    /** Unmounts the stack, once it is not held. {@link Hold} relies on it that the field is read and the stack unmounted in this method. */
+    /** Unmounts the stack, once it is not held. {@link DumpHold} relies on this method to read the field and unmount the stack. */
     private static void leave(Stack st, Thread carrier) {
         if (st.hold != null) {
             CALLS.endUnmount(st.thread); // The dump may wait for the end of the switch.
@@ -560,7 +560,7 @@ public final class JdkThreads {
         }
     }
 
-    /** Returns the carrier on which a virtual thread is mounted. This and the next method are for {@link Hold}. */
+    /** Returns the carrier on which a virtual thread is mounted. This and the next method are for {@link DumpHold}. */
     static Thread carrier(Thread vt) {
         return CALLS.carrier(vt);
     }

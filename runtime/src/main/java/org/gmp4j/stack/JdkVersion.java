@@ -24,7 +24,7 @@ enum JdkVersion {
     final boolean adaptsTasks;
     /**
      * Whether a thread dump may crash when a virtual thread is mounted or unmounted meanwhile. Then it is given only stacks that {@link
-     * Hold} holds.
+     * DumpHold} holds.
      */
     final boolean dumpsNeedHolds;
     /** Whether a thread that joins another waits at the monitor of that thread. Then a thread that ends takes its own monitor. */

@@ -22,7 +22,7 @@ public abstract class Stack implements Executor, Runnable {
 
     static {
         try {
-            HOLD = MethodHandles.lookup().findVarHandle(Stack.class, "hold", Hold.class).withInvokeExactBehavior();
+            HOLD = MethodHandles.lookup().findVarHandle(Stack.class, "hold", DumpHold.class).withInvokeExactBehavior();
         } catch (ReflectiveOperationException e) {
             throw new AssertionError(e);
         }
@@ -46,8 +46,8 @@ public abstract class Stack implements Executor, Runnable {
     /** Whether the continuation ever ran. Written by the M that runs it. */
     boolean begun;
 
-    /** Set while a thread dump reads the stack where it is mounted. Written by {@link Hold}, read by the host before it unmounts. */
-    volatile @Nullable Hold hold;
+    /** Set while a thread dump reads the stack where it is mounted. Written by {@link DumpHold}, read by the host before it unmounts. */
+    volatile @Nullable DumpHold hold;
 
     /**
      * Makes a pooled stack: a new virtual thread that will run {@link #run}, and is never started through the JDK.
@@ -125,7 +125,7 @@ public abstract class Stack implements Executor, Runnable {
     /** Handles an exception of the JDK's code after the thread's task, which ended the thread. Called on the host's own stack. */
     protected abstract void escaped(Throwable t);
 
-    final boolean casHold(@Nullable Hold from, @Nullable Hold to) {
+    final boolean casHold(@Nullable DumpHold from, @Nullable DumpHold to) {
         return HOLD.compareAndSet(this, from, to);
     }
 

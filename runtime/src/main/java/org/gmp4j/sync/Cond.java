@@ -8,9 +8,9 @@ import org.gmp4j.Cancelable;
 import org.gmp4j.WaitInterruptedException;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.struct.WaitReason;
-import org.gmp4j.wait.Ending;
 import org.gmp4j.wait.Limits;
 import org.gmp4j.wait.NotifyList;
+import org.gmp4j.wait.WaitCancellation;
 import org.jspecify.annotations.NullMarked;
 import org.jspecify.annotations.Nullable;
 
@@ -89,7 +89,7 @@ public final class Cond {
         }
         limits.check();
         GStack.checkAll(); // Once a ticket is drawn, the caller must wait for it, and lock the mutex again.
-        NotifyList.OfTicket e = limits != Limits.DEFAULT || Ending.byDefault(GStack.current())
+        NotifyList.OfTicket e = limits != Limits.DEFAULT || WaitCancellation.byDefault(GStack.current())
                 ? new NotifyList.OfTicket(waiters, limits) : null;
         begin(e);
         boolean called = false;

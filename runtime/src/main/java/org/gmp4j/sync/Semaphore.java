@@ -12,8 +12,8 @@ import org.gmp4j.proc.GStack;
 import org.gmp4j.queue.WaitQ;
 import org.gmp4j.struct.Sudog;
 import org.gmp4j.struct.WaitReason;
-import org.gmp4j.wait.Ending;
 import org.gmp4j.wait.Limits;
+import org.gmp4j.wait.WaitCancellation;
 import org.gmp4j.wait.Waiting;
 import org.jspecify.annotations.NullMarked;
 import org.jspecify.annotations.Nullable;
@@ -70,7 +70,7 @@ public final class Semaphore {
             if (fits(n)) {
                 held += n;
                 lock.unlock();
-            } else if (Ending.byDefault(st)) {
+            } else if (WaitCancellation.byDefault(st)) {
                 lock.unlock();
                 boolean _ = await(st, n, Limits.DEFAULT);
             } else {
@@ -176,7 +176,7 @@ public final class Semaphore {
     }
 
     /** The end of a wait by an interrupt, a context or a time. Requests of waiters behind it may fit then. */
-    private static final class GivingUp extends Ending {
+    private static final class GivingUp extends WaitCancellation {
         private final Semaphore of;
         private final WaitQ q;
         /** The list of waiters whose requests fit now, linked by waitlink. */

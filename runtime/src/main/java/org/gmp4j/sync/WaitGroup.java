@@ -16,9 +16,9 @@ import org.gmp4j.proc.GStack;
 import org.gmp4j.stack.Headroom;
 import org.gmp4j.struct.FieldHandle;
 import org.gmp4j.struct.WaitReason;
-import org.gmp4j.wait.Ending;
 import org.gmp4j.wait.Limits;
 import org.gmp4j.wait.Sema;
+import org.gmp4j.wait.WaitCancellation;
 import org.jspecify.annotations.NullMarked;
 import org.jspecify.annotations.Nullable;
 
@@ -187,7 +187,7 @@ public final class WaitGroup {
         }
         boolean reused = false;
         GStack st = GStack.enter();
-        Sema.OfSema e = limits != Limits.DEFAULT || Ending.byDefault(st) ? new Sema.OfSema(sema, limits) : null;
+        Sema.OfSema e = limits != Limits.DEFAULT || WaitCancellation.byDefault(st) ? new Sema.OfSema(sema, limits) : null;
         try {
             if (e != null) {
                 e.begin();

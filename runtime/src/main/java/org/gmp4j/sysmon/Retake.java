@@ -272,7 +272,7 @@ final class Retake {
             inSyscall = true;
             return Takeover.answered(pr) ? takeover.finish(pr) : syscall(pp, waits, now, SCHEDWHEN.get(pp) + slice);
         }
-        boolean comes = Request.of(pr).changed(pp) && anotherComes() && !waitsElsewhere(pp, now);
+        boolean comes = WatchedP.of(pr).changed(pp) && anotherComes() && !waitsElsewhere(pp, now);
         workWaits |= waits;
         long mp = P.M.getOpaque(pp);
         if (mp != 0) {
@@ -400,7 +400,7 @@ final class Retake {
         int tick = P.SCHEDTICK.getOpaque(pp);
         if (Takeover.unanswered(pr, mp, tick, now)) {
             anyOver |= age >= slice;
-            if (now - Request.of(pr).asked < LOOK_CLOSELY) {
+            if (now - WatchedP.of(pr).asked < LOOK_CLOSELY) {
                 awaited = Math.min(awaited, PROMPT); // Once the handler has released the P, it runs nothing until sysmon takes it.
             }
             return false; // The thread waits for a CPU or a disk, or has signals blocked. Another signal would not help.

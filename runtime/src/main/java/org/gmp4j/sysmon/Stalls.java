@@ -77,7 +77,7 @@ public final class Stalls {
     }
 
     /** Counts and reports that the P of this request was taken from its goroutine. Sysmon calls it. */
-    void add(Request r) {
+    void add(WatchedP r) {
         long _ = (r.running ? ran : blocked).incrementAndGet();
         Runnable notice = recorder;
         if (notice != null) {
@@ -100,7 +100,7 @@ public final class Stalls {
         }
     }
 
-    private void tell(Request r, @Nullable Consumer<Stall> c, Stack st) {
+    private void tell(WatchedP r, @Nullable Consumer<Stall> c, Stack st) {
         Stall stall = new Stall(r.goid, r.running, st.thread.getStackTrace());
         if (c != null) {
             try {

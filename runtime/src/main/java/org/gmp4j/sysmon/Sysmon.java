@@ -62,10 +62,10 @@ import org.gmp4j.struct.Schedt;
  * scans hardly more often than once a light sleep, and few Ms have to wake it.
  *
  * <p>In a deep sleep a thread wakes sysmon for each duty that must not wait: an M that takes a P, startTheWorld, C code that readies a
- * goroutine, {@code Deferred}, {@code Leftovers}, {@code Shortage}, and a scheduler that ends. Each of them changes its word and then
- * rings the note; sysmon clears the note and then reads the words ({@link #round}, {@link #rested}). So a ring either ends the next sleep,
- * or came before the clear, and then sysmon sees the word. A duty with a time limits the sleep ({@link #untilDue}). Other duties can wait
- * until a P runs something or the sleep is over: sockets that only plain threads use, caches that a collection should empty, slots of
+ * goroutine, {@code Deferred}, {@code UnfinishedSwitches}, {@code Shortage}, and a scheduler that ends. Each of them changes its word and
+ * then rings the note; sysmon clears the note and then reads the words ({@link #round}, {@link #rested}). So a ring either ends the next
+ * sleep, or came before the clear, and then sysmon sees the word. A duty with a time limits the sleep ({@link #untilDue}). Other duties can
+ * wait until a P runs something or the sleep is over: sockets that only plain threads use, caches that a collection should empty, slots of
  * threads that a collection has taken, points to disarm, a user of JMX.
  *
  * <p>Where all threads share one CPU a scan costs two context switches and the cache misses after them, several times sysmon's own CPU
@@ -218,7 +218,7 @@ public final class Sysmon implements Monitor {
 
     @Override
     public Watched ofP() {
-        return new Request();
+        return new WatchedP();
     }
 
     @Override

@@ -63,7 +63,7 @@ final class Takeover {
      * @param running whether the thread runs; otherwise it sleeps in the kernel
      */
     boolean fromThread(Processor pr, long mp, int tick, boolean running) {
-        Request r = Request.of(pr);
+        WatchedP r = WatchedP.of(pr);
         r.mp = mp;
         r.tick = tick;
         r.calls = P.SYSCALLTICK.getOpaque(pr.pp);
@@ -95,7 +95,7 @@ final class Takeover {
 
     /** Returns whether the signal of an earlier scan, for this M and time slice, has not reached the thread yet. */
     static boolean unanswered(Processor pr, long mp, int tick, long now) {
-        Request r = Request.of(pr);
+        WatchedP r = WatchedP.of(pr);
         return r.mp == mp && r.tick == tick && M.SIGREQ.getOpaque(mp) != 0 && now - r.asked < ASK_AGAIN_NANOS;
     }
 
@@ -104,7 +104,7 @@ final class Takeover {
      * since. The handler increments m.sighandoff last.
      */
     static boolean answered(Processor pr) {
-        Request r = Request.of(pr);
+        WatchedP r = WatchedP.of(pr);
         return r.mp != 0 && M.SIGHANDOFF.getOpaque(r.mp) != r.handoffs && P.SCHEDTICK.getOpaque(pr.pp) == r.tick
                 && P.SYSCALLTICK.getOpaque(pr.pp) == r.calls;
     }
@@ -114,7 +114,7 @@ final class Takeover {
      * Returns true: sysmon is to scan again soon.
      */
     boolean finish(Processor pr) {
-        Request r = Request.of(pr);
+        WatchedP r = WatchedP.of(pr);
         boolean _ = take(pr.pp, !r.running);
         r.mp = 0;
         stalls.add(r);

@@ -97,7 +97,7 @@ public record Limits(Interrupts interrupts, long nanos, @Nullable Cancelable ctx
         }
         if (interrupts == Interrupts.ALWAYS) {
             boolean _ = Thread.interrupted();
-            throw Ending.<RuntimeException>sneaky(new InterruptedException());
+            throw WaitCancellation.<RuntimeException>sneaky(new InterruptedException());
         }
     }
 
@@ -107,7 +107,7 @@ public record Limits(Interrupts interrupts, long nanos, @Nullable Cancelable ctx
      */
     public void check() {
         if (interrupts == Interrupts.ALWAYS && Thread.interrupted()) {
-            throw Ending.<RuntimeException>sneaky(new InterruptedException());
+            throw WaitCancellation.<RuntimeException>sneaky(new InterruptedException());
         }
         RuntimeException cancelled = ctx == null ? null : ctx.err();
         if (cancelled != null) {

@@ -172,7 +172,7 @@ public final class NotifyList {
     }
 
     /** Ends a wait for a ticket: removes the waiter and notes its ticket as dropped, under the lock, so that it is not called. */
-    public static final class OfTicket extends Ending {
+    public static final class OfTicket extends WaitCancellation {
         private final NotifyList list;
         /** Made before it is needed, because there may be no memory then. */
         private final Dropped fresh = new Dropped();

@@ -126,7 +126,7 @@ public final class Sema extends SemaRoot.Key {
     }
 
     /** Ends a wait for a semaphore early. A release that then finds no waiter leaves its unit for the next caller of acquire. */
-    public static final class OfSema extends Ending {
+    public static final class OfSema extends WaitCancellation {
         private final Sema sema;
         private final SemaRoot root;
 

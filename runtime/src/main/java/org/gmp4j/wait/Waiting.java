@@ -264,7 +264,7 @@ public final class Waiting {
         limits.check();
         WaitQ q = new WaitQ();
         HeapMutex lock = new HeapMutex(org.gmp4j.lock.LockRank.SEMA);
-        Ending e = new Ending.OfQueue(limits, lock, q);
+        WaitCancellation e = new WaitCancellation.OfQueue(limits, lock, q);
         GStack st = GStack.enter();
         try {
             e.begin();

@@ -291,7 +291,7 @@ class NodeMemoryTest {
             });
             kept[0].fill((byte) 1);
             isOn(0, kept[0].address());
-            assertEquals(0, memory.figures().unboundMappings());
+            assertEquals(0, memory.stats().unboundMappings());
             List<BitSet> sets = Affinity.cpus("2", twoNodes()).places(twoNodes());
             next.set(new Placement(sets, Places.of(sets, twoNodes()), Config.MOST_PROCS, () -> null));
             long[] moved = new long[1];
@@ -307,9 +307,9 @@ class NodeMemoryTest {
                 memory.free(fresh);
             });
             isOn(1, moved[0]); // It was touched by free, on the node or elsewhere.
-            assertEquals(0, memory.figures().live());
-            assertEquals(1, memory.figures().caches());
-            assertEquals(prefer(1).equals("default") ? 1 : 0, memory.figures().unboundMappings());
+            assertEquals(0, memory.stats().live());
+            assertEquals(1, memory.stats().caches());
+            assertEquals(prefer(1).equals("default") ? 1 : 0, memory.stats().unboundMappings());
             next.set(placement("pernode", () -> null));
         }
         assertTrue(s.close(-1));

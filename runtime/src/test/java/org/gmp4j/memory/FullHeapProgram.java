@@ -48,7 +48,7 @@ final class FullHeapProgram {
         }
         Ballast.drop();
         gmp.close();
-        System.out.println("caches left: " + memory.figures().caches());
+        System.out.println("caches left: " + memory.stats().caches());
         memory.close();
         System.exit(0);
     }

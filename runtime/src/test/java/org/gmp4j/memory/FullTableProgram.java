@@ -44,7 +44,7 @@ final class FullTableProgram {
         Field f = Heap.class.getDeclaredField("mappings");
         f.setAccessible(true);
         int noted = ((Map<?, ?>) f.get(memory.heap)).size();
-        System.out.println("refused: " + refused + ", live: " + memory.figures().live() + ", noted: " + noted);
+        System.out.println("refused: " + refused + ", live: " + memory.stats().live() + ", noted: " + noted);
         System.exit(0);
     }
 }

@@ -119,7 +119,7 @@ class McacheStressTest {
                 }
             }
         }
-        Figures f = memory.figures();
+        AllocatorStats f = memory.stats();
         assertEquals(0, f.live(), f::toString);
         assertEquals(0, f.caches());
         assertEquals(numbers.get(), f.allocations());
@@ -191,7 +191,7 @@ class McacheStressTest {
                 memory.close();
                 all.await();
                 plain.join();
-                assertEquals(0, memory.figures().caches());
+                assertEquals(0, memory.stats().caches());
             }
             assertEquals(4 * rounds, ended.get());
         }

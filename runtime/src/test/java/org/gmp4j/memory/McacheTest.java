@@ -90,11 +90,11 @@ class McacheTest {
                 memory.free(m.any());
             }
         }
-        assertEquals(m.order.size(), memory.figures().live());
+        assertEquals(m.order.size(), memory.stats().live());
         while (!m.order.isEmpty()) {
             memory.free(m.any());
         }
-        Figures f = memory.figures();
+        AllocatorStats f = memory.stats();
         assertEquals(0, f.live());
         assertEquals(0, f.liveBytes());
         assertEquals(f.allocations(), f.frees());
@@ -129,7 +129,7 @@ class McacheTest {
             });
             MemorySegment outside = memory.allocate(100);
             assertNotEquals(at[0], outside.address());
-            assertEquals(1, memory.figures().caches());
+            assertEquals(1, memory.stats().caches());
             memory.free(outside);
         }
     }
@@ -153,9 +153,9 @@ class McacheTest {
                         memory.free(s);
                     }
                 });
-                mapped = i == 0 ? memory.figures().mappedBytes() : mapped;
+                mapped = i == 0 ? memory.stats().mappedBytes() : mapped;
             }
-            Figures f = memory.figures();
+            AllocatorStats f = memory.stats();
             int batch = SizeClasses.batch(SizeClasses.of(64, 1));
             assertTrue(f.batches() <= 2L * rounds * (each / batch + 2), f::toString);
             assertEquals(mapped, f.mappedBytes());
@@ -212,9 +212,9 @@ class McacheTest {
                         }
                         kept[0] = memory.allocate(4096);
                     });
-                    assertEquals(1, memory.figures().caches());
+                    assertEquals(1, memory.stats().caches());
                 }
-                Figures f = memory.figures();
+                AllocatorStats f = memory.stats();
                 assertEquals(0, f.caches());
                 assertEquals(1, f.live());
                 assertEquals(101 * (i + 1), f.allocations());
@@ -245,8 +245,8 @@ class McacheTest {
                 assertThrows(OutOfMemoryError.class, () -> memory.allocate(1, 1L << 62));
                 assertThrows(OutOfMemoryError.class, () -> memory.allocate(SizeClasses.LARGEST + 1, 1L << 62));
             });
-            assertEquals(0, memory.figures().live());
-            assertEquals(0, memory.figures().mappedBytes());
+            assertEquals(0, memory.stats().live());
+            assertEquals(0, memory.stats().mappedBytes());
             IllegalArgumentException e =
                     assertThrows(IllegalArgumentException.class, () -> Mcache.builder().limit(1 << 20).build());
             assertEquals("limit is 1048576 bytes: use 4194304 or more", e.getMessage());
@@ -270,8 +270,8 @@ class McacheTest {
                     }
                 }
             });
-            assertEquals(0, memory.figures().live());
-            assertEquals(0, memory.figures().largeBytes());
+            assertEquals(0, memory.stats().live());
+            assertEquals(0, memory.stats().largeBytes());
         }
     }
 
@@ -304,7 +304,7 @@ class McacheTest {
                 assertThrows(IllegalStateException.class, () -> memory.free(large));
                 memory.free(s.asReadOnly());
             });
-            assertEquals(0, memory.figures().live());
+            assertEquals(0, memory.stats().live());
         }
     }
 
@@ -325,7 +325,7 @@ class McacheTest {
                     }
                 }
             });
-            assertEquals(0, memory.figures().live());
+            assertEquals(0, memory.stats().live());
         }
     }
 
@@ -346,7 +346,7 @@ class McacheTest {
                 assertThrows(OutOfMemoryError.class, () -> memory.allocate(1));
                 memory.free(all.removeLast());
                 all.add(memory.allocate(SizeClasses.LARGEST)); // It goes on.
-                Figures f = memory.figures();
+                AllocatorStats f = memory.stats();
                 assertEquals(all.size(), f.live());
                 assertEquals(2L * Chunk.BYTES, f.mappedBytes());
                 assertEquals(2L * Chunk.BYTES, f.liveBytes());
@@ -369,7 +369,7 @@ class McacheTest {
                 assertEquals("the Mcache is closed",
                         assertThrows(IllegalStateException.class, () -> memory.allocate(x.byteSize())).getMessage());
             }
-            Figures f = memory.figures();
+            AllocatorStats f = memory.stats();
             assertEquals(2, f.live());
             assertEquals(2, f.allocations());
             assertEquals(0, f.caches());

@@ -20,7 +20,7 @@ import org.gmp4j.Chan;
 import org.gmp4j.testing.TestGmp;
 import org.junit.jupiter.api.Test;
 
-/** {@link Hold}: what a thread dump looks at does not move. That the JVM does not crash: {@code ThreadDumpTest}. */
+/** {@link DumpHold}: what a thread dump looks at does not move. That the JVM does not crash: {@code ThreadDumpTest}. */
 class HoldTest {
     private static final int MANY = 200;
     private static final long A_WHILE = 20_000_000;
@@ -49,9 +49,9 @@ class HoldTest {
                 Thread.onSpinWait();
             }
             Stack st = stack.get();
-            Hold h = null;
+            DumpHold h = null;
             while (h == null) {
-                h = Hold.take(st);
+                h = DumpHold.take(st);
             }
             Thread carrier = st.host.thread;
             goOn.set(true);

@@ -527,7 +527,7 @@ class RetakeTest {
         try (TestGmp gmp = TestGmp.with(b -> b.procs(1).debug("asyncpreemptoff=1"))) {
             assertTrue(gmp.gmp.call(() -> {
                 long pp = Machine.current().attachedP();
-                Request r = new Request();
+                WatchedP r = new WatchedP();
                 assertFalse(r.changed(pp), "nobody waits, as before");
                 Go.go(() -> { });
                 assertTrue(r.changed(pp), "one in runnext");

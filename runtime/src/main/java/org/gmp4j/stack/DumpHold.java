@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  * <p>If a goroutine yields while it is held, its M waits, with its P, until the dump has read the frames. The dump then shows frames of
  * the M instead of the goroutine's. Meanwhile the M reports to the JVM that the switch is over, because the dump would wait for that.
  */
-final class Hold {
+final class DumpHold {
     /** In place of a state: the thread is mounted. */
     private static final int MOUNTED = -1;
     /** In place of a state: the thread is not held. */
@@ -43,7 +43,7 @@ final class Hold {
 
     static {
         try {
-            OVER = MethodHandles.lookup().findVarHandle(Hold.class, "over", boolean.class).withInvokeExactBehavior();
+            OVER = MethodHandles.lookup().findVarHandle(DumpHold.class, "over", boolean.class).withInvokeExactBehavior();
         } catch (ReflectiveOperationException e) {
             throw new AssertionError(e);
         }
@@ -58,25 +58,25 @@ final class Hold {
     private volatile @Nullable String name;
     private volatile boolean over;
 
-    private Hold(Stack st, int state) {
+    private DumpHold(Stack st, int state) {
         this.st = st;
         this.state = state;
     }
 
     /** Tries to hold a stack. Returns null when the stack is being mounted or unmounted, or another thread holds it. */
-    static @Nullable Hold take(Stack st) {
+    static @Nullable DumpHold take(Stack st) {
         if (!JdkThreads.VERSION.dumpsNeedHolds) {
-            return new Hold(st, FREE);
+            return new DumpHold(st, FREE);
         }
         int s = JdkState.state(st.thread);
         if (isUnmounted(s)) {
             boolean held = JdkState.casState(st.thread, s, s | JdkState.SUSPENDED);
-            return held ? new Hold(st, s) : null;
+            return held ? new DumpHold(st, s) : null;
         }
         if (s != JdkState.RUNNING && s != PINNED && s != TIMED_PINNED) {
             return null;
         }
-        Hold h = new Hold(st, MOUNTED);
+        DumpHold h = new DumpHold(st, MOUNTED);
         if (!st.casHold(null, h)) {
             return null;
         }

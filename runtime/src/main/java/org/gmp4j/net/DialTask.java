@@ -15,19 +15,19 @@ import org.jspecify.annotations.Nullable;
  * the thread that takes it out of {@link #made}: the caller, or, when the caller has left, the first of the two that finds the connection
  * there and closes it.
  */
-final class DialApart {
+final class DialTask {
     private final AtomicReference<@Nullable TcpConn> made = new AtomicReference<>();
     /** It receives the exception if the dial failed, and is closed if there is a connection. */
     private final Chan<Throwable> failed = Chan.make(1);
     private volatile boolean abandoned;
 
-    private DialApart() {
+    private DialTask() {
     }
 
     static TcpConn dial(Dialer d, Context parent, String address) throws IOException, InterruptedException {
         Limits.INTERRUPTIBLY.check();
         GStack.checkAll(); // An overflow of the stack must come before anything is started.
-        return new DialApart().run(d, parent.withCancel(), address);
+        return new DialTask().run(d, parent.withCancel(), address);
     }
 
     @SuppressWarnings("NullAway") // If there was no failure, made has the connection.

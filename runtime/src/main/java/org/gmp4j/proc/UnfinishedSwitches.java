@@ -16,8 +16,8 @@ import org.jspecify.annotations.Nullable;
  * that of a thread about to park, which is harmless: an unpark leaves a permit, a notify leaves a mark, and the park sees both when it
  * completes.
  */
-final class Leftovers {
-    private static final VarHandle FIRST = FieldHandle.of(MethodHandles.lookup(), Leftovers.class, "first", GStack.class);
+final class UnfinishedSwitches {
+    private static final VarHandle FIRST = FieldHandle.of(MethodHandles.lookup(), UnfinishedSwitches.class, "first", GStack.class);
 
     /** The list, linked by {@link GStack#nextLeft}. Ms push to it, and sysmon takes all of it. */
     private volatile @Nullable GStack first;
@@ -39,7 +39,7 @@ final class Leftovers {
 
     /** Runs the accesses to the list once: see {@link Warm}. */
     static void rehearse() {
-        Leftovers none = new Leftovers();
+        UnfinishedSwitches none = new UnfinishedSwitches();
         boolean _ = FIRST.compareAndSet(none, (GStack) null, (GStack) null);
         none.first = (GStack) FIRST.getAndSet(none, (GStack) null);
     }

@@ -13,14 +13,14 @@ import org.gmp4j.struct.WaitReason;
 import org.junit.jupiter.api.Test;
 
 /** What ends a wait, at the moments that are hard to meet. The other tests are {@code EndingsTest} and {@code LockEndingsTest}. */
-class EndingTest {
+class WaitCancellationTest {
     private final HeapMutex lock = new HeapMutex(LockRank.SEMA);
     private final WaitQ q = new WaitQ();
     private final CountDownLatch late = new CountDownLatch(1);
     private volatile Thread ender;
 
     /** Whoever ends it is held up before the lock. */
-    private final class Slow extends Ending {
+    private final class Slow extends WaitCancellation {
         Slow() {
             super(Limits.DEFAULT);
         }

@@ -2,17 +2,17 @@
 package org.gmp4j;
 
 import org.gmp4j.queue.WaitQ;
-import org.gmp4j.wait.Ending;
 import org.gmp4j.wait.Limits;
+import org.gmp4j.wait.WaitCancellation;
 
 /**
  * Ends the wait of a select. It acts as one more waker, whose sudog is in no queue. Like all wakers it holds the lock of one of the
  * channels, so it finds the select parked. One of the wakers wins ({@code WaitQ}).
  */
-final class SelectEnding extends Ending {
+final class SelectCancellation extends WaitCancellation {
     private final Hchan first;
 
-    SelectEnding(Hchan first, Limits limits) {
+    SelectCancellation(Hchan first, Limits limits) {
         super(limits);
         this.first = first;
     }

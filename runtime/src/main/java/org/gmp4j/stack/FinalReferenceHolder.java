@@ -11,7 +11,7 @@ import java.lang.reflect.Constructor;
  * first. After that they process these references, and keep all objects that are reachable from them. This does not depend on
  * finalization, which may be off. Thread-safe.
  */
-public final class Ark {
+public final class FinalReferenceHolder {
     private static final Constructor<?> MAKE;
     private static final long REFERENT;
 
@@ -30,7 +30,7 @@ public final class Ark {
     private final Object reference;
 
     /** Holds {@code o}. The caller must keep no other reference to it. */
-    public Ark(Object o) {
+    public FinalReferenceHolder(Object o) {
         try {
             reference = MAKE.newInstance(o, null);
         } catch (ReflectiveOperationException e) {

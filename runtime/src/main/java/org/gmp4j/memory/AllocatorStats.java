@@ -16,6 +16,6 @@ package org.gmp4j.memory;
  * @param caches the number of Ps that have free blocks of their own
  * @param unboundMappings mappings for a NUMA node which the kernel refused to bind to it
  */
-public record Figures(long live, long liveBytes, long mappedBytes, long largeBytes, long allocations, long frees, long batches, int caches,
-        int unboundMappings) {
+public record AllocatorStats(long live, long liveBytes, long mappedBytes, long largeBytes, long allocations, long frees, long batches,
+        int caches, int unboundMappings) {
 }

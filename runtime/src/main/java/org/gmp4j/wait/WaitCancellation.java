@@ -32,7 +32,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Interrupts are reported by {@link InterruptHook}.
  */
-public abstract class Ending implements Runnable, InterruptHook.Told {
+public abstract class WaitCancellation implements Runnable, InterruptHook.Told {
     private static final int TIME = 1;
     private static final int INTERRUPT = 2;
     private static final int CANCEL = 3;
@@ -52,7 +52,7 @@ public abstract class Ending implements Runnable, InterruptHook.Told {
     private boolean out;
 
     /** Makes an object for one wait of the calling thread. */
-    protected Ending(Limits limits) {
+    protected WaitCancellation(Limits limits) {
         this.limits = limits;
     }
 
@@ -177,7 +177,7 @@ public abstract class Ending implements Runnable, InterruptHook.Told {
             default -> {
                 if (limits.interrupts() == Limits.Interrupts.ALWAYS) {
                     boolean _ = Thread.interrupted();
-                    throw Ending.<RuntimeException>sneaky(new InterruptedException());
+                    throw WaitCancellation.<RuntimeException>sneaky(new InterruptedException());
                 }
                 throw new WaitInterruptedException();
             }
@@ -231,7 +231,7 @@ public abstract class Ending implements Runnable, InterruptHook.Told {
     }
 
     /** Ends a wait in a queue with a lock of its own, if no more has to be done than to remove the sudog. */
-    public static final class OfQueue extends Ending {
+    public static final class OfQueue extends WaitCancellation {
         private final HeapMutex lock;
         private final WaitQ q;
 
@@ -260,9 +260,9 @@ public abstract class Ending implements Runnable, InterruptHook.Told {
 
     /** The timer of a limit of time. Its lock is never held together with that of the object on which the caller waits. */
     private static final class Limit extends RuntimeTimer {
-        private final Ending of;
+        private final WaitCancellation of;
 
-        Limit(Ending of) {
+        Limit(WaitCancellation of) {
             super(new HeapMutex(LockRank.SEMA));
             this.of = of;
         }

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * @param affinity the policy
  * @param cpus the CPUs that the process could use when they were dealt
  */
-record Dealing(Affinity affinity, BitSet cpus) implements Placement.Dealer {
+record CpuAssignment(Affinity affinity, BitSet cpus) implements Placement.Dealer {
     /** Returns the placement for the CPUs that the process may use now. */
     static Placement deal(Affinity affinity) {
         return affinity.equals(Affinity.none()) ? Placement.NONE : dealt(affinity, Topology.system());
@@ -29,7 +29,7 @@ record Dealing(Affinity affinity, BitSet cpus) implements Placement.Dealer {
         BitSet used = new BitSet();
         places.forEach(used::or);
         int most = affinity.limitsProcs() ? Math.min(used.cardinality(), Config.MOST_PROCS) : Config.MOST_PROCS;
-        return new Placement(places, Places.of(places, topology), most, new Dealing(affinity, topology.allowed()));
+        return new Placement(places, Places.of(places, topology), most, new CpuAssignment(affinity, topology.allowed()));
     }
 
     @Override

@@ -20,11 +20,11 @@ import org.jspecify.annotations.Nullable;
  * Then a pooled stack calls {@link Goexit0#goexit0}. A thread with an identity returns to the JDK's code, and its M wakes the threads
  * that join it. No exception leaves this class, whatever user code threw on the way.
  */
-final class Ends {
+final class GoroutineExit {
     /** How many times main yields to goroutines whose deferred work runs after a panic. */
     private static final int PATIENCE = 1000;
 
-    private Ends() {
+    private GoroutineExit() {
     }
 
     /** Runs {@code fn} as the goroutine on {@code st}, the caller's stack, from its first instruction to its end. */

@@ -6,18 +6,18 @@ import org.gmp4j.proc.GStack;
 import org.gmp4j.queue.WaitQ;
 import org.gmp4j.struct.Sudog;
 import org.gmp4j.struct.WaitReason;
-import org.gmp4j.wait.Ending;
 import org.gmp4j.wait.Limits;
+import org.gmp4j.wait.WaitCancellation;
 import org.gmp4j.wait.Waiting;
 import org.jspecify.annotations.Nullable;
 
 /** Ends a wait in one of a channel's queues, under the channel's lock. Also has the sends and receives whose wait may be ended. */
-final class ChanEnding extends Ending {
+final class ChanCancellation extends WaitCancellation {
     private final Hchan c;
     private final WaitQ q;
     private final Limits limits;
 
-    ChanEnding(Hchan c, WaitQ q, Limits limits) {
+    ChanCancellation(Hchan c, WaitQ q, Limits limits) {
         super(limits);
         this.c = c;
         this.q = q;
@@ -26,7 +26,7 @@ final class ChanEnding extends Ending {
 
     /** Sends, waiting until one of the limits ends the wait. Returns false when the time was up. Called inside {@link GStack#enter}. */
     static boolean send(Hchan c, @Nullable GStack st, @Nullable Object v, long w, Limits limits) {
-        ChanEnding e = new ChanEnding(c, c.sendq, limits);
+        ChanCancellation e = new ChanCancellation(c, c.sendq, limits);
         e.begin();
         try {
             c.lock.lock();
@@ -66,8 +66,8 @@ final class ChanEnding extends Ending {
     }
 
     /**
-     * Waits until the channel is closed and drained, without receiving. An interrupt ends the wait where {@link Ending#byDefault} is
-     * true.
+     * Waits until the channel is closed and drained, without receiving. An interrupt ends the wait where {@link WaitCancellation#byDefault}
+     * is true.
      *
      * @return false when {@code ctx} was cancelled before that
      */
@@ -75,9 +75,9 @@ final class ChanEnding extends Ending {
         GStack st = GStack.enter();
         try {
             c.lock.lock();
-            ChanEnding e;
+            ChanCancellation e;
             try { // There may be no memory.
-                e = new ChanEnding(c, c.drainq(), Limits.until(ctx));
+                e = new ChanCancellation(c, c.drainq(), Limits.until(ctx));
             } finally {
                 c.lock.unlock();
             }

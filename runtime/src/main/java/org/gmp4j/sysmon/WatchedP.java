@@ -9,7 +9,7 @@ import org.gmp4j.queue.Runq;
  * Sysmon's record of a P. It has the latest request to hand the P off, with the state by which the answer is recognised, and the first G of
  * the P's queue at the last scan. Only sysmon uses it.
  */
-final class Request implements Monitor.Watched {
+final class WatchedP implements Monitor.Watched {
     /** The M that was asked; 0 if no request is pending. */
     long mp;
     /** The P's schedtick and syscalltick, and the M's goroutine with its id, at the time of the request. */
@@ -26,8 +26,8 @@ final class Request implements Monitor.Watched {
     /** Names the first G of the P's queue at the last scan: -1 minus the head of the ring, or runnext if the ring is empty. */
     private long first;
 
-    static Request of(Processor pr) {
-        return (Request) pr.watched;
+    static WatchedP of(Processor pr) {
+        return (WatchedP) pr.watched;
     }
 
     /**
