@@ -22,7 +22,7 @@ final class ChanQueue<T> extends AbstractQueue<T> implements BlockingQueue<T> {
         this.c = Objects.requireNonNull(c, "c");
     }
 
-    /** Returns the limit as a duration; 292 years for more. */
+    /** Returns a time limit as a duration. A limit of more nanoseconds than a long holds counts as about 292 years. */
     private static Duration of(long timeout, TimeUnit unit) {
         return Duration.ofNanos(unit.toNanos(timeout));
     }
@@ -98,7 +98,7 @@ final class ChanQueue<T> extends AbstractQueue<T> implements BlockingQueue<T> {
     @Override
     public boolean remove(@Nullable Object o) {
         for (Object v : c.elements()) {
-            if (v != null && v.equals(o) && c.receive(v, 0)) { // False if another receiver took it meanwhile.
+            if (v != null && v.equals(o) && c.receive(v, 0)) { // The call returns false if another receiver has taken the element.
                 return true;
             }
         }
@@ -115,10 +115,10 @@ final class ChanQueue<T> extends AbstractQueue<T> implements BlockingQueue<T> {
         return Spliterators.spliteratorUnknownSize(iterator(), Spliterator.ORDERED | Spliterator.NONNULL | Spliterator.CONCURRENT);
     }
 
-    /** Iterates over the elements that were buffered when the iterator was made. For one thread. */
+    /** Iterates over the elements that were buffered when the iterator was made. Not thread-safe. */
     private static final class Elements<T> implements Iterator<T> {
         private final Chan<T> c;
-        /** The elements; null in the places of those that this iterator has removed. */
+        /** The elements. {@link #remove} replaces an element by null. */
         private final @Nullable Object[] all;
         private int next;
 
@@ -133,7 +133,7 @@ final class ChanQueue<T> extends AbstractQueue<T> implements BlockingQueue<T> {
         }
 
         @Override
-        @SuppressWarnings({"unchecked", "NullAway"}) // Only places before the next are null.
+        @SuppressWarnings({"unchecked", "NullAway"}) // Only elements that next has already returned become null.
         public T next() {
             if (!hasNext()) {
                 throw new NoSuchElementException();
@@ -152,7 +152,7 @@ final class ChanQueue<T> extends AbstractQueue<T> implements BlockingQueue<T> {
                 same += all[i] == v ? 1 : 0;
             }
             all[next - 1] = null;
-            boolean _ = c.receive(v, same); // False if another receiver took it.
+            boolean _ = c.receive(v, same); // Another receiver may have taken the element.
         }
     }
 }

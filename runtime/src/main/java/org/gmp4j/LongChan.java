@@ -17,17 +17,22 @@ import org.jspecify.annotations.NullMarked;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A {@link Chan} of longs. Order, waits, messages and callers are as there, and so are the effects of interrupts and bubbles. No operation
- * allocates, except a wait with a time limit, and one that returns a {@link Recv} where the compiler cannot remove it. Thread-safe.
+ * A {@link Chan} of longs. It is like a {@code Chan} in the order of elements, in its waits, in the messages of its exceptions, in the
+ * threads that may call it, and in the effects of interrupts and bubbles. Operations allocate no objects, with two exceptions: a wait that
+ * a time limit, a context or an interrupt may end, and a {@link Recv} if the JIT compiler cannot remove it. Thread-safe.
  *
  * <p>The buffer is off-heap, with 8 bytes for each element. It comes from the C library's allocator and does not count as a direct buffer.
  * The buffer is freed as soon as the channel is closed and drained. The buffer of a channel that is only dropped is freed after the
- * collector has found the channel, so close channels that you make in large numbers. When all buffers of the process together exceed a
- * quarter of the greatest heap size, and twice their size after the last such call, the making of a channel calls {@link System#gc}.
+ * collector has found the channel, so close channels that you make in large numbers. When the buffers of the process together
+ * exceed a limit, {@link #make(int)} calls {@link System#gc}. The limit is the largest of 16 MiB, a quarter of the maximum heap size, and
+ * twice the total that was left after the last such call.
  */
 @NullMarked
 public final class LongChan extends Hchan implements Iterable<Long> {
-    /** The buffer's address, 0 for an unbuffered channel. After each access a fence keeps the channel alive, and so the memory. */
+    /**
+     * The buffer's address, 0 for an unbuffered channel. A reachability fence after each access keeps the channel, and so the memory, alive
+     * until then.
+     */
     private final long buf;
     /** The buffer; null for an unbuffered channel. It is freed when the channel is closed and drained, after which no access follows. */
     private final LongBlock block;
@@ -69,8 +74,8 @@ public final class LongChan extends Hchan implements Iterable<Long> {
      * Makes a channel with a buffer for {@code capacity} elements.
      *
      * @throws IllegalArgumentException "makechan: size out of range" when {@code capacity} is negative
-     * @throws OutOfMemoryError when there is no memory for the buffer, or for the thread that frees the buffers of collected channels,
-     *     which the first buffered channel starts
+     * @throws OutOfMemoryError when there is no memory for the buffer. The first buffered channel also starts a thread that frees the
+     *     buffers of collected channels, and this is thrown when there is no memory for that thread
      */
     public static LongChan make(int capacity) {
         return new LongChan(capacity);
@@ -122,8 +127,8 @@ public final class LongChan extends Hchan implements Iterable<Long> {
     }
 
     /**
-     * Waits for an element for at most {@code d} and returns it, with whether there was one: there is none when the channel is closed and
-     * drained. Returns null when the time was up.
+     * Waits for an element for at most {@code d} and returns it in a {@code Recv}, which also says whether there was one. There is none
+     * when the channel is closed and drained. Returns null when the time was up.
      *
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##waits the package}.
      */
@@ -173,12 +178,12 @@ public final class LongChan extends Hchan implements Iterable<Long> {
         return recv(Limits.until(ctx)).value;
     }
 
-    /** Like {@link #recvUnless}, this waits for an element. Returns it with whether there was one. */
+    /** Like {@link #recvUnless}, this waits for an element. The result also says whether there was one. */
     public Recv recvOkUnless(Cancelable ctx) {
         return recv(Limits.until(ctx));
     }
 
-    /** Like {@link #recvInterruptibly}, this waits for an element. Returns it with whether there was one. */
+    /** Like {@link #recvInterruptibly}, this waits for an element. The result also says whether there was one. */
     public Recv recvOkInterruptibly() throws InterruptedException {
         return recv(Limits.INTERRUPTIBLY);
     }
@@ -282,7 +287,8 @@ public final class LongChan extends Hchan implements Iterable<Long> {
     }
 
     /**
-     * Waits for an element and returns it, with whether there was one: there is none when the channel is closed and drained.
+     * Waits for an element and returns it in a {@code Recv}, which also says whether there was one. There is none when the channel is
+     * closed and drained.
      *
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##waits the package}.
      */
@@ -309,7 +315,8 @@ public final class LongChan extends Hchan implements Iterable<Long> {
     }
 
     /**
-     * Receives if that needs no wait, and returns the element with whether there was one. Returns null when it would have to wait.
+     * Receives if that needs no wait. Returns the element, and whether there was one, in a {@code Recv}. Returns null when it would have to
+     * wait.
      */
     public @Nullable Recv tryRecvOk() {
         long found = lookRecv();
@@ -337,7 +344,10 @@ public final class LongChan extends Hchan implements Iterable<Long> {
         return v;
     }
 
-    /** Returns the element that a waiting sudog got. Returns 0 when a close woke it, or there is no sudog as the channel was closed. */
+    /**
+     * Returns the element that the sudog {@code sg} got after a wait, and frees the sudog. Returns 0 when a close ended the wait. Returns
+     * 0, too, when {@code sg} is CLOSED: the channel was closed already, and there was no wait.
+     */
     private long woken(@Nullable GStack st, long sg) {
         if (sg == CLOSED) {
             return 0;
@@ -352,7 +362,7 @@ public final class LongChan extends Hchan implements Iterable<Long> {
         return buf + (long) i * Long.BYTES;
     }
 
-    /** Removes and returns the first element, and moves that of a waiting sender into the buffer. The caller holds the lock. */
+    /** Removes and returns the first element. Moves the element of {@code sender}, if any, into the buffer. The caller holds the lock. */
     private long take(long sender) {
         if (!buffered()) {
             return Sudog.LONG_ELEM.get(sender);
@@ -360,7 +370,7 @@ public final class LongChan extends Hchan implements Iterable<Long> {
         int i = place();
         long v = Mem.LONG.get(place(i));
         if (sender != 0) {
-            Mem.LONG.set(place(i), Sudog.LONG_ELEM.get(sender)); // If a sender waits, the buffer was full, and this place is free now.
+            Mem.LONG.set(place(i), Sudog.LONG_ELEM.get(sender)); // If a sender waits, the buffer was full, so this place is its new end.
         }
         Reference.reachabilityFence(this);
         took(sender);
@@ -372,7 +382,7 @@ public final class LongChan extends Hchan implements Iterable<Long> {
 
     @Override
     public void close() {
-        GStack.checkAll(); // Once the channel is closed, its buffer must be freed, which needs stack.
+        GStack.checkAll(); // After the close the buffer must be freed, which needs stack, too.
         super.close();
         if (block != null) {
             GStack st = GStack.enterChecked();

@@ -11,9 +11,10 @@ import org.jspecify.annotations.Nullable;
  * that only receives. Go's {@code <-chan T}. Thread-safe.
  *
  * <p>Goroutines, virtual threads and platform threads may call all methods. An interrupt does not end the waits of goroutines and plain
- * threads. It ends a wait of a virtual thread of a {@link Gmp} by a {@link WaitInterruptedException}, and the forms named
- * {@code …Interruptibly} on any thread by an {@link InterruptedException}. In a bubble of {@code Synctest} the clock moves on during a wait
- * on a channel of the bubble. Such a channel throws an {@link IllegalStateException} when a caller outside of the bubble uses it.
+ * threads. On a virtual thread of a {@link Gmp} it ends a wait, which throws a {@link WaitInterruptedException}. On any thread it ends a
+ * call of a method named {@code …Interruptibly}, which throws an {@link InterruptedException}. In a bubble of {@code Synctest} the clock
+ * moves on during a wait on a channel of the bubble. Such a channel throws an {@link IllegalStateException} when a caller outside of the
+ * bubble uses it.
  *
  * @param <T> the type of its elements; {@code null} is never one
  */
@@ -30,7 +31,8 @@ public sealed interface RecvChan<T> extends Iterable<T> permits Chan {
     @Nullable T recv();
 
     /**
-     * Waits for an element and returns it, with whether there was one: there is none when the channel is closed and drained.
+     * Waits for an element and returns it in a {@code Recv}, which also says whether there was one. There is none when the channel is
+     * closed and drained.
      *
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##waits the package}.
      *
@@ -46,7 +48,8 @@ public sealed interface RecvChan<T> extends Iterable<T> permits Chan {
     @Nullable T tryRecv();
 
     /**
-     * Receives if that needs no wait, and returns the element with whether there was one. Returns null when it would have to wait.
+     * Receives if that needs no wait. Returns the element, and whether there was one, in a {@code Recv}. Returns null when it would have to
+     * wait.
      */
     Chan.@Nullable Recv<T> tryRecvOk();
 
@@ -62,8 +65,8 @@ public sealed interface RecvChan<T> extends Iterable<T> permits Chan {
     @Nullable T recvWithin(Duration d);
 
     /**
-     * Waits for an element for at most {@code d} and returns it, with whether there was one: there is none when the channel is closed and
-     * drained. Returns null when the time was up.
+     * Waits for an element for at most {@code d} and returns it in a {@code Recv}, which also says whether there was one. There is none
+     * when the channel is closed and drained. Returns null when the time was up.
      *
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##waits the package}.
      *
@@ -106,7 +109,7 @@ public sealed interface RecvChan<T> extends Iterable<T> permits Chan {
      */
     Chan.Recv<T> recvOkUnless(Cancelable ctx);
 
-    /** Returns how many elements are in the buffer; 0 for a timer's channel, whose times come when they are received. */
+    /** Returns how many elements are in the buffer; 0 for a timer's channel, which makes each time when it is received. */
     int len();
 
     /** Returns how many elements fit the buffer; 0 for a timer's channel. */

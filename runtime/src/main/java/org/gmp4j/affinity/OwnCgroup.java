@@ -4,14 +4,19 @@ package org.gmp4j.affinity;
 import java.nio.file.Path;
 import java.util.List;
 
-/** Checks whether this process has a cgroup of its own, so that nice values count among its own threads alone. */
+/**
+ * Checks whether this process is alone in a cgroup that has a CPU share of its own. If so, the nice values of its threads only divide that
+ * share among these threads, and take no CPU from other processes or give them any.
+ */
 public final class OwnCgroup {
     private static final String V2 = "0::";
 
     private OwnCgroup() {
     }
 
-    /** Reads it from the machine's files. Returns false when they cannot be read. */
+    /**
+     * Returns whether this process is alone in its cgroup, as {@code /proc} and {@code /sys} say. Returns false when they cannot be read.
+     */
     public static boolean isOwn() {
         return isOwn(new SysFiles(Path.of("/")), ProcessHandle.current().pid());
     }
@@ -19,7 +24,7 @@ public final class OwnCgroup {
     /**
      * Returns whether the cgroup (version 2) of this process has a share of the CPU, and no other process is in it.
      *
-     * @param pid the process's id in the cgroup's file
+     * @param pid the id of this process, as {@code cgroup.procs} lists it
      */
     static boolean isOwn(SysFiles files, long pid) {
         for (String line : SysFiles.lines(files.at("/proc/self/cgroup"))) {

@@ -5,18 +5,20 @@ import java.util.Locale;
 
 /** The order in which a thread without work searches the queues of other Ps. Immutable. */
 public enum StealOrder {
-    /** Every P as likely as any other to be the next: Go's order, and the default. Needs no placement. */
+    /** A random order, in which each P is equally likely to come next. It is Go's order and the default. It needs no placement. */
     UNIFORM,
 
     /**
-     * The Ps of the same core first, then of the same cache, node, package, and the others last; within each of these uniform. One
-     * search in sixteen is uniform, so that work of distant Ps is found even if near Ps always have some.
+     * The nearest Ps first: those of the same core, then of the same cache, of the same NUMA node, of the same package, and last all
+     * others. The order within each of these groups is random. One search in sixteen is {@link #UNIFORM}, so that work of distant Ps is
+     * found even if near Ps always have some. It needs a placement.
      */
     NEAREST,
 
     /**
-     * Three times, two Ps at random, and a theft from the one with more work; then, if none of the six had any, one uniform walk over
-     * all. Reads fewer queues if most Ps have work, and steals larger shares. Needs no placement.
+     * Up to three times the thread chooses two Ps at random, and steals from the one with the longer queue. If no chosen P has any work, it
+     * visits all Ps once in {@link #UNIFORM} order. This reads fewer queues if most Ps have work, and steals larger shares. It needs no
+     * placement.
      */
     TWO;
 

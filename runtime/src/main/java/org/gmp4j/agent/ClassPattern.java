@@ -2,9 +2,9 @@
 package org.gmp4j.agent;
 
 /**
- * A pattern of class names: {@code com.acme.Parser}, {@code com.acme.*} (the classes of one package),
- * {@code com.acme.**} (those below as well), {@code **Test}. {@code *} stands for any characters but a dot, {@code **}
- * for any.
+ * A pattern of class names. Examples: {@code com.acme.Parser}; {@code com.acme.*}, the classes of one package; {@code com.acme.**}, the
+ * classes of that package and of the packages below it; {@code **Test}. {@code *} stands for any characters but a dot, and {@code **} for
+ * any characters.
  */
 final class ClassPattern {
     private final String text;
@@ -12,7 +12,7 @@ final class ClassPattern {
     /**
      * Reads a pattern.
      *
-     * @throws IllegalArgumentException with one sentence for the user
+     * @throws IllegalArgumentException when the text is no pattern; its message is one sentence for the user
      */
     ClassPattern(String text) {
         boolean ok = !text.isEmpty() && !text.contains("***") && !text.contains("..") && !text.startsWith(".")
@@ -28,9 +28,9 @@ final class ClassPattern {
         this.text = text.replace('.', '/');
     }
 
-    /** Returns the number of characters that the pattern fixes. Of two patterns that match, the one with more decides. */
+    /** Returns the number of the pattern's characters that are no wildcards. Of two patterns that match, the one with more decides. */
     int weight() {
-        int n = 0; // No stream: this runs while classes load, also classes of streams and lambdas.
+        int n = 0; // No stream, because this runs while classes are loaded, and these may be the classes of streams and lambdas.
         for (int i = 0; i < text.length(); i++) {
             n += text.charAt(i) == '*' ? 0 : 1;
         }

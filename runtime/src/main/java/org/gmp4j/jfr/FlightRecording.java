@@ -20,8 +20,8 @@ import org.gmp4j.stack.JdkThreads;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Registers the scheduler's events with JFR: when the first recording of the process begins, or by {@code jfr=1}. Until then no class of
- * JFR is loaded but one, a second after the start.
+ * Registers the scheduler's events with JFR, when the first recording of the process begins, or at the start if {@code jfr=1} is set.
+ * Before the registration the runtime loads only one class of JFR, in order to check each second whether JFR is in use.
  */
 public final class FlightRecording {
     private static final double NANOS = 1e9;
@@ -42,7 +42,7 @@ public final class FlightRecording {
     }
 
     /**
-     * Registers the events, once in a process. Waits for locks of JFR's.
+     * Registers the events, once in a process. It may wait for locks of JFR.
      *
      * @throws NoClassDefFoundError when there is no module {@code jdk.jfr}
      */
@@ -67,14 +67,14 @@ public final class FlightRecording {
         look();
     }
 
-    /** Has all schedulers report waits while a recording has them enabled. */
+    /** Makes all schedulers report waits if a recording has enabled the event for them, or else stop reporting them. */
     private static void look() {
         for (Scheduler s : Scheduler.all()) {
             look(s);
         }
     }
 
-    /** Has one scheduler report waits while a recording has them enabled. Does not wait. */
+    /** Makes one scheduler report waits if a recording has enabled the event for them, or else stop reporting them. Does not block. */
     public static void look(Scheduler s) {
         EventType t = waits;
         if (t != null) {
@@ -146,7 +146,7 @@ public final class FlightRecording {
         try {
             return new Metrics(s).read();
         } catch (IllegalStateException closed) {
-            return null; // It has been closed just now.
+            return null; // The scheduler has been closed meanwhile.
         }
     }
 

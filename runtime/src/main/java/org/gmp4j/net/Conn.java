@@ -21,8 +21,9 @@ import org.gmp4j.wait.Limits;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A connection ({@code net.Conn}). It is also a blocking channel, for code that takes one, and has streams. It is no {@link
- * java.nio.channels.InterruptibleChannel}: an interrupt may end a call, but does not close the connection.
+ * A connection ({@code net.Conn}). It is a {@link ByteChannel} in blocking mode, for code that takes such a channel, and it has methods
+ * that return streams. It is no {@link java.nio.channels.InterruptibleChannel}: an interrupt may end a call, but does not close the
+ * connection.
  *
  * <p>Bytes are not copied on the way. The kernel reads and writes the buffer, direct or not, or the memory segment that is the argument of
  * a call. No other thread may use it before the call returns. If its arena is closed while the call waits, the call throws an
@@ -31,8 +32,8 @@ import org.jspecify.annotations.Nullable;
  * <p>A call with memory segments allocates nothing, once it is compiled. A call with a buffer or an array makes one or two small objects
  * for the segment of that buffer or array.
  *
- * <p>Thread-safe. The package's description lists the ways in which a call may end early. The position of its buffer, or {@link
- * java.io.InterruptedIOException#bytesTransferred}, then shows how many bytes the call has moved.
+ * <p>Thread-safe. The package's description lists the ways in which a call may end early. Then the position of the call's buffer, or {@link
+ * java.io.InterruptedIOException#bytesTransferred}, shows how many bytes the call has moved.
  */
 public abstract sealed class Conn implements ByteChannel permits TcpConn, UnixConn, DatagramConn {
     final PollFd fd;
@@ -44,7 +45,7 @@ public abstract sealed class Conn implements ByteChannel permits TcpConn, UnixCo
     /** Returns the network and both addresses, for messages. */
     abstract String what();
 
-    /** Returns whether a read of no bytes is the end. */
+    /** Returns whether a read that gets 0 bytes has come to the end of the stream. False for datagrams, which may be empty. */
     abstract boolean isStream();
 
     // Reading
@@ -65,8 +66,8 @@ public abstract sealed class Conn implements ByteChannel permits TcpConn, UnixCo
     }
 
     /**
-     * Like {@link #read(ByteBuffer)}, this reads the bytes that have come, but an interrupt of the calling thread, of any kind, ends the
-     * wait.
+     * Like {@link #read(ByteBuffer)}, this reads the bytes that have come, but an interrupt of the calling thread ends the wait. The caller
+     * may be a goroutine or a thread of any kind.
      *
      * @throws InterruptedException when the calling thread was interrupted before or while it waits; the interrupt status is cleared
      * @throws IOException as {@link #read(ByteBuffer)}
@@ -126,7 +127,7 @@ public abstract sealed class Conn implements ByteChannel permits TcpConn, UnixCo
         return got(readSome(to, Limits.DEFAULT), Limits.DEFAULT);
     }
 
-    /** Does a read into a buffer without room, which does not wait. */
+    /** Reads into a buffer that has no room: returns 0 without a wait, or throws when the connection is closed. */
     private int nothing() throws IOException {
         if (!fd.use(new Nothing())) {
             throw failed("read", IoResult.CLOSED, Limits.DEFAULT);
@@ -251,7 +252,9 @@ public abstract sealed class Conn implements ByteChannel permits TcpConn, UnixCo
         return fd.write(from, 0, from.length);
     }
 
-    /** Moves positions behind so many bytes. A buffer that is in the array twice is moved twice. */
+    /**
+     * Moves the buffers' positions behind the first {@code bytes} bytes. The position of a buffer that is in the array twice moves twice.
+     */
     private static void advance(ByteBuffer[] buffers, int offset, int length, long bytes) {
         long left = bytes;
         for (int i = offset; left > 0 && i < offset + length; i++) {
@@ -290,7 +293,8 @@ public abstract sealed class Conn implements ByteChannel permits TcpConn, UnixCo
     }
 
     /**
-     * Like {@link #write(ByteBuffer)}, this writes all bytes, but an interrupt of the calling thread, of any kind, ends the wait.
+     * Like {@link #write(ByteBuffer)}, this writes all bytes, but an interrupt of the calling thread ends the wait. The caller may be a
+     * goroutine or a thread of any kind.
      *
      * @throws InterruptedException when the calling thread was interrupted before or while it waits; the interrupt status is cleared
      * @throws IOException as {@link #write(ByteBuffer)}
@@ -359,7 +363,8 @@ public abstract sealed class Conn implements ByteChannel permits TcpConn, UnixCo
     }
 
     /**
-     * Writes all of several buffers, with as few system calls as possible. Bytes of other writers do not come in between.
+     * Writes all bytes of several buffers, with as few system calls as possible. Other calls write their bytes before or after these, not
+     * in between.
      *
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j.net##waits the package}.
      *
@@ -372,7 +377,8 @@ public abstract sealed class Conn implements ByteChannel permits TcpConn, UnixCo
     }
 
     /**
-     * Writes all of several buffers, with as few system calls as possible. Bytes of other writers do not come in between.
+     * Writes all bytes of several buffers, with as few system calls as possible. Other calls write their bytes before or after these, not
+     * in between.
      *
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j.net##waits the package}.
      *
@@ -394,7 +400,8 @@ public abstract sealed class Conn implements ByteChannel permits TcpConn, UnixCo
     }
 
     /**
-     * Writes all of several segments, with as few system calls as possible. Bytes of other writers do not come in between.
+     * Writes all bytes of several segments, with as few system calls as possible. Other calls write their bytes before or after these, not
+     * in between.
      *
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j.net##waits the package}.
      *
@@ -507,35 +514,36 @@ public abstract sealed class Conn implements ByteChannel permits TcpConn, UnixCo
         return new ConnOutput(this);
     }
 
-    /** Returns whether no close of the connection has begun. */
+    /** Returns true until a close of the connection begins. */
     @Override
     public boolean isOpen() {
         return fd.isOpen();
     }
 
     /**
-     * Closes the connection. Calls that read or write at that moment get a {@link ClosedException}. When this returns, the descriptor is
-     * closed, by this call or another one. On a closed connection it does nothing. Bytes that were written are still sent.
+     * Closes the connection. Calls that read or write at that moment throw a {@link ClosedException}. When this returns, the descriptor
+     * is closed, even if another thread had begun to close it. On a closed connection this does nothing. Bytes that were written are still
+     * sent.
      *
-     * <p>Any thread may close. It waits for the calls that it ends, and for a close that has begun before. An interrupt does not end
-     * that wait, and in a bubble the wait holds the clock.
+     * <p>Any thread may call this. It waits until the reads and writes that it ends have returned, and until a close that another thread
+     * began is done. An interrupt does not end that wait. In a bubble of {@code Synctest} the bubble's clock stands still during the wait.
      */
     @Override
     public void close() {
         boolean _ = fd.close();
     }
 
-    /** Runs a change of a setting, which may fail and does not wait. */
+    /** Changes a setting of the socket by {@code u}, which may fail and does not wait. */
     final void use(PollFd.Use u) throws IOException {
         use("set", u);
     }
 
-    /** Ends a direction: {@code how} is one of the {@code SHUT} constants. */
+    /** Shuts one direction down: {@code how} is one of the {@code SHUT} constants. */
     final void shutdown(int how) throws IOException {
         use("close", new Shutdown(how));
     }
 
-    /** No lambda: if its linking at the first call ran out of memory, no later call could succeed. */
+    /** A class instead of a lambda: if the first call ran out of memory while it linked a lambda, no later call could succeed. */
     private record Shutdown(int how) implements PollFd.Use {
         @Override
         public void with(int d) {

@@ -30,7 +30,7 @@ public final class UnixListener extends Listener<UnixConn> {
     /**
      * Returns the address on which it listens.
      *
-     * @return the path, or the name with {@code @}
+     * @return the path, or the abstract name with {@code @} in front
      */
     public String addr() {
         return path;
@@ -47,8 +47,8 @@ public final class UnixListener extends Listener<UnixConn> {
     }
 
     /**
-     * Removes the file of the listener, if it is still there, and then closes the listener. Calls that wait in {@link #accept} get a {@link
-     * ClosedException}.
+     * Removes the file of the listener, if it is still there, and then closes the listener. Calls that wait in {@link #accept} throw a
+     * {@link ClosedException}.
      */
     @Override
     public void close() {

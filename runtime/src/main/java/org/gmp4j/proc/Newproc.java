@@ -25,10 +25,10 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A fresh G is a struct and a function. It gets a stack when it first runs.
  *
- * <p>The number of living goroutines. Each P counts the beginnings and the ends of goroutines on it, in two counters that only its owner
- * writes. A reader of the sum reads all counts of ends first, and then all counts of beginnings. Each end that it has read was preceded
- * by its beginning, so the difference is never too small, and if it is 0 then no goroutine lived at the moment between the two
- * readings. {@code close} relies on that.
+ * <p>{@link #gcount} returns the number of living goroutines. Each P counts the goroutines that were started and that ended on it, in two
+ * counters that only its owner writes. gcount first reads all counts of ends, and then all counts of starts. A goroutine whose end it has
+ * counted was started before, so gcount has counted its start as well. Hence the difference is never less than the number of goroutines
+ * that lived at the moment between the two passes. If it is 0, no goroutine lived at that moment, and {@code close} relies on that.
  */
 final class Newproc {
     /** The number of goids that a P takes at a time. */
@@ -75,14 +75,16 @@ final class Newproc {
     }
 
     /**
-     * {@code go fn()} from a timer. The timer is no goroutine, so there need be no living goroutine that keeps the scheduler open. So this
-     * counts the new goroutine first and then reads closing, with a fence between the two. close sets closing and then reads the counts.
-     * One of the two sees the other.
+     * {@code go fn()} from a timer. A timer is no goroutine. So perhaps no goroutine lives, and the scheduler may be closed during this
+     * call. Therefore this first counts the new goroutine and then reads closing, with a fence in between, while close first sets closing
+     * and then reads the counts. So either this call finds the scheduler closing, or close finds the new goroutine.
      *
      * @return false when the scheduler is closing; then nothing was started
      */
     static boolean newprocTimer(Scheduler s, Runnable fn) {
-        GStack st = GStack.enterChecked(); // Must not fail: a context that is cancelled cancels all that derive from it, or none.
+        // Without a check of the stack: the caller may be a cancel, which must not fail after it has cancelled some of a context's
+        // children.
+        GStack st = GStack.enterChecked();
         try {
             Machine m = Machine.of();
             long pp;
@@ -134,8 +136,8 @@ final class Newproc {
     }
 
     /**
-     * Makes a G of a virtual thread that was started and has {@code s} as its scheduler; the G keeps the thread's stack. If a
-     * goroutine of this scheduler started it, which is inside {@link GStack#enter}, the G goes to runnext, as one that {@code go} starts.
+     * Makes a G for a virtual thread of scheduler {@code s} that was started. The G gets the thread's stack. If a goroutine of this
+     * scheduler started the thread, the caller is inside {@link GStack#enter}, and the G goes to runnext, like a G that {@code go} starts.
      *
      * @param site the number of the place where it was started, in the trace; 0 for none
      */
@@ -147,7 +149,7 @@ final class Newproc {
             long gp = slot(s, pp);
             give(gp, st);
             newproc1(s, m, pp, gp, 1, site, name);
-        } else if (!newprocExternal(s, null, st, site, name)) { // On g0 too, where no goroutine keeps the scheduler open.
+        } else if (!newprocExternal(s, null, st, site, name)) { // Also for a start on g0, where the scheduler may be closing.
             throw new RejectedExecutionException("start of a thread on a closed Gmp");
         }
     }
@@ -164,10 +166,10 @@ final class Newproc {
             SchedLock.unlock(sched);
             return false;
         }
-        long _ = Schedt.addNspawnextern(sched, 1); // Under the lock: either close sees this count, or we have seen closing.
+        long _ = Schedt.addNspawnextern(sched, 1); // Under the lock, so either close sees this count, or closing was read as set above.
         long gp = GFree.getGlobal(sched);
         if (gp == 0) {
-            s.waitsForOutside(1); // The goroutine is in no queue yet, and no M runs it, so checkdead would take it for asleep.
+            s.waitsForOutside(1); // The G is in no queue yet, and no M runs it. Without this checkdead might report a deadlock.
             SchedLock.unlock(sched);
             try {
                 gp = s.slots.malg();
@@ -198,7 +200,7 @@ final class Newproc {
         return true;
     }
 
-    /** Returns whether the caller is a goroutine of this scheduler, which cannot end while that goroutine lives. */
+    /** Returns whether the caller is a goroutine of scheduler {@code s}. If it is, the scheduler cannot end during the call. */
     private static boolean insideOf(Scheduler s) {
         GStack st = GStack.current();
         return st != null && st.s == s;
@@ -230,8 +232,8 @@ final class Newproc {
     }
 
     /**
-     * Returns the number of living goroutines. It is exact when none begins or ends meanwhile. Otherwise it is at least the number that
-     * lived between the two readings (see the class), so it is 0 only if none did.
+     * Returns the number of living goroutines. It is exact if no goroutine is started or ends during the call. Otherwise it is at least the
+     * number that lived between the two passes: see the class comment. So it is 0 only if none lived then.
      */
     static long gcount(Scheduler s) {
         long n = -Schedt.NEXITEXTERN.getAcquire(s.sched);

@@ -7,17 +7,23 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Threads and timers that may ready a goroutine from outside of all schedulers of the process: threads that are not Ms and are inside a
- * blocking call of ours, or left one less than a second ago, and timers without a scheduler. They hold off {@link Checkdead}. Any thread
- * may call this class.
+ * Counts the threads and timers outside of all schedulers of the process that may ready a goroutine. While there are any, {@link Checkdead}
+ * reports no deadlock. A thread that is not an M counts while it is inside a blocking call of the runtime, and for a second afterwards. A
+ * timer counts if it was made outside all schedulers. Any thread may call this class.
  */
 public final class Outside {
-    /** How long a thread counts after its wait has ended, in ns, as it may ready a goroutine before it waits again. */
+    /** For so long, in ns, a thread still counts after its wait has ended. It may ready a goroutine before it waits again. */
     private static final long GRACE_NANOS = 1_000_000_000;
 
-    /** The number of threads that are not Ms and wait, which may be woken from outside, and of functions of timers that run outside. */
+    /**
+     * The number of waits of threads that are not Ms, plus the number of timer functions, and of wake-ups of a goroutine, that run outside
+     * all schedulers.
+     */
     private static final AtomicInteger THREADS = new AtomicInteger();
-    /** When one of them last ended, by nanoTime. Written before THREADS. */
+    /**
+     * The nanoTime when THREADS was last lowered. Written before that, so a reader that finds THREADS 0 then reads that time or a later
+     * one.
+     */
     private static volatile long left = System.nanoTime() - GRACE_NANOS;
 
     /** The function that returns whether a timer outside all schedulers is set. */
@@ -26,7 +32,7 @@ public final class Outside {
     private Outside() {
     }
 
-    /** Counts a thread that begins to wait, or to run the function of a timer, and may ready a goroutine. */
+    /** Counts a thread that is not an M and begins to wait, to run a timer's function, or to ready a goroutine. */
     public static void begins() {
         int _ = THREADS.incrementAndGet();
     }
@@ -37,12 +43,12 @@ public final class Outside {
         int _ = THREADS.decrementAndGet();
     }
 
-    /** Returns whether threads that are not Ms wait, or did less than {@link #GRACE_NANOS} ago. */
+    /** Returns whether a thread counts now, or did so less than {@link #GRACE_NANOS} ago. */
     static boolean threads() {
         return THREADS.get() > 0 || System.nanoTime() - left < GRACE_NANOS;
     }
 
-    /** Ends the grace of threads of the rehearsal, which ready no goroutine of the user's. Called when the rehearsal is over. */
+    /** Ends the second for which threads count after a wait. Called after the rehearsal, whose threads ready no goroutine of the user's. */
     public static void rehearsed() {
         left = System.nanoTime() - GRACE_NANOS;
     }

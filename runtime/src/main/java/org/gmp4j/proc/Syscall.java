@@ -20,18 +20,18 @@ import org.gmp4j.struct.Schedt;
  *
  * <p>On entry the goroutine leaves its P in {@code _Psyscall}, remembers it as {@code m.oldp}, and no longer touches it (M4). The P
  * then belongs to the thread that moves it out of that state by CAS: this M if the call is short, sysmon if it is not ({@code
- * sysmon.Takeover}), or the thread that stops the world. {@link Gate} and the signal handler ({@code preempt.c}) do the same to a
- * goroutine that does not do it itself. In all cases the next {@link GStack#enter} calls {@link #exitsyscall}.
+ * sysmon.Takeover}), or the thread that stops the world. If a goroutine blocks or computes without calling this class, {@link Gate} or the
+ * signal handler ({@code preempt.c}) detaches its P in the same way. In all cases the next {@link GStack#enter} calls {@link #exitsyscall}.
  *
- * <p>If sysmon took the P because a goroutine's last call lasted, and work waits, the next call hands the P to another M at once
- * ({@code entersyscallblock}), as sysmon's next scan would come later. When such a call turns out to be short, the next ones keep
- * their P again.
+ * <p>If sysmon took the P of a goroutine because its call lasted, and Gs wait for a P at the goroutine's next call, that call hands the P
+ * to another M at once ({@code entersyscallblock}), since sysmon's next scan would come later. When such a call turns out to be short,
+ * later calls keep their P again.
  *
- * <p>When the call returns, oldp may have gone to another M, and be in another system call there. This M may take it from that M by the
- * same CAS, and that M will find another P.
+ * <p>When the call returns, another M may already have had oldp and have left it in a system call of its own. This M may then take oldp by
+ * the same CAS. The other M finds that, and gets another P.
  */
 public final class Syscall {
-    /** A call that took less than this, in ns, should have kept its P. */
+    /** If a call that handed its P off took less than this, in ns, the goroutine's next call keeps its P. */
     private static final long SHORT_NANOS = 50_000;
 
     private Syscall() {
@@ -58,7 +58,8 @@ public final class Syscall {
             st.gaveUpAt = 0;
             st.lostP = System.nanoTime() - gaveUpAt >= SHORT_NANOS;
         }
-        // Not acquirem. Here the P is usually gone, there rarely: C2 profiles branches by place, and would take both cases as common.
+        // This repeats the steps of acquirem instead of calling it. Here the P is usually gone, and in acquirem rarely. The JIT profiles a
+        // branch for all callers of its method together, and would compile both cases as common.
         if (!st.raise() && !Gate.pass(st.machine().mp)) {
             exitsyscall(st);
         }
@@ -84,7 +85,7 @@ public final class Syscall {
         P.M.setOpaque(pp, 0);
         M.detachP(mp);
         M.INCGO.setOpaque(mp, 1); // The M has no P now (M5), until exitsyscall, or until the JDK parks the goroutine.
-        PStatus.setVolatile(pp, PStatus.PSYSCALL); // Before gcwaiting is read. stopTheWorld sets gcwaiting before it reads the status.
+        PStatus.setVolatile(pp, PStatus.PSYSCALL); // Precedes the read of gcwaiting. stopTheWorld sets gcwaiting, then reads the status.
         long sched = m.s.sched;
         if (Schedt.GCWAITING.getVolatile(sched) != 0) {
             gcwait(sched, pp);
@@ -106,7 +107,7 @@ public final class Syscall {
     /**
      * {@code entersyscallblock}: gives the P up to another M at once, as the call is expected to last.
      *
-     * @param polled whether the network ends the call, so that an M has to watch the network even if other Ps are busy
+     * @param polled whether the call waits for the network, so that an M has to poll the network even if other Ps are busy
      */
     static void entersyscallblock(GStack st, boolean polled) {
         Machine m = st.machine();
@@ -121,17 +122,20 @@ public final class Syscall {
         Threads.handoffp(m.s, pp);
         // Read after the P was put on the idle list: an M that leaves the poller sets lastpoll before it takes an idle P.
         if (polled && Schedt.LASTPOLL.getVolatile(m.s.sched) != 0) {
-            Wakep.wakep(m.s); // No M sleeps in the poller. The M that is woken will, if it finds no work.
+            Wakep.wakep(m.s); // No M sleeps in the poller. The M that this wakes sleeps there if it finds no work.
         }
     }
 
-    /** Gets a P, or waits on the global queue for one. Called by {@link GStack#enter} with m.locks raised and no P. */
+    /**
+     * Gets a P, or waits on the global queue until an M with a P runs the goroutine. {@link GStack#enter} calls it without a P, m.locks
+     * raised.
+     */
     static void exitsyscall(GStack st) {
         Machine m = st.machine();
         long mp = m.mp;
         M.INCGO.setOpaque(mp, 0);
         long oldp = M.OLDP.get(mp);
-        if (reacquire(m)) { // The time slice goes on: if it began anew, a goroutine could keep the P for ever by short calls.
+        if (reacquire(m)) { // The time slice goes on. With a new one at each call, a goroutine of short calls could keep its P for ever.
             resumed(st);
             return;
         }

@@ -29,7 +29,7 @@ import org.gmp4j.struct.Throw;
  * its sleep. The note orders the two accesses, so they are plain.
  */
 public final class Threads {
-    /** A sleep shorter than this, in ns, counts in {@link Machine#inVain}. */
+    /** A wake-up sooner than this after the M fell asleep, in ns, counts in {@link Machine#inVain} unless the M finds work. */
     private static final long SOON_NANOS = 100_000;
     /** How many bytes of its used stack a sleeping thread keeps. */
     private static final long KEPT_STACK = 256 << 10;
@@ -61,10 +61,10 @@ public final class Threads {
         if (m.trace != null) {
             m.trace.event(Ev.P_START, 0, M.ID.get(m.mp), 0);
         }
-        Schedule.newSlice(m, pp); // Or a G that runs from runnext would inherit the P's last time slice.
+        Schedule.newSlice(m, pp); // Otherwise a G from runnext would inherit the P's last time slice.
         PStatus.set(pp, PStatus.PRUNNING);
         if (Schedt.SYSMONWAIT.getAcquire(m.s.sched) == Schedt.SYSMON_SLEEPS) {
-            Note.ring(Schedt.sysmonnoteAddress(m.s.sched)); // A P runs again, and sysmon is to watch it.
+            Note.ring(Schedt.sysmonnoteAddress(m.s.sched)); // Sysmon sleeps while no P runs, and has to watch this one.
         }
         pin(m, P.ID.get(pp));
     }
@@ -98,7 +98,7 @@ public final class Threads {
         int slot = placement.slot(id);
         if (m.pinnedTo != slot || m.pinnedBy != placement) {
             m.pinnedBy = placement;
-            m.pinnedTo = slot; // Even if the kernel refuses: the next attempt comes when the M's slot changes.
+            m.pinnedTo = slot; // Set even if the kernel refuses, so the next attempt is made when the M's slot changes.
             try {
                 if (runOn(place.get(slot))) {
                     M.CPU.set(m.mp, place.get(slot).nextSetBit(0));
@@ -106,7 +106,7 @@ public final class Threads {
                     M.CPU.set(m.mp, -1);
                     BitSet any = new BitSet();
                     for (BitSet one : place) {
-                        any.or(one); // Without this the thread would stay where its last P, or its starter, was pinned.
+                        any.or(one); // Otherwise the thread would keep the CPUs of its last P, or of its starter.
                     }
                     boolean _ = runOn(any);
                 }
@@ -129,7 +129,7 @@ public final class Threads {
      * Wakes an idle M, or makes a new one, to run a P.
      *
      * @param pp a P that is idle and in no list, or 0 to take one from the idle list (nothing happens when there is none)
-     * @param spinning the caller has counted this M as a spinner that is on its way
+     * @param spinning whether the caller has counted the M that this wakes or makes as a spinner on its way
      */
     static void startm(Scheduler s, long pp, boolean spinning) {
         long sched = s.sched;
@@ -199,7 +199,10 @@ public final class Threads {
             if (!taken) {
                 throw Exit.INSTANCE;
             }
-            awaitP(m); // A waker uses the struct until it has rung the note, and the end of the scheduler waits only for this thread.
+            // The waker that has taken this M uses its struct until it has rung the note. The end of the scheduler waits for this thread,
+            // and
+            // not for the waker. So this thread must not end before the waker is done.
+            awaitP(m);
             return;
         }
         if (!m.listed) {
@@ -215,9 +218,9 @@ public final class Threads {
     }
 
     /**
-     * Puts an M that has given its P up on the idle list, before its last check of the queues. Called under sched.lock. A thread that
-     * needs an M meanwhile takes this one, which is awake. Otherwise it would wake another M, which the kernel may put on the waker's
-     * CPU, where it waits while this M's CPU falls idle.
+     * Puts an M on the idle list after it has released its P and before its last check of the queues. Called under sched.lock. A thread
+     * that needs an M during that check takes this M, which is awake. Otherwise it would wake another M. The kernel may place that M on
+     * the waker's CPU, where it would wait while this M's CPU becomes idle.
      */
     static void list(Machine m) {
         m.listed = true;
@@ -225,8 +228,8 @@ public final class Threads {
     }
 
     /**
-     * Takes the calling M off the idle list. Called under sched.lock. Returns false when a waker has taken it already: the waker has a P
-     * for this M, which must call {@link #awaitP} next.
+     * Takes the calling M off the idle list. Called under sched.lock. Returns false when a waker has already taken the M off the list.
+     * The waker then has a P for this M, and this M must call {@link #awaitP} next.
      */
     static boolean unlist(Machine m) {
         m.listed = false;
@@ -238,7 +241,7 @@ public final class Threads {
         JdkThreads.idle(m);
         long start = System.nanoTime();
         mPark(m, m.s.config.idleNanos());
-        m.inVain = System.nanoTime() - start < SOON_NANOS ? m.inVain + 1 : 0; // Counts as in vain until the M finds work.
+        m.inVain = System.nanoTime() - start < SOON_NANOS ? m.inVain + 1 : 0; // Schedule resets it when the M runs a G.
         if (M.NEXTP.get(m.mp) == 0) {
             throw Exit.INSTANCE; // The close of the scheduler woke it.
         }
@@ -249,18 +252,18 @@ public final class Threads {
     }
 
     /**
-     * Returns memory of the calling thread's stack that a deep recursion used to the kernel, before the M sleeps. If there is none, the
-     * call costs one system call.
+     * Frees the memory of the calling thread's stack that a deep recursion has left unused: the kernel gets it back. Called before the M
+     * sleeps. It makes one system call even if there is nothing to free.
      */
     static void trimStack() {
         long _ = StackSpace.trim(KEPT_STACK);
     }
 
     /**
-     * Sleeps until the note is rung, and clears it. An idle M that was not needed for {@code nanos} (negative: no limit) ends. Ms of Go
-     * never do; here a burst of blocking calls would leave its threads for good. As many Ms as there are Ps stay on the idle list: if it
-     * has no more than that when an M's time is up, the M sleeps on without a limit. So a service that is idle now and then makes no new
-     * threads, and the threads that stay do not wake up periodically.
+     * Sleeps until the M's note is rung, and clears the note. An M that is on the idle list, and has not been woken for {@code nanos} ns
+     * (negative: no limit), ends if that list has more Ms than there are Ps. Otherwise it sleeps on without a limit. So a service that is
+     * idle from time to time makes no new threads, and the threads that stay do not wake up periodically. In Go an idle M never ends. Here
+     * the threads of a burst of blocking calls would then stay until the scheduler ends.
      */
     private static void mPark(Machine m, long nanos) {
         long park = M.parkAddress(m.mp);
@@ -277,7 +280,7 @@ public final class Threads {
                 m.s.allm.free(m);
                 throw Exit.INSTANCE;
             }
-            Note.sleep(park); // Either a waker has taken the M off the list, and will ring; or the M stays idle.
+            Note.sleep(park); // Either a waker has taken the M off the list and will ring the note, or the M stays on the list.
         }
         Note.clear(park);
         M.BLOCKED.setOpaque(m.mp, 0);
@@ -305,12 +308,12 @@ public final class Threads {
                 || Schedt.NPIDLE.getVolatile(sched) == Schedt.GOMAXPROCS.getOpaque(sched) - 1
                         && Schedt.LASTPOLL.getVolatile(sched) != 0) {
             SchedLock.unlock(sched);
-            startm(s, pp, false); // There is global work; or this is the last busy P, and an M must watch timers and network.
+            startm(s, pp, false); // There is global work, or the last busy P gets idle and an M must watch timers and network.
             return;
         }
         Idle.pidleput(sched, pp, System.nanoTime());
         SchedLock.unlock(sched);
-        Wakep.wakepForWork(s); // For work that was queued while no P was idle, for which therefore no M was woken.
+        Wakep.wakepForWork(s); // A thread that queued work a moment ago may have found no idle P, and so has woken no M.
     }
 
     /**
@@ -357,7 +360,7 @@ public final class Threads {
         stopm(m);
     }
 
-    /** {@code LockOSThread}: locks the calling goroutine, inside {@link GStack#enter}, and its M to each other. Calls are counted. */
+    /** {@code LockOSThread}: locks the calling goroutine and its M to each other. Calls nest. The caller is inside {@link GStack#enter}. */
     static void lockOSThread(GStack st) {
         Machine m = st.machine();
         m.wasLocked = true;

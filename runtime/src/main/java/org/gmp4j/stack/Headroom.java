@@ -12,14 +12,14 @@ import org.jspecify.annotations.Nullable;
  * that runs on a goroutine's or a user thread's stack checks before its first side effect whether there is room for all of it. If not, it
  * throws a StackOverflowError itself. Then nothing has been changed, and the caller may catch the error and go on.
  *
- * <p>A section that releases something needs {@value #SECTION} bytes, and a section that takes something {@value #SLACK} more. So
- * the release has room at the same depth, for example in a {@code finally}. An operation made of several sections checks for twice as much
- * at its beginning, so that no section is refused after others are done.
+ * <p>A section that releases a lock or another resource demands {@value #SECTION} bytes. A section that acquires one demands
+ * {@value #SLACK} bytes more, so that the release has room at the same depth, for example in a {@code finally}. An operation that consists
+ * of several sections checks at its beginning for twice as much. Then no section is refused after earlier ones were carried out.
  *
- * <p>The check is a critical downcall, because Java cannot read the stack pointer. Rejected: a method with a large frame, of which
- * HotSpot touches each page at entry. These pages compete for few places in the cache, and if the method is inlined the user's method
- * pays at each call. Rejected too: no check where C2 has inlined all of a section. Nothing guarantees that it did, and a contended unlock
- * calls the kernel.
+ * <p>The check is a critical downcall, because Java cannot read the stack pointer. Rejected: a call of a Java method with a large
+ * frame, so that HotSpot's stack banging makes the check. It touches each page of the frame, and those addresses map to few sets of the
+ * CPU's cache. If C2 inlines the method, the user's method has the large frame and pays at each call. Rejected too: to omit the check where
+ * C2 has inlined a whole section. No rule guarantees that C2 inlines it, and a contended unlock calls the kernel.
  */
 public final class Headroom {
     /**
@@ -62,8 +62,8 @@ public final class Headroom {
     }
 
     /**
-     * Checks the room for an operation of several sections that undoes another, which passed {@link #checkAll} at about the same depth. It
-     * needs a little less room.
+     * Checks the room for an operation of several sections that undoes an earlier operation, such as a close. It demands a little less
+     * room than {@link #checkAll}, so it does not fail at about the depth at which the earlier operation passed that check.
      *
      * @throws StackOverflowError when there is too little room; nothing has happened
      */
@@ -74,9 +74,9 @@ public final class Headroom {
     }
 
     /**
-     * Runs the body of an M's thread with no more stack than was asked for. The thread may have more, because the C library may have reused
-     * the stack of a thread that has ended. A goroutine that grew there might not fit on another M. When HotSpot resumes it there, that
-     * throws a StackOverflowError in the middle of the method that had yielded, or crashes.
+     * Runs the body of an M's thread with no more stack than {@code asked}. The thread may have a larger stack, because the C library may
+     * have reused the stack of a thread that has ended. A goroutine whose stack grew on such an M might not fit on another M. If HotSpot
+     * resumed it on the other M, a StackOverflowError would be thrown in the middle of the method that had yielded, or the JVM would crash.
      *
      * @param asked the stack size that was asked for, in bytes
      */
@@ -90,7 +90,7 @@ public final class Headroom {
         try {
             once = new Once(body);
             StackSpace.shorten(more, once);
-        } catch (Throwable e) { // There was no memory for the call, or for a class that it uses, before the body ran or after it.
+        } catch (Throwable e) { // No memory for the call or a class that it uses. The body may have run or not.
             once = once != null && once.begun ? once : null;
         }
         if (once == null) {
@@ -100,7 +100,7 @@ public final class Headroom {
         }
     }
 
-    /** Runs a body, and keeps its exception, since none may be thrown through native frames. */
+    /** Runs a body, and stores the exception that it throws, since an exception must not pass native frames. */
     private static final class Once implements Runnable {
         private final Runnable body;
         private boolean begun;
@@ -121,7 +121,7 @@ public final class Headroom {
         }
     }
 
-    /** Returns the number of bytes for which {@link #check} checks. */
+    /** Returns the least room, in bytes, with which {@link #check} succeeds. */
     public static long toTake() {
         return SECTION + SLACK;
     }

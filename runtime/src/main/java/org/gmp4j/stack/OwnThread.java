@@ -9,7 +9,10 @@ import org.jspecify.annotations.Nullable;
  * starts on a thread of the runtime, in a callback of sysmon's for example, gets the same group.
  */
 public class OwnThread extends Thread {
-    /** The group of these threads. Its parent is the JDK's own group, so no handler of a group of the program gets their exceptions. */
+    /**
+     * The group of these threads. Its parent is the root group, so the threads' exceptions go to no handler of a thread group of the
+     * program.
+     */
     private static final ThreadGroup GROUP = new ThreadGroup(root(), "gmp4j");
     /** The threads that the JDK starts for the runtime: see {@link #withHelpers}. */
     private static final ThreadGroup HELPERS = new ThreadGroup(GROUP, "gmp4j-helpers");
@@ -19,7 +22,7 @@ public class OwnThread extends Thread {
         this(body, name, 0);
     }
 
-    /** @param stackSize bytes of stack to reserve; 0 for what the JVM gives each thread */
+    /** @param stackSize the size of the stack in bytes; 0 for the JVM's default */
     public OwnThread(Runnable body, String name, long stackSize) {
         this(GROUP, body, name, stackSize);
     }
@@ -35,19 +38,19 @@ public class OwnThread extends Thread {
     }
 
     /**
-     * Returns a thread, not started, for a body that makes an object of the JDK that starts threads, such as its web server. Those threads
-     * count as the runtime's too. The body must run no code of the program.
+     * Makes a thread, and does not start it, whose body may make objects of the JDK that start threads, such as the JDK's HTTP server. The
+     * threads that they start count as the runtime's too. The body must run no code of the program.
      */
     public static OwnThread withHelpers(Runnable body, String name) {
         return new OwnThread(HELPERS, body, name, 0);
     }
 
-    /** Returns whether a live thread is the runtime's. */
+    /** Returns whether a thread, which has not ended, belongs to the runtime. */
     static boolean is(Thread t) {
         return t instanceof OwnThread || t.getThreadGroup() == HELPERS;
     }
 
-    /** Returns the group of the JVM's own threads, which is above all others. */
+    /** Returns the root group, which holds the JVM's own threads. */
     static ThreadGroup root() {
         ThreadGroup g = Thread.currentThread().getThreadGroup();
         for (ThreadGroup up = g.getParent(); up != null; up = g.getParent()) {

@@ -13,17 +13,19 @@ import java.util.TreeMap;
 import org.gmp4j.events.Ev;
 
 /**
- * Puts the events of all rings in order. Each ring is in order by itself. Between rings the clock decides, which may be wrong by some
- * hundred nanoseconds ({@code ffi.Ticks}). So an event that cannot be next, such as the start of a goroutine that still waits, comes behind
- * others that are not much later. (Go numbers the events of each goroutine instead; here a goroutine has no fields for the tracer.)
+ * Merges the events of all rings into one sequence. The events of one ring are in order. Events of different rings are ordered by their
+ * time stamps, which may be wrong by some hundred nanoseconds ({@code ffi.Ticks}). So an event may seem to be the first although it is
+ * impossible in the state that the events before it have led to, such as the start of a goroutine that still waits. Then an event of
+ * another ring that is possible, and not much later, precedes it. (Go numbers the events of each goroutine instead. Here a goroutine has
+ * no fields for the tracer.)
  */
 final class Merge {
-    /** How much later than an event that cannot be next another one may be to precede it, ns. */
+    /** An event may precede an impossible one of another ring if its time stamp is later by at most this, in ns. */
     private static final long SLACK = 5_000;
 
     /** Receives the events, one by one. */
     interface Sink {
-        /** Returns whether the event can be next. */
+        /** Returns whether the event is possible after the events that the sink has received. */
         boolean ready(int ring, int kind, long goid);
 
         /**
@@ -51,7 +53,7 @@ final class Merge {
             this.ring = ring;
         }
 
-        /** Goes on to the first or next event. Returns false if there is none. */
+        /** Moves to the first event, or to the next one. Returns false if there is none. */
         boolean advance() {
             at = next;
             while (words == null || at == words.byteSize()) {
@@ -83,7 +85,7 @@ final class Merge {
         streams = new ArrayList<>(byRing.values());
     }
 
-    /** Passes on all events from {@code since} on, and returns their number. */
+    /** Passes the events from the time {@code since} on, in ns, to the sink, and returns their number. */
     long run(long since, Sink sink) throws IOException {
         streams.removeIf(s -> !s.advance());
         long n = 0;

@@ -4,9 +4,9 @@ package org.gmp4j.tracing;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The events of one batch.
+ * One batch of the events of one ring.
  *
- * @param ring the P that wrote them, or {@code Tracer.OUTSIDE}
+ * @param ring the number of the P that wrote the events, or {@code Tracer.OUTSIDE}
  * @param words the events
  */
 record Piece(int ring, MemorySegment words) {
