@@ -16,24 +16,24 @@ import org.gmp4j.stack.OwnThread;
 import org.gmp4j.struct.Throw;
 import org.jspecify.annotations.Nullable;
 
-/** Shows a scheduler to the outside by HTTP, JMX and JFR, and checks its invariants, as its settings ask for. */
+/** Makes a scheduler's state visible by HTTP, JMX and JFR, and checks its invariants, each if the scheduler's settings demand it. */
 final class Diagnosis implements Runnable {
     private static final long CHECK_EVERY_MILLIS = 100;
 
     private final Scheduler s;
     private final Served served;
-    private @Nullable JmxBean bean; // Under the monitor; null when it is not registered.
-    private boolean ended; // Likewise.
+    private @Nullable JmxBean bean; // Guarded by the monitor; null when no bean is registered.
+    private boolean ended; // Guarded by the monitor.
     private volatile boolean lookForJmx;
     private volatile boolean lookForJfr = true;
 
-    /** For a scheduler that was just made. */
+    /** Makes the diagnosis of a scheduler that was just made. */
     Diagnosis(Scheduler s, Served served) {
         this.s = s;
         this.served = served;
     }
 
-    /** The HTTP servers; each is null if there is none. */
+    /** The HTTP servers that show the scheduler. Each is null if it is not wanted. */
     record Served(@Nullable MetricsServer metrics, @Nullable Dashboard dashboard) {
         void close() {
             if (metrics != null) {
@@ -46,7 +46,7 @@ final class Diagnosis implements Runnable {
     }
 
     /**
-     * Starts the servers. Called before the scheduler is made, so no scheduler has to be undone when a server cannot start.
+     * Starts the servers. Called before the scheduler is made, so that there is no scheduler to close when a server cannot start.
      *
      * @param metrics the builder's address; null if GMPDEBUG decides
      * @param dashboard the builder's port; null if GMPDEBUG or the property decides
@@ -72,14 +72,14 @@ final class Diagnosis implements Runnable {
     }
 
     /**
-     * Returns the port of the property {@code gmp.dashboard}, null without one. With the property a command can show the page for a
+     * Returns the port that the property {@code gmp.dashboard} gives, or null when it is not set. A command line can set the property for a
      * program that sets its own GMPDEBUG.
      */
     private static @Nullable Integer wanted() {
         return System.getProperty("gmp.dashboard") == null ? null : Dashboard.wanted();
     }
 
-    /** Starts what the settings ask for. After a failure, too, {@link #end} has to be called. */
+    /** Starts the parts that the settings demand. The caller has to call {@link #end} even if this throws. */
     void begin() {
         lookForJmx = !s.config.debug().jmx();
         if (!lookForJmx) {
@@ -135,8 +135,8 @@ final class Diagnosis implements Runnable {
     }
 
     /**
-     * Checks whether JMX or JFR is in use, and if so joins in. Called on sysmon. A thread of its own does the parts that wait for the
-     * JDK's locks.
+     * Checks whether the process uses JMX or JFR, and if so starts a thread that registers the bean or the events. Sysmon calls this each
+     * second. The registration has a thread of its own because it waits for locks of the JDK.
      */
     @Override
     public void run() {
@@ -187,26 +187,26 @@ final class Diagnosis implements Runnable {
         return e instanceof NoClassDefFoundError && (e.getCause() == null || e.getCause() instanceof ClassNotFoundException);
     }
 
-    /** Registers the bean. A class, since a lambda would be linked on sysmon, and an error there would end sysmon. */
+    /** Registers the bean. It is a class instead of a lambda, which sysmon would have to link, and an error there would end sysmon. */
     private record Registering(Diagnosis d) implements Runnable {
         @Override
         public void run() {
             try {
                 d.register();
             } catch (OutOfMemoryError | LinkageError noMemory) {
-                d.lookForJmx = true; // Again in a second.
+                d.lookForJmx = true; // The next call of run tries again.
             }
         }
     }
 
-    /** Joins the JDK's recordings. After that {@link #run} checks each second which events are recorded. */
+    /** Registers the events with JFR. After that {@link #run} checks each second whether a recording has enabled the event for waits. */
     private record Recording(Diagnosis d) implements Runnable {
         @Override
         public void run() {
             try {
                 FlightRecording.begin();
             } catch (OutOfMemoryError | LinkageError noMemory) {
-                return; // Again in a second.
+                return; // The next call of run tries again.
             } finally {
                 d.lookForJfr = true;
             }
@@ -224,7 +224,8 @@ final class Diagnosis implements Runnable {
     // The invariants
 
     private void check() {
-        String _ = "%s %d".formatted(s.name(), 0); // Loads the JDK's classes for a message, which a lack of memory would spoil for all.
+        // Initialises the JDK's classes for a message. If that ran out of memory at the first message, those classes would stay unusable.
+        String _ = "%s %d".formatted(s.name(), 0);
         s.setAtStop(this::checkStopped);
         Thread t = new OwnThread(this::checkNowAndThen, s.name() + "-invariants");
         s.endFirst(t);
@@ -236,7 +237,7 @@ final class Diagnosis implements Runnable {
         try {
             report(Invariants.check(s));
         } catch (OutOfMemoryError | StackOverflowError | LinkageError notNow) {
-            return; // Possibly the last check: a class that it first uses cannot be linked without memory.
+            return; // Later checks may fail, too: a class whose initialisation ran out of memory stays unusable.
         }
     }
 

@@ -27,8 +27,9 @@ final class JdkAccess {
     }
 
     /**
-     * Enables native access like the option {@code --enable-native-access}. For the unnamed module the JDK has one setting for the
-     * whole class path. If that fails, the JVM warns of the first native call, or refuses it, as without the agent.
+     * Enables native access like the option {@code --enable-native-access}. The JDK has one setting for all unnamed
+     * modules, and so for the whole class path. If the methods for this are missing, the JVM warns at the first native call, or refuses it,
+     * as it does without the agent.
      */
     static void enableNativeAccess(Module us) {
         try {
@@ -46,11 +47,11 @@ final class JdkAccess {
                 }
             }
         } catch (ReflectiveOperationException e) {
-            return; // These methods throw no exception.
+            return; // Not reached in practice, as these methods throw no exception.
         }
     }
 
-    /** Returns whether a class is loaded by the class loader of the class path, which loads the agents that the JVM starts. */
+    /** Returns whether the system class loader has loaded a class. It also loads the agents that the JVM starts. */
     static boolean isLoaded(String name) {
         try {
             return FIND_LOADED != null && FIND_LOADED.invoke(ClassLoader.getSystemClassLoader(), name) != null;

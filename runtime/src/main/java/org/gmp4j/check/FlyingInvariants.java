@@ -14,7 +14,10 @@ import org.gmp4j.struct.P;
 import org.gmp4j.struct.PStatus;
 import org.gmp4j.struct.Schedt;
 
-/** Checks invariants while the scheduler runs: those of state that sched.lock guards under that lock, the others without a lock. */
+/**
+ * Checks invariants while the scheduler runs. It takes sched.lock to check the state that this lock guards, and checks other state without
+ * a lock.
+ */
 final class FlyingInvariants extends InvariantChecks {
     FlyingInvariants(Scheduler s) {
         super(s);
@@ -62,7 +65,7 @@ final class FlyingInvariants extends InvariantChecks {
         long id = P.ID.get(pp);
         int head = Runq.head(pp);
         int n = Runq.tail(pp) - head;
-        // If the head is the same before and after the tail was read, both belong to one state of the ring.
+        // If the head was the same before and after the read of the tail, both are from one state of the ring.
         require(Runq.head(pp) != head || n >= 0 && n <= Runq.LEN, "R1", "P%d: tail - head is %d, of %d", id, n, Runq.LEN);
 
         long switches = P.NSWITCH.getOpaque(pp) + P.NINPLACE.getOpaque(pp);
@@ -81,7 +84,7 @@ final class FlyingInvariants extends InvariantChecks {
         } else if (status == PStatus.PSYSCALL) {
             leftInSyscall(pp);
         } else if (status == PStatus.PGCSTOP) {
-            // Both change under the lock only.
+            // The status PGCSTOP and gcwaiting change only under sched.lock, which is held here.
             require(Schedt.GCWAITING.getAcquire(sched) != 0, "P4", "P%d is stopped and the world is not", id);
         } else {
             require(id >= Schedt.GOMAXPROCS.getOpaque(sched), "P5", "P%d is dead and below gomaxprocs", id);
@@ -90,7 +93,7 @@ final class FlyingInvariants extends InvariantChecks {
         expect(bit == (status == PStatus.PIDLE) || onTheWay(pp), "P6", "P%d is not as its bit in idlepMask says", id);
     }
 
-    /** Checks P3. */
+    /** Checks invariant P3 of a P that was found in _Psyscall. */
     private void leftInSyscall(long pp) {
         long id = P.ID.get(pp);
         int call = P.SYSCALLTICK.getOpaque(pp);
@@ -100,12 +103,12 @@ final class FlyingInvariants extends InvariantChecks {
             left |= M.OLDP.getOpaque(m.mp) == pp && M.P.getOpaque(m.mp) == 0;
         }
         expect(left || PStatus.get(pp) != PStatus.PSYSCALL, "P3", "P%d is in a system call and no M has left it", id);
-        // The number names one call, from which sysmon is to take the P.
+        // The number of the call is in the message, so the violation counts only if one call lasts, and sysmon does not take its P.
         expect(Runq.runqempty(pp) || PStatus.get(pp) != PStatus.PSYSCALL, "P3",
                 "P%d is in system call %d and has work", id, call);
     }
 
-    /** Returns whether the P was given to an M that has not woken up yet. */
+    /** Returns whether a waker has given the P to an M that has not taken it yet. */
     private boolean onTheWay(long pp) {
         for (Machine m : s.machines()) {
             if (M.NEXTP.get(m.mp) == pp) {

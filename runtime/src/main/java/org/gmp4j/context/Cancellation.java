@@ -23,25 +23,25 @@ import org.gmp4j.wait.DoneChans;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The state that a context that can be cancelled shares with the contexts derived from it: whether it is cancelled, and the list of
- * children that a cancel notifies.
+ * The state of a context that can be cancelled: whether it is cancelled, and the list of its children, which a cancel notifies. Contexts
+ * that are derived without a cancel of their own share it.
  *
- * <p>The lock guards the fields and is held during no call. A cancel first sets {@link #err} under the lock. After it has released the
- * lock, it closes the channel, stops the timer and notifies the children. If {@link #err} finds that only the first step is done, it waits
- * until the channel is closed.
+ * <p>The lock guards the fields, and is not held while other code is called. A cancel first sets {@link #err} under the lock. After it has
+ * released the lock, it closes the channel, stops the timer and notifies the children. If the method {@link #err()} finds the field set and
+ * the channel not closed yet, it waits until the channel is closed.
  *
- * <p>A cancel visits all contexts below without recursion: the lists of children and the references to parents hold the work that is left.
- * Once {@link #err} is set, the list of children belongs to the cancel that set it, and no other cancel changes it. A cancel that finds a
- * context cancelled by another cancel waits until that one has notified everything below. So after any cancel has returned, its whole tree
- * is cancelled. (Go holds the lock meanwhile.) These waits form no cycle, as a cancel waits only for one that began further down in the
- * tree.
+ * <p>A cancel visits all contexts below its own without recursion. The lists of children and the references to parents tell it which ones
+ * it still has to visit. Once {@link #err} is set, the list of children belongs to the cancel that set it, and no other thread changes the
+ * list. A cancel that finds a context cancelled by another cancel waits until that cancel has notified all contexts below. So when any
+ * cancel returns, its whole tree is cancelled. (Go holds the lock meanwhile.) These waits form no cycle, because a cancel waits only for a
+ * cancel that began further down in the tree.
  *
- * <p>A cancel allocates nothing, so that a deadline takes effect without free memory. Sysmon starts the functions for whose start there was
- * no memory.
+ * <p>A cancel allocates nothing, so that a deadline takes effect without free memory. If there is no memory to start a function of {@link
+ * AfterFunc}, sysmon starts it later.
  */
 final class Cancellation extends Child {
     private static final Chan<Void> CLOSED = Bubble.outside(new Make());
-    /** Stands for a cancel that has ended. */
+    /** A cancellation at which a cancel has ended, for contexts that are cancelled as soon as they are made. */
     private static final Cancellation OVER = new Cancellation();
 
     static {
@@ -50,7 +50,10 @@ final class Cancellation extends Child {
     }
 
     private final HeapMutex lock = new HeapMutex(LockRank.SEMA);
-    /** The bubble in which this was made; null for none. Only its goroutines may cancel this once the channel is made. */
+    /**
+     * The bubble in which this was made; null for none. After {@link #done()} has made the channel, only the bubble's goroutines may cancel
+     * this.
+     */
     private final @Nullable Bubble bubble = Bubble.current();
     /** The channel. The first call of {@link #done()} makes it, and writes it once, with the lock held. */
     private volatile @Nullable Chan<Void> done;
@@ -58,11 +61,14 @@ final class Cancellation extends Child {
     private @Nullable RuntimeTimer timer;
     private @Nullable Throwable cause;
     private volatile @Nullable ContextException err;
-    /** The cancellation, this one or one above, at which the cancel began that has set err and closed the channel. */
+    /**
+     * The cancellation at which the cancel of this context began: this one, or one above it. Written by that cancel, after it has set err
+     * and closed the channel; null before.
+     */
     private volatile @Nullable Cancellation sweep;
-    /** The thread of a cancel that began here. Only that thread compares it. */
+    /** The thread of the cancel that began here; null if none runs. Any thread reads it, to find out whether that cancel is its own. */
     private volatile @Nullable Thread sweeper;
-    /** The channel on which other threads wait for the end of that cancel; CLOSED after its end. */
+    /** The channel on which other threads wait for the end of the cancel that began here; CLOSED after its end. */
     private volatile @Nullable Chan<Void> over;
 
     Chan<Void> done() {
@@ -91,12 +97,13 @@ final class Cancellation extends Child {
         try {
             Object _ = c.recv();
         } catch (WaitInterruptedException e) {
-            pause(); // The channel is about to be closed, and the interrupt is not meant for this wait.
+            pause(); // The channel will be closed soon, and an interrupt must not end this wait.
         }
     }
 
     /**
-     * Yields to other goroutines, one of which ends the wait. Deep on the stack it is pinned and only spins, as a yield could fail there.
+     * Yields to other goroutines, one of which will end the caller's wait. If the stack is deep, where a yield could fail, the caller is
+     * pinned, so it does not yield and only spins.
      */
     private static void pause() {
         boolean deep = GStack.pinIfDeep();
@@ -116,17 +123,20 @@ final class Cancellation extends Child {
                 await(done());
             }
             while (sweep == null) {
-                pause(); // Only goroutines of the bubble may wait on the channel. The cancel that runs is about to end.
+                pause(); // A caller outside the bubble must not wait on the channel. The cancel is about to close it.
             }
         }
         return e;
     }
 
     @Nullable Throwable cause() {
-        return err() == null ? null : cause; // Written before err.
+        return err() == null ? null : cause; // A cancel writes cause before err.
     }
 
-    /** Cancels this and all below, and leaves the parent. If this is cancelled already, waits until all below is cancelled, too. */
+    /**
+     * Cancels this context and all contexts below it, and removes it from its parent. If this is cancelled already, waits until all
+     * contexts below are cancelled, too.
+     */
     void cancel(Exception e, @Nullable Throwable why) {
         if (err != null) {
             awaitSweep();
@@ -136,7 +146,7 @@ final class Cancellation extends Child {
             try {
                 sweepBelow();
             } finally {
-                leave(this); // This comes last. Until then a cancel of the parent finds this context, and waits for this cancel.
+                leave(this); // Last, because until then a cancel of the parent finds this context and waits for this cancel.
                 over();
             }
         } else {
@@ -145,7 +155,7 @@ final class Cancellation extends Child {
     }
 
     /**
-     * Cancels only this context, in a cancel that began at {@code by}.
+     * Cancels only this context, as a step of the cancel that began at {@code by}.
      *
      * @return false when it is cancelled already
      * @throws IllegalStateException when its channel was made in a bubble to which the caller does not belong
@@ -185,7 +195,7 @@ final class Cancellation extends Child {
         return true;
     }
 
-    /** Cancels everything below, depth first. If a child throws an exception, this throws the first one at the end. */
+    /** Cancels all contexts below, depth first. If children throw exceptions, this throws the first of them at the end. */
     @SuppressWarnings("NullAway") // Here err and cause are set, and each child below has a parent.
     private void sweepBelow() {
         Throwable refused = null;
@@ -196,7 +206,7 @@ final class Cancellation extends Child {
                 if (at == this) {
                     break;
                 }
-                at = at.parent; // The sweep took this context off the list of its parent, which so belongs to the same sweep.
+                at = at.parent; // This sweep removed the context from its parent's list, so the parent is in this sweep, too.
                 continue;
             }
             at.children = child.next;
@@ -215,7 +225,7 @@ final class Cancellation extends Child {
         }
     }
 
-    /** Waits until all below is cancelled. The field err is set. */
+    /** Waits until all contexts below are cancelled. Called when err is set. */
     private void awaitSweep() {
         Cancellation s = sweep;
         for (; s == null; s = sweep) {
@@ -224,7 +234,10 @@ final class Cancellation extends Child {
         s.awaitOver();
     }
 
-    /** Waits until the sweep that began here has ended. On the sweep's own thread it does not wait, as a function may call cancel again. */
+    /**
+     * Waits until the sweep that began here has ended. On the sweep's own thread it returns at once, because a function that the sweep
+     * calls may call cancel again.
+     */
     private void awaitOver() {
         if (sweeper == Thread.currentThread() || over == CLOSED) {
             return;
@@ -239,7 +252,8 @@ final class Cancellation extends Child {
             lock.unlock();
             GStack.exit(st);
             Object _ = over.recv();
-        } catch (OutOfMemoryError | WaitInterruptedException e) { // Others cancel, and will have: there is nothing to refuse.
+        } catch (OutOfMemoryError | WaitInterruptedException e) {
+            // The sweep of the other thread goes on and cancels all contexts. So this cancel must not fail, and waits without the channel.
             while (over != CLOSED) {
                 pause();
             }
@@ -274,7 +288,7 @@ final class Cancellation extends Child {
         return false;
     }
 
-    /** Adds {@code child}, which is notified when this is cancelled, or at once if it is cancelled already. */
+    /** Adds {@code child}. A cancel of this context will notify it. If this context is cancelled already, the child is notified at once. */
     @SuppressWarnings("NullAway") // If this is not live, err is set.
     void add(Child child) {
         GStack st = GStack.enter();
@@ -309,7 +323,7 @@ final class Cancellation extends Child {
             return;
         }
         p.lock.lock();
-        if (p.err == null && child.parent == p) { // Otherwise the list belongs to a cancel.
+        if (p.err == null && child.parent == p) { // If err is set, the list belongs to a cancel.
             if (child.prev == null) {
                 p.children = child.next;
             } else {
@@ -324,7 +338,7 @@ final class Cancellation extends Child {
         GStack.exit(st);
     }
 
-    /** Cancels it when {@code left} has passed, because of {@code why} if not null. */
+    /** Sets a timer that cancels this context after {@code left}. The cause will be {@code why} if that is not null. */
     void expire(Duration left, @Nullable Throwable why) {
         RuntimeTimer t = FuncTimer.start(RuntimeTimer.nanos(left), new Expiry(this, why));
         GStack st = GStack.enter();
@@ -340,12 +354,12 @@ final class Cancellation extends Child {
         GStack.exit(st);
     }
 
-    /** Returns whether there are children, or a timer is set, for tests. */
+    /** Returns whether this has children, or a timer is set. For tests. */
     boolean holdsAnything() {
         return children != null || timer != null;
     }
 
-    /** Starts a function where it belongs. */
+    /** Starts a function in the scheduler and the bubble of the goroutine that made this. */
     private static final class Start extends Deferred {
         private final Runnable fn;
         private final @Nullable Scheduler s;
@@ -363,7 +377,10 @@ final class Cancellation extends Child {
         }
     }
 
-    /** The end of the time, because of {@code why} if not null. A class: a lambda would be linked when memory may be short. */
+    /**
+     * The function of the timer, which cancels with the cause {@code why} if that is not null. It is a class instead of a lambda, because a
+     * lambda would be linked at its first use, when memory may be short.
+     */
     private record Expiry(Cancellation of, @Nullable Throwable why) implements Runnable {
         @Override
         public void run() {
@@ -401,7 +418,7 @@ final class Cancellation extends Child {
 
         /** Stops the function. Returns true if it will not be started. */
         boolean stop() {
-            Headroom.check(); // Once decided it leaves.
+            Headroom.check(); // Before decided is set, because leave must not fail after that.
             boolean stopped = decided.compareAndSet(false, true);
             if (stopped) {
                 leave(this);
@@ -410,7 +427,7 @@ final class Cancellation extends Child {
         }
     }
 
-    /** Runs a function when a context is cancelled, on the thread that cancels, unless it is stopped before. */
+    /** A function that the thread that cancels a context runs, unless it is stopped before. It is also the object that stops it. */
     static final class Told extends Child implements BooleanSupplier {
         private final AtomicBoolean decided = new AtomicBoolean();
         private final Runnable quick;
@@ -427,7 +444,10 @@ final class Cancellation extends Child {
             return false;
         }
 
-        /** The end of a wait that has come to something must not fail: its caller has made sure that there is room. */
+        /**
+         * Stops the function. Returns true if it will not run. The end of a wait calls this, and it must not fail if the wait has taken
+         * effect, so this does not check the stack. The caller has checked it.
+         */
         @Override
         public boolean getAsBoolean() {
             boolean stopped = decided.compareAndSet(false, true);

@@ -10,7 +10,7 @@ import java.util.concurrent.ConcurrentHashMap;
 
 import org.jspecify.annotations.Nullable;
 
-/** The names of one trace, or of one scheduler's records, with numbers from 1 on; 0 is no name. Thread-safe. */
+/** The names that occur in one trace, or in one scheduler's records. Each has a number from 1 on; 0 stands for no name. Thread-safe. */
 public final class Names {
     private static final int MOST = (1 << Ev.DETAIL_BITS) - 1;
     private static final int WALK = -1;
@@ -51,9 +51,9 @@ public final class Names {
     }
 
     /**
-     * Returns the number of the place where the caller starts a goroutine. Each lambda of a program has a class of its own, so its
-     * place is found once. For other functions the stack is walked each time, which takes some microseconds. Must not be called inside
-     * the runtime, because it may take locks of the JDK.
+     * Returns the number of the place where the caller starts a goroutine. Each lambda expression of a program has a class of
+     * its own, so its place is looked up only once. For other functions this walks the stack each time, which takes some microseconds. Must
+     * not be called inside a section of the runtime, because it may take locks of the JDK.
      */
     public int site(Object fn) {
         Class<?> c = fn.getClass();

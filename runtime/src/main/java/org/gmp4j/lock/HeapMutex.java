@@ -11,14 +11,14 @@ import org.gmp4j.struct.Mem;
 import org.gmp4j.struct.Throw;
 
 /**
- * A {@link RuntimeMutex} whose word is on the heap, for channels and other objects that users make and the collector
- * frees. The states and the argument are those of RuntimeMutex. Only the sleep differs, because a heap object has no fixed address.
+ * A {@link RuntimeMutex} whose word is on the heap, for channels and other objects that users make and the collector frees. The states, and
+ * the reasons why it is correct, are those of RuntimeMutex. Only the sleep differs, because a heap object has no fixed address.
  *
  * <p>Sleepers share {@value #BUCKETS} futex words by identity hash. A bucket's word counts wake-ups. A sleeper reads the
  * count, announces itself in the lock (by an exchange to CONTENDED), and sleeps while the count is unchanged. A thread that
- * unlocks a contended lock raises the count and wakes the whole bucket. Either the sleeper's exchange comes first; then
- * the unlocker sees CONTENDED, and raises the count after the sleeper has read it. Or the unlock comes first; then the exchange finds
- * FREE. Sleepers of other locks in the same bucket wake in vain, and try again.
+ * unlocks a contended lock raises the count and wakes all sleepers of the bucket. If the sleeper's exchange comes before the unlock, the
+ * unlocker sees CONTENDED, and raises the count after the sleeper has read it. If the unlock comes first, the exchange finds FREE.
+ * Sleepers of other locks in the same bucket wake in vain, and try again.
  */
 public final class HeapMutex extends WaitObject {
     private static final int FREE = 0;
@@ -89,7 +89,7 @@ public final class HeapMutex extends WaitObject {
         }
     }
 
-    /** Runs all code of a contended lock, on a lock that is free, so that it does not sleep: see {@code proc.Warm}. */
+    /** Runs the code for a contended lock once, on a free lock, so that this does not sleep. {@code proc.Warm} says why. */
     public static void rehearse() {
         HeapMutex m = new HeapMutex(LockRank.SEMA);
         m.lock();

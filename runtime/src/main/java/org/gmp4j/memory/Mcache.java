@@ -19,9 +19,10 @@ import org.gmp4j.proc.Processor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An allocator of off-heap segments. Any thread may free each segment by {@link #free}, in any order. Thread-safe, and made for
- * goroutines: each P has free blocks, so the next goroutine on a P reuses a freed block without a lock, while it is in the CPU's
- * cache. Threads that are no goroutines share lists under locks. No method waits, so interrupts and bubbles have no effect.
+ * An allocator of off-heap segments. Any thread may free any segment by {@link #free}, in any order. Thread-safe. The allocator is made for
+ * goroutines: each P has lists of free blocks, and a goroutine takes a block from the lists of its P without a lock. So a block that was
+ * freed a moment ago is reused while it is still in the CPU's cache. Threads that are no goroutines share lists under locks. No method
+ * waits, so interrupts and bubbles have no effect.
  *
  * {@snippet :
  * try (Mcache memory = Mcache.create()) {
@@ -36,37 +37,37 @@ import org.jspecify.annotations.Nullable;
  * }
  * }
  *
- * <p>The contents of a new segment are undefined, as with {@code malloc}; {@link #allocateZeroed} clears them. Segments of {@code
- * allocateFrom} are written whole. Sizes are rounded up to one of 40 classes, 16 bytes to 32 KiB, four to a doubling; a larger segment
- * has a mapping of its own, which takes microseconds to make and undo. A segment of 0 bytes has an address of its own, and is freed
- * like others.
+ * <p>The contents of a new segment are undefined, as with {@code malloc}; {@link #allocateZeroed} clears them. {@code allocateFrom} writes
+ * all bytes of its segments. A size is rounded up to one of 40 classes from 16 bytes to 32 KiB, with four classes between a power of two
+ * and the next. A larger segment has a mapping of its own, which takes microseconds to make and undo. A segment of 0 bytes also has an
+ * address of its own, and must be freed like others.
  *
- * <p>With an affinity ({@code Gmp.Builder.affinity}) and on a machine of several NUMA nodes, a P whose CPUs are all of one node has
- * blocks from there. A block of another node that is freed there returns to its node.
+ * <p>With an affinity ({@code Gmp.Builder.affinity}) on a machine with several NUMA nodes, a P whose CPUs are all of one node has blocks of
+ * that node's memory. If a goroutine on that P frees a block of another node, the block returns to its own node.
  *
- * <p>A segment that was freed must not be used any more. As in C such use is not detected, except a second {@code free} before the
- * block is allocated again. In debug mode ({@link Builder#debug}) all such use throws. After {@link #close} the use of any segment
- * throws, in either mode. An allocator that is not closed keeps its memory until the process ends.
+ * <p>A segment that was freed must not be used any more. As in C such use is not detected. The exception is a second {@code free} before
+ * the block is allocated again, which throws. In debug mode ({@link Builder#debug}) all such use throws. After {@link #close} the use of
+ * any segment throws, in either mode. An allocator that is not closed keeps its memory until the process ends.
  *
  * <p>Source: Go's mcache, mcentral and mheap; {@link PCache} has the protocol.
  */
 public final class Mcache implements SegmentAllocator, AutoCloseable {
-    /** The numbers of allocators in use. Each number has an index in the table of every P. */
+    /** The numbers of the allocators that are open. An allocator's number is the index of its caches in the tables of the Ps. */
     private static final BitSet NUMBERS = new BitSet();
 
-    /** The secret of the marks of free blocks. */
+    /** The random number that the mark of a free block is made with, so that the contents of a live block do not look like a mark. */
     final long secret = ThreadLocalRandom.current().nextLong() | 1;
     final Heap heap;
-    /** Whether blocks may be unmapped. Written once, by {@link #close}. */
+    /** Whether the allocator is closed, and blocks may be unmapped. Written once, by {@link #close}. */
     volatile boolean closed;
     private final int number;
-    /** The scope of all segments outside of debug mode, and all of memory in it. */
+    /** The arena of {@link #all}, the whole address space as one segment. Outside of debug mode all segments are slices of it. */
     private final Arena arena = Arena.ofShared();
     private final MemorySegment all = Memory.all(arena);
     private final MemorySegment.Scope scope = all.scope();
     private final @Nullable Debug debug;
     private final AtomicBoolean closing = new AtomicBoolean();
-    /** The lists of all sizes. The index is the NUMA node + 1, and 0 for no node. Replaced under {@link #lock}. */
+    /** The central lists, by node and size class. The first index is the NUMA node + 1, and 0 for no node. Replaced under {@link #lock}. */
     private volatile Central[][] central;
     private final HeapMutex lock = new HeapMutex(LockRank.MEMORY_HEAP);
     /** The list of all caches, and their number. Guarded by {@link #lock}. */
@@ -96,24 +97,25 @@ public final class Mcache implements SegmentAllocator, AutoCloseable {
     /** Settings of an allocator. Not thread-safe. */
     public interface Builder {
         /**
-         * Sets the greatest address space, bytes, that it takes from the kernel: at least 4 MiB, the unit in which it takes memory for
-         * blocks. Default: no limit. An allocation that would need more throws {@link OutOfMemoryError}, even if other Ps have free
-         * blocks.
+         * Sets the limit, in bytes, of the address space that the allocator takes from the kernel. It is at least 4 MiB, the unit in which
+         * the allocator takes memory for blocks. Default: no limit. An allocation that would need more throws {@link OutOfMemoryError},
+         * even if other Ps have free blocks.
          */
         Builder limit(long bytes);
 
         /**
-         * Sets whether misuse is detected: default false. In this debug mode every segment has a scope of its own, which ends with
-         * {@link #free}, so that later use throws {@link IllegalStateException}. New segments are filled with {@code 0xCD}, and freed
-         * blocks with {@code 0xDD}; freed blocks are not reused for a while. If native code writes to them, or behind the end of a
-         * live segment, {@link Mcache#check}, {@code free} and {@code close} detect it. {@link Mcache#leaks} returns the places where
-         * live segments were allocated, and {@code close} prints them on stderr. An allocation takes some microseconds, one at a time.
+         * Sets whether misuse is detected: default false. In this debug mode every segment has a scope of its own, which ends with {@link
+         * #free}, so that later use throws {@link IllegalStateException}. New segments are filled with {@code 0xCD}, and freed blocks with
+         * {@code 0xDD}; freed blocks are not reused for a while. If native code writes to them, or behind the end of a live segment, {@link
+         * Mcache#check}, {@code free} and {@code close} detect it. {@link Mcache#leaks} returns the places where live segments were
+         * allocated, and {@code close} prints them on stderr. An allocation takes some microseconds, and allocations of several threads
+         * wait for each other.
          */
         Builder debug(boolean on);
 
         /**
-         * Sets whether it requests huge pages from the kernel ({@code MADV_HUGEPAGE}): default false. That saves TLB misses if much
-         * memory is in use.
+         * Sets whether the allocator requests huge pages from the kernel ({@code MADV_HUGEPAGE}): default false. That saves TLB misses if
+         * much memory is in use.
          */
         Builder hugePages(boolean on);
 
@@ -121,7 +123,8 @@ public final class Mcache implements SegmentAllocator, AutoCloseable {
          * Makes the allocator. It takes memory at its first use.
          *
          * @throws IllegalArgumentException naming the bad setting
-         * @throws OutOfMemoryError when there is no memory for it, or for the rehearsal of the first one of the process
+         * @throws OutOfMemoryError when there is no memory for the allocator, or for the code that the first one of the process loads and
+         *     runs
          */
         Mcache build();
     }
@@ -159,7 +162,7 @@ public final class Mcache implements SegmentAllocator, AutoCloseable {
         }
     }
 
-    /** Returns an allocator for {@link Drill}, which runs before any other is built. */
+    /** Returns the allocator that {@link Drill} uses, before the first other one is made. */
     static Mcache bare() {
         return new Mcache(new Settings());
     }
@@ -202,12 +205,12 @@ public final class Mcache implements SegmentAllocator, AutoCloseable {
     }
 
     /**
-     * Frees a segment. No code may use it any more.
+     * Frees a segment. The program must not use it any more.
      *
      * @param segment a segment of this allocator's {@link #allocate}, or a part of one that begins at the same address
      * @throws IllegalArgumentException when it is something else
-     * @throws IllegalStateException when it is free already and no later allocation has its block; in debug mode, whenever it is free
-     *     already; or when the allocator is closed. Nothing has changed then
+     * @throws IllegalStateException when the segment is free already and its block has not been allocated again (in debug mode also if it
+     *     has), or when the allocator is closed. Nothing has changed then
      */
     public void free(MemorySegment segment) {
         Objects.requireNonNull(segment);
@@ -309,13 +312,13 @@ public final class Mcache implements SegmentAllocator, AutoCloseable {
                 fresh.drop();
             }
         }
-        if (old instanceof PCache p && p.owner == this) { // The P is on another node now.
+        if (old instanceof PCache p && p.owner == this) { // The old cache is of another node: the P has moved.
             p.drop();
         }
         return fresh;
     }
 
-    /** Returns a cache that no P has, for {@link Drill}. */
+    /** Returns a cache that belongs to no P, for {@link Drill}. */
     PCache loose() {
         PCache c = new PCache(this, -1, central(-1));
         add(c);
@@ -389,7 +392,7 @@ public final class Mcache implements SegmentAllocator, AutoCloseable {
         GStack.exit(st);
     }
 
-    /** Takes all caches from the list. They belong to the caller. */
+    /** Removes all caches from the list, and returns the first, with the others linked to it. They belong to the caller. */
     private @Nullable PCache takeCaches() {
         GStack st = GStack.enterChecked();
         lock.lock();
@@ -404,7 +407,7 @@ public final class Mcache implements SegmentAllocator, AutoCloseable {
         return all;
     }
 
-    /** Returns the statistics; after {@link #close} those of the close. */
+    /** Returns the statistics. After {@link #close} they stay as they were at the close. */
     public AllocatorStats stats() {
         long[] taken = new long[SizeClasses.COUNT];
         long[] given = new long[SizeClasses.COUNT];
@@ -454,8 +457,8 @@ public final class Mcache implements SegmentAllocator, AutoCloseable {
 
     /**
      * Ends all segments and frees all memory. Any later use of a segment, or of this allocator, throws {@link IllegalStateException}.
-     * In debug mode it prints on stderr the segments that were not freed, and what {@link #check} would find. A second close does
-     * nothing.
+     * In debug mode it prints on stderr the segments that were not freed, and the errors that {@link #check} would find. A second
+     * close does nothing.
      *
      * @throws IllegalStateException when a native call uses a segment; then the allocator is not closed
      */
@@ -478,8 +481,8 @@ public final class Mcache implements SegmentAllocator, AutoCloseable {
             }
         }
         closed = true;
-        PCache.fenceUsers(); // From here on each user sees that the allocator is closed, or has set busy: see PCache.
-        PCache all = takeCaches(); // No more come.
+        PCache.fenceUsers(); // Now each user of a cache sees closed set, or has set busy before: see PCache.
+        PCache all = takeCaches(); // None can be added later.
         for (PCache c = all; c != null; c = c.next) {
             c.quiesce();
         }

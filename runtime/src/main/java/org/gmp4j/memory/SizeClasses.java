@@ -2,11 +2,12 @@
 package org.gmp4j.memory;
 
 /**
- * The sizes of blocks: multiples of 16 up to 64, from there four to each doubling, up to {@value #LARGEST}. So at most a fifth of a
- * block of more than 64 bytes is wasted. All are multiples of {@value #LEAST}, and one of the four of each doubling is a power of two.
+ * The size classes of blocks. Up to 64 bytes they are the multiples of 16. Between one power of two and the next, up to {@value #LARGEST},
+ * there are four at equal distances, of which the last is the power of two. So at most a fifth of a block of more than 64 bytes is wasted.
+ * All sizes are multiples of {@value #LEAST}.
  */
 final class SizeClasses {
-    /** The size of the smallest block, bytes: it has room for the link and the mark of a free block. */
+    /** The size of the smallest block in bytes. A free block holds a link and a mark, which need that much. */
     static final int LEAST = 16;
     /** The size of the largest block, bytes. A larger segment has a mapping of its own. */
     static final int LARGEST = 32 << 10;
@@ -24,8 +25,8 @@ final class SizeClasses {
     static final int NONE = -1;
 
     /**
-     * A batch is the unit in which blocks move between a P and the central lists. It has this size, bytes, if that is neither too many
-     * blocks nor too few.
+     * The size in bytes of a batch, the unit in which blocks move between a P and the central lists. Its number of blocks is limited by
+     * LEAST_BATCH and MOST_BATCH.
      */
     private static final int BATCH_BYTES = 32 << 10;
     private static final int MOST_BATCH = 64;
@@ -73,7 +74,7 @@ final class SizeClasses {
     }
 
     /**
-     * Returns the class of the smallest blocks that are large enough and aligned; {@link #NONE} when there is none.
+     * Returns the smallest class whose blocks are large enough and aligned; {@link #NONE} when there is none.
      *
      * @param bytes the size, at least 0
      * @param align the alignment, a power of two
@@ -85,7 +86,7 @@ final class SizeClasses {
         }
         int c = of((int) least);
         if (align > LEAST) {
-            while ((SIZE[c] & align - 1) != 0) { // It ends at the next power of two at the latest.
+            while ((SIZE[c] & align - 1) != 0) { // The loop ends at the next power of two at the latest.
                 c++;
             }
         }

@@ -15,7 +15,7 @@ import org.gmp4j.struct.Schedt;
 
 /**
  * {@code goexit0}: the end of a goroutine, after its function, its deferred work and its report ({@link GoroutineExit}). The steps depend
- * on the kind of its stack and on the G that the P runs next.
+ * on the kind of the goroutine's stack and on the G that the P runs next.
  *
  * <pre>
  *  stack                       the next G   on that stack                       on g0
@@ -55,7 +55,7 @@ final class Goexit0 {
     }
 
     /**
-     * Keeps the stack of a goroutine that has ended, when no other began in place, for the next fresh G. Called on g0.
+     * Keeps the stack of a goroutine that has ended for a later fresh G. Called on g0, if no fresh G could begin on the stack at once.
      *
      * @return the G to run next, with Runq.INHERIT; 0 to take one from the queues
      */
@@ -72,7 +72,7 @@ final class Goexit0 {
     }
 
     /**
-     * Ends a goroutine whose virtual thread has ended: an adopted one, or a pooled one that could not yield. Called on g0.
+     * Ends a goroutine whose virtual thread has ended: an adopted thread, or a pooled one that could not yield. Called on g0.
      *
      * @return the G to run next, with Runq.INHERIT; 0 to take one from the queues
      */
@@ -83,19 +83,19 @@ final class Goexit0 {
             m.pick = 0;
         } else {
             dead(m, st.gp);
-            if (!st.pooled) { // A pooled one was never started as a thread, so it has no joiners.
+            if (!st.pooled) { // A pooled virtual thread was never started as a thread, so it has no joiners.
                 wakeJoiners(m, st);
             }
         }
         if (M.LOCKEDEXT.get(m.mp) != 0) {
-            Threads.mexit(m); // As in exited. There is no pick, as a locked M takes none.
+            Threads.mexit(m); // As in exited. In this case pick is 0, as a locked M takes no other G.
         }
         return pick;
     }
 
     private static void wakeJoiners(Machine m, GStack st) {
         if (JdkState.endsAtMonitor(st) && m.pp() != 0) {
-            Threads.handoffp(m.s, Threads.releasep(m)); // The goroutine that holds the monitor may need just this P.
+            Threads.handoffp(m.s, Threads.releasep(m)); // The holder of the monitor may be a goroutine that needs this P to run.
         }
         if (!JdkState.afterDone(st)) {
             m.s.leftovers.add(m.s.sched, st);
@@ -103,8 +103,8 @@ final class Goexit0 {
     }
 
     /**
-     * Makes the G dead and puts its slot on the P's free list. The order keeps G2: the status says that the G does not run before G and M
-     * are unbound.
+     * Makes the G dead and puts its slot on the P's free list. The order keeps invariant G2: first the status changes to dead, and then G
+     * and M are unbound.
      */
     private static void dead(Machine m, long gp) {
         long pp = m.pp();

@@ -9,14 +9,14 @@ import org.gmp4j.struct.G;
 import org.gmp4j.struct.GStatus;
 import org.gmp4j.struct.Schedt;
 
-/** {@code injectglist}: makes many Gs runnable at once, which the poller has found ready or a C thread has readied. */
+/** {@code injectglist}: makes many Gs runnable at once. The network poller has found them ready, or a C thread has readied them. */
 final class Inject {
     private Inject() {
     }
 
     /**
-     * Readies a list of waiting Gs, linked by schedlink. On an M with a P, one G for each idle P goes to the global queue, for those Ps
-     * to take, and the others go to this P's ring. Without a P all go to the global queue.
+     * Readies a list of waiting Gs, linked by schedlink. On an M with a P, the global queue gets one G for each idle P, and the
+     * other Gs go to this P's ring. Without a P all Gs go to the global queue.
      *
      * @param first whether the Gs for the global queue go to its head, behind the Gs that earlier polls found, instead of to its tail
      * @return the number of Gs
@@ -68,21 +68,22 @@ final class Inject {
     }
 
     /**
-     * Readies and counts a list of Gs that the network poller found. They run before goroutines whose time slice has ended, whichever
-     * thread polled. An M's Gs go to its ring. Sysmon's go to the global queue, in front of all Gs that no poll has found, as at the tail
-     * they would wait for a time slice of each preempted goroutine there. (In Go they do.) The preempted ones do not starve: sysmon polls
-     * only when no M has polled for two quanta, and {@code GlobalTurn} makes them due.
+     * Readies and counts a list of Gs that the network poller found. They run before preempted goroutines, whichever thread polled. If an
+     * M polled, they go to its P's ring. If sysmon polled, they go to the global queue, in front of all Gs there that no poll has found. At
+     * the tail they would wait for a time slice of each preempted goroutine in the queue, as they do in Go. The preempted goroutines do not
+     * starve, because sysmon polls only if no M has polled for two quanta, and {@code GlobalTurn} makes Ps take from the global queue.
      */
     static void injectPolled(Scheduler s, long list) {
         countPolled(s, injectglist(s, list, true));
     }
 
     /**
-     * Polls the network without blocking, and returns the list of Gs that it found, 0 for none.
+     * Polls the network without blocking. Returns the list of Gs that the poll found, 0 for none.
      *
-     * <p>For deadlock detection, wakes the M that sleeps in the poller if this poll has ended the last wait. That M would go on sleeping
-     * for no goroutine while it counts as awake. (The M sets lastpoll to 0 before it reads whether any goroutine waits. Here the count of
-     * waiters was changed before lastpoll is read. So one of the two sees the other.)
+     * <p>If this poll has ended the last wait for the network, and deadlock detection is on, this wakes the M that sleeps in the poller.
+     * Otherwise that M would sleep on although no goroutine waits for the network. It counts as awake, and would hide a deadlock. (The M
+     * sets lastpoll to 0 before it reads whether any goroutine waits. Here the count of waiters was changed before lastpoll is read. So
+     * either this sees lastpoll 0, or the M sees the new count.)
      */
     static long look(Scheduler s) {
         long list = s.netpoll.poll(s, 0);
@@ -93,8 +94,9 @@ final class Inject {
     }
 
     /**
-     * Counts {@code n} Gs that the JDK had parked as no longer waiting. Called when they are runnable, not earlier: {@link Checkdead}
-     * assumes that a spinning M, and sysmon, can ready no G, though either may have polled. In between it would find all asleep.
+     * Subtracts {@code n} Gs, which the JDK had parked, from {@code njdkwait}, the number of Gs that something outside may ready. Called
+     * once the Gs are runnable, not earlier: {@link Checkdead} assumes that a spinning M, and sysmon, ready no G, although either may have
+     * found Gs in the poller. If the Gs were subtracted before they are runnable, Checkdead could find all Gs asleep in between.
      */
     static void countPolled(Scheduler s, int n) {
         if (s.config.deadlockDetection()) {
@@ -102,7 +104,7 @@ final class Inject {
         }
     }
 
-    /** Readies the Gs that C code has pushed on sched.inject, in the order of their pushes. Called from any thread, which takes all. */
+    /** Takes all Gs that C code has pushed on sched.inject, and readies them in the order of the pushes. Called from any thread. */
     static void drain(Scheduler s) {
         if (Schedt.INJECT.getAcquire(s.sched) == 0) {
             return;

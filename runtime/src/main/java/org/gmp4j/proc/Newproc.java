@@ -75,9 +75,10 @@ final class Newproc {
     }
 
     /**
-     * {@code go fn()} from a timer. A timer is no goroutine. So perhaps no goroutine lives, and the scheduler may be closed during this
-     * call. Therefore this first counts the new goroutine and then reads closing, with a fence in between, while close first sets closing
-     * and then reads the counts. So either this call finds the scheduler closing, or close finds the new goroutine.
+     * {@code go fn()} from a timer. A timer is no goroutine, so perhaps no goroutine lives that keeps the scheduler open. It may be closed
+     * before or during this call. Therefore this first counts the new goroutine and then reads closing, with a fence in between, while
+     * close first sets closing and then reads the counts. So either this call finds the scheduler closing, or close finds the new
+     * goroutine.
      *
      * @return false when the scheduler is closing; then nothing was started
      */

@@ -127,8 +127,8 @@ public final class Syscall {
     }
 
     /**
-     * Gets a P, or waits on the global queue until an M with a P runs the goroutine. {@link GStack#enter} calls it without a P, m.locks
-     * raised.
+     * Gets a P, or waits on the global queue until an M with a P runs the goroutine. Called by {@link GStack#enter} and {@link #exit}
+     * without a P, and with m.locks raised.
      */
     static void exitsyscall(GStack st) {
         Machine m = st.machine();

@@ -199,9 +199,8 @@ public final class Threads {
             if (!taken) {
                 throw Exit.INSTANCE;
             }
-            // The waker that has taken this M uses its struct until it has rung the note. The end of the scheduler waits for this thread,
-            // and
-            // not for the waker. So this thread must not end before the waker is done.
+            // The waker that has taken this M uses the M's struct until it has rung the note. The end of the scheduler waits for this
+            // thread, and not for the waker. So this thread must not end before the waker is done.
             awaitP(m);
             return;
         }
@@ -241,7 +240,7 @@ public final class Threads {
         JdkThreads.idle(m);
         long start = System.nanoTime();
         mPark(m, m.s.config.idleNanos());
-        m.inVain = System.nanoTime() - start < SOON_NANOS ? m.inVain + 1 : 0; // Schedule resets it when the M runs a G.
+        m.inVain = System.nanoTime() - start < SOON_NANOS ? m.inVain + 1 : 0; // Schedule sets it to 0 when the M finds work.
         if (M.NEXTP.get(m.mp) == 0) {
             throw Exit.INSTANCE; // The close of the scheduler woke it.
         }
@@ -262,8 +261,8 @@ public final class Threads {
     /**
      * Sleeps until the M's note is rung, and clears the note. An M that is on the idle list, and has not been woken for {@code nanos} ns
      * (negative: no limit), ends if that list has more Ms than there are Ps. Otherwise it sleeps on without a limit. So a service that is
-     * idle from time to time makes no new threads, and the threads that stay do not wake up periodically. In Go an idle M never ends. Here
-     * the threads of a burst of blocking calls would then stay until the scheduler ends.
+     * idle from time to time makes no new threads, and the threads that stay do not wake up periodically. In Go an idle M never ends. If
+     * it were so here, the threads of a burst of blocking calls would stay until the scheduler ends.
      */
     private static void mPark(Machine m, long nanos) {
         long park = M.parkAddress(m.mp);

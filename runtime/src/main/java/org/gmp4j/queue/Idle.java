@@ -9,12 +9,12 @@ import org.gmp4j.struct.Schedt;
 import org.gmp4j.struct.Throw;
 
 /**
- * The idle lists {@code midle} and {@code pidle} and the bit masks of Ps. The lists are written under {@code sched.lock}. The bits are
- * set and cleared atomically, also without the lock ({@link #timerPutBack}).
+ * The idle lists {@code midle} and {@code pidle}, and the bit masks of Ps. The lists are written under {@code sched.lock}. A bit is set or
+ * cleared by an atomic operation, since {@link #timerPutBack} sets one without the lock.
  *
- * <p>{@code npidle} and the masks are read without the lock. {@link #pidleput} raises npidle with a volatile add. An M
- * that gives its P up does that before its last check of the queues, and a submitter reads npidle after it has enqueued
- * the work ({@code Wakep} has the whole argument).
+ * <p>{@code npidle} and the masks are also read without the lock. {@link #pidleput} raises npidle with a volatile add. An M that releases
+ * its P calls pidleput before its last check of the queues, and a submitter reads npidle after it has enqueued the work. {@code Wakep}
+ * explains why no work is missed.
  */
 public final class Idle {
     private Idle() {
@@ -38,7 +38,9 @@ public final class Idle {
         return mp;
     }
 
-    /** Takes an M off the idle list, on which it was put. Returns false when {@link #mget} has taken it. Called under sched.lock. */
+    /**
+     * Takes a certain M off the idle list, to which it was added. Returns false when {@link #mget} has taken it. Called under sched.lock.
+     */
     public static boolean mremove(long sched, long mp) {
         if (M.SCHEDLINK.get(mp) == mp) {
             return false;
@@ -67,7 +69,7 @@ public final class Idle {
         }
         if (P.TIMERSLEN.getOpaque(pp) == 0) {
             maskClear(Schedt.TIMERPMASK.getAcquire(sched), P.ID.get(pp));
-            if (P.TIMERSLEN.getOpaque(pp) != 0) { // Read after the clear, which is a barrier: see timerPutBack.
+            if (P.TIMERSLEN.getOpaque(pp) != 0) { // Read again after the clear, which is a full fence: see timerPutBack.
                 maskSet(Schedt.TIMERPMASK.getAcquire(sched), P.ID.get(pp));
             }
         }
@@ -94,17 +96,17 @@ public final class Idle {
     }
 
     /**
-     * Sets the timer bit of P {@code pp}, so that thieves read its timers again. Called after a timer was put back by an M that had taken
-     * it off, and need not hold the P. {@code timersLen} was written before. If {@link #pidleput} clears the bit after this has set it,
-     * it then reads the new length, and sets the bit again.
+     * Sets the timer bit of P {@code pp}, so that thieves read its timers. Called by a thread that may not hold the P, after it has added
+     * an entry to the P's timers or has put one back, and so has written {@code timersLen}. If {@link #pidleput} clears the bit after this
+     * has set it, pidleput then reads the new length, and sets the bit again.
      */
     public static void timerPutBack(long sched, long pp) {
         maskSet(Schedt.TIMERPMASK.getAcquire(sched), P.ID.get(pp));
     }
 
     /**
-     * Takes an idle P, as {@link #pidleget} does, for an M that has found work for which it has no P. If there is none, sets needspinning,
-     * so that the next M without work spins.
+     * Takes an idle P, as {@link #pidleget} does, for an M that has found work and has no P to run it. If no P is idle, this sets
+     * needspinning, so that the next M that runs out of work spins.
      */
     public static long pidlegetSpinning(long sched, long now) {
         long pp = pidleget(sched, now);

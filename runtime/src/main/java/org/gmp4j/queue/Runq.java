@@ -31,7 +31,7 @@ import org.gmp4j.struct.Throw;
  * <p>Why these orders.
  * <ul>
  * <li>Tail, release and acquire: a consumer that sees the new tail sees the slot that was written before it, and through the slot the
- * G (its status, its function). With a weaker order it could take a G that the slot held a lap ago.
+ * G (its status, its function). With a weaker order it could take the G that the slot held before the ring last wrapped around.
  * <li>Head, the consumer's CAS-release and the owner's acquire: a consumer reads its slots before it moves the head. When the owner sees
  * the head moved, those reads are done, and it may overwrite the slots. With a weaker order the owner could overwrite a slot that a
  * thief has yet to read, and one G would run twice while another is lost.
@@ -39,16 +39,19 @@ import org.gmp4j.struct.Throw;
  * consumer has moved the head meanwhile. Then the thief's CAS fails, and it discards its copies.
  * </ul>
  *
- * <p>Rejected: a Chase-Lev deque (LIFO for the owner) starves the oldest goroutine; a bounded MPMC queue puts a
- * sequence number beside each slot and cannot take half in one CAS.
+ * <p>Rejected: a Chase-Lev deque, whose owner takes the newest G first, so that the oldest one starves. Rejected too: a bounded MPMC queue,
+ * which needs a sequence number for each slot, and from which a thief cannot take half in one CAS.
  *
  * <p>Source: the ring of Go's runtime; the half-steal goes back to Vyukov's scalable scheduler design.
  */
 public final class Runq {
-    /** The number of slots in use, a power of two from 2 to 256: {@code -Dgmp.runqlen}. With 4, tests make wrap and overflow frequent. */
+    /**
+     * The number of slots in use, a power of two from 2 to 256: {@code -Dgmp.runqlen}. Tests set 4, so that the ring often wraps and
+     * overflows.
+     */
     public static final int LEN = len();
 
-    /** Set in the result of {@link #runqget}: the G came from runnext and inherits the time slice. Addresses are aligned. */
+    /** A bit of the result of {@link #runqget}: the G came from runnext and inherits the time slice. In an address of a G the bit is 0. */
     public static final long INHERIT = 1;
 
     private static final IntField HEAD = Mem.intField(p.layout(), "runqhead");
@@ -83,11 +86,11 @@ public final class Runq {
      */
     public static void runqput(long sched, long pp, long gp, boolean next) {
         if (put(sched, pp, gp, next)) {
-            VarHandle.fullFence(); // The tail was stored with release, which a later load could pass.
+            VarHandle.fullFence(); // After the release store of the tail a later load could be done early without this.
         }
     }
 
-    /** Puts the G. Returns true if its last store was the release of the tail, false if that was a full fence itself. */
+    /** Puts the G on the queue. Returns whether the caller must add a full fence: false if the last write here was one. */
     private static boolean put(long sched, long pp, long gp, boolean next) {
         if (next) {
             long old;
@@ -103,14 +106,14 @@ public final class Runq {
             if (runqputslow(sched, pp, gp)) {
                 return false; // The lock's exchange is a full fence.
             }
-            // A thief has made room between the two checks.
+            // A thief has made room since tryPush failed.
         }
         return true;
     }
 
     /**
-     * Puts a G at the end of the ring. Returns false when the ring is full. Called by the owner, which then has to make the fence and the
-     * wake-up of a submitter.
+     * Puts a G at the end of the ring. Returns false when the ring is full. Called by the owner. After a success the caller must do what a
+     * submitter of work does: run a full fence, and wake an M if that is needed.
      */
     static boolean tryPush(long pp, long gp) {
         int h = HEAD.getAcquire(pp); // Pairs with the consumers' CAS-release: the slots below the head are free.
@@ -123,7 +126,7 @@ public final class Runq {
         return true;
     }
 
-    /** Takes the G in runnext, which only the caller, the owner, fills. 0 when it is empty, or a thief was faster. */
+    /** Takes the G in runnext. Returns 0 when runnext is empty, or a thief was faster. Called by the owner, which alone fills runnext. */
     static long takeRunnext(long pp) {
         long next = RUNNEXT.getVolatile(pp);
         return next != 0 && RUNNEXT.compareAndSet(pp, next, 0L) ? next : 0;
@@ -140,7 +143,7 @@ public final class Runq {
         if (!HEAD.compareAndSet(pp, h, h + n)) {
             return false;
         }
-        // The caller owns these Gs now. Their slots still hold them, as only the owner, which is the caller, overwrites slots.
+        // These Gs are the caller's now. Their slots still hold them, since the caller is the owner, and only the owner overwrites slots.
         long first = load(pp, h);
         long last = first;
         for (int i = 1; i < n; i++) {
@@ -157,8 +160,8 @@ public final class Runq {
     }
 
     /**
-     * Puts a list of Gs, linked by schedlink, at the end of the ring, and Gs that do not fit on the global queue. Called by the owner,
-     * without sched.lock. Ends with a full fence, as {@link #runqput} does.
+     * Puts a list of Gs, linked by schedlink, at the end of the ring. The Gs for which the ring has no room go to the global queue. Called
+     * by the owner, without sched.lock. Ends with a full fence, as {@link #runqput} does.
      */
     public static void runqputbatch(long sched, long pp, long head, int count) {
         long rest = head;
@@ -253,7 +256,7 @@ public final class Runq {
      * Steals half of the Gs of {@code victim} into the empty ring of {@code thief}. Called by the thief's owner.
      *
      * @param stealRunNext whether to take runnext if the ring is empty
-     * @param politeNanos how long, in ns, to leave runnext to a running victim, which is about to take it itself
+     * @param politeNanos the time, in ns, to wait before runnext is taken from a running victim, which is likely to take it itself
      * @return one of the stolen Gs; the others are in the thief's ring; 0 when there was none to steal
      */
     public static long runqsteal(long thief, long victim, boolean stealRunNext, long politeNanos) {
@@ -274,10 +277,10 @@ public final class Runq {
             if (n == 0) {
                 return stealRunNext ? grabRunNext(victim, politeNanos) : 0;
             }
-            // If n is out of range, the head moved between the two loads, which are not of one state of the ring.
+            // If n is out of range, the head moved between the two loads, so h and t are from different states of the ring.
             if (n > 0 && n <= LEN / 2) {
                 copy(thief, at, victim, h, n);
-                if (HEAD.compareAndSet(victim, h, h + n)) { // Needs CAS-release at least, so that the loads above come before.
+                if (HEAD.compareAndSet(victim, h, h + n)) { // Needs at least release, so that the loads above are done before.
                     return stolen(thief, at, n - 1);
                 }
             }
@@ -286,7 +289,7 @@ public final class Runq {
         }
     }
 
-    /** Returns the last of the Gs that were copied, for the thief to run, and publishes the {@code n} before it in the thief's ring. */
+    /** Publishes the first {@code n} of the copied Gs in the thief's ring, and returns the G behind them, which the thief runs. */
     private static long stolen(long thief, int at, int n) {
         if (n > 0) {
             if (at - HEAD.getAcquire(thief) + n >= LEN) {
@@ -298,8 +301,8 @@ public final class Runq {
     }
 
     /**
-     * Returns whether the P has no G to run. Head, tail and runnext are one state of the queue only if the tail did not move
-     * while they were read: runqput may move a G from runnext into the ring, and a reader could miss it in both.
+     * Returns whether the P has no G to run. The three reads are from one state of the queue only if the tail did not move
+     * meanwhile. Otherwise runqput may have moved a G from runnext into the ring, and this could miss the G in both.
      */
     public static boolean runqempty(long pp) {
         for (;;) {
@@ -323,7 +326,7 @@ public final class Runq {
         return HEAD.getVolatile(pp);
     }
 
-    /** Returns how many Gs were ever put into the ring, modulo 2^32. Called by the owner. */
+    /** Returns the number of Gs that were put into the ring so far, modulo 2^32. Called by the owner. */
     public static int pushed(long pp) {
         return TAIL.get(pp);
     }

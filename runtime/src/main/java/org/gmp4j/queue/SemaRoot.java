@@ -21,23 +21,23 @@ import org.gmp4j.struct.Sudog;
  * <p>The treap is a search tree by id and a heap by a random ticket (smallest on top), which keeps its depth logarithmic
  * whatever the ids are. Nodes are sudogs: {@code prev} is the left child, {@code next} the right, {@code semaId} the semaphore's id
  * (not a reference, so that a semaphore to which no other code refers can be collected), {@code waitlink} the next waiter for the same
- * semaphore. The waiters of one semaphore form a ring, and the last of them is the node of the tree: its waitlink is the first. One
- * word finds both ends, so a sudog stays one cache line (Go's also has waittail and parent). As there is no link to the parent,
- * insertion splits the subtree under the new node, and removal joins the two subtrees of the old one, on the way down. Go's
- * rotations do the same on the way up.
+ * semaphore. The waiters of one semaphore form a ring. Its last waiter is the node of the tree, and the waitlink of the last waiter
+ * refers to the first. So one word leads to both ends, and a sudog needs no more than one cache line (Go's sudog also has waittail and
+ * parent). A node has no link to its parent. Therefore insertion splits the subtree under the new node, and removal joins the two subtrees
+ * of the old node, on the way down. In Go rotations on the way up have the same effect.
  *
  * <p>The id. Go uses the semaphore's address, but a Java object moves. The identity hash is not unique, and collisions would
  * have to be handled. So a semaphore gets an id when it gets its first waiter ({@link Key#id}). Ids are consecutive, which spreads
  * them evenly over the roots.
  */
 public final class SemaRoot {
-    /** The number of roots: {@code -Dgmp.semaroots}. With one or two, tests put all semaphores into the same roots. */
+    /** The number of roots: {@code -Dgmp.semaroots}. Tests set one or two, so that semaphores share roots. */
     public static final int ROOTS = roots();
 
     private static final AtomicLong IDS = new AtomicLong();
     private static final SemaRoot[] TABLE = new SemaRoot[ROOTS];
 
-    // A root's words, two cache lines apart from the next root's.
+    // The offsets of a root's words. The words of two roots are two cache lines apart.
     private static final int NWAIT = 4;
     private static final int TREAP = 8;
     private static final int SEED = 16;
@@ -49,7 +49,7 @@ public final class SemaRoot {
         }
     }
 
-    /** The address of its words, of which the lock is the first. */
+    /** The address of the root's words. The first word is the lock. */
     private final long words;
 
     /** A semaphore. */
@@ -87,7 +87,7 @@ public final class SemaRoot {
         return n;
     }
 
-    /** Returns the root of a semaphore, which is always the same. */
+    /** Returns the root of a semaphore. A semaphore has the same root at each call. */
     public static SemaRoot of(Key key) {
         return TABLE[(int) (key.id() % ROOTS)];
     }
@@ -102,7 +102,7 @@ public final class SemaRoot {
         RuntimeMutex.unlock(words, LockRank.SEMA);
     }
 
-    /** Returns the number of waiters that are in this root, or about to be. Called without the lock. */
+    /** Returns the number of waiters that are queued in this root or about to be queued. Called without the lock. */
     public int nwait() {
         return Mem.INT.getVolatile(words + NWAIT);
     }
@@ -122,7 +122,7 @@ public final class SemaRoot {
         return Sudog.SEMA_ID.get(sg);
     }
 
-    /** Returns the next random ticket (xorshift64). It is never 0, which is the ticket of a sudog that was taken out. */
+    /** Returns the next random ticket (xorshift64). It is never 0, because 0 marks a sudog that was removed. */
     private int ticket() {
         long x = Mem.LONG.get(words + SEED);
         x ^= x << 13;
@@ -178,7 +178,7 @@ public final class SemaRoot {
         }
     }
 
-    /** Makes the sudog the node of a semaphore that has none, above the first node on the way down whose ticket is larger. */
+    /** Inserts the sudog as the node of a semaphore that has none, above the first node with a larger ticket on the path of the search. */
     private void insert(long sg, long id) {
         int ticket = ticket();
         Sudog.TICKET.set(sg, ticket);
@@ -191,7 +191,7 @@ public final class SemaRoot {
             t = left ? Sudog.PREV.get(t) : Sudog.NEXT.get(t);
         }
         attach(parent, left, sg);
-        // Splits the subtree below it by the id. There are two open places: for the next smaller and for the next larger node.
+        // Splits the subtree below the new node by the id. Two links are open: for the next node with a smaller id, and with a larger one.
         long smaller = sg;
         boolean smallerLeft = true;
         long larger = sg;
@@ -242,9 +242,9 @@ public final class SemaRoot {
     }
 
     /**
-     * Takes {@code waiter} out, at any position among the waiters for {@code key}. Returns false when it is out already. The time is
-     * proportional to the number of waiters for the key: such a removal is rare, and a link back would cost every waiter. Called under
-     * the lock.
+     * Removes {@code waiter} from any position among the waiters for {@code key}. Returns false when it was removed already. The time is
+     * proportional to the number of waiters for the key. A backward link would avoid that, but each waiter would have to maintain it, and
+     * such a removal is rare. Called under the lock.
      */
     public boolean remove(long waiter, Key key) {
         long id = key.id();
@@ -288,7 +288,7 @@ public final class SemaRoot {
         Sudog.TICKET.set(sg, 0);
     }
 
-    /** Replaces a node by its two subtrees, joined so that the node with the smaller ticket is always above. */
+    /** Replaces a node by the join of its two subtrees, in which nodes with smaller tickets are above those with larger ones. */
     private void remove(long sg, long parent, boolean left) {
         long smaller = Sudog.PREV.get(sg);
         long larger = Sudog.NEXT.get(sg);

@@ -9,8 +9,8 @@ import org.gmp4j.struct.Sudog;
 import org.gmp4j.struct.SudogSlots;
 
 /**
- * Free sudogs: up to {@value #LOCAL} on a P, without a lock, the others on one list for the process, as a channel may
- * connect goroutines of several schedulers, and threads of none.
+ * The free sudogs. Each P keeps up to {@value #LOCAL}, which its owner takes and puts back without a lock. The others are on one list with
+ * a lock. All schedulers of the process share it, because a channel may connect goroutines of several schedulers, and threads of none.
  */
 public final class SudogCache {
     private static final int LOCAL = 128;
@@ -80,7 +80,7 @@ public final class SudogCache {
         P.SUDOGN.set(pp, n);
     }
 
-    /** Moves all of a P's free sudogs to the common list. Called in a stopped world, or after the scheduler's end. */
+    /** Moves all of a P's free sudogs to the common list. Called with the world stopped, or after the scheduler has ended. */
     public static void purge(long pp) {
         purge(pp, P.SUDOGN.get(pp));
         P.SUDOGN.set(pp, 0);

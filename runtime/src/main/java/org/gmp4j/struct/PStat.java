@@ -4,8 +4,8 @@ package org.gmp4j.struct;
 import org.gmp4j.ffi.gmp.p;
 
 /**
- * The counters of {@code struct pstat} in gmp.h, which describes each of them. It is a part of {@code struct p}, by whose address its
- * fields are reached. The M that holds the P counts, by {@link LongField#addOpaque}. Any thread reads them.
+ * The counters of {@code struct pstat} in gmp.h, which describes each of them. The struct is a part of {@code struct p}, and the methods
+ * take the address of the P. The M that holds the P writes a counter, by {@link LongField#addOpaque}. Any thread reads it.
  */
 public final class PStat {
     public static final LongField NLOCAL = counter("nlocal");
@@ -39,12 +39,15 @@ public final class PStat {
         Mem.LONG.addOpaque(at, n);
     }
 
-    /** Sets the address of the counters of steals by victim. Called while no M holds the P. */
+    /** Sets the address of the P's array of steals, with a counter for each victim. Called while no M holds the P. */
     public static void setStolenFrom(long p, long address) {
         STOLENFROM.setOpaque(p, address);
     }
 
-    /** Returns how many Gs {@code thief} has stolen from the P with that id. Its scheduler had that P when the array was made. */
+    /**
+     * Returns how many Gs {@code thief} has stolen from the P with the id {@code victim}, which the array of counters must have a place
+     * for.
+     */
     public static long stolenFrom(long thief, int victim) {
         return Mem.LONG.getOpaque(STOLENFROM.getOpaque(thief) + ((long) victim << 3));
     }

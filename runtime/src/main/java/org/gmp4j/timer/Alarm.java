@@ -8,17 +8,18 @@ import org.gmp4j.struct.FieldHandle;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An entry of a {@link TimerHeap} other than a sleeping goroutine: at {@link #when} the thread that takes it checks a timer.
+ * An entry of a {@link TimerHeap} for a timer. (The other entries are sleeping goroutines.) A thread takes the alarm off the heap when it
+ * is due, at {@link #when}, and then checks the timer.
  *
  * <pre>
  *  LIVE   to ZOMBIE   by the timer, under its lock: it need not be checked any more
- *  ZOMBIE to LIVE     by the timer, under its lock: it was set again, not before this entry's time
+ *  ZOMBIE to LIVE     by the timer, under its lock: it was set again, for {@code when} or a later time
  *  LIVE   to GONE     by the thread that takes the entry off the heap because it is due, and then checks the timer
- *  ZOMBIE to GONE     by a thread that finds it in the heap: due, at the head, or in a sweep
- *  GONE   to LIVE     by the thread that took it off, and had no memory for the check; the timer does not refer to it any more
+ *  ZOMBIE to GONE     by a thread that removes the entry from the heap: because it is due, at the head, or in a sweep
+ *  GONE   to LIVE     by the thread that took the entry off, if it had no memory for the check; the timer no longer refers to the entry
  * </pre>
  *
- * A GONE alarm is in no heap. All edges but the last are CASes: the timer and the heap have different locks.
+ * A GONE alarm is in no heap. All these changes but the last are CASes, because the timer and the heap have different locks.
  */
 final class Alarm {
     private static final int LIVE = 0;
@@ -27,12 +28,14 @@ final class Alarm {
 
     private static final VarHandle STATE = FieldHandle.of(MethodHandles.lookup(), Alarm.class, "state", int.class);
 
-    /** Its key in the heap. */
+    /** The key in the heap: the nanoTime at which the alarm is due. */
     final long when;
-    /** The heap in which it is. Written at the push, and by a move with the world stopped. The timer reads it only to count a zombie. */
+    /**
+     * The heap that holds the alarm. Written at the push, and by a move with the world stopped. The timer reads it only to count zombies.
+     */
     @SuppressWarnings("NullAway.Init")
     volatile TimerHeap heap;
-    /** Null in a zombie, so that a stopped timer is garbage at once. Written by the timer before it makes it LIVE. */
+    /** The timer; null in a zombie, so that a stopped timer is garbage at once. The timer writes it before it makes the alarm LIVE. */
     private @Nullable RuntimeTimer timer;
     private volatile int state;
 
@@ -61,7 +64,7 @@ final class Alarm {
             timer = null;
             return false;
         }
-        return s == LIVE; // A thread may make it GONE at once. That thread then checks the timer.
+        return s == LIVE; // A thread may make a LIVE alarm GONE at once, and then it checks the timer.
     }
 
     /** Returns the timer to be checked, or null for a zombie. Called under the heap's lock, when this was taken off the heap. */
@@ -80,7 +83,10 @@ final class Alarm {
         return state == ZOMBIE && STATE.compareAndSet(this, ZOMBIE, GONE);
     }
 
-    /** Makes a GONE alarm LIVE, which the caller puts back into the heap. Called under the heap's lock; only the caller has the alarm. */
+    /**
+     * Makes a GONE alarm LIVE. The caller, the only thread that has the alarm, then puts it back into the heap. Called under the heap's
+     * lock.
+     */
     void comeBack(RuntimeTimer t) {
         timer = t;
         state = LIVE;

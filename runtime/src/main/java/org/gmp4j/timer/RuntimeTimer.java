@@ -8,28 +8,29 @@ import org.gmp4j.lock.HeapMutex;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A timer: when it fires, and its alarm. {@link #lock} guards all its fields. It is the channel's lock for a timer that has a channel.
+ * A timer. Its state is the time when it fires, and its alarm. {@link #lock} guards all fields. If the timer has a channel, that is the
+ * channel's lock.
  *
- * <p>A timer fires at {@link #when}. A heap holds alarms. An alarm ensures that a thread checks the timer at a time not after
- * {@code when}. So a timer that is set to later leaves its alarm where it is, and a thread that checks the timer too early sets the next
- * alarm. A timer that is stopped makes its alarm a zombie. A timer that is set to earlier buries the old alarm and adds another to the
- * heap of the caller's P. No operation touches another P's heap, or waits for its lock.
+ * <p>A timer fires at {@link #when}. The heaps do not hold timers but alarms. An alarm makes a thread check the timer at {@code when} or
+ * earlier. If a timer is set to a later time, its alarm stays in the heap, and the thread that checks the timer too early sets the next
+ * alarm. If a timer is stopped, its alarm becomes a zombie. If it is set to an earlier time, its old alarm becomes a zombie, and another is
+ * added to the heap of the caller's P. No operation touches another P's heap, or waits for its lock.
  *
  * <p>Invariant: while {@code when} is not 0 and the timer has to be checked (a function's timer always, a channel's while there is a
- * waiter on the channel), it has a LIVE alarm not after {@code when}, or a thread that took such an alarm has not had the lock yet.
+ * waiter on the channel), it has a LIVE alarm that is due not after {@code when}, or a thread has taken such an alarm and not yet the lock.
  *
  * <p>Rejected: Go's own scheme, where the heap's entries point to the timers, and the next thread that uses the heap moves modified
- * timers to their places. It needs an O(n) pass over the heap whenever a timer was set to earlier. Rejected too: to remove stopped timers
- * at once. Then each step of a sift has to write a timer's position, and a stop needs the lock of the P that has the timer.
+ * timers to their places. It needs an O(n) pass over the heap whenever a timer was set to an earlier time. Rejected too: to remove stopped
+ * timers at once. Then each step of a sift has to write a timer's position, and a stop needs the lock of the P whose heap holds the timer.
  */
 public abstract class RuntimeTimer {
-    /** A channel's lock or the timer's own; ranks below that of the heaps. */
+    /** The lock of the timer's channel, or the timer's own. Its rank is below that of the heaps' locks. */
     protected final HeapMutex lock;
-    /** The bubble by whose clock it goes; null for the machine's clock. */
+    /** The bubble whose clock the timer uses; null for the machine's clock. */
     protected final @Nullable TimeBubble bubble;
     /** nanoTime when it fires; 0 when it is stopped or has fired. */
     protected long when;
-    /** The newest alarm, zombie or not; may be GONE. */
+    /** The newest alarm, in any state; null if there is none. */
     private @Nullable Alarm alarm;
 
     /** Makes a stopped timer. */
@@ -48,7 +49,7 @@ public abstract class RuntimeTimer {
         return bubble == null ? Instant.now() : bubble.instantHere();
     }
 
-    /** Returns the nanoTime {@code nanos} from now. Less than 0 counts as 0. Returns Long.MAX_VALUE when the sum does not fit. */
+    /** Returns the nanoTime {@code nanos} from now. A negative number counts as 0. Returns Long.MAX_VALUE when the sum does not fit. */
     protected final long in(long nanos) {
         return in(now(), nanos);
     }
@@ -68,8 +69,9 @@ public abstract class RuntimeTimer {
     }
 
     /**
-     * Ensures that the timer is checked not after {@code when}. Called under the lock, with {@code when} set. If there is no memory this
-     * throws, and nothing has changed.
+     * Ensures that a thread checks the timer at {@link #when} or earlier. Called under the lock, with {@code when} set.
+     *
+     * @throws OutOfMemoryError when there is no memory for an alarm; nothing has changed
      */
     protected final void arm() {
         Alarm a = alarm;
@@ -81,10 +83,12 @@ public abstract class RuntimeTimer {
         if (a != null) {
             a.bury();
         }
-        alarm = fresh; // A thread that takes it meanwhile waits for the lock.
+        alarm = fresh; // If a thread takes the alarm before this, it waits for the lock.
     }
 
-    /** Puts an alarm into the bubble's heap, or that of the caller's P. Overridden by timers that use another heap, and by tests. */
+    /**
+     * Puts an alarm into the bubble's heap, or else into the heap of the caller's P. Timers with another heap override this, and tests do.
+     */
     void add(Alarm a) {
         if (bubble == null) {
             TimerHeaps.add(a);
@@ -111,8 +115,8 @@ public abstract class RuntimeTimer {
 
     /**
      * Fires if the timer is due at {@code now}. If not, and it still has to be checked, sets the next alarm. Called with the lock held,
-     * which it releases, on an M's own stack or outside all schedulers. If there is no memory it throws, with the lock released, and is
-     * called again later. It must then do the part that it has not done.
+     * which it releases, on an M's own stack or outside all schedulers. If there is no memory this throws, and releases the lock first.
+     * The caller calls it again later, and it must then do the steps that it has not done.
      */
     protected abstract void look(long now);
 

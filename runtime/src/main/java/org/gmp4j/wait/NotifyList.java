@@ -46,8 +46,8 @@ public final class NotifyList {
     private long tail;
 
     /**
-     * The tickets of {@link #drop} and of waits that were ended early, as far as they were not called yet. The ranges are in order, and
-     * between two of them is at least one other ticket. Guarded by the lock.
+     * The dropped tickets that were not called yet, as a list of ranges in ascending order. {@link #drop} drops a ticket, and so does a
+     * wait that is ended early. Two ranges never touch: at least one ticket that was not dropped lies between them. Guarded by the lock.
      */
     private @Nullable Dropped dropped;
 
@@ -59,7 +59,8 @@ public final class NotifyList {
     }
 
     /**
-     * Notes a ticket as dropped: extends a range next to it, or else adds {@code fresh} to the ranges. Called under the lock.
+     * Adds a ticket to the dropped ones. Extends the range that ends just before it, or else adds {@code fresh} as a range. Then merges it
+     * with the range that begins just behind the ticket, if there is one. Called under the lock.
      */
     private void note(int ticket, Dropped fresh) {
         Dropped before = null;
@@ -109,7 +110,7 @@ public final class NotifyList {
     }
 
     /**
-     * Drops a ticket for which its owner will not wait: its call goes to the next ticket. Called inside {@link GStack#enter}.
+     * Drops a ticket whose owner will not wait. The next ticket is called in its place. Called inside {@link GStack#enter}.
      */
     public void drop(int ticket) {
         Dropped fresh = new Dropped();
@@ -120,7 +121,7 @@ public final class NotifyList {
         }
         lock.unlock();
         if (called) {
-            notifyOne(); // After a broadcast this is one call too many, which is harmless: waiters check their condition again.
+            notifyOne(); // After a broadcast no call was lost, and this wakes one waiter too many. It checks its condition again.
         }
     }
 
@@ -132,8 +133,9 @@ public final class NotifyList {
     /**
      * Waits until the ticket is called, or {@code e} ends the wait. Called inside {@link GStack#enter}.
      *
-     * @param e ends the wait, and is between its {@code begin} and {@code finish}; null if nothing ends the wait early
-     * @return false when the wait was ended early: the ticket was not called, and its call will go to the next ticket
+     * @param e the object that may end the wait early, after its {@code begin} and before its {@code finish}; null if the wait cannot end
+     *     early
+     * @return false when the wait was ended early: the ticket was not called, and the next ticket will be called in its place
      */
     @SuppressWarnings("NullAway") // If the ticket was not called, e is pending, and so not null.
     public boolean await(int ticket, @Nullable OfTicket e, WaitReason reason) {
@@ -174,7 +176,7 @@ public final class NotifyList {
     /** Ends a wait for a ticket: removes the waiter and notes its ticket as dropped, under the lock, so that it is not called. */
     public static final class OfTicket extends WaitCancellation {
         private final NotifyList list;
-        /** Made before it is needed, because there may be no memory then. */
+        /** The range for the ticket. It is allocated in advance, because there may be no memory when it is needed. */
         private final Dropped fresh = new Dropped();
 
         /** Makes an object for a wait in {@code list}. */
@@ -218,7 +220,7 @@ public final class NotifyList {
         lock.unlock();
         while (list != 0) {
             long sg = list;
-            list = Sudog.NEXT.get(sg); // Before the wake: the waiter may give the sudog to another.
+            list = Sudog.NEXT.get(sg); // Read before the wake, after which the waiter may free the sudog.
             Waiting.wake(sg);
         }
         Reference.reachabilityFence(lock); // Until here the lock keeps its waiters reachable: see report.LeakSearch.
@@ -237,7 +239,7 @@ public final class NotifyList {
         }
         NOTIFY.setVolatile(this, t + 1);
         skip();
-        long sg = find(t); // 0 if its owner has not queued itself yet: it will see under the lock that the ticket was called.
+        long sg = find(t); // 0 if the ticket's owner is not queued yet. It will find under the lock that the ticket was called.
         lock.unlock();
         if (sg != 0) {
             Waiting.wake(sg);
@@ -266,7 +268,7 @@ public final class NotifyList {
         return 0;
     }
 
-    /** Returns whether all tickets that were drawn have been called. A waiter that draws one now came after this notification. */
+    /** Returns whether all tickets that were drawn have been called. A ticket that is drawn meanwhile comes after this notification. */
     private boolean nobody() {
         return (int) WAIT.getVolatile(this) == (int) NOTIFY.getVolatile(this);
     }

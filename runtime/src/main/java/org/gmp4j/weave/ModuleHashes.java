@@ -7,7 +7,7 @@ import java.lang.classfile.attribute.ModuleHashesAttribute;
 
 import org.jspecify.annotations.Nullable;
 
-/** Removes the hashes of other modules from a module's descriptor, which {@code jar --hash-modules} and {@code jmod} put there. */
+/** Removes from a module's descriptor the hashes of other modules, which {@code jar --hash-modules} and {@code jmod} put there. */
 final class ModuleHashes {
     private ModuleHashes() {
     }
