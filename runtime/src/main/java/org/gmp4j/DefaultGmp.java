@@ -11,6 +11,7 @@ import java.util.function.Function;
 import org.gmp4j.affinity.Affinity;
 import org.gmp4j.affinity.StealOrder;
 import org.gmp4j.config.DebugVars;
+import org.gmp4j.config.Quantum;
 import org.gmp4j.proc.DefaultPool;
 import org.gmp4j.struct.ProcessFlag;
 import org.gmp4j.sysmon.CompilerShare;
@@ -304,28 +305,18 @@ final class DefaultGmp {
             throw bad("use a priority from 1 to " + Settings.MOST_PRIORITY + ", or 0");
         }
 
-        Duration duration(String what, Duration least, Duration most) {
-            return duration(value, what, least, most);
-        }
-
         /** Sets the quantum from one duration, or from the least and the greatest one. */
         void quantum(Gmp.Builder b) {
-            int dots = value.indexOf("..");
-            Duration least = quantum(dots < 0 ? value : value.substring(0, dots));
-            Duration most = quantum(dots < 0 ? value : value.substring(dots + 2));
-            if (least.compareTo(most) > 0) {
-                throw bad("give the shorter one first");
+            try {
+                Quantum q = QuantumText.parse(value);
+                Gmp.Builder _ = b.quantum(Duration.ofNanos(q.least()), Duration.ofNanos(q.most()));
+            } catch (IllegalArgumentException e) {
+                throw bad(e.getMessage());
             }
-            Gmp.Builder _ = b.quantum(least, most);
         }
 
-        private Duration quantum(String text) {
-            return duration(text, "a duration from 200us to 60s, such as 500us or 10ms; or two, as 200us..10ms", Settings.LEAST_QUANTUM,
-                    Settings.LONGEST_QUANTUM);
-        }
-
-        private Duration duration(String text, String what, Duration least, Duration most) {
-            Duration d = DurationText.parse(text);
+        Duration duration(String what, Duration least, Duration most) {
+            Duration d = DurationText.parse(value);
             if (d == null || d.compareTo(least) < 0 || d.compareTo(most) > 0) {
                 throw bad("use " + what);
             }

@@ -215,7 +215,7 @@ final class Diagnosis implements Runnable {
 
     private synchronized void register() {
         if (!ended) {
-            JmxBean made = new JmxBean(s);
+            JmxBean made = new JmxBean(s, new Adjustments(s));
             made.register();
             bean = made;
         }

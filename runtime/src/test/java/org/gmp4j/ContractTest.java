@@ -99,6 +99,12 @@ class ContractTest {
             Map.entry("CpuProfiler#close", "as stop"),
             Map.entry("Trace#stop", "waits until the file is written"),
             Map.entry("Trace#close", "as stop"),
+            Map.entry("GmpMXBean#profile", "its seconds are the limit"),
+            Map.entry("GmpMXBean#profilePprof", "as GmpMXBean.profile"),
+            Map.entry("GmpMXBean#trace", "as GmpMXBean.profile"),
+            Map.entry("JmxBean#profile", "as GmpMXBean.profile"),
+            Map.entry("JmxBean#profilePprof", "as GmpMXBean.profile"),
+            Map.entry("JmxBean#trace", "as GmpMXBean.profile"),
             Map.entry("LeakCheck#assertNoLeaks", "its argument is the limit"));
 
     private static final List<Member> MEMBERS = members();

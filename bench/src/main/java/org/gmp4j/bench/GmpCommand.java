@@ -10,6 +10,9 @@ import org.gmp4j.bench.service.ServiceCommand;
 import org.gmp4j.bench.simulate.SimulateCommand;
 import org.gmp4j.bench.steal.StealCommand;
 import org.gmp4j.bench.top.GoroutinesCommand;
+import org.gmp4j.bench.top.LeaksCommand;
+import org.gmp4j.bench.top.ProfileCommand;
+import org.gmp4j.bench.top.SetCommand;
 import org.gmp4j.bench.top.TopCommand;
 import org.gmp4j.bench.topo.TopoCommand;
 import org.gmp4j.bench.trace.TraceCommand;
@@ -47,6 +50,9 @@ import picocli.CommandLine.Spec;
             TraceCommand.class,
             TopCommand.class,
             GoroutinesCommand.class,
+            ProfileCommand.class,
+            LeaksCommand.class,
+            SetCommand.class,
             TopoCommand.class,
             SimulateCommand.class,
             AffinityCommand.class,

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param steal the order in which thieves search other Ps; must not be nearest first when Ms have no CPUs of their own
  * @param nodeQueues whether the global queue has a list for each NUMA node
  * @param spinNanos how long an M searches before it sleeps, ns: 0 for Go's rule, Long.MAX_VALUE for ever
- * @param quantumNanos how long a goroutine runs before its preemption is requested, ns, when at most one other waits
+ * @param quantumNanos how long a goroutine runs before its preemption is requested, ns, when at most one other waits, until it is changed
  * @param leastQuantumNanos the least quantum, ns, when more wait; equal to quantumNanos for a fixed quantum
  * @param maxThreads the greatest number of Ms
  * @param idleNanos how long an M that is not needed sleeps before it ends, ns; negative for ever

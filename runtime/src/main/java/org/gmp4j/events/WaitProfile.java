@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The places where goroutines of a scheduler waited, or held a lock for which others waited: by stack and labels, how often and how
- * long. It is off until {@link #setRate}. While it is off, a wait costs two loads and well predicted branches.
+ * long. It is off until {@link #setRate} or {@link #openWindow}. While it is off, a wait costs two loads and well predicted branches.
  *
  * <p>A sample is taken on the goroutine's own stack, inside {@code GStack.enter}, when its wait is over, or when it has released the
  * lock. It must not fail there: without room on the stack, or memory, no sample is taken. The map is guarded by a monitor, for which
@@ -53,8 +53,14 @@ public final class WaitProfile {
     }
 
     private final Map<Key, Place> places = new HashMap<>();
-    /** The rate; 0 for off. The callers of {@link #isOn} define the meaning of other values. */
+    /**
+     * The rate; 0 for off. The callers of {@link #isOn} define the meaning of other values. It is that of the program, or the window's
+     * while the program has set none. Written under the monitor of {@link #places}.
+     */
     private volatile long rate;
+    /** The rate that the program has set, and that of an open window; 0 for none. Under the monitor of {@link #places}. */
+    private long wanted;
+    private long window;
     /** Whether the {@code Recorder} wants waits. */
     private volatile boolean recorded;
 
@@ -68,7 +74,39 @@ public final class WaitProfile {
         if (rate < 0) {
             throw new IllegalArgumentException(what + ": use 0 or more");
         }
-        this.rate = rate;
+        boolean _ = setRates(rate, -1);
+    }
+
+    /**
+     * Opens a window: until {@link #closeWindow} waits are sampled at this rate, or at that of the program where it has set one.
+     *
+     * @return false when a window is open already, which stays as it is
+     */
+    public boolean openWindow(long rate) {
+        return setRates(-1, rate);
+    }
+
+    /** Closes the window that {@link #openWindow} has opened. */
+    public void closeWindow() {
+        boolean _ = setRates(-1, 0);
+    }
+
+    /** Sets the program's rate or the window's; a negative one stays as it is. Returns false if a second window was to be opened. */
+    private boolean setRates(long ofProgram, long ofWindow) {
+        JdkThreads.pin(); // As in all().
+        try {
+            synchronized (places) {
+                if (ofWindow > 0 && window != 0) {
+                    return false;
+                }
+                wanted = ofProgram < 0 ? wanted : ofProgram;
+                window = ofWindow < 0 ? window : ofWindow;
+                rate = wanted != 0 ? wanted : window;
+                return true;
+            }
+        } finally {
+            JdkThreads.unpin();
+        }
     }
 
     /** Sets whether the {@code Recorder} wants waits. */
@@ -81,7 +119,7 @@ public final class WaitProfile {
         return rate != 0 || recorded;
     }
 
-    /** Returns the rate that {@link #setRate} has set. */
+    /** Returns the present rate. */
     public long rate() {
         return rate;
     }

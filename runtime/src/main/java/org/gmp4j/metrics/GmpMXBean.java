@@ -8,7 +8,7 @@ import java.util.TreeMap;
  * A scheduler as JMX shows it, under {@code org.gmp4j:type=Gmp,name=NAME}. It is registered within a second after the process first
  * uses JMX (by a {@code -Dcom.sun.management.jmxremote} option, a console or {@code jcmd PID ManagementAgent.start_local}), within ten
  * seconds if no goroutine has run for long, and from the start with {@code GMPDEBUG=jmx=1}. Until then no classes of JMX are loaded.
- * Thread-safe.
+ * {@code gmp top}, {@code goroutines}, {@code leaks}, {@code profile}, {@code trace} and {@code set} use it. Thread-safe.
  */
 public interface GmpMXBean {
     /** Returns the scheduler's name, the first part of its threads' names. */
@@ -65,4 +65,59 @@ public interface GmpMXBean {
 
     /** Returns the same in the format of pprof: {@link GoroutineProfile#pprof}. */
     byte[] goroutinesPprof();
+
+    /**
+     * Returns the goroutines that nothing can wake: the text of {@code Gmp.leaks()}. The search stops all goroutines for a full
+     * collection of the heap.
+     *
+     * @throws IllegalStateException when this JVM cannot tell
+     */
+    String leaks();
+
+    /** Returns the same in the format of pprof. Throws as {@link #leaks}. */
+    byte[] leaksPprof();
+
+    /**
+     * Profiles the scheduler for some seconds, and returns the text of the {@link Profile}. If the program has set no rate itself, waits
+     * from 10 µs on are recorded, a share of the shorter ones, and each unlock for which a goroutine waited, but none after that time.
+     *
+     * <p>Any thread may call it. It waits for that time. An interrupt ends the wait, and in a bubble the wait holds the clock.
+     *
+     * @param kind {@code cpu}, {@code block} or {@code mutex}
+     * @param seconds more than 0, at most 3600
+     * @throws IllegalArgumentException when a parameter is bad, with one sentence
+     * @throws IllegalStateException when another block or mutex profile is being taken by such a call
+     */
+    String profile(String kind, double seconds);
+
+    /**
+     * Returns the same in the format of pprof: see {@link #profile}, also for threads, interrupts and bubbles.
+     *
+     * @throws IllegalArgumentException when a parameter is bad, with one sentence
+     * @throws IllegalStateException when another block or mutex profile is being taken by such a call
+     */
+    byte[] profilePprof(String kind, double seconds);
+
+    /**
+     * Writes an execution trace of some seconds of all schedulers of the process, as {@code Trace} does.
+     *
+     * <p>Any thread may call it. It waits for that time and until the file is written. An interrupt ends the trace early, and in a bubble
+     * the wait holds the clock.
+     *
+     * @param file the file, which the process itself writes
+     * @param seconds more than 0, at most 3600
+     * @throws IllegalArgumentException when {@code seconds} is out of range or the file cannot be written, with one sentence
+     * @throws IllegalStateException when a scheduler is being traced already
+     */
+    void trace(String file, double seconds);
+
+    /**
+     * Changes settings of the scheduler: {@code procs=4}, {@code quantum=1ms} or {@code quantum=200us..10ms}. All of them are checked
+     * first, so a bad one changes nothing.
+     *
+     * @param settings may be empty
+     * @return what can be changed, one a line, with the present values
+     * @throws IllegalArgumentException when a name or a value is bad, with one sentence that says what is possible
+     */
+    String set(String[] settings);
 }

@@ -2,8 +2,11 @@
 package org.gmp4j.metrics;
 
 import java.lang.management.ManagementFactory;
+import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.Function;
 import javax.management.InstanceAlreadyExistsException;
 import javax.management.JMException;
 import javax.management.MBeanServerFactory;
@@ -20,12 +23,18 @@ public final class JmxBean implements GmpMXBean {
     private static final String SPECIAL = ",=:\"*?\n";
 
     private final Scheduler s;
+    private final Function<List<String>, String> settings;
     private @Nullable ObjectName name; // Null when it is not registered.
 
-    /** Makes the bean of a scheduler. */
+    /**
+     * Makes the bean of a scheduler.
+     *
+     * @param settings does the work of {@link #set}
+     */
     @SuppressWarnings("exports")
-    public JmxBean(Scheduler s) {
+    public JmxBean(Scheduler s, Function<List<String>, String> settings) {
         this.s = s;
+        this.settings = settings;
     }
 
     /**
@@ -150,5 +159,52 @@ public final class JmxBean implements GmpMXBean {
     @Override
     public byte[] goroutinesPprof() {
         return new GoroutineProfile(s, false).pprof();
+    }
+
+    @Override
+    public String leaks() {
+        return new GoroutineProfile(s, true).toString();
+    }
+
+    @Override
+    public byte[] leaksPprof() {
+        return new GoroutineProfile(s, true).pprof();
+    }
+
+    @Override
+    public String profile(String kind, double seconds) {
+        return taken(kind, seconds).toString();
+    }
+
+    @Override
+    public byte[] profilePprof(String kind, double seconds) {
+        return taken(kind, seconds).pprof();
+    }
+
+    private Profile taken(String kind, double seconds) {
+        try {
+            return Inspection.profile(s, Inspection.Kind.of(kind), seconds);
+        } catch (InterruptedException e) {
+            throw interrupted();
+        }
+    }
+
+    @Override
+    public void trace(String file, double seconds) {
+        try {
+            Inspection.trace(Path.of(file), seconds);
+        } catch (InterruptedException e) {
+            throw interrupted();
+        }
+    }
+
+    private static IllegalStateException interrupted() {
+        Thread.currentThread().interrupt();
+        return new IllegalStateException("the call was interrupted");
+    }
+
+    @Override
+    public String set(String[] changes) {
+        return settings.apply(List.of(changes));
     }
 }

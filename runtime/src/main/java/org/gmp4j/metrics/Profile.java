@@ -50,6 +50,11 @@ public final class Profile {
         this(kind, "contentions", "delay", 1, waits.all().stream().map(p -> new Sample(p.frames, p.labels, p.count(), p.nanos())).toList());
     }
 
+    /** Makes a profile of these waits. */
+    static Profile ofWaits(String kind, List<Sample> waits) {
+        return new Profile(kind, "contentions", "delay", 1, waits);
+    }
+
     /** Returns the places, the one with most time first. */
     public List<Sample> samples() {
         return samples;

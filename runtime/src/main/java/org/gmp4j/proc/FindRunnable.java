@@ -165,7 +165,7 @@ final class FindRunnable {
     private static long ahead(Machine m, long pp) {
         Processor pr = m.s.proc(pp);
         int tick = P.SCHEDTICK.get(pp);
-        if (!pr.isAheadAgain(m.s.config.leastQuantumNanos() / AHEAD_PART, P.NSWITCH.getOpaque(pp) + P.NINPLACE.getOpaque(pp), tick)) {
+        if (!pr.isAheadAgain(m.s.quantum.least() / AHEAD_PART, P.NSWITCH.getOpaque(pp) + P.NINPLACE.getOpaque(pp), tick)) {
             return 0;
         }
         long sched = m.s.sched;

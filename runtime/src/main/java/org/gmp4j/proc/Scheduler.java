@@ -10,6 +10,7 @@ import java.util.function.IntSupplier;
 
 import org.gmp4j.config.Config;
 import org.gmp4j.config.Placement;
+import org.gmp4j.config.Quantum;
 import org.gmp4j.events.Names;
 import org.gmp4j.events.Tracer;
 import org.gmp4j.events.WaitProfile;
@@ -48,6 +49,8 @@ public final class Scheduler {
     public final long sched;
     /** The settings. */
     public final Config config;
+    /** The present quantum, at first that of the settings. Any thread may replace it; sysmon and Ms may see the old one for a moment. */
+    public volatile Quantum quantum;
     /** The slots of its Gs. */
     public final GSlots slots = new GSlots(this);
     final Allp allp;
@@ -121,6 +124,7 @@ public final class Scheduler {
     private Scheduler(String name, Config config, Timers timers, Netpoll netpoll, Function<Scheduler, Monitor> monitor, Reports reports) {
         this.reports = reports;
         this.config = config;
+        this.quantum = new Quantum(config.leastQuantumNanos(), config.quantumNanos());
         this.places = config.debug().createsites() ? new Names() : null;
         this.netpoll = netpoll;
         this.name = name;

@@ -2,6 +2,7 @@
 package org.gmp4j.report;
 
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -9,6 +10,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
 
+import org.gmp4j.ffi.OsThread;
 import org.gmp4j.print.Frames;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Machine;
@@ -31,10 +33,15 @@ public final class CpuSampler {
     public record Place(List<StackTraceElement> frames, Map<String, String> labels) {
     }
 
+    /** A goroutine without a P is sampled if its thread has used at least one part in so many of the interval. */
+    private static final int GOOD_PART = 4;
+
     private final Scheduler s;
     private final long interval;
     private final Map<Place, LongAdder> found = new ConcurrentHashMap<>();
     private final Thread thread = new OwnThread(this::loop, "gmp-cpuprofile");
+    /** The CPU times, ns, of Ms whose goroutines ran on without a P at the last sample. Only the sampling thread uses it. */
+    private final Map<Machine, Long> cpu = new HashMap<>();
     private volatile boolean over;
 
     /** Makes a sampler of a scheduler, with a sample every {@code interval} ns. */
@@ -102,10 +109,21 @@ public final class CpuSampler {
      */
     private void look(Machine m, List<Thread> running, List<GStack> stacks) {
         long gp = M.CURG.getOpaque(m.mp);
-        if (gp != 0 && (GStatus.readgstatus(gp) & ~GStatus.GSCAN) == GStatus.GRUNNING && G.GOID.get(gp) != 0
+        if (gp != 0 && (uses(m) || (GStatus.readgstatus(gp) & ~GStatus.GSCAN) == GStatus.GRUNNING) && G.GOID.get(gp) != 0
                 && GSlots.stack(gp) instanceof GStack st && st.scheduler() == s && st.thread != Thread.currentThread()) {
             running.add(st.thread);
             stacks.add(st);
         }
+    }
+
+    /** Returns whether an M whose goroutine has lost its P has used the CPU since the last sample, and so does not just sleep. */
+    private boolean uses(Machine m) {
+        if (!m.astray()) {
+            cpu.remove(m);
+            return false;
+        }
+        long now = OsThread.cpuNanos((int) M.PROCID.getOpaque(m.mp));
+        Long before = cpu.put(m, now);
+        return before != null && now - before >= interval / GOOD_PART;
     }
 }

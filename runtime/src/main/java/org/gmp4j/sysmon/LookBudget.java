@@ -18,7 +18,7 @@ final class LookBudget {
      */
     static final long LONGEST = 4_500_000;
 
-    private final long quantum;
+    private long quantum;
     /** How much longer sysmon had to sleep at {@link #at}, ns; negative if it had slept for longer than it had to. */
     private long owed;
     /** The nanoTime of the last scan's end. */
@@ -30,9 +30,14 @@ final class LookBudget {
      * @param quantum the shortest time slice, ns
      */
     LookBudget(long quantum, long now) {
-        this.quantum = Math.clamp(quantum, PART, LONGEST_QUANTUM);
+        setQuantum(quantum);
         owed = -this.quantum;
         at = now;
+    }
+
+    /** Sets the shortest time slice, ns, for the scans from now on. */
+    void setQuantum(long shortest) {
+        quantum = Math.clamp(shortest, PART, LONGEST_QUANTUM);
     }
 
     /**

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.sysmon;
 
+import org.gmp4j.config.Quantum;
 import org.gmp4j.ffi.gmp.p;
 import org.gmp4j.proc.Machine;
 import org.gmp4j.proc.Preempt;
@@ -91,10 +92,10 @@ final class Retake {
     private static final LongField SYSCALLWHEN = Mem.longField(p.layout(), "sysmontick", "syscallwhen");
 
     private final Scheduler s;
-    private final long quantum;
-    private final long leastQuantum;
+    private long quantum;
+    private long leastQuantum;
     /** The interval, in ns, between two scans of a goroutine that has used up its slice and does not yield while work waits. */
-    private final long lookAgain;
+    private long lookAgain;
     /** Whether goroutines yield only where they call the runtime ({@code asyncpreemptoff}). */
     private final boolean cooperative;
     private final ThreadState threads = new ThreadState();
@@ -127,11 +128,16 @@ final class Retake {
         this.s = s;
         takeover = new Takeover(s, stalls);
         strays = new Strays(s, points);
-        quantum = s.config.quantumNanos();
-        leastQuantum = s.config.leastQuantumNanos();
+        setQuantum(s.quantum);
         shortestSlice = quantum;
-        lookAgain = lookAgain(leastQuantum, quantum);
         cooperative = s.config.debug().asyncpreemptoff();
+    }
+
+    /** Sets the quantum, which holds from the next scan on. */
+    void setQuantum(Quantum q) {
+        quantum = q.most();
+        leastQuantum = q.least();
+        lookAgain = lookAgain(leastQuantum, quantum);
     }
 
     /** Returns whether work waited for a busy P at the last scan. If so, sysmon must scan again soon. */

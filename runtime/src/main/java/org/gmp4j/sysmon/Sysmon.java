@@ -4,6 +4,7 @@ package org.gmp4j.sysmon;
 import java.lang.invoke.VarHandle;
 import java.util.function.Function;
 
+import org.gmp4j.config.Quantum;
 import org.gmp4j.ffi.OsThread;
 import org.gmp4j.lock.Note;
 import org.gmp4j.lock.SchedLock;
@@ -144,9 +145,11 @@ public final class Sysmon implements Monitor {
     private final WaitTimes waitTimes;
     final Stalls stalls;
     /** The length of a light sleep; after how long without a poll sysmon polls; the interval of schedtrace, 0 for none; all ns. */
-    private final long restNanos;
-    private final long pollAfter;
+    private long restNanos;
+    private long pollAfter;
     private final long trace;
+    /** The scheduler's quantum at the last scan. */
+    private Quantum quantum;
     private final long began = System.nanoTime();
     /** Scans in a row that found no work, and the sleep before the next, ns. */
     int idle;
@@ -199,9 +202,9 @@ public final class Sysmon implements Monitor {
         end = new Step(this, true);
         upkeep = new Upkeep(s);
         waitTimes = new WaitTimes(upkeep, began);
-        restNanos = Math.clamp(s.config.quantumNanos(), WORK_SLEEP, MAX_REST);
-        pollAfter = Math.min(s.config.leastQuantumNanos(), POLL_AFTER);
-        budget = new LookBudget(s.config.leastQuantumNanos(), began);
+        quantum = s.quantum;
+        budget = new LookBudget(quantum.least(), began);
+        setQuantum(quantum);
         trace = s.config.debug().schedtrace() * 1_000_000L;
         thread = new OwnThread(new Step(this, false), s.name() + "-sysmon");
     }
@@ -235,6 +238,14 @@ public final class Sysmon implements Monitor {
     @Override
     public boolean isCurrent() {
         return Thread.currentThread() == thread;
+    }
+
+    private void setQuantum(Quantum q) {
+        quantum = q;
+        retake.setQuantum(q);
+        budget.setQuantum(q.least());
+        restNanos = Math.clamp(q.most(), WORK_SLEEP, MAX_REST);
+        pollAfter = Math.min(q.least(), POLL_AFTER);
     }
 
     private void run() {
@@ -283,6 +294,10 @@ public final class Sysmon implements Monitor {
         Note.clear(note);
         VarHandle.fullFence(); // Before all that a thread which rings may have changed. Its side: the exchange in Note.ring.
         upkeep.drain();
+        Quantum present = s.quantum;
+        if (present != quantum) {
+            setQuantum(present);
+        }
         long now = System.nanoTime();
         wokenCpu = OsThread.cpuNanos(0);
         duty(SOCKETS, now);
@@ -363,7 +378,7 @@ public final class Sysmon implements Monitor {
         if (!retake.busy()) {
             return usual;
         }
-        long most = retake.exact() ? retake.untilOver(now) : s.config.quantumNanos() / BUSY_LOOKS;
+        long most = retake.exact() ? retake.untilOver(now) : quantum.most() / BUSY_LOOKS;
         most = Math.max(most, MIN_SLEEP);
         return Math.min(usual, Math.min(most, Schedt.NPIDLE.getVolatile(s.sched) == 0 ? seldom() : unwatched() ? UNWATCHED : restNanos));
     }

@@ -34,6 +34,7 @@ class LinkedEarlyTest {
             "Hello.main", "Hello.goroutines",
             // For a user, which is told; nothing has happened then.
             "Chans.merge", "Chans.broadcast", "Chans.lambda$merge$0", "Chans.lambda$broadcast$0",
+            "Adjustments.<clinit>", "Adjustments.apply", "Adjustments$Setting$1.change", "Adjustments$Setting$2.change",
             "ChanPublisher.subscribe", "proc/CleanStart.startTemplate",
             "report/Traceback.all", "report/Traceback.each", "report/Traceback.list", "report/Traceback.numbers", "report/Traceback.states",
             "report/Traceback.lambda$states$0", "proc/Tracing.set", "proc/Tracing.lambda$set$0",

@@ -28,6 +28,8 @@ import org.gmp4j.metrics.GmpMXBean;
 /** A JVM of this machine whose schedulers can be read: by its JMX agent, which it is told to start. */
 final class Process implements AutoCloseable {
     private static final ObjectName BEANS = name("org.gmp4j:type=Gmp,*");
+    private static final String UID = "unix:uid";
+    private static final Integer ROOT = 0;
     private static final Duration PATIENCE = Duration.ofSeconds(60);
     private static final Duration BETWEEN = Duration.ofMillis(100);
 
@@ -73,6 +75,9 @@ final class Process implements AutoCloseable {
         if (ProcessHandle.of(pid).isEmpty()) {
             throw new Refused("there is no process " + pid, null);
         }
+        if (isOfAnother(pid)) {
+            throw new Refused("process " + pid + " belongs to another user: only that user and root can read it", null);
+        }
         if (!mayBeJvm(pid)) { // To attach sends a signal, and waits for an answer.
             throw new Refused("process " + pid + " is no JVM", null);
         }
@@ -101,6 +106,15 @@ final class Process implements AutoCloseable {
             if (!done) {
                 process.close();
             }
+        }
+    }
+
+    private static boolean isOfAnother(long pid) {
+        try {
+            Object mine = Files.getAttribute(Path.of("/proc/self"), UID);
+            return !mine.equals(ROOT) && !mine.equals(Files.getAttribute(Path.of("/proc/" + pid), UID));
+        } catch (IOException | UnsupportedOperationException | IllegalArgumentException unknown) {
+            return false; // To attach says why.
         }
     }
 

@@ -9,32 +9,21 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.Callable;
 
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
 
 /** {@code gmp top PID}. */
 @Command(
         name = "top",
         description = "Show the schedulers of a running process, in a terminal.",
         footer = {"", "It ends with the process. The process loads its JMX agent, as for jconsole, and needs no option for it."})
-public final class TopCommand implements Callable<Integer> {
+public final class TopCommand extends ProcessCommand {
     private static final double LEAST_DELAY = 0.1;
     private static final double MOST_DELAY = 3600;
     private static final String HOME = "\033[H";
     private static final String REST_OF_LINE = "\033[K";
     private static final String REST_OF_SCREEN = "\033[J";
-
-    @Spec
-    private CommandSpec spec;
-
-    @Parameters(paramLabel = "PID", description = "The process.")
-    private String pid;
 
     @Option(names = "-n", paramLabel = "COUNT", defaultValue = "0", description = "End after so many screens (default: never).")
     private int count;
@@ -53,23 +42,16 @@ public final class TopCommand implements Callable<Integer> {
     @Override
     public Integer call() throws InterruptedException {
         if (count < 0 || spec.commandLine().getParseResult().hasMatchedOption("-n") && count == 0) {
-            throw bad("-n is " + count + ": use 1 or more", null);
+            throw bad(spec, "-n is " + count + ": use 1 or more", null);
         }
         if (!(delay >= LEAST_DELAY && delay <= MOST_DELAY)) {
-            throw bad("--delay is " + delay + ": use 0.1 to 3600 seconds", null);
+            throw bad(spec, "--delay is " + delay + ": use 0.1 to 3600 seconds", null);
         }
-        try (Process process = Process.attach(pid)) {
-            return show(process);
-        } catch (Process.Refused | IOException e) {
-            throw bad(e.getMessage(), e);
-        }
+        return super.call();
     }
 
-    private ParameterException bad(String sentence, Exception cause) {
-        return new ParameterException(spec.commandLine(), sentence, cause);
-    }
-
-    private int show(Process process) throws InterruptedException, IOException {
+    @Override
+    void run(Process process) throws InterruptedException, IOException {
         PrintWriter out = spec.commandLine().getOut();
         boolean terminal = isTerminal();
         Map<String, Reading> last = Map.of();
@@ -82,7 +64,7 @@ public final class TopCommand implements Callable<Integer> {
                     throw new IOException("process " + pid + " has ended", ended);
                 }
                 spec.commandLine().getErr().println("gmp: process " + pid + " has ended.");
-                return 0;
+                return;
             }
             StringBuilder screen = new StringBuilder();
             for (Map.Entry<String, Reading> e : now.entrySet()) {
@@ -95,7 +77,7 @@ public final class TopCommand implements Callable<Integer> {
                     : n == 1 ? screen : "\n" + screen);
             out.flush();
             if (n == count) {
-                return 0;
+                return;
             }
             last = now;
             Thread.sleep(Duration.ofNanos((long) (delay * 1e9)));

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.config;
+
+/**
+ * How long a goroutine runs before its preemption is requested.
+ *
+ * @param least the shortest time, ns, when many goroutines wait; equal to {@code most} for a fixed quantum
+ * @param most the time, ns, when at most one other waits
+ */
+public record Quantum(long least, long most) {
+}

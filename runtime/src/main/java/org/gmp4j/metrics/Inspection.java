@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.metrics;
+
+import java.io.IOException;
+import java.nio.file.FileSystemException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+
+import org.gmp4j.events.WaitProfile;
+import org.gmp4j.metrics.Profile.Sample;
+import org.gmp4j.proc.Scheduler;
+import org.gmp4j.tracing.Session;
+
+/**
+ * Profiles and traces for a length of time, as users outside of the process ask for them: {@link GmpMXBean} and the pages of {@link
+ * MetricsServer}. Each call waits for that time, and turns off what it has turned on, so a user who goes away leaves nothing behind.
+ */
+final class Inspection {
+    /** The longest time, seconds. */
+    static final int MOST_SECONDS = 3600;
+    private static final double NANOS = 1e9;
+    private static final long CPU_INTERVAL = 10_000_000;
+    /** All waits of this length, ns, are sampled, and a share of the shorter ones; and all unlocks for which a goroutine waited. */
+    private static final long BLOCK_RATE = 10_000;
+    private static final long MUTEX_RATE = 1;
+
+    /** What a profile shows. */
+    enum Kind {
+        CPU,
+        BLOCK,
+        MUTEX;
+
+        String text() {
+            return name().toLowerCase(Locale.ROOT);
+        }
+
+        static Kind of(String text) {
+            for (Kind k : values()) {
+                if (k.text().equals(text)) {
+                    return k;
+                }
+            }
+            throw new IllegalArgumentException("there is no profile \"" + text + "\": use cpu, block or mutex");
+        }
+    }
+
+    private record Key(List<StackTraceElement> frames, Map<String, String> labels) {
+    }
+
+    private Inspection() {
+    }
+
+    /**
+     * Profiles a scheduler for some seconds.
+     *
+     * @throws IllegalArgumentException when {@code seconds} is out of range
+     * @throws IllegalStateException when another profile of waits or locks is being taken
+     * @throws InterruptedException when the caller is interrupted meanwhile
+     */
+    static Profile profile(Scheduler s, Kind kind, double seconds) throws InterruptedException {
+        long nanos = nanos(seconds);
+        return switch (kind) {
+            case CPU -> {
+                try (CpuProfiler p = new CpuProfiler(s, CPU_INTERVAL)) {
+                    TimeUnit.NANOSECONDS.sleep(nanos);
+                    yield p.stop();
+                }
+            }
+            case BLOCK -> waits(s.blockProfile, kind, BLOCK_RATE, nanos);
+            case MUTEX -> waits(s.mutexProfile, kind, MUTEX_RATE, nanos);
+        };
+    }
+
+    /** Returns what is recorded in a time: the difference of two readings, since the program may record on its own. */
+    private static Profile waits(WaitProfile p, Kind kind, long rate, long nanos) throws InterruptedException {
+        if (!p.openWindow(rate)) {
+            throw new IllegalStateException("another " + kind.text() + " profile of it is being taken");
+        }
+        List<WaitProfile.Place> before;
+        List<WaitProfile.Place> after;
+        try {
+            before = p.all();
+            TimeUnit.NANOSECONDS.sleep(nanos);
+            after = p.all();
+        } finally {
+            p.closeWindow();
+        }
+        Map<Key, WaitProfile.Place> was = new HashMap<>();
+        before.forEach(e -> was.put(new Key(e.frames, e.labels), e));
+        List<Sample> samples = new ArrayList<>();
+        for (WaitProfile.Place e : after) {
+            WaitProfile.Place old = was.get(new Key(e.frames, e.labels));
+            long count = e.count() - (old == null ? 0 : old.count());
+            if (count > 0) {
+                samples.add(new Sample(e.frames, e.labels, count, e.nanos() - (old == null ? 0 : old.nanos())));
+            }
+        }
+        return Profile.ofWaits(kind.text(), samples);
+    }
+
+    /**
+     * Writes a trace of some seconds of all schedulers of the process.
+     *
+     * @throws IllegalArgumentException when {@code seconds} is out of range, or the file cannot be written
+     * @throws IllegalStateException when a scheduler is being traced already
+     * @throws InterruptedException when the caller is interrupted meanwhile; the trace is written nevertheless
+     */
+    static void trace(Path file, double seconds) throws InterruptedException {
+        long nanos = nanos(seconds);
+        try {
+            Session session = Session.start(Scheduler.all(), file, 0);
+            try {
+                TimeUnit.NANOSECONDS.sleep(nanos);
+            } finally {
+                session.stop();
+            }
+        } catch (IOException e) {
+            throw new IllegalArgumentException("cannot write " + file + ": " + problem(e), e);
+        }
+    }
+
+    /** Returns why a file cannot be written, without its name. */
+    static String problem(IOException e) {
+        if (e instanceof FileSystemException f && f.getReason() != null) {
+            return f.getReason();
+        }
+        return switch (e.getClass().getSimpleName()) {
+            case "NoSuchFileException" -> "there is no such folder";
+            case "AccessDeniedException" -> "permission denied";
+            default -> e.toString();
+        };
+    }
+
+    private static long nanos(double seconds) {
+        if (!(seconds > 0 && seconds <= MOST_SECONDS)) {
+            throw new IllegalArgumentException("seconds is " + seconds + ": use more than 0, and at most " + MOST_SECONDS);
+        }
+        return (long) (seconds * NANOS);
+    }
+}
