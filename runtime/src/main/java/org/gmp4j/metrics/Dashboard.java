@@ -56,8 +56,8 @@ public final class Dashboard implements AutoCloseable {
 
         static WebServer.Pages pages() {
             return new WebServer.Pages("the dashboard", "gmp-dashboard", true, HEADERS,
-                    Map.of("/", new WebServer.Page("text/html; charset=utf-8", () -> PAGE),
-                            "/data.json", new WebServer.Page("application/json", new Snapshots())));
+                    Map.of("/", WebServer.Page.of("text/html; charset=utf-8", () -> PAGE),
+                            "/data.json", WebServer.Page.of("application/json", new Snapshots())));
         }
 
         private static String text(String resource) {

@@ -10,7 +10,9 @@ import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * An HTTP server whose page {@code /metrics} has the {@link Metrics#prometheus() metrics} of all schedulers of the process, for
- * Prometheus to collect. Read-only: it answers GET and HEAD of that page, and nothing else. {@code Gmp.Builder.metrics} and the
+ * Prometheus to collect. The pages below {@code /debug/pprof/} have profiles and traces on demand, under the paths of Go's {@code
+ * net/http/pprof}; they are for clients on the same machine only, whatever the address. Read-only: it answers GET and HEAD of these
+ * pages, and nothing else. {@code Gmp.Builder.metrics} and the
  * setting {@code metrics=PORT} of GMPDEBUG start one with a scheduler. It is the JDK's, so it needs the module {@code jdk.httpserver},
  * which a program on the class path has. Thread-safe.
  *
@@ -18,11 +20,17 @@ import java.util.concurrent.atomic.AtomicBoolean;
  * time; of more, the oldest is cut off. So slow or silent clients cannot keep others from the page.
  */
 public final class MetricsServer implements AutoCloseable {
-    private static final WebServer.Pages PAGES = new WebServer.Pages("metrics", "gmp-metrics", false, Map.of(),
-            Map.of("/metrics", new WebServer.Page("text/plain; version=0.0.4; charset=utf-8", () -> Metrics.prometheus().getBytes(UTF_8))));
+    private static final WebServer.Pages PAGES = new WebServer.Pages("metrics", "gmp-metrics", false,
+            Map.of("X-Content-Type-Options", "nosniff"), pages());
 
     private final WebServer server;
     private final AtomicBoolean closed = new AtomicBoolean();
+
+    private static Map<String, WebServer.Page> pages() {
+        Map<String, WebServer.Page> pages = DebugPages.all();
+        pages.put("/metrics", WebServer.Page.of("text/plain; version=0.0.4; charset=utf-8", () -> Metrics.prometheus().getBytes(UTF_8)));
+        return pages;
+    }
 
     private MetricsServer(WebServer server) {
         this.server = server;
@@ -32,7 +40,7 @@ public final class MetricsServer implements AutoCloseable {
      * Starts a server.
      *
      * @param address the address to listen at; port 0 is any free port. Use a loopback address unless other machines shall read the
-     *     page: every client that reaches it may read it
+     *     metrics: every client that reaches it may read them
      * @throws IOException when the server cannot listen at the address
      * @throws IllegalStateException when there is no module {@code jdk.httpserver}
      */

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * All schedulers of the process as JSON, for the {@link Dashboard}'s page. It is made at most every 100 ms, however many clients ask,
  * so that requests cannot keep the process busy.
  */
-final class Snapshots implements WebServer.Content {
+final class Snapshots implements WebServer.Bytes {
     private static final long FRESH_NANOS = 100_000_000;
     /** The least time, ns, between the two readings that symptoms are derived from. */
     private static final long APART_NANOS = 900_000_000;

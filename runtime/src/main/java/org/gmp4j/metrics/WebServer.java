@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.metrics;
 
-import static java.nio.charset.StandardCharsets.US_ASCII;
+import static java.nio.charset.StandardCharsets.UTF_8;
 
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.BindException;
 import java.net.InetSocketAddress;
+import java.net.URLDecoder;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.LinkedHashSet;
@@ -22,10 +25,11 @@ import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
 import org.gmp4j.stack.JdkThreads;
 import org.gmp4j.stack.OwnThread;
+import org.jspecify.annotations.Nullable;
 
 /**
  * An HTTP server with a few pages that can only be read: GET and HEAD of exactly their paths, and nothing else. No part of a request
- * names a file or a command: its path is a key of a map.
+ * names a file or a command: its path is a key of a map, and a page says which parameters it reads.
  *
  * <p>It runs on daemon threads of its own, so it answers even when no goroutine makes progress. Each request has a thread, because the
  * JDK's server reads a request to its end once it has begun. At most {@value #MOST} requests are served at a time; of more, the oldest
@@ -43,12 +47,57 @@ final class WebServer {
 
     /** The content of a page. */
     interface Content {
-        /** Returns the page as it is now. Called on the request's thread, which is interrupted when the request is cut off. */
+        /**
+         * Returns the page as it is now. Called on the request's thread, which is interrupted when the request is cut off.
+         *
+         * @param query the parameters behind the path
+         * @throws IllegalArgumentException when a parameter is bad, with a sentence for the client
+         * @throws IllegalStateException when there cannot be a page now, with a sentence for the client
+         */
+        Answer read(Map<String, String> query) throws IOException, InterruptedException;
+    }
+
+    /** The content of a page without parameters. */
+    interface Bytes {
+        /** Returns the page as it is now. Called as {@link Content#read}. */
         byte[] read() throws IOException;
     }
 
-    /** A page. */
-    record Page(String type, Content content) {
+    /**
+     * What a client gets.
+     *
+     * @param type its content type
+     * @param name the name under which a browser saves it; empty for a page that a browser shows
+     * @param body the bytes, if {@code file} is null
+     * @param file a file with the bytes, which is deleted afterwards
+     */
+    record Answer(String type, String name, byte[] body, @Nullable Path file) {
+        static final String TEXT = "text/plain; charset=utf-8";
+        private static final String BYTES = "application/octet-stream";
+
+        static Answer of(String type, byte[] body) {
+            return new Answer(type, "", body, null);
+        }
+
+        static Answer file(String name, byte[] body) {
+            return new Answer(BYTES, name, body, null);
+        }
+
+        static Answer file(String name, Path file) {
+            return new Answer(BYTES, name, new byte[0], file);
+        }
+    }
+
+    /**
+     * A page.
+     *
+     * @param near whether it is for clients on this machine only, whatever the server's address. Since such a page takes time, HEAD does
+     *     not read it
+     */
+    record Page(boolean near, Content content) {
+        static Page of(String type, Bytes content) {
+            return new Page(false, _ -> Answer.of(type, content.read()));
+        }
     }
 
     /**
@@ -188,17 +237,80 @@ final class WebServer {
                 Page page = pages.pages.get(exchange.getRequestURI().getPath());
                 pages.headers.forEach(exchange.getResponseHeaders()::set);
                 if (pages.local && !isLocal(exchange.getRequestHeaders().getFirst("Host"))) {
-                    say(exchange, 403, "text/plain", "Ask for localhost.\n".getBytes(US_ASCII), head);
+                    say(exchange, 403, "Ask for localhost.", head);
                 } else if (page == null) {
-                    String all = String.join(" and ", new TreeSet<>(pages.pages.keySet()));
-                    say(exchange, 404, "text/plain", ("There is only " + all + ".\n").getBytes(US_ASCII), head);
+                    say(exchange, 404, "There is only " + String.join(", ", new TreeSet<>(pages.pages.keySet())) + ".", head);
                 } else if (!head && !exchange.getRequestMethod().equals("GET")) {
                     exchange.getResponseHeaders().set("Allow", "GET, HEAD");
-                    say(exchange, 405, "text/plain", "This page can only be read.\n".getBytes(US_ASCII), false);
+                    say(exchange, 405, "This page can only be read.", false);
+                } else if (page.near && !isNear(exchange)) {
+                    say(exchange, 403, "Only this machine can read this page, and only as localhost.", head);
+                } else if (page.near && head) {
+                    say(exchange, 200, "", true);
                 } else {
-                    say(exchange, 200, page.type, page.content.read(), head);
+                    answer(exchange, page, head);
                 }
             }
+        }
+
+        private static void answer(HttpExchange exchange, Page page, boolean head) throws IOException {
+            Answer a;
+            try {
+                a = page.content.read(query(exchange.getRequestURI().getRawQuery()));
+            } catch (IllegalArgumentException e) {
+                say(exchange, 400, e.getMessage(), head);
+                return;
+            } catch (IllegalStateException e) {
+                say(exchange, 409, e.getMessage(), head);
+                return;
+            } catch (InterruptedException cutOff) {
+                return; // To close the exchange closes the connection.
+            }
+            try {
+                if (!a.name.isEmpty()) {
+                    exchange.getResponseHeaders().set("Content-Disposition", "attachment; filename=\"" + a.name + "\"");
+                }
+                exchange.getResponseHeaders().set("Content-Type", a.type);
+                exchange.sendResponseHeaders(200, head ? -1 : a.file == null ? a.body.length : Files.size(a.file));
+                if (!head) {
+                    send(exchange, a);
+                }
+            } finally {
+                if (a.file != null) {
+                    Files.delete(a.file);
+                }
+            }
+        }
+
+        private static void send(HttpExchange exchange, Answer a) throws IOException {
+            try (OutputStream out = exchange.getResponseBody()) {
+                if (a.file == null) {
+                    out.write(a.body);
+                } else {
+                    long _ = Files.copy(a.file, out);
+                }
+            }
+        }
+
+        /** Returns the parameters of a request. Of several with the same name the last one counts. */
+        private static Map<String, String> query(@Nullable String raw) {
+            Map<String, String> query = new HashMap<>();
+            for (String item : raw == null ? new String[0] : raw.split("&")) {
+                int equals = item.indexOf('=');
+                query.put(URLDecoder.decode(equals < 0 ? item : item.substring(0, equals), UTF_8),
+                        equals < 0 ? "" : URLDecoder.decode(item.substring(equals + 1), UTF_8));
+            }
+            return query;
+        }
+
+        /**
+         * Returns whether a client is on this machine, and is no page of the web: that comes with another name of this machine, or its
+         * browser says that it is of another site.
+         */
+        private static boolean isNear(HttpExchange exchange) {
+            String site = exchange.getRequestHeaders().getFirst("Sec-Fetch-Site");
+            return exchange.getRemoteAddress().getAddress().isLoopbackAddress() && isLocal(exchange.getRequestHeaders().getFirst("Host"))
+                    && (site == null || site.equals("none") || site.equals("same-origin"));
         }
 
         /** Returns whether the name in a request is local. A browser sends the name that it was given. */
@@ -206,8 +318,10 @@ final class WebServer {
             return host == null || host.matches("(?i)(localhost|127(\\.\\d{1,3}){3}|\\[::1\\])(:\\d{1,5})?");
         }
 
-        private static void say(HttpExchange exchange, int code, String type, byte[] body, boolean head) throws IOException {
-            exchange.getResponseHeaders().set("Content-Type", type);
+        /** Sends a sentence, or its headers alone. */
+        private static void say(HttpExchange exchange, int code, String sentence, boolean head) throws IOException {
+            byte[] body = (sentence + "\n").getBytes(UTF_8);
+            exchange.getResponseHeaders().set("Content-Type", Answer.TEXT);
             exchange.sendResponseHeaders(code, head ? -1 : body.length);
             if (!head) {
                 try (OutputStream out = exchange.getResponseBody()) {
