@@ -27,7 +27,7 @@ import org.gmp4j.report.SchedTrace;
 import org.gmp4j.testing.TestGmp;
 import org.junit.jupiter.api.Test;
 
-/** The symptoms that {@code SEEING.md} describes: each provoked, and recognised as the page says. */
+/** The symptoms that {@code DIAGNOSING.md} describes: each provoked, and recognised as the page says. */
 class SymptomsTest {
     private static final int MANY = 100;
 
