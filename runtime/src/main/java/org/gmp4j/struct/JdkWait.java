@@ -59,14 +59,23 @@ public final class JdkWait {
      * @param descriptor the reason by the descriptor that the thread has in a poller; null for none
      */
     public static WaitReason of(JdkState.Wait state, @Nullable Class<?> blocker, @Nullable WaitReason descriptor) {
-        return switch (state) {
-            case MONITOR -> WaitReason.JDK_MONITOR;
-            case OBJECT_WAIT -> WaitReason.JDK_WAIT;
-            case PARKED, PARKED_FOR_A_TIME -> descriptor != null ? descriptor
-                    : blocker != null ? BLOCKERS.getOrDefault(blocker.getName(), WaitReason.JDK_PARK)
-                    : state == JdkState.Wait.PARKED ? WaitReason.JDK_PARK : WaitReason.JDK_SLEEP;
-            case NONE -> WaitReason.JDK;
-        };
+        // No switch: that would be a class of its own, which cannot be initialised while the heap is full, on sysmon as well.
+        if (state == JdkState.Wait.MONITOR) {
+            return WaitReason.JDK_MONITOR;
+        }
+        if (state == JdkState.Wait.OBJECT_WAIT) {
+            return WaitReason.JDK_WAIT;
+        }
+        if (state == JdkState.Wait.NONE) {
+            return WaitReason.JDK;
+        }
+        if (descriptor != null) {
+            return descriptor;
+        }
+        if (blocker != null) {
+            return BLOCKERS.getOrDefault(blocker.getName(), WaitReason.JDK_PARK);
+        }
+        return state == JdkState.Wait.PARKED ? WaitReason.JDK_PARK : WaitReason.JDK_SLEEP;
     }
 
     /** Returns the text of a reason that {@link #of} returned: with the blocker's class if the reason has none. */

@@ -7,8 +7,12 @@ import static org.gmp4j.stack.JdkState.Wait.OBJECT_WAIT;
 import static org.gmp4j.stack.JdkState.Wait.PARKED;
 import static org.gmp4j.stack.JdkState.Wait.PARKED_FOR_A_TIME;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.stream.Stream;
 
@@ -52,6 +56,14 @@ class JdkWaitTest {
         row("park (JdkWaitTest)", PARKED, Nested.Deeper.class, null);
         row("park (JdkWaitTest)", PARKED, lambda.getClass(), null);
         row("park (String)", PARKED, String.class, null);
+    }
+
+    /** A switch over the states would be a class of its own, which sysmon could not initialise while the heap is full. */
+    @Test
+    void needsNoFurtherClass() throws IOException {
+        try (InputStream in = JdkWait.class.getResourceAsStream("JdkWait.class")) {
+            assertFalse(new String(in.readAllBytes(), StandardCharsets.ISO_8859_1).contains("JdkWait$"));
+        }
     }
 
     private static @Nullable String frames(String... frames) {
