@@ -96,20 +96,24 @@ public final class CompilerShare implements Runnable {
         }
     }
 
-    /**
-     * The nice values that threads of compilers get.
-     *
-     * @param usual the value that they had
-     * @param less the value of C2's threads while they give way
-     * @param first the value of C2's threads while they go first
-     */
-    record Nices(int usual, int less, int first) {
+    /** The nice values that threads of compilers get. */
+    static final class Nices {
+        private final int usual;
+        /** The values that C2's threads were given: bit 0 is for the least one. */
+        private long given;
+
+        /** @param usual the value that all threads of compilers had */
+        Nices(int usual) {
+            this.usual = usual;
+        }
+
         /**
          * Gives C2's threads a value, and C1's threads the usual one, since they may have inherited another.
          *
          * @return whether any thread's value has changed
          */
         boolean set(int value) {
+            given |= bit(value);
             int[] all = CompilerThreads.ids();
             int[] c2 = CompilerThreads.optimizing(); // Read after all ids, so a thread that is not in this list is C1's.
             boolean changed = false;
@@ -119,10 +123,15 @@ public final class CompilerShare implements Runnable {
             return changed;
         }
 
-        /** Changes a thread's nice value, and returns whether it did. A value that is none of these was set by other code, and stays. */
+        /** Changes a thread's nice value, and returns whether it did. A value that C2 was not given was set by other code, and stays. */
         private boolean change(int id, int to) {
             int now = CompilerThreads.nice(id);
-            return now != to && (now == usual || now == less || now == first) && CompilerThreads.setNice(id, to);
+            boolean ours = CompilerThreads.isNice(now) && (now == usual || (given & bit(now)) != 0);
+            return ours && now != to && CompilerThreads.setNice(id, to);
+        }
+
+        private static long bit(int nice) {
+            return 1L << nice - CompilerRules.LEAST_NICE;
         }
     }
 
@@ -164,16 +173,17 @@ public final class CompilerShare implements Runnable {
             return; // In the second case the kernel does not count waits, and the rules could not see that C2 gets too little.
         }
         int usual = CompilerThreads.nice(ids[0]);
-        if (!CompilerThreads.isNice(usual) || CompilerRules.nice(atFirst, usual) == usual && atFirst == Share.LESS) {
+        if (!CompilerThreads.isNice(usual)) {
             return;
         }
-        Nices nices = new Nices(usual, CompilerRules.nice(Share.LESS, usual), CompilerRules.nice(Share.FIRST, usual));
         Way way = CompilerRules.way(may(usual + 1, usual), asked, asked && OwnCgroup.isOwn());
-        if (way == Way.NONE) {
-            return;
+        boolean mayGoFirst = way == Way.BACK && may(CompilerRules.nice(Share.FIRST, usual), usual);
+        if (way == Way.NONE || CompilerRules.nice(atFirst, usual) == usual && !mayGoFirst) {
+            return; // In the second case no nice value would ever change.
         }
+        Nices nices = new Nices(usual);
         try {
-            watch(nices, new CompilerRules(atFirst, way == Way.BACK && may(nices.first, usual)), atFirst);
+            watch(nices, new CompilerRules(atFirst, mayGoFirst), atFirst);
         } finally {
             if (changed) {
                 giveBack(way, nices);
@@ -191,7 +201,7 @@ public final class CompilerShare implements Runnable {
         for (;;) {
             try {
                 if (way == Way.RELATIVE) {
-                    setOthers(nices.less);
+                    setOthers(CompilerRules.nice(Share.LESS, nices.usual));
                 }
                 for (int i = 0; way == Way.BACK && i < PASSES && nices.set(nices.usual); i++) {
                     Thread.onSpinWait();

@@ -339,6 +339,7 @@ class CompilerShareTest {
                 others 4
                 new thread 4
                 new process 4
+                set by hand: C2 10, C1 4
                 """, r.out(), r::toString);
     }
 }
