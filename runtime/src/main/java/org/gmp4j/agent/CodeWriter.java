@@ -43,6 +43,8 @@ import org.gmp4j.classfile.Opcodes;
 final class CodeWriter {
     /** The length of the {@code ifeq} and the {@code nop} behind a call on the way back. */
     static final int BRANCH_SIZE = 4;
+    /** The greatest {@code max_stack}. No method that gets points is long enough to fill such a stack. */
+    private static final int MAX_STACK = 65_535;
 
     private final PointScan scan;
     private final MethodPoints points;
@@ -89,7 +91,8 @@ final class CodeWriter {
         layOut();
         int lengthAt = out.size() + 2;
         out.copy(b, code, code + 6); // name, length (later)
-        out.u2(allEmpty ? Math.max(u2(b, code + 6), 1) : u2(b, code + 6) + 1); // max_stack
+        int stack = u2(b, code + 6);
+        out.u2(allEmpty ? Math.max(stack, 1) : Math.min(stack + 1, MAX_STACK));
         out.copy(b, code + 8, code + 10); // max_locals
         out.i4(moved(length));
         instructions();

@@ -258,6 +258,11 @@ class AssembledLoopsTest {
             });
         });
         assertEquals(List.of(), ClassFile.of().verify(PointWriter.write(PointScan.of(plain))));
+
+        int greatest = PointScan.of(plain).found().getLast().code() + 6;
+        plain[greatest] = (byte) 0xFF;
+        plain[greatest + 1] = (byte) 0xFF;
+        assertEquals(List.of(), ClassFile.of().verify(PointWriter.write(PointScan.of(plain))), "max_stack can be no more");
     }
 
     /** The points of a method's loops of one depth are one site; the call sites of an older class file are linked each for itself. */
