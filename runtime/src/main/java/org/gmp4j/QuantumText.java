@@ -7,7 +7,7 @@ import org.gmp4j.config.Quantum;
 
 /** A quantum in the text form of settings: one duration, {@code 10ms}, or the least and the greatest one, {@code 200us..10ms}. */
 final class QuantumText {
-    /** What a quantum may be. */
+    /** The quantums that are possible, for a message. */
     static final String POSSIBLE = "a duration from 200us to 60s, such as 500us or 10ms; or two, as 200us..10ms";
 
     private QuantumText() {

@@ -39,7 +39,7 @@ final class DebugPages {
     private DebugPages() {
     }
 
-    /** What is taken of a scheduler. */
+    /** A reading of a scheduler. */
     private interface Taken {
         /** Returns the text, or the bytes for pprof. */
         byte[] of(Scheduler s, Map<String, String> query, boolean text) throws InterruptedException;

@@ -29,7 +29,7 @@ final class Inspection {
     private static final long BLOCK_RATE = 10_000;
     private static final long MUTEX_RATE = 1;
 
-    /** What a profile shows. */
+    /** The subjects of profiles. */
     enum Kind {
         CPU,
         BLOCK,

@@ -64,7 +64,7 @@ final class WebServer {
     }
 
     /**
-     * What a client gets.
+     * An answer to a client.
      *
      * @param type its content type
      * @param name the name under which a browser saves it; empty for a page that a browser shows
