@@ -176,13 +176,13 @@ final class DefaultGmp {
         return value == null || value.isBlank() ? null : new Setting(property, value.strip());
     }
 
-    /** The share of the CPUs that C2 gets while the program is young. */
+    /** Whether C2 gives way to the program while the program starts. */
     enum Compilers {
-        /** C2 gives way on one CPU, and goes first at full load on any number, if it can get its old share back later. */
+        /** C2 gives way on one CPU, if it can get its old share back later. */
         AUTO,
         /** C2 gives way on any number of CPUs, also where it can become equal again only by giving its new share to all other threads. */
         YIELD,
-        /** C2 keeps its share. */
+        /** C2 does not give way. */
         EQUAL
     }
 

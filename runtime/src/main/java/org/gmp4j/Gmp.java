@@ -85,7 +85,7 @@ public final class Gmp implements Executor, AutoCloseable {
      * ({@code 500us}, {@code 10ms}), {@code affinity} ({@link Affinity#parse}), {@code steal} ({@link StealOrder#parse}),
      * {@code realtime} (a priority), {@code hugepages} and {@code nodequeues} ({@code on}, {@code off}), {@code stalled}
      * ({@code on}, {@code off}, or the least time between two stalls that are printed with their stacks: {@code 100ms}), {@code debug} (as
-     * GMPDEBUG), {@code compilers} (C2's share of the CPUs at first: {@code auto}, {@code yield}, {@code equal}).
+     * GMPDEBUG), {@code compilers} (whether C2 gives way at first: {@code auto}, {@code yield}, {@code equal}).
      *
      * <p>Threads that exist already, and threads that these start, stay on the JDK's scheduler. Once some hundreds of virtual threads have
      * been started, new threads may stay there as well, if HotSpot has compiled the code that starts them: the JDK's scheduler is a

@@ -13,15 +13,16 @@ import org.gmp4j.proc.Machine;
 import org.gmp4j.proc.Scheduler;
 import org.gmp4j.stack.OwnThread;
 import org.gmp4j.struct.M;
-import org.gmp4j.sysmon.CompilerRules.Share;
 import org.gmp4j.sysmon.CompilerRules.Way;
 
 /**
- * Gives C2 the part of the CPUs that {@link CompilerRules} decide for a young program, by nice values.
+ * Lets C2 give way to all other threads while a program starts, and gives C2 its share back when {@link CompilerRules} decide so. Where
+ * CPUs are few, a compiler of equal weight takes half of them while requests wait. Much of the code that it compiles by then belongs to the
+ * start and does not run again.
  *
- * <p>A thread of its own does this, and ends when C2 has its old share for good. The JVM starts a compiler thread from another compiler
- * thread, of C1 or of C2, whose nice value the new one inherits. So each scan sets the nice values of all compiler threads. If C2's nice
- * value is given to all threads, the threads and processes that the program starts later inherit it.
+ * <p>A thread of its own does this, and ends when C2 has its share back. The JVM starts a compiler thread from another compiler thread, of
+ * C1 or of C2, whose nice value the new one inherits. So each scan sets the nice values of all compiler threads. If C2's nice value is
+ * given to all threads, the threads and processes that the program starts later inherit it.
  */
 public final class CompilerShare implements Runnable {
     /**
@@ -31,9 +32,8 @@ public final class CompilerShare implements Runnable {
     private static final int PASSES = 10;
 
     private final Scheduler s;
-    private final boolean asked;
-    /** Whether a nice value may have been changed. */
-    private boolean changed;
+    private final boolean relative;
+    private final CompilerRules rules = new CompilerRules();
 
     /**
      * The times of a thread of C2 since it began.
@@ -80,73 +80,33 @@ public final class CompilerShare implements Runnable {
 
         CompilerRules.Look since(Had before, long elapsed, int procs) {
             long longest = 0;
-            long needed = 0;
             for (Map.Entry<Integer, Compiler> e : compilers.entrySet()) {
-                Compiler then = before.compilers.getOrDefault(e.getKey(), Compiler.NEW);
-                long waited = e.getValue().waitedSince(then, elapsed);
-                longest = Math.max(longest, waited);
-                needed = Math.max(needed, waited + e.getValue().ran - then.ran);
+                longest = Math.max(longest, e.getValue().waitedSince(before.compilers.getOrDefault(e.getKey(), Compiler.NEW), elapsed));
             }
             long all = 0;
             for (Map.Entry<Integer, Long> e : wanted.entrySet()) {
                 all += Math.max(0, e.getValue() - before.wanted.getOrDefault(e.getKey(), 0L)); // The value of an ended thread is 0.
             }
             int cpus = Runtime.getRuntime().availableProcessors();
-            return new CompilerRules.Look(elapsed, longest, needed, all, process - before.process, cpus, procs);
+            return new CompilerRules.Look(elapsed, longest, all, process - before.process, cpus, procs);
         }
     }
 
-    /** The nice values that threads of compilers get. */
-    static final class Nices {
-        private final int usual;
-        /** The values that C2's threads were given: bit 0 is for the least one. */
-        private long given;
-
-        /** @param usual the value that all threads of compilers had */
-        Nices(int usual) {
-            this.usual = usual;
-        }
-
-        /**
-         * Gives C2's threads a value, and C1's threads the usual one, since they may have inherited another.
-         *
-         * @return whether any thread's value has changed
-         */
-        boolean set(int value) {
-            given |= bit(value);
-            int[] all = CompilerThreads.ids();
-            int[] c2 = CompilerThreads.optimizing(); // Read after all ids, so a thread that is not in this list is C1's.
-            boolean changed = false;
-            for (int id : all) {
-                changed |= change(id, contains(c2, id) ? value : usual);
-            }
-            return changed;
-        }
-
-        /** Changes a thread's nice value, and returns whether it did. A value that C2 was not given was set by other code, and stays. */
-        private boolean change(int id, int to) {
-            int now = CompilerThreads.nice(id);
-            boolean ours = CompilerThreads.isNice(now) && (now == usual || (given & bit(now)) != 0);
-            return ours && now != to && CompilerThreads.setNice(id, to);
-        }
-
-        private static long bit(int nice) {
-            return 1L << nice - CompilerRules.LEAST_NICE;
-        }
-    }
-
-    private CompilerShare(Scheduler s, boolean asked) {
+    private CompilerShare(Scheduler s, boolean relative) {
         this.s = s;
-        this.asked = asked;
+        this.relative = relative;
     }
 
     /**
-     * Starts the thread that changes C2's share. It is called once in a process.
+     * Starts the thread that lets C2 give way, if C2's share can be given back. It is called once in a process.
      *
-     * @param asked whether the setting asks C2 to give way. Then it does also where the process may use several CPUs, and where its share
-     *        can be given back only by giving all other threads C2's nice value
+     * @param asked whether the setting asks for it. Then C2 gives way also where the process may use several CPUs, and where its share can
+     *        be given back only by giving all other threads C2's nice value
      */
     public static void begin(Scheduler s, boolean asked) {
+        if (!CompilerRules.isWanted(asked, Runtime.getRuntime().availableProcessors())) {
+            return;
+        }
         try {
             new OwnThread(new CompilerShare(s, asked), "gmp-compilers").start();
         } catch (OutOfMemoryError e) {
@@ -157,59 +117,73 @@ public final class CompilerShare implements Runnable {
     @Override
     public void run() {
         try {
-            share(CompilerRules.atFirst(asked, Runtime.getRuntime().availableProcessors()));
+            share();
         } catch (OutOfMemoryError | LinkageError e) { // A LinkageError comes when a class was initialised without memory.
             return; // C2's share was not changed yet, or was given back.
         }
     }
 
-    private void share(Share atFirst) {
+    private void share() {
         Inheritance.beginPlain(); // The thread that made the scheduler may be pinned, or have a low priority, and this one inherits that.
-        if (atFirst != Share.LESS) {
-            LockSupport.parkNanos(CompilerRules.SELDOM); // A short program does not pay for what follows.
-        }
         int[] ids = CompilerThreads.optimizing();
-        if (!CompilerRules.hasBoth(CompilerThreads.ids().length, ids.length) || CompilerThreads.wantedNanos(ids[0]) <= 0) {
+        if (!CompilerRules.canGiveWay(CompilerThreads.ids().length, ids.length) || CompilerThreads.wantedNanos(ids[0]) <= 0) {
             return; // In the second case the kernel does not count waits, and the rules could not see that C2 gets too little.
         }
         int usual = CompilerThreads.nice(ids[0]);
-        if (!CompilerThreads.isNice(usual)) {
+        int less = CompilerRules.giveWay(usual);
+        if (!CompilerThreads.isNice(usual) || less == usual) {
             return;
         }
-        Way way = CompilerRules.way(may(usual + 1, usual), asked, asked && OwnCgroup.isOwn());
-        boolean mayGoFirst = way == Way.BACK && may(CompilerRules.nice(Share.FIRST, usual), usual);
-        if (way == Way.NONE || CompilerRules.nice(atFirst, usual) == usual && !mayGoFirst) {
-            return; // In the second case no nice value would ever change.
+        Way way = CompilerRules.way(mayLowerNice(usual), relative, relative && OwnCgroup.isOwn());
+        if (way == Way.NONE) {
+            return;
         }
-        Nices nices = new Nices(usual);
         try {
-            watch(nices, new CompilerRules(atFirst, mayGoFirst), atFirst);
+            watch(usual, less);
         } finally {
-            if (changed) {
-                giveBack(way, nices);
-            }
+            giveBack(way, usual, less);
         }
     }
 
-    /** Returns whether threads may get a nice value and then another. It tries that on the calling thread, since only the kernel knows. */
-    private static boolean may(int nice, int then) {
-        return CompilerThreads.setNice(0, nice) && CompilerThreads.setNice(0, then);
+    /** Returns whether a thread may go back to a nice value. It tries that on the calling thread, since only the kernel knows. */
+    private static boolean mayLowerNice(int usual) {
+        return CompilerThreads.setNice(0, usual + 1) && CompilerThreads.setNice(0, usual);
     }
 
-    /** Gives C2 its old share. It tries again while there is no memory for it. */
-    private static void giveBack(Way way, Nices nices) {
+    /** Gives C2 its share back. It tries again while there is no memory for it. */
+    private static void giveBack(Way way, int usual, int less) {
         for (;;) {
             try {
-                if (way == Way.RELATIVE) {
-                    setOthers(CompilerRules.nice(Share.LESS, nices.usual));
-                }
-                for (int i = 0; way == Way.BACK && i < PASSES && nices.set(nices.usual); i++) {
-                    Thread.onSpinWait();
+                if (way == Way.BACK) {
+                    stopGivingWay(usual, less);
+                } else {
+                    setOthers(less);
                 }
                 return;
             } catch (OutOfMemoryError | LinkageError e) {
                 boolean _ = Thread.interrupted(); // An interrupt would end the sleep.
                 LockSupport.parkNanos(CompilerRules.EVERY);
+            }
+        }
+    }
+
+    /** Gives threads of C2 the value {@code less}, and threads of C1 that have inherited it from them the value {@code usual}. */
+    static void giveWay(int usual, int less) {
+        int[] all = CompilerThreads.ids();
+        int[] c2 = CompilerThreads.optimizing(); // Read after all ids, so a thread that is not in this list is C1's.
+        for (int id : all) {
+            boolean optimizes = contains(c2, id);
+            boolean _ = change(id, optimizes ? usual : less, optimizes ? less : usual);
+        }
+    }
+
+    /** Gives all compiler threads that have the nice value {@code less} the value {@code usual}. */
+    static void stopGivingWay(int usual, int less) {
+        boolean changed = true;
+        for (int i = 0; i < PASSES && changed; i++) {
+            changed = false;
+            for (int id : CompilerThreads.ids()) {
+                changed |= change(id, less, usual);
             }
         }
     }
@@ -226,6 +200,11 @@ public final class CompilerShare implements Runnable {
         }
     }
 
+    /** Changes a thread's nice value, and returns whether it did. A value other than {@code from} was set by other code, and stays. */
+    private static boolean change(int id, int from, int to) {
+        return CompilerThreads.nice(id) == from && CompilerThreads.setNice(id, to);
+    }
+
     private static boolean contains(int[] ids, int id) {
         for (int i : ids) {
             if (i == id) {
@@ -235,16 +214,14 @@ public final class CompilerShare implements Runnable {
         return false;
     }
 
-    /** Scans the threads until C2 has its old share for good. */
-    private void watch(Nices nices, CompilerRules rules, Share atFirst) {
-        Share share = atFirst;
-        set(nices, share);
+    private void watch(int usual, int less) {
+        giveWay(usual, less);
         long began = System.nanoTime();
         long last = began;
         Had before = Had.now(s);
         long woken = OsThread.cpuNanos(0);
         boolean idle = false;
-        while (share != Share.OLD) {
+        for (;;) {
             long asleep = System.nanoTime();
             long process = CompilerThreads.processNanos();
             LockSupport.parkNanos(CompilerRules.sleep(OsThread.cpuNanos(0) - woken, idle));
@@ -252,26 +229,17 @@ public final class CompilerShare implements Runnable {
             woken = OsThread.cpuNanos(0);
             long now = System.nanoTime();
             idle = CompilerRules.isIdle(CompilerThreads.processNanos() - process, now - asleep);
-            CompilerRules.Look look;
-            if (idle) {
-                look = CompilerRules.Look.idle(now - asleep);
-            } else {
+            CompilerRules.Look look = CompilerRules.NOTHING;
+            if (!idle) {
+                giveWay(usual, less);
                 Had had = Had.now(s);
                 look = had.since(before, now - last, s.gomaxprocs());
                 before = had;
                 last = now;
             }
-            share = rules.next(look, now - began);
-            if (!idle && share != Share.OLD) {
-                set(nices, share);
+            if (rules.givesBack(look, now - began)) {
+                return;
             }
-        }
-    }
-
-    private void set(Nices nices, Share share) {
-        if (share != Share.EQUAL) { // Otherwise a value that other code has set would be changed.
-            changed = true;
-            boolean _ = nices.set(CompilerRules.nice(share, nices.usual));
         }
     }
 }

@@ -37,14 +37,14 @@ final class CompilerShareProgram {
 
     public static void main(String[] args) throws Exception {
         first = CompilerThreads.nice(CompilerThreads.optimizing()[0]);
-        boolean _ = new CompilerShare.Nices(first).set(first + LESS);
+        CompilerShare.giveWay(first, first + LESS);
         print("gives way");
         for (int id : c1()) {
             boolean _ = CompilerThreads.setNice(id, first + INHERITED);
         }
-        boolean _ = new CompilerShare.Nices(first + USUAL).set(first + INHERITED); // C2's value is neither of these.
+        CompilerShare.giveWay(first + USUAL, first + INHERITED); // C2's value is neither of these.
         print("inherited");
-        boolean _ = new CompilerShare.Nices(first + ALL).set(first + USUAL);
+        CompilerShare.stopGivingWay(first + ALL, first + USUAL);
         print("in the end");
         CompilerShare.setOthers(first + ALL);
         System.out.println("others " + of(CompilerThreads.allIds()));
@@ -54,11 +54,5 @@ final class CompilerShareProgram {
         Process p = new ProcessBuilder("nice").start();
         String nice = new String(p.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();
         System.out.println("new process " + (Integer.parseInt(nice) - first));
-        int less = CompilerRules.nice(CompilerRules.Share.LESS, first);
-        for (int id : CompilerThreads.optimizing()) {
-            boolean _ = CompilerThreads.setNice(id, less);
-        }
-        boolean _ = new CompilerShare.Nices(first).set(less + 1); // C2's value is that of a share that it has not had.
-        print("set by hand");
     }
 }

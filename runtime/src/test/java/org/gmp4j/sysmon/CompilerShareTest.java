@@ -19,7 +19,6 @@ import java.util.stream.IntStream;
 import org.gmp4j.Gmp;
 import org.gmp4j.ffi.CompilerThreads;
 import org.gmp4j.ffi.OsThread;
-import org.gmp4j.sysmon.CompilerRules.Share;
 import org.gmp4j.sysmon.CompilerRules.Way;
 import org.gmp4j.testing.ChildJvm;
 import org.gmp4j.testing.ChildJvm.Result;
@@ -34,18 +33,10 @@ class CompilerShareTest {
     private static final int PROCS = 2;
     private static final long BUSY = PROCS * T * CompilerRules.BUSY / 10 + 1;
 
-    private final CompilerRules rules = new CompilerRules(Share.LESS, true);
+    private final CompilerRules rules = new CompilerRules();
 
     private static CompilerRules.Look look(long longest, long wanted) {
-        return new CompilerRules.Look(T, longest, T, wanted, T, PROCS, PROCS);
-    }
-
-    private static CompilerRules.Look needs(long needed) {
-        return new CompilerRules.Look(T, 0, needed, BUSY, T, PROCS, PROCS);
-    }
-
-    private static void assertStays(CompilerRules rules, Share share, CompilerRules.Look look, long age) {
-        assertEquals(share, rules.next(look, age));
+        return new CompilerRules.Look(T, longest, wanted, T, PROCS, PROCS);
     }
 
     @Test
@@ -56,83 +47,37 @@ class CompilerShareTest {
             assertEquals(relative ? Way.RELATIVE : Way.NONE, CompilerRules.way(false, relative, true));
             assertEquals(Way.NONE, CompilerRules.way(false, relative, false));
         }
-    }
-
-    @Test
-    void niceValues() {
-        assertEquals(10, CompilerRules.nice(Share.LESS, 0));
-        assertEquals(19, CompilerRules.nice(Share.LESS, 12));
-        assertEquals(-10, CompilerRules.nice(Share.FIRST, 0));
-        assertEquals(-20, CompilerRules.nice(Share.FIRST, -12));
-        assertEquals(3, CompilerRules.nice(Share.EQUAL, 3));
-        assertEquals(3, CompilerRules.nice(Share.OLD, 3));
+        assertEquals(10, CompilerRules.giveWay(0));
+        assertEquals(19, CompilerRules.giveWay(12));
     }
 
     @Test
     void unaskedOnOneCpuAlone() {
-        assertEquals(Share.LESS, CompilerRules.atFirst(false, 1));
-        assertEquals(Share.EQUAL, CompilerRules.atFirst(false, 2));
-        assertEquals(Share.LESS, CompilerRules.atFirst(true, 2));
+        assertTrue(CompilerRules.isWanted(false, 1));
+        assertFalse(CompilerRules.isWanted(false, 2));
+        assertTrue(CompilerRules.isWanted(true, 2));
     }
 
     @Test
     void onlyBesideC1() {
-        assertTrue(CompilerRules.hasBoth(2, 1));
-        assertFalse(CompilerRules.hasBoth(2, 2), "no C1");
-        assertFalse(CompilerRules.hasBoth(2, 0), "no C2");
+        assertTrue(CompilerRules.canGiveWay(2, 1));
+        assertFalse(CompilerRules.canGiveWay(2, 2), "no C1");
+        assertFalse(CompilerRules.canGiveWay(2, 0), "no C2");
     }
 
-    /** From {@link Share#LESS} and from {@link Share#EQUAL}, with and without the right to it. */
     @Test
-    void firstWhenC2StarvesBesideBusyPs() {
-        for (Share share : new Share[] {Share.LESS, Share.EQUAL}) {
-            for (boolean mayGoFirst : new boolean[] {false, true}) {
-                CompilerRules rules = new CompilerRules(share, mayGoFirst);
-                for (long t = T; t < CompilerRules.STARVED; t += T) {
-                    assertStays(rules, share, look(WAITED, BUSY), t);
-                }
-                assertEquals(mayGoFirst ? Share.FIRST : Share.OLD, rules.next(look(WAITED, BUSY), CompilerRules.STARVED));
-            }
+    void givenBackWhenC2StarvesBesideBusyPs() {
+        for (long t = T; t < CompilerRules.STARVED; t += T) {
+            assertFalse(rules.givesBack(look(WAITED, BUSY), t));
         }
-    }
-
-    private CompilerRules first() {
-        for (long t = T; t <= CompilerRules.STARVED; t += T) {
-            var _ = rules.next(look(WAITED, BUSY), t);
-        }
-        return rules;
-    }
-
-    @Test
-    void firstUntilC2IsDone() {
-        CompilerRules rules = first();
-        long looks = CompilerRules.FED / T;
-        for (int i = 1; i < 3 * looks; i++) {
-            assertStays(rules, Share.FIRST, needs(i % looks == 0 ? T / 4 : T / 4 - 1), CompilerRules.STARVED);
-        }
-        assertEquals(Share.OLD, rules.next(needs(T / 4 - 1), CompilerRules.STARVED));
-    }
-
-    @Test
-    void firstForSomeTimeAtMost() {
-        CompilerRules rules = first();
-        long last = CompilerRules.STARVED + CompilerRules.LONGEST_FIRST;
-        assertStays(rules, Share.FIRST, look(T, BUSY), last - 1);
-        assertEquals(Share.OLD, rules.next(look(T, BUSY), last));
-    }
-
-    @Test
-    void doneWhenTheProcessIsIdle() {
-        CompilerRules rules = first();
-        assertStays(rules, Share.FIRST, CompilerRules.Look.idle(CompilerRules.FED - 1), 2 * CompilerRules.STARVED);
-        assertEquals(Share.OLD, rules.next(CompilerRules.Look.idle(1), 2 * CompilerRules.STARVED));
+        assertTrue(rules.givesBack(look(WAITED, BUSY), CompilerRules.STARVED));
     }
 
     @Test
     void oneLookWithoutHungerBeginsAnew() {
         long looks = CompilerRules.STARVED / T;
         for (int i = 0; i < 3 * looks; i++) {
-            assertStays(rules, Share.LESS, look(i % looks == 0 ? WAITED - 1 : WAITED, BUSY), i * T);
+            assertFalse(rules.givesBack(look(i % looks == 0 ? WAITED - 1 : WAITED, BUSY), i * T));
         }
     }
 
@@ -159,39 +104,38 @@ class CompilerShareTest {
         CompilerRules.Look l = now.since(before, T, PROCS);
         assertEquals(BUSY, l.wanted());
         assertEquals(WAITED, l.waited());
-        assertEquals(WAITED + 1, l.needed(), "it ran for 1 ns");
         assertEquals(BUSY, l.process());
     }
 
     @Test
     void notWhileAPIsIdle() {
         for (long t = 0; t < 3 * CompilerRules.STARVED; t += T) {
-            assertStays(rules, Share.LESS, look(T, BUSY - 1), t);
+            assertFalse(rules.givesBack(look(T, BUSY - 1), t));
         }
     }
 
     @Test
-    void oldWhereOthersTakeTheCpus() {
-        CompilerRules.Look half = new CompilerRules.Look(T, WAITED, T, 0, T, 2, PROCS);
-        CompilerRules.Look less = new CompilerRules.Look(T, WAITED, T, 0, T - 1, 2, PROCS);
-        CompilerRules.Look idle = new CompilerRules.Look(T, WAITED - 1, T, 0, 0, 2, PROCS);
+    void givenBackWhereOthersTakeTheCpus() {
+        CompilerRules.Look half = new CompilerRules.Look(T, WAITED, 0, T, 2, PROCS);
+        CompilerRules.Look less = new CompilerRules.Look(T, WAITED, 0, T - 1, 2, PROCS);
+        CompilerRules.Look idle = new CompilerRules.Look(T, WAITED - 1, 0, 0, 2, PROCS);
         for (int i = 0; i < 10; i++) {
-            assertStays(rules, Share.LESS, half, i * T);
-            assertStays(rules, Share.LESS, idle, i * T);
+            assertFalse(rules.givesBack(half, i * T));
+            assertFalse(rules.givesBack(idle, i * T));
         }
         for (long t = T; t < CompilerRules.CROWDED; t += T) {
-            assertStays(rules, Share.LESS, less, t); // Once by chance.
+            assertFalse(rules.givesBack(less, t), "once by chance");
         }
-        assertEquals(Share.OLD, rules.next(less, CompilerRules.CROWDED));
+        assertTrue(rules.givesBack(less, CompilerRules.CROWDED));
     }
 
     @Test
-    void oldWhenC2HasWaitedForLongInAll() {
+    void givenBackWhenC2HasWaitedForLongInAll() {
         for (long all = T - 1; all < CompilerRules.IN_ALL; all += T - 1) {
-            assertStays(rules, Share.LESS, look(T - 1, 0), 0);
-            assertStays(rules, Share.LESS, look(0, BUSY), 0); // Its waits need not follow each other.
+            assertFalse(rules.givesBack(look(T - 1, 0), 0));
+            assertFalse(rules.givesBack(look(0, BUSY), 0), "its waits need not follow each other");
         }
-        assertEquals(Share.OLD, rules.next(look(T - 1, 0), 0));
+        assertTrue(rules.givesBack(look(T - 1, 0), 0));
     }
 
     @Test
@@ -205,13 +149,14 @@ class CompilerShareTest {
         assertTrue(CompilerRules.isIdle(T / CompilerRules.IDLE - 1, T));
         assertFalse(CompilerRules.isIdle(T / CompilerRules.IDLE, T));
         assertEquals(CompilerRules.SELDOM, CompilerRules.sleep(T, true));
+        assertFalse(rules.givesBack(CompilerRules.NOTHING, CompilerRules.LONGEST - 1));
+        assertTrue(rules.givesBack(CompilerRules.NOTHING, CompilerRules.LONGEST));
     }
 
     @Test
-    void oldInTheEnd() {
-        CompilerRules.Look idle = CompilerRules.Look.idle(T);
-        assertStays(rules, Share.LESS, idle, CompilerRules.LONGEST - 1);
-        assertEquals(Share.OLD, rules.next(idle, CompilerRules.LONGEST));
+    void givenBackInTheEnd() {
+        assertFalse(rules.givesBack(look(0, 0), CompilerRules.LONGEST - 1));
+        assertTrue(rules.givesBack(look(0, 0), CompilerRules.LONGEST));
     }
 
     /** What C2 has to compile anew for each class loader that defines it. */
@@ -249,12 +194,10 @@ class CompilerShareTest {
 
     /**
      * Makes the default scheduler, and waits until C2 has given way. Then each P has a goroutine that never waits, and C2 more to compile
-     * than it gets done, until C2 goes first. They end, and C2 gets its old share.
+     * than it gets done, until C2 has its share back.
      */
     static final class Begun {
         private static final int RUNS = 20_000;
-
-        private static volatile boolean ends;
 
         private Begun() {
         }
@@ -262,12 +205,12 @@ class CompilerShareTest {
         public static void main(String[] args) throws IOException {
             int c2 = CompilerThreads.optimizing()[0];
             int usual = CompilerThreads.nice(c2);
-            if (!CompilerThreads.setNice(0, CompilerRules.nice(Share.FIRST, usual)) || !CompilerThreads.setNice(0, usual)) {
+            if (!CompilerThreads.setNice(0, usual + 1) || !CompilerThreads.setNice(0, usual)) {
                 System.out.println("no right");
                 return;
             }
             Gmp gmp = Gmp.makeDefault();
-            await(c2, CompilerRules.nice(Share.LESS, usual));
+            await(c2, CompilerRules.giveWay(usual));
             System.out.println("gives way");
             byte[] work;
             try (InputStream in = CompilerShareTest.class.getResourceAsStream("CompilerShareTest$Work.class")) {
@@ -276,13 +219,6 @@ class CompilerShareTest {
             for (int i = 0; i < gmp.procs(); i++) {
                 gmp.go(() -> computes(work));
             }
-            int now = CompilerRules.nice(Share.LESS, usual);
-            while (now == CompilerRules.nice(Share.LESS, usual)) {
-                LockSupport.parkNanos(1_000_000);
-                now = CompilerThreads.nice(c2);
-            }
-            System.out.println(now == usual ? "others take the CPUs" : "goes first by " + (usual - now));
-            ends = true;
             await(c2, usual);
             System.out.println("has it back");
             System.exit(0);
@@ -295,7 +231,7 @@ class CompilerShareTest {
         }
 
         private static void computes(byte[] work) {
-            while (!ends) {
+            for (;;) {
                 try {
                     MethodHandle run = new Loader(work).run();
                     for (int i = 0; i < RUNS; i++) {
@@ -324,8 +260,7 @@ class CompilerShareTest {
         Result r = new ChildJvm(Begun.class).with("-XX:TieredStopAtLevel=4", "-Dgmp.default.compilers=yield").run();
         assertEquals(0, r.exit(), r::toString);
         assumeFalse(r.out().equals("no right\n"), "this process may not lower a nice value");
-        assumeFalse(r.out().equals("gives way\nothers take the CPUs\nhas it back\n"), "the machine is busy");
-        assertEquals("gives way\ngoes first by 10\nhas it back\n", r.out(), r::toString);
+        assertEquals("gives way\nhas it back\n", r.out(), r::toString);
     }
 
     @Test
@@ -339,7 +274,6 @@ class CompilerShareTest {
                 others 4
                 new thread 4
                 new process 4
-                set by hand: C2 10, C1 4
                 """, r.out(), r::toString);
     }
 }
