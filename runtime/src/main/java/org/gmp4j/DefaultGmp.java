@@ -311,7 +311,7 @@ final class DefaultGmp {
                 Quantum q = QuantumText.parse(value);
                 Gmp.Builder _ = b.quantum(Duration.ofNanos(q.least()), Duration.ofNanos(q.most()));
             } catch (IllegalArgumentException e) {
-                throw bad(e.getMessage());
+                throw bad(String.valueOf(e.getMessage()));
             }
         }
 

@@ -258,10 +258,10 @@ final class WebServer {
             try {
                 a = page.content.read(query(exchange.getRequestURI().getRawQuery()));
             } catch (IllegalArgumentException e) {
-                say(exchange, 400, e.getMessage(), head);
+                say(exchange, 400, String.valueOf(e.getMessage()), head);
                 return;
             } catch (IllegalStateException e) {
-                say(exchange, 409, e.getMessage(), head);
+                say(exchange, 409, String.valueOf(e.getMessage()), head);
                 return;
             } catch (InterruptedException cutOff) {
                 return; // To close the exchange closes the connection.
