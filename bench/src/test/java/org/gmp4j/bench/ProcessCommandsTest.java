@@ -58,6 +58,8 @@ class ProcessCommandsTest {
     /** With a goroutine that runs all the time, and one that nothing can wake; until its input ends. */
     static final class Target {
         private static volatile boolean over;
+        /** Without a goroutine it would be closed when the collector finds no reference to it. */
+        private static Gmp two;
 
         private Target() {
         }
@@ -75,7 +77,7 @@ class ProcessCommandsTest {
         public static void main(String[] args) throws Exception {
             Gmp one = Gmp.builder().procs(2).name("one").build();
             if (args.length > 0) {
-                Gmp _ = Gmp.builder().procs(2).name("two").build();
+                two = Gmp.builder().procs(2).name("two").build();
             }
             one.go(Target::leak);
             one.go(Target::work);
