@@ -127,19 +127,19 @@ final class Process implements AutoCloseable {
     }
 
     private void awaitBeans(long pid) throws IOException, InterruptedException, Refused {
-        for (long left = PATIENCE.toMillis(); beans().isEmpty(); left -= BETWEEN.toMillis()) {
-            if (left <= 0 || !hasScheduler()) {
-                throw new Refused("process " + pid + " has no scheduler of gmp4j", null);
-            }
+        for (long left = PATIENCE.toMillis(); beans().size() < schedulers() && left > 0; left -= BETWEEN.toMillis()) {
             Thread.sleep(BETWEEN);
+        }
+        if (beans().isEmpty()) {
+            throw new Refused("process " + pid + " has no scheduler of gmp4j", null);
         }
     }
 
-    /** Each has a thread of that name. */
-    private boolean hasScheduler() throws IOException {
+    /** Returns the number of schedulers: each has a thread of that name. Its bean is registered a moment after it has begun. */
+    private long schedulers() throws IOException {
         ThreadMXBean threads = ManagementFactory.newPlatformMXBeanProxy(server, ManagementFactory.THREAD_MXBEAN_NAME, ThreadMXBean.class);
         ThreadInfo[] all = threads.getThreadInfo(threads.getAllThreadIds());
-        return Arrays.stream(all).anyMatch(t -> t != null && t.getThreadName().endsWith("-sysmon"));
+        return Arrays.stream(all).filter(t -> t != null && t.getThreadName().endsWith("-sysmon")).count();
     }
 
     /** A scheduler's name, of which a terminal is to understand nothing. */
