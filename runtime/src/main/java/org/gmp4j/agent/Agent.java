@@ -9,7 +9,7 @@ import java.util.List;
 
 /**
  * The Java agent. It gives the runtime access to the JDK's virtual threads, so that {@code -javaagent:gmp4j-runtime.jar} is the only
- * flag a program needs. It adds preemption points to classes as they load, to those that {@link PointOptions} selects. With the option
+ * flag a program needs. It adds preemption points to the classes that {@link PointOptions} selects. With the option
  * {@code default} it makes all virtual threads goroutines. An executable jar may name this class as its {@code Launcher-Agent-Class}, and
  * then needs no flag.
  *

@@ -67,7 +67,7 @@ public final class TraceCommand implements Callable<Integer> {
             print(Path.of(what));
             return 0;
         }
-        // The process makes the file, perhaps as another user, so it is no file of this command; nobody can guess its name.
+        // The process makes the file, perhaps as another user, so this command cannot make it before. Its name cannot be guessed.
         Path file = kept != null ? kept : Path.of(System.getProperty("java.io.tmpdir"), "gmp-" + UUID.randomUUID() + ".pftrace");
         try {
             ProcessTrace.record(spec, what, file, seconds == null ? SECONDS : seconds);

@@ -39,7 +39,7 @@ class ShopTest {
         return out.toString();
     }
 
-    /** The goroutines in the state of those that are in this method, or empty. */
+    /** Returns the group of goroutines that are in this method, with its head line, or an empty text. */
     private static String group(String goroutines, String method) {
         for (String group : goroutines.split("\n\n")) {
             if (group.contains("\tShop." + method + "(") || group.contains("\tShop.lambda$" + method)) {
