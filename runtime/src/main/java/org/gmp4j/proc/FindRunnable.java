@@ -235,6 +235,10 @@ final class FindRunnable {
      */
     private static long poll(Machine m, long pp) {
         Scheduler s = m.s;
+        if (m.leftPoller != 0) {
+            s.pollerAbsence.add(System.nanoTime() - m.leftPoller);
+            m.leftPoller = 0;
+        }
         if (!s.netpoll.anyWaiters(s)
                 || Schedt.LASTPOLL.getVolatile(s.sched) == 0 && (m.spinUntil == 0 || M.SPINNING.get(m.mp) == 0)) {
             return 0;
@@ -471,6 +475,12 @@ final class FindRunnable {
         }
         Threads.acquirep(m, pp);
         if (list != 0) {
+            if (Schedt.NPIDLE.getVolatile(sched) != 0) {
+                m.leftPoller = now;
+                if (s.pollerAbsence.isLong()) {
+                    Wakep.wakep(s);
+                }
+            }
             return first(s, pp, list);
         }
         if (wasSpinning) {

@@ -63,6 +63,8 @@ public final class Machine extends Host {
      * without reading them, another thread that reads them was woken, by startTheWorld or when the M was taken from the idle list.
      */
     long untold;
+    /** When this M left the poller with a goroutine while a P was idle, by nanoTime; 0 if it has polled or gone to sleep since. */
+    long leftPoller;
     /** Whether a goroutine was ever locked to this M, and may have changed the state of its thread. */
     boolean wasLocked;
     /** How many times in a row this M was woken shortly after it fell asleep, and found no work. */
@@ -97,6 +99,7 @@ public final class Machine extends Host {
         rung = 0;
         listed = false;
         untold = 0;
+        leftPoller = 0;
         inVain = 0;
         begun = false;
         wasLocked = false;

@@ -104,6 +104,7 @@ public final class Scheduler {
     final SpareThreads spare;
     final UnfinishedSwitches leftovers = new UnfinishedSwitches();
     final Collected collected = new Collected(this);
+    final PollerAbsence pollerAbsence = new PollerAbsence();
     private final Monitor monitor;
     final Reports reports;
     private final Closing closing = new Closing(this);

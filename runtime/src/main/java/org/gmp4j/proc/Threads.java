@@ -208,6 +208,7 @@ public final class Threads {
             Idle.mput(sched, m.mp);
         }
         m.listed = false;
+        m.leftPoller = 0;
         boolean dead = Checkdead.dead(s);
         SchedLock.unlock(sched);
         if (dead) {

@@ -32,7 +32,6 @@ import org.gmp4j.struct.Schedt;
  *    ({@link SliceClock}: where slices are few)
  *  a P runs a goroutine, not timed                 half a quantum while work waits,   the same
  *                                                    else a quarter
- *  a P is idle, no M is in the poller              half a millisecond                 the same
  *  a goroutine has used up its quantum             a quarter of a quantum, or 0.25 ms the same
  *                                                    if that is longer
  *  the same, no work waits, a P is idle, and no    a quantum, 0.5 to 1 ms, if that    the same
@@ -76,7 +75,8 @@ import org.gmp4j.struct.Schedt;
  *
  * <ul>
  * <li>{@link Retake}, with {@link Strays}, and {@link GcWatch}.
- * <li>While a P is idle and no M is in the poller, it wakes an M that goes there. It polls the network when no M did for 10 ms or a
+ * <li>When it finds a P idle and no M in the poller, it wakes an M that goes there. (An M that often stays away from the poller for long
+ * does so itself: {@code PollerAbsence}.) It polls the network when no M did for 10 ms or a
  * quantum, whichever is shorter; while work waits, for twice that time, since Ms then poll between slices. A poll may be late by one sleep.
  * <li>It sees when virtual threads begin to wait for descriptors ({@link JdkPollers}).
  * <li>{@link Upkeep}: deadlocks, the times of waits, goroutines that C code readied, schedtrace, and work for which there was no memory
@@ -115,8 +115,8 @@ public final class Sysmon implements Monitor {
     private static final long UNRUNG_SLEEP = 100 * MAX_SLEEP;
     /** Sysmon polls the network when no M did for this long, ns, or for a quantum if that is shorter. */
     private static final long POLL_AFTER = 10_000_000;
-    /** When a P is idle and no M was in the poller for this long, ns, sysmon wakes an M that goes there. */
-    private static final long UNWATCHED = 500_000;
+    /** When a scan finds that a P is idle and no M has polled for this long, ns, sysmon wakes an M that goes to the poller. */
+    private static final long UNWATCHED = 250_000;
     private static final long PROCS_EVERY = 1_000_000_000;
     /** The shortest time between two records of the queues' lengths in a trace, ns. */
     private static final long QUEUES_EVERY = 1_000_000;
@@ -380,12 +380,7 @@ public final class Sysmon implements Monitor {
         }
         long most = retake.exact() ? retake.untilOver(now) : quantum.most() / BUSY_LOOKS;
         most = Math.max(most, MIN_SLEEP);
-        return Math.min(usual, Math.min(most, Schedt.NPIDLE.getVolatile(s.sched) == 0 ? seldom() : unwatched() ? UNWATCHED : restNanos));
-    }
-
-    /** Returns whether a P is idle and no M is in the network poller, though goroutines wait for the network. */
-    private boolean unwatched() {
-        return Schedt.NPIDLE.getVolatile(s.sched) != 0 && Schedt.LASTPOLL.getVolatile(s.sched) != 0 && s.netpoll().anyWaiters(s);
+        return Math.min(usual, Math.min(most, Schedt.NPIDLE.getVolatile(s.sched) == 0 ? seldom() : restNanos));
     }
 
     /** Returns how long sysmon sleeps at least after the scan that ends, ns. */
@@ -395,9 +390,9 @@ public final class Sysmon implements Monitor {
         return urgent ? fair : Math.max(fair, budget.owes(awake + SWITCHES, now));
     }
 
-    /** Returns whether a P may be with a thread that blocks, or idle while the network is not watched: work might run on it. */
+    /** Returns whether a P may be with a thread that blocks, so that work might run on it. */
     private boolean urgent() {
-        return retake.inSyscall() || retake.suspected() || unwatched();
+        return retake.inSyscall() || retake.suspected();
     }
 
     /** Returns how long a thread that falls asleep may keep its P before the first scan, ns. */
@@ -534,7 +529,7 @@ public final class Sysmon implements Monitor {
      */
     private void pollNetwork(long now) {
         long last = Schedt.LASTPOLL.getVolatile(s.sched);
-        if (last != 0 && now - last > UNWATCHED / 2 && Schedt.NPIDLE.getVolatile(s.sched) != 0) {
+        if (last != 0 && now - last > UNWATCHED && Schedt.NPIDLE.getVolatile(s.sched) != 0) {
             upkeep.watchPoller();
         }
         long after = retake.workWaits() ? 2 * pollAfter : pollAfter;

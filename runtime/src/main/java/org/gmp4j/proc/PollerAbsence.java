@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.proc;
+
+/**
+ * Decides whether an M that leaves the network poller with a goroutine wakes another M, which then goes to the poller. While no M is
+ * there, a goroutine whose packet arrives waits although a P is idle. But to wake an M costs as much CPU as a short request.
+ *
+ * <table>
+ * <caption>Rules, for an M that leaves while a P is idle</caption>
+ * <tr><td>On average, Ms that left were back in the poller within {@value #SHORT} ns.</td><td>It wakes no M.</td></tr>
+ * <tr><td>They stayed away for longer.</td><td>It wakes one.</td></tr>
+ * </table>
+ *
+ * <p>The average covers about {@value #MEMORY} absences, of which each counts as {@value #LONGEST} ns at most. So one long request among
+ * short ones changes nothing; what it leaves unwatched, sysmon sees at its next scan.
+ *
+ * <p>All Ms of a scheduler read and write the average without order. An update that is lost makes it a little older.
+ */
+final class PollerAbsence {
+    static final long SHORT = 500_000;
+    static final long LONGEST = 7_000_000;
+    static final int MEMORY = 16;
+
+    private long average;
+
+    /** Returns whether an M that leaves the poller now, while a P is idle, wakes another. */
+    boolean isLong() {
+        return average > SHORT;
+    }
+
+    /** Adds an absence of that many ns. It began when an M left the poller while a P was idle, and ended when that M polled again. */
+    void add(long nanos) {
+        average += (Math.min(nanos, LONGEST) - average) / MEMORY;
+    }
+}
