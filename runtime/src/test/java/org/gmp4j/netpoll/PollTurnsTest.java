@@ -230,48 +230,6 @@ class PollTurnsTest {
         }
     }
 
-    /**
-     * After Ms have stayed away from the poller for long, the next M that leaves it wakes another, which goes there. The goroutine keeps
-     * {@code lastpoll} young meanwhile, so that sysmon has no reason to wake one.
-     */
-    @Test
-    void longAbsencesAreCovered() {
-        try (TestGmp gmp = TestGmp.with(b -> b.procs(2).quantum(Duration.ofMinutes(1)))) {
-            int fd = EventFd.create();
-            int other = EventFd.create(); // For it the network has to be watched.
-            int absences = 5;
-            AtomicBoolean watched = new AtomicBoolean();
-            Semaphore round = new Semaphore(0);
-            long sched = gmp.scheduler().sched; // It asks a goroutine.
-            gmp.go(() -> {
-                for (int i = 1; i <= absences; i++) {
-                    long _ = await(fd, 0);
-                    long until = System.nanoTime() + (i < absences ? 5_000_000 : PATIENCE);
-                    while (System.nanoTime() - until < 0 && !watched.get()) {
-                        long last = Schedt.LASTPOLL.getVolatile(sched);
-                        boolean fresh = last != 0 && Schedt.LASTPOLL.compareAndSet(sched, last, System.nanoTime());
-                        watched.set(i == absences && !fresh && last == 0);
-                    }
-                    round.release();
-                }
-            });
-            gmp.go(() -> {
-                long _ = await(other, 0);
-            });
-            for (int i = 0; i < absences; i++) {
-                awaitWaiters(gmp, 2);
-                while (Schedt.LASTPOLL.getVolatile(sched) != 0) {
-                    Thread.onSpinWait();
-                }
-                add(fd);
-                round.acquireUninterruptibly();
-            }
-            assertTrue(watched.get());
-            add(other);
-            Fd.close(fd);
-        }
-    }
-
     /** Under a latency policy the M that spins finds it, though another sleeps in the poller; that needs the CPU, so not each time. */
     @Test
     void aSpinnerPollsBesideTheSleeper() {

@@ -13,14 +13,19 @@ import org.gmp4j.proc.Scheduler;
 import org.gmp4j.report.Report;
 import org.gmp4j.timer.TimerHeaps;
 
-/** A scheduler with one P whose sysmon has no thread: the test looks in its place, at times of its own choice. */
-final class Unwatched implements AutoCloseable {
-    final Scheduler s;
+/** A scheduler whose sysmon has no thread. A test may scan in its place, at times of its own choice. */
+public final class Unwatched implements AutoCloseable {
+    public final Scheduler s;
     private volatile Throwable thrown;
 
+    /** With one P and no network. */
     Unwatched(long quantumNanos) {
-        s = Scheduler.schedinit(new Config(1, null, Placement.NONE, StealOrder.UNIFORM, false, 0, quantumNanos, quantumNanos, 100, -1,
-                1 << 20, (_, t) -> thrown = t, false, false, 0, DebugVars.OFF), new TimerHeaps(), Netpoll.NONE, Threadless::new,
+        this(1, quantumNanos, Netpoll.NONE);
+    }
+
+    public Unwatched(int procs, long quantumNanos, Netpoll netpoll) {
+        s = Scheduler.schedinit(new Config(procs, null, Placement.NONE, StealOrder.UNIFORM, false, 0, quantumNanos, quantumNanos, 100, -1,
+                1 << 20, (_, t) -> thrown = t, false, false, 0, DebugVars.OFF), new TimerHeaps(), netpoll, Threadless::new,
                 Report.ALL);
     }
 
