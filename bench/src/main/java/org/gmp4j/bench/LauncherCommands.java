@@ -27,6 +27,9 @@ final class LauncherCommands {
 
     @Command(name = "test", description = "Build everything and pass the tests.")
     static final class Test extends ByLauncher {
+        @Option(names = "--long", description = "Run the long tests too.")
+        private boolean all;
+
         @Option(names = "--stress", paramLabel = "N", description = "Run each stress test N times (default: 1).")
         private int stress;
 

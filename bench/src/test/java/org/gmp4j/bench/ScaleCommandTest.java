@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -48,6 +49,7 @@ class ScaleCommandTest {
         return ((List<?>) list).getFirst();
     }
 
+    @Tag("long")
     @Test
     void everySeries() throws Exception {
         Map<?, ?> all = scale("procs", "goroutines", "timers", "channels", "queues", "--seconds=0.01");
@@ -73,6 +75,7 @@ class ScaleCommandTest {
         }
     }
 
+    @Tag("long")
     @Test
     void everyCollector() throws Exception {
         Map<?, ?> all = scale("gc", "--seconds=0.02");

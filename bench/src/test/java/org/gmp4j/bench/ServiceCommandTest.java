@@ -20,6 +20,7 @@ import java.util.concurrent.TimeUnit;
 import javax.xml.parsers.DocumentBuilderFactory;
 
 import org.HdrHistogram.Histogram;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -178,6 +179,7 @@ class ServiceCommandTest {
     }
 
     /** Two more processes, and one connection that all have to wait for. */
+    @Tag("long")
     @Test
     void burning(@TempDir Path dir) throws Exception {
         Path json = dir.resolve("s.json");
@@ -192,6 +194,7 @@ class ServiceCommandTest {
     }
 
     /** A server that cannot keep up is a figure that is not there, and not the end of everything. */
+    @Tag("long")
     @Test
     void tooMuch() {
         assertEquals(1, service("--mix=rare", "--rate=1000000", "--runs=1", "--seconds=30", "--warmup=0", "--quantum=1000",

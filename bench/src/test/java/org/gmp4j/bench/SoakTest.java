@@ -7,6 +7,7 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.util.concurrent.TimeUnit;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import picocli.CommandLine;
@@ -16,6 +17,7 @@ class SoakTest {
     private static final int SECONDS = Integer.getInteger("gmp.soak.seconds", 32);
     private static final int COLLECTORS = 4;
 
+    @Tag("long")
     @Test
     @Timeout(value = 4, unit = TimeUnit.HOURS) // It watches itself.
     void onEachCollector() {

@@ -16,11 +16,13 @@ import javax.xml.parsers.DocumentBuilderFactory;
 
 import org.gmp4j.bench.CommandLineRun;
 import org.gmp4j.bench.report.Verdict;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class AffinityCommandTest {
     /** Every workload ends, with every order, and the page and the JSON are well formed. What comes out is not looked at. */
+    @Tag("long")
     @Test
     void allWorkloads(@TempDir Path dir) throws Exception {
         Path json = dir.resolve("a.json");
