@@ -2,6 +2,7 @@
 package org.gmp4j;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -13,6 +14,7 @@ import org.gmp4j.affinity.StealOrder;
 import org.gmp4j.config.DebugVars;
 import org.gmp4j.config.Quantum;
 import org.gmp4j.proc.DefaultPool;
+import org.gmp4j.proc.NamedPools;
 import org.gmp4j.struct.ProcessFlag;
 import org.gmp4j.sysmon.CompilerShare;
 import org.jspecify.annotations.Nullable;
@@ -23,7 +25,7 @@ final class DefaultGmp {
     private static final String PROPERTY = PREFIX + "default";
     private static final String VARIABLE = "GMP_DEFAULT";
     private static final List<String> SETTINGS = List.of("procs", "spin", "quantum", "affinity", "steal", "realtime", "hugepages",
-            "nodequeues", "stalled", "debug", "compilers");
+            "nodequeues", "stalled", "debug", "compilers", "pools");
     private static final String KNOWN = String.join(", ", SETTINGS);
 
     /** This setting has a property of its own too, besides that of the default scheduler: see {@link ProcessFlag#debug}. */
@@ -35,6 +37,8 @@ final class DefaultGmp {
 
     /** Written once, under the class's monitor. */
     private static volatile @Nullable Gmp made;
+    /** The pools, which live as long as the JVM. Written with {@link #made}. */
+    private static List<Gmp> pools = List.of();
 
     private final Properties properties;
     private final Map<String, String> environment;
@@ -69,23 +73,57 @@ final class DefaultGmp {
             DefaultGmp wanted = new DefaultGmp(System.getProperties(), System.getenv());
             wanted.apply(settings);
             Compilers compilers = wanted.compilers();
-            Gmp gmp = settings.build();
+            List<PoolSettings> named = wanted.pools();
+            List<Gmp> all = new ArrayList<>(); // The default scheduler, and behind it the pools.
             boolean done = false;
             try {
-                gmp.run(new First()); // This makes the first M. Later the system may have no thread left.
-                DefaultPool.become(gmp.s);
+                all.add(begun(settings));
+                for (PoolSettings p : named) {
+                    all.add(begun(wanted.settings(p)));
+                }
+                setPools(named, all);
+                DefaultPool.become(all.getFirst().s);
                 done = true;
             } finally {
                 if (!done) {
-                    gmp.close();
+                    for (Gmp gmp : all) {
+                        gmp.close();
+                    }
                 }
             }
+            Gmp gmp = all.getFirst();
+            pools = List.copyOf(all.subList(1, all.size()));
             made = gmp;
             if (compilers != Compilers.EQUAL) {
                 CompilerShare.begin(gmp.s, compilers == Compilers.YIELD);
             }
         }
         return made;
+    }
+
+    private static Gmp begun(Settings settings) {
+        Gmp gmp = settings.build();
+        boolean done = false;
+        try {
+            gmp.run(new First()); // This makes the first M. Later the system may have no thread left.
+            done = true;
+        } finally {
+            if (!done) {
+                gmp.close();
+            }
+        }
+        return gmp;
+    }
+
+    /** Has the pools run the threads with their names. {@code all}: the default scheduler, and behind it those of the pools. */
+    private static void setPools(List<PoolSettings> named, List<Gmp> all) {
+        if (!named.isEmpty()) {
+            NamedPools.Pool[] pools = new NamedPools.Pool[named.size()];
+            for (int i = 0; i < pools.length; i++) {
+                pools[i] = new NamedPools.Pool(all.get(i + 1).s, named.get(i).names());
+            }
+            NamedPools.set(pools);
+        }
     }
 
     /** The first goroutine. The scheduler makes its first M to run it. */
@@ -197,6 +235,35 @@ final class DefaultGmp {
             }
         }
         throw compilers.bad("use auto, yield or equal");
+    }
+
+    /**
+     * Reads the setting pools.
+     *
+     * @throws IllegalArgumentException when it is bad
+     */
+    List<PoolSettings> pools() {
+        Setting pools = setting("pools");
+        if (pools == null) {
+            return List.of();
+        }
+        try {
+            return PoolSettings.parse(pools.value);
+        } catch (IllegalArgumentException e) {
+            throw pools.bad(String.valueOf(e.getMessage()));
+        }
+    }
+
+    /** Returns the settings of a pool's scheduler. It has its own, and debug and stalled of the default scheduler. */
+    private Settings settings(PoolSettings pool) {
+        Settings s = new Settings();
+        debug(s);
+        try {
+            pool.apply(s);
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException(PROPERTY + ".pools: " + e.getMessage(), e);
+        }
+        return s;
     }
 
     /** Applies the settings debug and stalled. The latter is passed on as GMPDEBUG=stall. */

@@ -124,7 +124,7 @@ class DefaultSettingsTest {
     @Test
     void unknownNames() {
         String has = " is no setting of the default scheduler; it has procs, spin, quantum, affinity, steal, realtime, hugepages, "
-                + "nodequeues, stalled, debug, compilers";
+                + "nodequeues, stalled, debug, compilers, pools";
         assertEquals("gmp.default.prcs" + has, refusal(of(Map.of("gmp.default.prcs", "2"), Map.of())));
         assertEquals("GMP_DEFAULT_PROC" + has, refusal(of(Map.of(), Map.of("GMP_DEFAULT_PROC", "2"))));
         assertEquals("gmp.compilers is no setting: use gmp.default.compilers", refusal(of(Map.of("gmp.compilers", "yield"), Map.of())));

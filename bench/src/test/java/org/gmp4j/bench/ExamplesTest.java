@@ -67,6 +67,7 @@ class ExamplesTest {
                 "Young 2",
                 "Young sleep 1",
                 "Leaks 1000",
+                "Tenants 0.1",
                 "Profiled 1 target",
                 "byexample.GoByExample",
                 "byexample.JavaPrograms",

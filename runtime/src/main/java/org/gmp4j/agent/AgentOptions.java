@@ -20,9 +20,10 @@ final class AgentOptions {
     private static final String POINTS = "gmp.points";
     /** The options of the default scheduler. The properties {@code gmp.default.*} have the same names. */
     private static final List<String> OF_DEFAULT = List.of("procs", "spin", "quantum", "affinity", "steal", "realtime", "hugepages",
-            "nodequeues", "stalled", "debug", "compilers");
+            "nodequeues", "stalled", "debug", "compilers", "pools");
     private static final List<String> LISTS = List.of("include", "exclude", "affinity");
     private static final String DEBUG = "debug";
+    private static final String POOLS = "pools";
     /** An option that {@link Agent} has read already. */
     private static final String FALLBACK = "fallback";
     /** An unknown name counts as a misspelt option if at most this many letters are wrong, missing or too many. */
@@ -54,7 +55,7 @@ final class AgentOptions {
             } else if (equals >= 0 && (OF_POINTS.contains(word) || OF_DEFAULT.contains(word))) {
                 name = word;
                 String before = options.map(name).put(name, part.substring(equals + 1));
-            } else if (name != null && (equals < 0 ? LISTS.contains(name) : name.equals(DEBUG))) {
+            } else if (name != null && (equals < 0 ? LISTS.contains(name) : name.equals(DEBUG) || isPool(name, word))) {
                 String all = options.map(name).merge(name, part, (old, more) -> old + "," + more);
             } else {
                 throw new IllegalArgumentException(refusal(word, equals >= 0));
@@ -65,6 +66,11 @@ final class AgentOptions {
                     .formatted(options.ofDefault.keySet().iterator().next()));
         }
         return options;
+    }
+
+    /** Returns whether the part is one more pool: it is behind a first pool, and its name is followed by a colon. */
+    private static boolean isPool(String option, String word) {
+        return option.equals(POOLS) && word.indexOf(':') > 0;
     }
 
     private static List<String> known() {

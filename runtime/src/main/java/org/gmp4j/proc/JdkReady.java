@@ -107,9 +107,9 @@ final class JdkReady {
             if (vt == null) {
                 Newproc.newproc(st.s, task);
             } else {
-                GStack of = Stacks.ofThread(st.s, vt);
+                GStack of = Stacks.ofThread(NamedPools.of(st.s, vt), vt);
                 of.site = place;
-                Newproc.adopt(st.s, of, traced);
+                Newproc.adopt(of.s, of, traced);
             }
         } finally {
             GStack.exit(caller);

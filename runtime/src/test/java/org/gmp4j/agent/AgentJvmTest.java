@@ -151,7 +151,7 @@ class AgentJvmTest {
             "=include=com..acme|gmp4j: \"com..acme\" is no pattern of class names; write com.acme.Parser, com.acme.* or com.acme.**.",
             "=points=maybe|gmp4j: gmp.points is demand, load, eager or off, not \"maybe\".",
             "=verbose=1|gmp4j: The agent knows no option \"verbose\"; it knows default, procs, spin, quantum, affinity, steal, realtime, "
-                    + "hugepages, nodequeues, stalled, debug, compilers, points, include, exclude, fallback."})
+                    + "hugepages, nodequeues, stalled, debug, compilers, pools, points, include, exclude, fallback."})
     void badOptionsEndTheProgram(String options, String message) throws Exception {
         Result r = program(options, "own");
         assertEquals(2, r.exit, r.out);

@@ -100,7 +100,7 @@ class ClassPatternTest {
     @ParameterizedTest
     @CsvSource(delimiter = '|', value = {"points=maybe|gmp.points is demand, load, eager or off, not \"maybe\".",
             "speed=high|The agent knows no option \"speed\"; it knows default, procs, spin, quantum, affinity, steal, realtime, "
-                    + "hugepages, nodequeues, stalled, debug, compilers, points, include, exclude, fallback.",
+                    + "hugepages, nodequeues, stalled, debug, compilers, pools, points, include, exclude, fallback.",
             "defalt|The agent knows no option \"defalt\": is \"default\" meant?",
             "default,quantm=1ms|The agent knows no option \"quantm\": is \"quantum\" meant?",
             "points|The agent's option \"points\" has no value.",
