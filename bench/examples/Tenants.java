@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two classes of work, each on a scheduler of its own: 50 goroutines that compute without end, and one that sleeps for 5 ms again and again.
-// How late does it wake up? With "shared" both are on one scheduler.
+// Two classes of work, each on a scheduler of its own: 50 goroutines that compute without end, and one that
+// sleeps for 5 ms again and again. How late does it wake up? With "shared" both are on one scheduler.
 //
 //   gmp run Tenants.java [SECONDS] [shared]
 

@@ -35,8 +35,10 @@ final class PoolSettings {
         List<PoolSettings> all = new ArrayList<>();
         for (String part : text.split(",", -1)) {
             PoolSettings pool = one(part.strip());
-            if (all.stream().anyMatch(other -> other.name.equals(pool.name))) {
-                throw new IllegalArgumentException("two pools are named \"" + pool.name + "\"");
+            for (PoolSettings other : all) {
+                if (other.name.equals(pool.name)) {
+                    throw new IllegalArgumentException("two pools are named \"" + pool.name + "\"");
+                }
             }
             all.add(pool);
         }
@@ -60,7 +62,7 @@ final class PoolSettings {
                 throw new IllegalArgumentException("pool \"" + pool.name + "\" has no setting \"" + parts[i] + "\"; it has "
                         + String.join(", ", KNOWN));
             } else {
-                String whole = pool.values.merge(last, parts[i], (a, b) -> a + ":" + b); // Such as latency:50us.
+                String before = pool.values.put(last, pool.values.get(last) + ":" + parts[i]); // Such as latency:50us.
             }
         }
         pool.check();
@@ -93,26 +95,32 @@ final class PoolSettings {
      */
     void apply(Gmp.Builder b) {
         b.name(name);
-        values.forEach((key, value) -> {
+        for (Map.Entry<String, String> setting : values.entrySet()) {
+            String key = setting.getKey();
+            String value = setting.getValue();
             try {
-                switch (key) {
-                    case "procs" -> b.procs(Procs.check(Integer.parseInt(value)));
-                    case "quantum" -> {
-                        Quantum q = QuantumText.parse(value);
-                        b.quantum(Duration.ofNanos(q.least()), Duration.ofNanos(q.most()));
-                    }
-                    case "spin" -> b.spin(SpinPolicy.parse(value));
-                    case "affinity" -> b.affinity(Affinity.parse(value));
-                    default -> {
-                        // The names.
-                    }
-                }
+                apply(b, key, value);
             } catch (NumberFormatException e) {
                 throw new IllegalArgumentException("pool \"" + name + "\": procs is \"" + value + "\": use a number from 1 to "
                         + Procs.MAX, e);
             } catch (IllegalArgumentException e) {
                 throw new IllegalArgumentException("pool \"" + name + "\": " + key + ": " + e.getMessage(), e);
             }
-        });
+        }
+    }
+
+    private static void apply(Gmp.Builder b, String key, String value) {
+        switch (key) {
+            case "procs" -> b.procs(Procs.check(Integer.parseInt(value)));
+            case "quantum" -> {
+                Quantum q = QuantumText.parse(value);
+                b.quantum(Duration.ofNanos(q.least()), Duration.ofNanos(q.most()));
+            }
+            case "spin" -> b.spin(SpinPolicy.parse(value));
+            case "affinity" -> b.affinity(Affinity.parse(value));
+            default -> {
+                // The names.
+            }
+        }
     }
 }
