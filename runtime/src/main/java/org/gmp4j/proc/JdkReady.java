@@ -60,13 +60,15 @@ final class JdkReady {
         int traced = 0;
         String place = null;
         if (outside && room && (starts || st.gp == 0)) {
-            Runnable fn = st.s.tracer == null && st.s.places == null ? null : started(st, task, starts);
+            Thread vt = starts ? JdkThreads.threadOf(task) : null;
+            Scheduler s = vt == null ? st.s : NamedPools.of(st.s, vt);
+            Runnable fn = s.tracer == null && s.places == null ? null : started(st, task, starts);
             if (fn != null) {
-                traced = Tracing.site(st.s, fn);
-                place = st.s.places == null ? null : Newproc.place(st.s.places, fn);
+                traced = Tracing.site(s, fn);
+                place = s.places == null ? null : Newproc.place(s.places, fn);
             }
             if (starts) {
-                st.s.collected.help();
+                s.collected.help();
             }
         }
         if (room || !Deferred.add(new Deferred.Wakeup(st, task))) {
