@@ -56,7 +56,8 @@ import picocli.CommandLine.Spec;
             TopoCommand.class,
             SimulateCommand.class,
             AffinityCommand.class,
-            GmpCommand.Completion.class
+            GmpCommand.Completion.class,
+            ManualCommand.class
         },
         versionProvider = GmpCommand.Version.class)
 public final class GmpCommand implements Runnable {

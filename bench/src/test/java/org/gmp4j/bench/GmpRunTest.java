@@ -116,6 +116,15 @@ class GmpRunTest {
         assertEquals(List.of("0 true false"), e.out, e::toString);
     }
 
+    /** In the C locale Java would have no letter for a µ. */
+    @Test
+    void microsecondsInAnyLocale() throws Exception {
+        ProcessBuilder gmp = new ProcessBuilder(Path.of("../gmp").toRealPath().toString(), "simulate", "--help").redirectErrorStream(true);
+        gmp.environment().put("LC_ALL", "C");
+        String help = new String(gmp.start().getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertTrue(help.contains(" 20 µs"), help);
+    }
+
     @Test
     void ownCache() throws Exception {
         Path cache = dir.resolve("own.aot");

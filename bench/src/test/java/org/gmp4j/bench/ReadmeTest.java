@@ -62,6 +62,15 @@ class ReadmeTest {
         return new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
     }
 
+    /** The overview of the API begins with the same program. */
+    @Test
+    void overview(@TempDir Path dir) throws Exception {
+        Matcher code = Pattern.compile("<pre>\\{@code\n(.*?)}</pre>", Pattern.DOTALL)
+                .matcher(Files.readString(Path.of("../runtime/doc/overview.html")));
+        assertTrue(code.find());
+        assertEquals(Files.readString(program("Hello", dir)), code.group(1));
+    }
+
     /** What the pages link to is there, and the front page stays one. */
     @Test
     void links() throws Exception {

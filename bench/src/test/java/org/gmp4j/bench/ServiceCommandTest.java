@@ -136,7 +136,7 @@ class ServiceCommandTest {
         Map<?, ?> all = (Map<?, ?>) Json.parse(Files.readString(json));
         assertTrue(((Map<?, ?>) all.get("machine")).containsKey("cpu"));
         List<?> medians = (List<?>) all.get("medians");
-        assertEquals(List.of("jdk", "go", "gmp4j 200 us to 1 ms", "net 200 us to 1 ms"),
+        assertEquals(List.of("jdk", "go", "gmp4j 200 µs to 1 ms", "net 200 µs to 1 ms"),
                 medians.stream().map(m -> ((Map<?, ?>) m).get("scheduler")).toList());
         boolean go = ((Map<?, ?>) all.get("versions")).containsKey("go");
         List<?> runs = (List<?>) all.get("runs");
@@ -157,7 +157,7 @@ class ServiceCommandTest {
         assertEquals("html", DocumentBuilderFactory.newInstance().newDocumentBuilder()
                 .parse(new InputSource(new StringReader(page))).getDocumentElement().getTagName());
         assertEquals(6, page.split("<svg", -1).length, page); // four against load, one of percentiles
-        assertTrue(Files.readString(markdown).contains("| 1000/s | net 200 us to 1 ms | "), Files.readString(markdown));
+        assertTrue(Files.readString(markdown).contains("| 1000/s | net 200 µs to 1 ms | "), Files.readString(markdown));
         nothingIsLeft();
     }
 

@@ -23,6 +23,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import javax.xml.parsers.DocumentBuilderFactory;
 
+import org.HdrHistogram.AbstractHistogram;
+import org.HdrHistogram.HistogramLogReader;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
@@ -47,6 +49,7 @@ class StealCommandTest {
     private Outcome run;
     private String json;
     private String hgrm;
+    private Path hlog;
     private String html;
 
     private record Outcome(int exit, String out, String err) {
@@ -65,10 +68,11 @@ class StealCommandTest {
         dir = temporary;
         Path jsonFile = dir.resolve("s.json");
         Path hgrmFile = dir.resolve("s.hgrm");
+        hlog = dir.resolve("s.hlog");
         Path htmlFile = dir.resolve("s.html");
         Files.writeString(jsonFile, "what stood here before, longer than nothing");
         run = gmp("steal", "--procs", "2", "--seconds", "0.4", "--samples", Integer.toString(SAMPLES), "--json",
-                jsonFile.toString(), "--hgrm", hgrmFile.toString(), "--html", htmlFile.toString());
+                jsonFile.toString(), "--hgrm", hgrmFile.toString(), "--hlog", hlog.toString(), "--html", htmlFile.toString());
         assertEquals(0, run.exit, run.err);
         json = Files.readString(jsonFile);
         hgrm = Files.readString(hgrmFile);
@@ -169,6 +173,22 @@ class StealCommandTest {
         assertTrue(run.out.lines().allMatch(l -> l.length() <= 130), run.out);
     }
 
+    /** HdrHistogram's own reader finds the histogram of each run, by its tag. */
+    @Test
+    void hlogHasAHistogramARun() throws IOException {
+        List<String> tags = new ArrayList<>();
+        List<Long> totals = new ArrayList<>();
+        try (HistogramLogReader reader = new HistogramLogReader(hlog.toFile())) {
+            while (reader.nextIntervalHistogram() instanceof AbstractHistogram h) {
+                tags.add(h.getTag());
+                totals.add(h.getTotalCount());
+            }
+        }
+        assertEquals(runs().stream().map(r -> (long) number(r, "samples")).toList(), totals);
+        assertEquals(Set.copyOf(tags).size(), tags.size(), tags::toString);
+        assertTrue(tags.stream().allMatch(t -> t.matches("[ -~]+")), tags::toString);
+    }
+
     /** Sections of HdrHistogram's percentile output, as its plotter reads them. */
     @Test
     void hgrmHasASectionARun() {
@@ -243,6 +263,7 @@ class StealCommandTest {
                 "--spin latency:5 | spin policy \"latency:5\" is unknown",
                 "--json DIR/none/s.json | there is no such directory",
                 "--hgrm DIR | it is a directory",
+                "--hlog DIR | it is a directory",
                 "--html /dev/null/s.html | cannot write to /dev/null/s.html: Not a directory",
                 "--json DIR/same --html DIR/same | name the same file",
                 "--nope | --nope",

@@ -265,7 +265,7 @@ final class CpuLimits {
         } catch (NumberFormatException e) {
             if (!"max".equals(quota)) {
                 problem("the cgroup " + SysFiles.shown(dir) + " has the CPU limit \"" + SysFiles.cut(quota) + "\" every \""
-                        + SysFiles.cut(period) + "\" us, which are no numbers");
+                        + SysFiles.cut(period) + "\" µs, which are no numbers");
             }
             return null;
         }

@@ -48,7 +48,7 @@ final class TopologyText {
         List<String> lines = new ArrayList<>();
         lines.add("cgroup CPU limit: " + plain(t.limit().orElseThrow().cpus()) + " CPUs");
         for (Topology.CpuLimit l : t.limits()) {
-            lines.add("  " + plain(l.cpus()) + " CPUs (" + l.quotaMicros() + " us every " + l.periodMicros() + " us) in "
+            lines.add("  " + plain(l.cpus()) + " CPUs (" + l.quotaMicros() + " µs every " + l.periodMicros() + " µs) in "
                     + l.cgroup());
         }
         return lines;

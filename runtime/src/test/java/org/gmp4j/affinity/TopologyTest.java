@@ -281,7 +281,7 @@ class TopologyTest {
                   4 x L2 2 MiB, shared by 2 CPUs
                   2 x L3 32 MiB, shared by 4 CPUs
                 cgroup CPU limit: 1.5 CPUs
-                  1.5 CPUs (150000 us every 100000 us) in /sys/fs/cgroup/a
+                  1.5 CPUs (150000 µs every 100000 µs) in /sys/fs/cgroup/a
                 default procs: 2""", fake().topology("0-6").describe());
         assertEquals("Topology[CPUs 0-6, 4 cores, 2 nodes, limit 1.5 CPUs, default procs 2]",
                 fake().topology("0-6").toString());

@@ -13,13 +13,14 @@ public final class JavaCommand {
     private JavaCommand() {
     }
 
-    /** With the JDK and the class path of this JVM, and with the flags that the runtime needs. */
+    /** With the JDK and the class path of this JVM, and with the flags that the runtime needs. It writes UTF-8 in any locale. */
     public static List<String> of(List<String> options, Class<?> main, List<String> args) {
         List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "--add-exports=java.base/jdk.internal.vm=ALL-UNNAMED",
                 "--add-opens=java.base/java.lang=ALL-UNNAMED",
-                "--enable-native-access=ALL-UNNAMED"));
+                "--enable-native-access=ALL-UNNAMED",
+                "-Dstdout.encoding=UTF-8"));
         command.addAll(options);
         command.addAll(List.of("-cp", System.getProperty("java.class.path"), main.getName()));
         command.addAll(args);

@@ -84,7 +84,7 @@ final class Child {
 
     /** A line of percentiles, in microseconds. */
     static String line(String what, Histogram h) {
-        return String.format(Locale.ROOT, "  %-44s p50 %9.1f us  p99 %9.1f us  max %9.1f us  n %d", what,
+        return String.format(Locale.ROOT, "  %-44s p50 %9.1f µs  p99 %9.1f µs  max %9.1f µs  n %d", what,
                 h.getValueAtPercentile(50) / MICROS, h.getValueAtPercentile(99) / MICROS, h.getMaxValue() / MICROS,
                 h.getTotalCount());
     }

@@ -26,7 +26,7 @@ final class Throughput {
     /** All lines. */
     public static void main(String[] args) {
         for (Duration quantum : QUANTA) {
-            System.out.println("two hogs on 1 P, quantum " + quantum.toNanos() / 1000 + " us, against one");
+            System.out.println("two hogs on 1 P, quantum " + quantum.toNanos() / 1000 + " µs, against one");
             measure(quantum, "vectorised sum", Kernels.VectorSum::new);
             measure(quantum, "matrix product", Kernels.MatrixProduct::new);
             measure(quantum, "fib", Kernels.Fib::new);

@@ -5,12 +5,12 @@ import java.util.Locale;
 
 /** Numbers for people. */
 public final class Format {
-    private static final String[] UNITS = {"ns", "us", "ms", "s"};
+    private static final String[] UNITS = {"ns", "µs", "ms", "s"};
 
     private Format() {
     }
 
-    /** Three digits and a unit: {@code 3.44 ns}, {@code 101 us}. */
+    /** Three digits and a unit: {@code 3.44 ns}, {@code 101 µs}. */
     public static String nanos(double nanos) {
         double v = nanos;
         int unit = 0;
@@ -22,7 +22,7 @@ public final class Format {
         return decimals(v, decimals) + " " + UNITS[unit];
     }
 
-    /** A gap: {@code 20 us}, without decimals; 0 without a unit. */
+    /** A gap: {@code 20 µs}, without decimals; 0 without a unit. */
     public static String gap(long nanos) {
         long v = nanos;
         int unit = 0;

@@ -8,7 +8,7 @@ import java.util.random.RandomGenerator;
 /** How much CPU time requests need: drawn anew for each. */
 enum Mix {
     /** 99 of 100 need 20 µs, one needs 5 ms. */
-    RARE("rare", "99 of 100 requests need 20 us of CPU, one needs 5 ms; latencies of the short ones") {
+    RARE("rare", "99 of 100 requests need 20 µs of CPU, one needs 5 ms; latencies of the short ones") {
         @Override
         long next(RandomGenerator random) {
             return random.nextInt(100) == 0 ? 5_000_000 : SHORT_NANOS;
@@ -25,7 +25,7 @@ enum Mix {
         }
     },
     /** Exponential with a mean of 200 µs; all count as short. */
-    EXP("exp", "requests need 200 us of CPU on average, exponentially distributed") {
+    EXP("exp", "requests need 200 µs of CPU on average, exponentially distributed") {
         @Override
         long next(RandomGenerator random) {
             return (long) (random.nextExponential() * 200_000);
@@ -37,7 +37,7 @@ enum Mix {
         }
     },
     /** Each needs 20 µs. */
-    FIXED("fixed", "each request needs 20 us of CPU") {
+    FIXED("fixed", "each request needs 20 µs of CPU") {
         @Override
         long next(RandomGenerator random) {
             return SHORT_NANOS;

@@ -28,15 +28,15 @@ import picocli.CommandLine.Spec;
             "Measure a service: one CPU for the server, one for a client that sends as a Poisson process does.",
             "",
             "Each request needs CPU time; latencies count from when it was meant to be sent. Three mixes: in rare 99 of 100"
-                    + " need 20 us and one 5 ms, and percentiles are of the short ones; in exp they need 200 us on average,"
-                    + " exponentially distributed; in fixed each needs 20 us.",
+                    + " need 20 µs and one 5 ms, and percentiles are of the short ones; in exp they need 200 µs on average,"
+                    + " exponentially distributed; in fixed each needs 20 µs.",
             "The same server, with a thread or goroutine for each connection, runs on the JDK's scheduler of virtual"
                     + " threads, in Go, and on this scheduler with each time slice and spin policy, in turns, each in a"
                     + " process of its own. The Go server is built with a Go 1.25 or newer from GMP_GO, GOROOT or PATH;"
                     + " where there is none, its row says so. Figures are medians of the runs, ratios are to the JDK's and to Go's"
                     + " in the same turn, with intervals.",
             "A load is the CPU that requests ask for, of one CPU. What the kernel and the runtime need for each request"
-                    + " comes on top: for 20 us about as much again, so that rare takes 80 %% and fixed does not take"
+                    + " comes on top: for 20 µs about as much again, so that rare takes 80 %% and fixed does not take"
                     + " 70 %%.",
             ""
         })

@@ -27,9 +27,9 @@ import picocli.CommandLine.Spec;
         description = {
             "Run the scheduler's steal walk, rings and idle lists with simulated Ps on a recorded machine, in simulated time.",
             "",
-            "  burst   one goroutine starts four for each P, of 20 us",
-            "  tree    each starts two more, down to sixteen leaves a P, of 1 to 3 us",
-            "  uneven  one in eight Ps gets a goroutine that starts 64, of 1 to 50 us",
+            "  burst   one goroutine starts four for each P, of 20 µs",
+            "  tree    each starts two more, down to sixteen leaves a P, of 1 to 3 µs",
+            "  uneven  one in eight Ps gets a goroutine that starts 64, of 1 to 50 µs",
             ""
         })
 public final class SimulateCommand implements Callable<Integer> {

@@ -22,7 +22,7 @@ record Simulation(Work work, int procs, StealOrder order, double doneNanos, doub
 
     /** What is to be done. */
     enum Work implements Model.Load {
-        /** One goroutine starts four for each P, of 20 us. */
+        /** One goroutine starts four for each P, of 20 µs. */
         BURST {
             @Override
             public int children(int procs, int depth) {
@@ -34,7 +34,7 @@ record Simulation(Work work, int procs, StealOrder order, double doneNanos, doub
                 return depth == 0 ? 1_000 : 20_000;
             }
         },
-        /** Each starts two more, down to sixteen leaves a P, of 1 to 3 us. */
+        /** Each starts two more, down to sixteen leaves a P, of 1 to 3 µs. */
         TREE {
             @Override
             public int children(int procs, int depth) {
@@ -46,7 +46,7 @@ record Simulation(Work work, int procs, StealOrder order, double doneNanos, doub
                 return 1_000 + random.nextInt(2_000);
             }
         },
-        /** One in eight Ps gets a goroutine that starts 64, of 1 to 50 us. */
+        /** One in eight Ps gets a goroutine that starts 64, of 1 to 50 µs. */
         UNEVEN {
             @Override
             public int children(int procs, int depth) {

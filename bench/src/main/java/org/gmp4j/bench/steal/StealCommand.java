@@ -81,6 +81,12 @@ public final class StealCommand implements Callable<Integer> {
             description = "Write each run's percentiles to FILE in HdrHistogram's form, a section a run.")
     private Path hgrm;
 
+    @Option(
+            names = "--hlog",
+            paramLabel = "FILE",
+            description = "Write each run's histogram to FILE as a log of HdrHistogram's, tagged with the run.")
+    private Path hlog;
+
     @Option(names = "--html", paramLabel = "FILE", description = "Write a page with the percentile curves to FILE.")
     private Path html;
 
@@ -96,6 +102,7 @@ public final class StealCommand implements Callable<Integer> {
         OutputFiles files = new OutputFiles(spec);
         files.add("--json", json);
         files.add("--hgrm", hgrm);
+        files.add("--hlog", hlog);
         files.add("--html", html);
         if (settings.crowded()) {
             err.println("gmp: there are fewer CPUs than Ps: one waits for another, and the tails tell about the kernel's"
@@ -115,6 +122,7 @@ public final class StealCommand implements Callable<Integer> {
             files.write(Map.of(
                     "--json", () -> JsonReport.write(report),
                     "--hgrm", () -> HgrmReport.write(report),
+                    "--hlog", () -> HlogReport.write(report),
                     "--html", () -> HtmlReport.write(report)));
             return 0;
         } catch (IllegalStateException | IOException e) {

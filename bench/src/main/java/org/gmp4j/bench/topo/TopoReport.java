@@ -152,8 +152,8 @@ final class TopoReport {
 
     private void cgroups(StringBuilder t) {
         line(t, 0, "cgroup CPU limit: " + topology.limit().map(l -> Format.plain(l.cpus()) + " CPUs").orElse("none"));
-        topology.limits().forEach(l -> line(t, 1, Format.plain(l.cpus()) + " CPUs (" + l.quotaMicros() + " us every "
-                + l.periodMicros() + " us) in " + l.cgroup()));
+        topology.limits().forEach(l -> line(t, 1, Format.plain(l.cpus()) + " CPUs (" + l.quotaMicros() + " µs every "
+                + l.periodMicros() + " µs) in " + l.cgroup()));
         topology.cpusets().forEach(s -> line(t, 1, "CPUs " + list(s.cpus()) + " in " + s.cgroup()));
     }
 

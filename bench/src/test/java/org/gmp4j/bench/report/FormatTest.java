@@ -14,14 +14,14 @@ class FormatTest {
     @CsvSource({
         "0, 0 ns", "0.5625, 0.56 ns", "3.4375, 3.44 ns", "9.999, 10.0 ns", "34.44, 34.4 ns", "99.97, 100 ns",
         "999, 999 ns",
-        "999.6, 1.00 us", "1000, 1.00 us", "101320, 101 us", "1828000, 1.83 ms", "5.7e9, 5.70 s", "1.2e12, 1200 s"
+        "999.6, 1.00 µs", "1000, 1.00 µs", "101320, 101 µs", "1828000, 1.83 ms", "5.7e9, 5.70 s", "1.2e12, 1200 s"
     })
     void threeDigits(double nanos, String text) {
         assertEquals(text, Format.nanos(nanos));
     }
 
     @ParameterizedTest
-    @CsvSource({"0, 0", "500, 500 ns", "20000, 20 us", "1000000, 1 ms", "1500, 1500 ns"})
+    @CsvSource({"0, 0", "500, 500 ns", "20000, 20 µs", "1000000, 1 ms", "1500, 1500 ns"})
     void gaps(long nanos, String text) {
         assertEquals(text, Format.gap(nanos));
     }

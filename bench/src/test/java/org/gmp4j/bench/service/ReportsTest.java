@@ -72,9 +72,9 @@ class ReportsTest {
         String text = Reports.text(results, SETTINGS);
         assertTrue(text.contains("  light  go            not found"), text);
         assertTrue(text.contains("100/s  jdk           failed") || text.contains("100/s  jdk              failed"), text);
-        assertTrue(text.contains("  light  gmp4j 200 us  jdk         1.25 (0.50 to 2.00)"), text);
+        assertTrue(text.contains("  light  gmp4j 200 µs  jdk         1.25 (0.50 to 2.00)"), text);
         assertTrue(text.contains("go: Go was not found.\n"), text);
-        assertTrue(text.contains("rare, light, gmp4j 200 us: 1 of 3 runs failed: it | fell.\n"), text);
+        assertTrue(text.contains("rare, light, gmp4j 200 µs: 1 of 3 runs failed: it | fell.\n"), text);
         assertTrue(text.contains("The client itself was late by at most 900 ns at p99 of any run. Others"), text);
         assertTrue(text.contains(" had at most 12 % of the server's CPU in any run.\n"), text);
     }
@@ -114,7 +114,7 @@ class ReportsTest {
     @Test
     void markdown() {
         String page = MarkdownReport.write(results, SETTINGS, "# old\n\n## Remarks\n\nWhy it is so.\n");
-        assertTrue(page.contains("| light | gmp4j 200 us | "), page);
+        assertTrue(page.contains("| light | gmp4j 200 µs | "), page);
         assertTrue(page.endsWith("\n## Remarks\n\nWhy it is so.\n") && !page.contains("# old"), page);
         assertTrue(MarkdownReport.write(results, SETTINGS, "").endsWith("\n## Remarks\n"), page);
     }

@@ -112,8 +112,8 @@ class TopoTest {
                 caches:
                   2 x L3 16 MiB, of 8 CPUs
                 cgroup CPU limit: 2.5 CPUs
-                  4 CPUs (400000 us every 100000 us) in /sys/fs/cgroup/pod/app
-                  2.5 CPUs (250000 us every 100000 us) in /sys/fs/cgroup/pod
+                  4 CPUs (400000 µs every 100000 µs) in /sys/fs/cgroup/pod/app
+                  2.5 CPUs (250000 µs every 100000 µs) in /sys/fs/cgroup/pod
                   CPUs 4-7 in /sys/fs/cgroup/pod/app
                   CPUs 2-9 in /sys/fs/cgroup/pod
                 Ps by default: 3; the first of them by affinity:

@@ -69,7 +69,7 @@ class ReportsTest {
         assertTrue(text.contains("answers/s (at full load) 2.00"), text);
         assertTrue(text.contains("; no difference shown in "), text);
         assertFalse(text.contains("worse"), text);
-        assertTrue(text.matches("(?s).*\n  0 to 1 s +gmp4j +90.0 us \\(72.1 to 108\\) .*"), text);
+        assertTrue(text.matches("(?s).*\n  0 to 1 s +gmp4j +90.0 µs \\(72.1 to 108\\) .*"), text);
         assertTrue(text.matches("(?s).* 0.50 \\(0.50 to 0.50\\) +0.80 to 1.20 +better\n.*"), text);
     }
 
@@ -150,6 +150,6 @@ class ReportsTest {
         assertEquals(5, page.split("<svg", -1).length, "two by time, two of percentiles");
         String markdown = MarkdownReport.write(results, settings(5), "old\n## Remarks\nmine\n");
         assertTrue(markdown.endsWith("## Remarks\nmine\n"), markdown);
-        assertTrue(markdown.contains("| first 2 s | short | 50.0 us (40.0 to 60.0) |"), markdown);
+        assertTrue(markdown.contains("| first 2 s | short | 50.0 µs (40.0 to 60.0) |"), markdown);
     }
 }
