@@ -21,7 +21,6 @@ import java.util.spi.ToolProvider;
 import org.gmp4j.ffi.Shims;
 import org.gmp4j.testing.ChildJvm;
 import org.gmp4j.testing.ChildJvm.Result;
-import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledForJreRange;
 import org.junit.jupiter.api.condition.JRE;
@@ -274,19 +273,6 @@ class LaunchTest {
 
     private static String place(Class<?> of) throws Exception {
         return Path.of(of.getProtectionDomain().getCodeSource().getLocation().toURI()).toString();
-    }
-
-    /** The agent's first class can be read by any Java; what it lacks is one sentence, before main. */
-    @Test
-    void anotherJdk(@TempDir Path dir) throws Exception {
-        Path java = Path.of("/usr/lib/jvm/java-17-openjdk-amd64/bin/java");
-        Assumptions.assumeTrue(Files.isExecutable(java), "no JDK 17 here");
-        Path agent = jar(dir, "Premain-Class", "org.gmp4j.agent.Agent");
-        Process p = new ProcessBuilder(java.toString(), "-javaagent:" + agent + "=fallback=fail", "-cp", place(Gmp.class), "NoMain")
-                .redirectErrorStream(true).start();
-        String out = new String(p.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        assertTrue(out.matches("gmp4j needs JDK 25, 26 or 27, this is 17[^:]*: start the program with one of these\n"), out);
-        assertEquals(2, p.waitFor());
     }
 
     /** Without the jar of the native bindings. */
