@@ -27,6 +27,7 @@ import java.util.stream.Stream;
 import com.tngtech.archunit.core.domain.Dependency;
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.domain.JavaMember;
 import com.tngtech.archunit.core.domain.JavaMethod;
 import com.tngtech.archunit.core.domain.JavaMethodCall;
 import com.tngtech.archunit.core.domain.JavaModifier;
@@ -69,6 +70,12 @@ class ArchitectureTest {
 
     /** What waiting may use: parking, and what holds off checkdead. */
     private static final Set<String> PARKING = Set.of("GStack", "Park", "Outside", "Scheduler", "Bubble", "InterruptHook");
+
+    /** What a policy may use of others, and what it may not use all the same: clocks, threads and the machine. */
+    private static final Set<String> OF_VALUES = Set.of("java.lang", "java.lang.invoke", "java.lang.runtime", "java.util",
+            "org.jspecify.annotations");
+    private static final Set<String> NOT_VALUES = Set.of("java.lang.System", "java.lang.Thread", "java.lang.Runtime",
+            "java.lang.invoke.VarHandle", "java.lang.invoke.LambdaMetafactory", "java.lang.Runnable");
 
     private static final Path CLASSES = classes(Gmp.class);
     private static final JavaClasses ALL = read(CLASSES);
@@ -205,6 +212,37 @@ class ArchitectureTest {
         lines.stream().map(String::strip).filter(l -> !stated.contains(l)).forEach(l -> changed.add("+ " + l));
         stated.stream().filter(l -> lines.stream().noneMatch(x -> x.strip().equals(l))).forEach(l -> changed.add("- " + l));
         assertEquals(List.of(), changed, "in " + PROC_USES);
+    }
+
+    /** A policy computes a choice from values, and its callers call it directly. */
+    @Test
+    void policiesDecideFromValues() {
+        List<String> wrong = new ArrayList<>();
+        Set<String> policies = new TreeSet<>();
+        for (JavaClass c : ALL) {
+            if (!ours(c) || !room(c).equals("policy") || top(c).equals("package-info")) {
+                continue;
+            }
+            policies.add(top(c));
+            if (!c.getModifiers().contains(JavaModifier.FINAL)) {
+                wrong.add(c.getName() + " is not final");
+            }
+            for (Dependency d : c.getDirectDependenciesFromSelf()) {
+                JavaClass target = d.getTargetClass().getBaseComponentType();
+                boolean isValue = ours(target) ? room(target).equals("policy")
+                        : target.isPrimitive() || OF_VALUES.contains(target.getPackageName());
+                if (!isValue || NOT_VALUES.contains(target.getName())) {
+                    wrong.add(c.getName() + " uses " + target.getName());
+                }
+            }
+            for (JavaMember member : c.getMembers()) {
+                if (member.getModifiers().contains(JavaModifier.VOLATILE) || member.getModifiers().contains(JavaModifier.SYNCHRONIZED)) {
+                    wrong.add(member.getFullName());
+                }
+            }
+        }
+        assertEquals(List.of(), wrong);
+        assertTrue(policies.size() > 1, policies::toString);
     }
 
     /** The classes of one room that another uses. */

@@ -9,11 +9,12 @@ import org.gmp4j.affinity.OwnCgroup;
 import org.gmp4j.ffi.CompilerThreads;
 import org.gmp4j.ffi.Inheritance;
 import org.gmp4j.ffi.OsThread;
+import org.gmp4j.policy.CompilerRules;
+import org.gmp4j.policy.CompilerRules.Way;
 import org.gmp4j.proc.Machine;
 import org.gmp4j.proc.Scheduler;
 import org.gmp4j.stack.OwnThread;
 import org.gmp4j.struct.M;
-import org.gmp4j.sysmon.CompilerRules.Way;
 
 /**
  * Lets C2 give way to all other threads while a program starts, and gives C2 its share back when {@link CompilerRules} decide so. Where

@@ -14,6 +14,7 @@ import org.gmp4j.agent.OnDemand;
 import org.gmp4j.ffi.CompilerThreads;
 import org.gmp4j.ffi.Inheritance;
 import org.gmp4j.ffi.OsThread;
+import org.gmp4j.policy.DemandRules;
 import org.gmp4j.report.StackSearch;
 import org.gmp4j.stack.JdkFrames;
 import org.gmp4j.stack.OwnThread;

@@ -24,8 +24,8 @@ import org.junit.jupiter.api.Test;
  */
 class LinkedEarlyTest {
     /** Floors that are below goroutines, or watch them; and what users call. */
-    private static final List<String> PACKAGES = List.of("sysmon", "proc", "queue", "lock", "struct", "timer", "wait", "netpoll", "stack",
-            "report", "print", "config", "sync", "time", "context", "");
+    private static final List<String> PACKAGES = List.of("sysmon", "policy", "proc", "queue", "lock", "struct", "timer", "wait", "netpoll",
+            "stack", "report", "print", "config", "sync", "time", "context", "");
     private static final Set<String> ELSEWHERE = Set.of(
             // As a scheduler is made, or the network first used; or on the JDK's threads.
             "proc/DefaultPool.<init>", "stack/JdkPollers$Change.<init>", "stack/JdkPollers$Change.inFront",

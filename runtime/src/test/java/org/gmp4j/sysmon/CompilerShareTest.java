@@ -19,67 +19,19 @@ import java.util.stream.IntStream;
 import org.gmp4j.Gmp;
 import org.gmp4j.ffi.CompilerThreads;
 import org.gmp4j.ffi.OsThread;
-import org.gmp4j.sysmon.CompilerRules.Way;
+import org.gmp4j.policy.CompilerRules;
 import org.gmp4j.testing.ChildJvm;
 import org.gmp4j.testing.ChildJvm.Result;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** {@link CompilerShare} and the rows of the table of {@link CompilerRules}. */
+/** {@link CompilerShare}. */
 class CompilerShareTest {
     private static final long T = CompilerRules.EVERY;
-    private static final long WAITED = T * CompilerRules.WAITED / 10 + 1;
+    private static final long WAITED = T;
     private static final int PROCS = 2;
-    private static final long BUSY = PROCS * T * CompilerRules.BUSY / 10 + 1;
-
-    private final CompilerRules rules = new CompilerRules();
-
-    private static CompilerRules.Look look(long longest, long wanted) {
-        return new CompilerRules.Look(T, longest, wanted, T, PROCS, PROCS);
-    }
-
-    @Test
-    void onlyWhereItCanBeUndone() {
-        for (boolean relative : new boolean[]{false, true}) {
-            assertEquals(Way.BACK, CompilerRules.way(true, relative, false));
-            assertEquals(Way.BACK, CompilerRules.way(true, relative, true));
-            assertEquals(relative ? Way.RELATIVE : Way.NONE, CompilerRules.way(false, relative, true));
-            assertEquals(Way.NONE, CompilerRules.way(false, relative, false));
-        }
-        assertEquals(10, CompilerRules.giveWay(0));
-        assertEquals(19, CompilerRules.giveWay(12));
-    }
-
-    @Test
-    void unaskedOnOneCpuAlone() {
-        assertTrue(CompilerRules.isWanted(false, 1));
-        assertFalse(CompilerRules.isWanted(false, 2));
-        assertTrue(CompilerRules.isWanted(true, 2));
-    }
-
-    @Test
-    void onlyBesideC1() {
-        assertTrue(CompilerRules.canGiveWay(2, 1));
-        assertFalse(CompilerRules.canGiveWay(2, 2), "no C1");
-        assertFalse(CompilerRules.canGiveWay(2, 0), "no C2");
-    }
-
-    @Test
-    void givenBackWhenC2StarvesBesideBusyPs() {
-        for (long t = T; t < CompilerRules.STARVED; t += T) {
-            assertFalse(rules.givesBack(look(WAITED, BUSY), t));
-        }
-        assertTrue(rules.givesBack(look(WAITED, BUSY), CompilerRules.STARVED));
-    }
-
-    @Test
-    void oneLookWithoutHungerBeginsAnew() {
-        long looks = CompilerRules.STARVED / T;
-        for (int i = 0; i < 3 * looks; i++) {
-            assertFalse(rules.givesBack(look(i % looks == 0 ? WAITED - 1 : WAITED, BUSY), i * T));
-        }
-    }
+    private static final long BUSY = PROCS * T;
 
     private static CompilerShare.Compiler compiler(long waited, long ran, boolean ready) {
         return new CompilerShare.Compiler(waited, ran, ready);
@@ -105,58 +57,6 @@ class CompilerShareTest {
         assertEquals(BUSY, l.wanted());
         assertEquals(WAITED, l.waited());
         assertEquals(BUSY, l.process());
-    }
-
-    @Test
-    void notWhileAPIsIdle() {
-        for (long t = 0; t < 3 * CompilerRules.STARVED; t += T) {
-            assertFalse(rules.givesBack(look(T, BUSY - 1), t));
-        }
-    }
-
-    @Test
-    void givenBackWhereOthersTakeTheCpus() {
-        CompilerRules.Look half = new CompilerRules.Look(T, WAITED, 0, T, 2, PROCS);
-        CompilerRules.Look less = new CompilerRules.Look(T, WAITED, 0, T - 1, 2, PROCS);
-        CompilerRules.Look idle = new CompilerRules.Look(T, WAITED - 1, 0, 0, 2, PROCS);
-        for (int i = 0; i < 10; i++) {
-            assertFalse(rules.givesBack(half, i * T));
-            assertFalse(rules.givesBack(idle, i * T));
-        }
-        for (long t = T; t < CompilerRules.CROWDED; t += T) {
-            assertFalse(rules.givesBack(less, t), "once by chance");
-        }
-        assertTrue(rules.givesBack(less, CompilerRules.CROWDED));
-    }
-
-    @Test
-    void givenBackWhenC2HasWaitedForLongInAll() {
-        for (long all = T - 1; all < CompilerRules.IN_ALL; all += T - 1) {
-            assertFalse(rules.givesBack(look(T - 1, 0), 0));
-            assertFalse(rules.givesBack(look(0, BUSY), 0), "its waits need not follow each other");
-        }
-        assertTrue(rules.givesBack(look(T - 1, 0), 0));
-    }
-
-    @Test
-    void looksOfManyThreadsAreRare() {
-        assertEquals(T, CompilerRules.sleep(T / CompilerRules.LOOKING, false));
-        assertEquals(CompilerRules.LOOKING * T, CompilerRules.sleep(T, false));
-    }
-
-    @Test
-    void anIdleProcessIsSeldomLookedAt() {
-        assertTrue(CompilerRules.isIdle(T / CompilerRules.IDLE - 1, T));
-        assertFalse(CompilerRules.isIdle(T / CompilerRules.IDLE, T));
-        assertEquals(CompilerRules.SELDOM, CompilerRules.sleep(T, true));
-        assertFalse(rules.givesBack(CompilerRules.NOTHING, CompilerRules.LONGEST - 1));
-        assertTrue(rules.givesBack(CompilerRules.NOTHING, CompilerRules.LONGEST));
-    }
-
-    @Test
-    void givenBackInTheEnd() {
-        assertFalse(rules.givesBack(look(0, 0), CompilerRules.LONGEST - 1));
-        assertTrue(rules.givesBack(look(0, 0), CompilerRules.LONGEST));
     }
 
     /** What C2 has to compile anew for each class loader that defines it. */

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.gmp4j.sysmon;
+package org.gmp4j.policy;
 
 /**
  * Decides whether a young program's goroutines or the JVM's optimizing compiler get the CPU. The methods compute a decision from values;
- * {@link CompilerShare} reads the values and carries the decision out. To give way means to have a higher nice value.
+ * {@code CompilerShare} reads the values and carries the decision out. To give way means to have a higher nice value.
  *
  * <table>
  * <caption>Rules</caption>
@@ -32,10 +32,10 @@ package org.gmp4j.sysmon;
  * of a CPU that it shares with one busy thread. The price is paid by a program whose main thread computes on the only CPU, as its code is
  * optimized later. A smaller difference of nice values costs such a program less, and gains a service less.
  */
-final class CompilerRules {
+public final class CompilerRules {
     static final int MORE = 10;
     static final int MOST_NICE = 19;
-    static final long EVERY = 250_000_000;
+    public static final long EVERY = 250_000_000;
     static final int WAITED = 6;
     static final int BUSY = 9;
     static final long STARVED = 1_500_000_000;
@@ -49,7 +49,7 @@ final class CompilerRules {
     /** A process is idle if it has had less than one part in so many of a CPU. */
     static final int IDLE = 50;
     /** The values of an idle process, in which C2 has not waited. */
-    static final Look NOTHING = new Look(0, 0, 0, 0, 0, 0);
+    public static final Look NOTHING = new Look(0, 0, 0, 0, 0, 0);
     private static final int TENTHS = 10;
 
     /** For how long C2 has starved, and for how long other processes have taken the CPUs, ns. */
@@ -68,11 +68,11 @@ final class CompilerRules {
      * @param cpus the number of CPUs that the process may use
      * @param procs GOMAXPROCS
      */
-    record Look(long elapsed, long waited, long wanted, long process, int cpus, int procs) {
+    public record Look(long elapsed, long waited, long wanted, long process, int cpus, int procs) {
     }
 
     /** The ways to give C2 its share back. */
-    enum Way {
+    public enum Way {
         /** C2's threads get their old nice value back. */
         BACK,
         /** All other threads get the nice value of C2's threads. */
@@ -87,7 +87,7 @@ final class CompilerRules {
      * @param compilers the number of compiler threads
      * @param optimizing the number of those of C2
      */
-    static boolean canGiveWay(int compilers, int optimizing) {
+    public static boolean canGiveWay(int compilers, int optimizing) {
         return optimizing > 0 && compilers > optimizing;
     }
 
@@ -97,7 +97,7 @@ final class CompilerRules {
      * @param asked whether the setting asks for it, rather than leaving it to the default
      * @param cpus the number of CPUs that the process may use
      */
-    static boolean isWanted(boolean asked, int cpus) {
+    public static boolean isWanted(boolean asked, int cpus) {
         return asked || cpus == 1;
     }
 
@@ -106,12 +106,12 @@ final class CompilerRules {
      *
      * @param relative whether all other threads may be given C2's value for good
      */
-    static Way way(boolean mayLowerNice, boolean relative, boolean aloneInCgroup) {
+    public static Way way(boolean mayLowerNice, boolean relative, boolean aloneInCgroup) {
         return mayLowerNice ? Way.BACK : relative && aloneInCgroup ? Way.RELATIVE : Way.NONE;
     }
 
     /** Returns C2's nice value while it gives way. */
-    static int giveWay(int nice) {
+    public static int giveWay(int nice) {
         return Math.min(nice + MORE, MOST_NICE);
     }
 
@@ -120,7 +120,7 @@ final class CompilerRules {
      *
      * @param process the CPU time of the process in the last {@code elapsed} ns, ns
      */
-    static boolean isIdle(long process, long elapsed) {
+    public static boolean isIdle(long process, long elapsed) {
         return process * IDLE < elapsed;
     }
 
@@ -130,7 +130,7 @@ final class CompilerRules {
      * @param cpu the CPU time that the last scan took, ns
      * @param idle whether the process was idle
      */
-    static long sleep(long cpu, boolean idle) {
+    public static long sleep(long cpu, boolean idle) {
         return idle ? SELDOM : Math.max(EVERY, cpu * LOOKING);
     }
 
@@ -139,7 +139,7 @@ final class CompilerRules {
      *
      * @param age for how long C2 has given way, ns
      */
-    boolean givesBack(Look l, long age) {
+    public boolean givesBack(Look l, long age) {
         boolean waits = l.waited * TENTHS > l.elapsed * WAITED;
         starved = waits && l.wanted * TENTHS > l.elapsed * l.procs * BUSY ? starved + l.elapsed : 0;
         crowded = waits && 2 * l.process < l.elapsed * l.cpus ? crowded + l.elapsed : 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.gmp4j.sysmon;
+package org.gmp4j.policy;
 
 import java.util.Collections;
 import java.util.Set;
@@ -7,7 +7,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Decides when a class gets points on demand. The methods compute a decision from values; {@link Demand} reads the values and carries the
+ * Decides when a class gets points on demand. The methods compute a decision from values; {@code Demand} reads the values and carries the
  * decision out.
  *
  * <p>A <em>sample</em> is the innermost method that would have points on the stack of a goroutine that has overrun its quantum and that no
@@ -29,12 +29,12 @@ import org.jspecify.annotations.Nullable;
  * each stops all threads for some milliseconds.</td></tr>
  * </table>
  */
-final class DemandRules {
+public final class DemandRules {
     static final int COMPILING = 4;
     static final long SETTLING = 1_000_000_000;
-    static final int SAMPLES = 3;
+    public static final int SAMPLES = 3;
     static final long WINDOW = 10_000_000_000L;
-    static final long SPACING = 1_000_000;
+    public static final long SPACING = 1_000_000;
     static final long FIRST_RETRY = 50_000_000;
     static final long LAST_RETRY = 10_000_000_000L;
     static final int RETRIES = 20;
@@ -54,13 +54,13 @@ final class DemandRules {
     private boolean everPaused;
 
     /** The samples of one class. */
-    static final class Samples {
+    public static final class Samples {
         private int count;
         /** The nanoTime of the first of them. */
         private long first;
 
         /** Counts a sample, and returns whether the class is to have points. */
-        boolean add(long now) {
+        public boolean add(long now) {
             if (count == 0 || now - first > WINDOW) {
                 count = 0;
                 first = now;
@@ -68,13 +68,13 @@ final class DemandRules {
             return ++count >= SAMPLES;
         }
 
-        void clear() {
+        public void clear() {
             count = 0;
         }
     }
 
     /** Returns whether it is time to read the compilers' CPU time. */
-    boolean readsCompilers(long now) {
+    public boolean readsCompilers(long now) {
         return !looked || now - compilersAt >= SETTLING;
     }
 
@@ -84,29 +84,29 @@ final class DemandRules {
      * @param cpuNanos the CPU time of the compilers since they began, ns; 0 where there are none. Then the program never counts as settled,
      *     since points slow interpreted code down considerably
      */
-    void compilersHad(long cpuNanos, long now) {
+    public void compilersHad(long cpuNanos, long now) {
         settled = looked && cpuNanos > 0 && (cpuNanos - compilers) * COMPILING <= now - compilersAt;
         looked = true;
         compilers = cpuNanos;
         compilersAt = now;
     }
 
-    boolean settled() {
+    public boolean settled() {
         return settled;
     }
 
     /** Returns whether another pause may be made now. */
-    boolean mayPause(long now) {
+    public boolean mayPause(long now) {
         return !everPaused || now - nextPause >= 0;
     }
 
     /** Returns the nanoTime from which the next pause may be made, where {@link #mayPause} has returned false. */
-    long nextPause() {
+    public long nextPause() {
         return nextPause;
     }
 
     /** Counts a pause. */
-    void paused(long now) {
+    public void paused(long now) {
         long mostSaved = now - (BURST - 1) * EVERY;
         nextPause = (everPaused ? Math.max(nextPause, mostSaved) : mostSaved) + EVERY;
         everPaused = true;
@@ -118,12 +118,12 @@ final class DemandRules {
      * @param holders the ids of the goroutines and threads that have a method of the class on their stacks
      * @param before the holders at the search before; null if there was none
      */
-    static boolean isFree(Set<Long> holders, @Nullable Set<Long> before) {
+    public static boolean isFree(Set<Long> holders, @Nullable Set<Long> before) {
         return holders.isEmpty() || before != null && Collections.disjoint(holders, before);
     }
 
     /** Returns how long after a search that found a holder the class is searched for again, ns; -1 for never. */
-    static long retryAfter(int retries) {
+    public static long retryAfter(int retries) {
         return retries >= RETRIES ? -1 : Math.min(FIRST_RETRY << Math.min(retries, 10), LAST_RETRY);
     }
 }
