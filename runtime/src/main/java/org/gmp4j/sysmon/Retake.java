@@ -3,6 +3,8 @@ package org.gmp4j.sysmon;
 
 import org.gmp4j.config.Quantum;
 import org.gmp4j.ffi.gmp.p;
+import org.gmp4j.policy.Pacing;
+import org.gmp4j.policy.Scan;
 import org.gmp4j.proc.Machine;
 import org.gmp4j.proc.Preempt;
 import org.gmp4j.proc.Processor;
@@ -59,32 +61,8 @@ final class Retake {
      * most this and at most a quarter of the least quantum.
      */
     private static final long MAX_EARLIER = 250_000;
-    /**
-     * The shortest interval, in ns, between two scans of a goroutine that has used up its quantum. Where sysmon shares the CPU with that
-     * goroutine, a scan costs two context switches and the cache misses after them, many times sysmon's own CPU time.
-     */
-    private static final long MIN_LOOK_AGAIN = 250_000;
-    /** The longest such interval, in ns, while a P is idle. */
-    private static final long CALM = 1_000_000;
-
     /** How often {@link #patience} doubles at most the time for which a goroutine that no point stops keeps its P. */
     private static final int MAX_DOUBLINGS = 6;
-    /**
-     * For so many ns after a preemption request sysmon scans the goroutine as often as its limits allow. A goroutine that has not yielded
-     * by then probably waits for a CPU.
-     */
-    private static final long LOOK_CLOSELY = 500_000;
-    /**
-     * Nanoseconds from a preemption request to the next scan, where the M's previous goroutine reached a point without a nudge. An earlier
-     * scan would usually find nothing to do. With a quantum of 200 µs the next slice may end before this scan, and then lasts some 50 µs
-     * too long.
-     */
-    private static final long TRUSTED = 250_000;
-    /** Nanoseconds to the next scan of a goroutine inside the runtime, which it leaves by itself; more if Sysmon.fairSleep demands it. */
-    private static final long PROMPT = 50_000;
-    /** For so many ns after a P was taken from a system call, or from a thread that slept, sysmon expects another such case. */
-    private static final long TOOK_FROM_SYSCALL = 20_000_000;
-    private static final long TOOK_FROM_SLEEPER = 1_000_000_000;
 
     private static final IntField SCHEDTICK = Mem.intField(p.layout(), "sysmontick", "schedtick");
     private static final IntField SYSCALLTICK = Mem.intField(p.layout(), "sysmontick", "syscalltick");
@@ -102,34 +80,18 @@ final class Retake {
     private final ArmPoints points = new ArmPoints();
     private final Strays strays;
     private final Takeover takeover;
-    private boolean workWaits;
-    private boolean busy;
+    /** The results of the last scan. */
+    final Scan seen;
     private boolean anyOver;
-    /** Nanoseconds to the next scan that a goroutine with a preemption request needs; Long.MAX_VALUE if there is no such goroutine. */
-    private long awaited;
-    /** Whether the begin of the slice is known for each P that runs a goroutine. */
-    private boolean exact;
-    /** Whether a thread was asleep at the last scan, and not at the one before. */
-    private boolean suspected;
-    /** Whether a P was in a system call at the last scan. */
-    private boolean inSyscall;
-    /** The nanoTime of the scan that last took a P from a system call, and of the one that last took a P from a thread that slept. */
-    private long tookFromSyscall = System.nanoTime() - TOOK_FROM_SYSCALL;
-    private long tookFromSleeper = System.nanoTime() - TOOK_FROM_SLEEPER;
-    /** The nanoTime of the last scan. It begins with the present, so that no P counts as taken recently. */
-    private long lastLook = System.nanoTime();
     /** Nanoseconds from the scan before to the last one. */
     private long sinceLook;
-    /** The nanoTime at which the first slice ends, or at which a goroutine whose slice is over needs the next scan. */
-    private long firstOver;
-    private long shortestSlice;
 
     Retake(Scheduler s, Stalls stalls) {
         this.s = s;
         takeover = new Takeover(s, stalls);
         strays = new Strays(s, points);
         setQuantum(s.quantum);
-        shortestSlice = quantum;
+        seen = new Scan(System.nanoTime(), quantum);
         cooperative = s.config.debug().asyncpreemptoff();
     }
 
@@ -137,48 +99,7 @@ final class Retake {
     void setQuantum(Quantum q) {
         quantum = q.most();
         leastQuantum = q.least();
-        lookAgain = lookAgain(leastQuantum, quantum);
-    }
-
-    /** Returns whether work waited for a busy P at the last scan. If so, sysmon must scan again soon. */
-    boolean workWaits() {
-        return workWaits;
-    }
-
-    /** Returns whether a P ran a goroutine or was in a system call at the last scan. */
-    boolean busy() {
-        return busy;
-    }
-
-    /**
-     * Returns the nanoseconds from {@code now} to the next scan that a slice needs: to the first end of a slice, or to the next scan of a
-     * goroutine whose slice is over. For {@value #LOOK_CLOSELY} ns after a preemption request it is 0, or {@value #TRUSTED} at most if the
-     * M's previous goroutine reached a point without a nudge: until sysmon sees that the goroutine has yielded, the check at each point
-     * slows other goroutines down.
-     */
-    long untilOver(long now) {
-        long until = firstOver == Long.MAX_VALUE ? firstOver : Math.max(0, firstOver - now);
-        return Math.min(until, awaited);
-    }
-
-    /** Returns whether {@link #untilOver} is exact. Where the begin of a slice is not known, sysmon scans several times in each slice. */
-    boolean exact() {
-        return exact;
-    }
-
-    /** Returns the shortest slice, in ns, of the Ps for which work waited at the last scan, or the quantum if there was none. */
-    long shortestSlice() {
-        return shortestSlice;
-    }
-
-    /** Returns whether at the last scan a thread with a P seemed to sleep in the kernel while work waited. The second scan decides. */
-    boolean suspected() {
-        return suspected;
-    }
-
-    /** Returns whether a P was in a system call at the last scan. */
-    boolean inSyscall() {
-        return inSyscall;
+        lookAgain = Pacing.again(leastQuantum, quantum);
     }
 
     /** Returns whether a P is in a system call that no scan has seen yet. */
@@ -191,24 +112,12 @@ final class Retake {
         return false;
     }
 
-    /** Returns whether a P was taken from a system call within {@value #TOOK_FROM_SYSCALL} ns before the last scan. */
-    boolean tookFromSyscall() {
-        return lastLook - tookFromSyscall < TOOK_FROM_SYSCALL;
-    }
-
-    /** Returns whether a P was taken from a thread that slept within {@value #TOOK_FROM_SLEEPER} ns before the last scan. */
-    boolean tookFromSleeper() {
-        return lastLook - tookFromSleeper < TOOK_FROM_SLEEPER;
-    }
-
     /**
      * Scans for strays only. Sysmon calls it when all Ps are idle, or while the world stops. In the second case the switch of the points
      * and the armed points stay as they are: the goroutines that are to stop need them.
      */
     void lookForStrays(long now) {
-        busy = false; // No goroutine was seen to run.
-        workWaits = false;
-        inSyscall = false;
+        seen.noneRuns();
         strays.look(now);
         if (Schedt.GCWAITING.getAcquire(s.sched) == 0) {
             points.looked(strays.calling(), now);
@@ -229,17 +138,9 @@ final class Retake {
     boolean look(long now) {
         boolean took = false;
         // A slice that the last scan did not see has begun since, on average in the middle of the interval.
-        sinceLook = now - lastLook;
+        sinceLook = seen.begin(now, quantum);
         long earlier = Math.min(sinceLook / 2, Math.min(MAX_EARLIER, leastQuantum / 4));
-        lastLook = now;
-        firstOver = Long.MAX_VALUE;
-        workWaits = false;
-        busy = false;
-        inSyscall = false;
         anyOver = false;
-        awaited = Long.MAX_VALUE;
-        exact = true;
-        shortestSlice = quantum;
         int procs = Schedt.GOMAXPROCS.getOpaque(s.sched);
         Processor[] all = s.procs();
         for (int i = 0; i < Math.min(procs, all.length); i++) {
@@ -249,7 +150,7 @@ final class Retake {
             if (status != PStatus.PRUNNING && status != PStatus.PSYSCALL) {
                 continue;
             }
-            busy = true;
+            seen.busy = true;
             int tick = P.SCHEDTICK.getOpaque(pp);
             int slices = tick - SCHEDTICK.get(pp);
             if (slices != 0) {
@@ -262,7 +163,7 @@ final class Retake {
                 took = true; // There may be enough memory for the other Ps. Sysmon scans this one again soon.
             }
         }
-        suspected = threads.suspected();
+        seen.suspected = threads.suspected();
         strays.look(now);
         points.looked(anyOver || strays.calling(), now);
         return took;
@@ -275,11 +176,11 @@ final class Retake {
         long slice = waits ? slice(pp) : quantum; // While no work waits for the P, there is no reason for short slices.
         GlobalTurn.look(s.sched, pr, slice, now);
         if (status == PStatus.PSYSCALL) {
-            inSyscall = true;
+            seen.inSyscall = true;
             return Takeover.answered(pr) ? takeover.finish(pr) : syscall(pp, waits, now, SCHEDWHEN.get(pp) + slice);
         }
         boolean comes = WatchedP.of(pr).changed(pp) && anotherComes() && !waitsElsewhere(pp, now);
-        workWaits |= waits;
+        seen.workWaits |= waits;
         long mp = P.M.getOpaque(pp);
         if (mp != 0) {
             Machine m = s.machine(mp);
@@ -288,35 +189,18 @@ final class Retake {
             if (same && waits) {
                 clock.ranOn(now);
             }
-            exact &= clock.look(now, slices, sinceLook);
+            seen.exact &= clock.look(now, slices, sinceLook);
             SliceClock.keepBothCompiled(pp);
         }
-        shortestSlice = Math.min(shortestSlice, slice);
+        seen.shortestSlice = Math.min(seen.shortestSlice, slice);
         long over = SCHEDWHEN.get(pp) + slice;
         if (over > now) {
-            firstOver = Math.min(firstOver, over);
+            seen.endsAt(over);
         } else { // The goroutine may not yield, or work may come for the P: the next scan finds out.
-            boolean calm = Schedt.NPIDLE.getVolatile(s.sched) > 0 && !tookFromSleeper();
-            firstOver = Math.min(firstOver, now + (waits ? lookAgain : lookAlone(calm, quantum)));
+            boolean calm = Schedt.NPIDLE.getVolatile(s.sched) > 0 && !seen.tookFromSleeper();
+            seen.endsAt(now + (waits ? lookAgain : Pacing.alone(calm, quantum)));
         }
         return (same || over <= now) && waits && running(pr, comes, now, now - SCHEDWHEN.get(pp), slice);
-    }
-
-    /**
-     * Returns the interval, in ns, between two scans of a goroutine that has used up its quantum while no work waits for its P.
-     *
-     * @param calm whether a P is idle, which runs the next G that becomes runnable, and no thread fell asleep with a P lately. Another
-     *     goroutine may take that P meanwhile and keep it, or fall asleep with it, and a further G then waits until the scan. So the
-     *     interval is at most a millisecond, or a quarter of a quantum if that is longer
-     */
-    static long lookAlone(boolean calm, long quantum) {
-        long usual = Math.min(quantum, Math.max(quantum / Sysmon.BUSY_LOOKS, MIN_LOOK_AGAIN));
-        return calm ? Math.max(usual, Math.clamp(quantum, Sysmon.WORK_SLEEP, CALM)) : usual;
-    }
-
-    /** Returns the interval, in ns, between two scans of a goroutine that has used up its slice while work waits for its P. */
-    static long lookAgain(long least, long quantum) {
-        return Math.max(MIN_LOOK_AGAIN, Math.min(least, lookAlone(false, quantum)));
     }
 
     /** Returns how long, in ns, a goroutine may run while Gs wait for its P. If the least quantum is shorter, more Gs shorten the slice. */
@@ -363,14 +247,14 @@ final class Retake {
         if (SYSCALLTICK.get(pp) != tick) {
             SYSCALLTICK.set(pp, tick);
             SYSCALLWHEN.set(pp, now);
-            workWaits |= waits;
+            seen.workWaits |= waits;
             if (!waits) {
                 return false;
             }
             if (now >= over && takeover.fromCall(pp, false)) {
                 return true;
             }
-            firstOver = Math.min(firstOver, Math.max(over, now + lookAgain));
+            seen.endsAt(Math.max(over, now + lookAgain));
             return false;
         }
         // While no work waits and a P is idle or an M spins, the P stays with the caller, which will soon need it.
@@ -381,7 +265,7 @@ final class Retake {
         if (!takeover.fromCall(pp, true)) {
             return false;
         }
-        tookFromSyscall = now;
+        seen.takesFromSyscall();
         return true;
     }
 
@@ -406,9 +290,7 @@ final class Retake {
         int tick = P.SCHEDTICK.getOpaque(pp);
         if (Takeover.unanswered(pr, mp, tick, now)) {
             anyOver |= age >= slice;
-            if (now - WatchedP.of(pr).asked < LOOK_CLOSELY) {
-                awaited = Math.min(awaited, PROMPT); // Once the handler has released the P, it runs nothing until sysmon takes it.
-            }
+            seen.awaits(Pacing.untilReleased(now - WatchedP.of(pr).asked));
             return false; // The thread waits for a CPU or a disk, or has signals blocked. Another signal would not help.
         }
         Machine m = s.machine(mp);
@@ -420,7 +302,7 @@ final class Retake {
             if (!takeover.fromThread(pr, mp, tick, false)) {
                 return false;
             }
-            tookFromSleeper = now;
+            seen.takesFromSleeper();
             return true;
         }
         boolean told = w.preempted == SliceClock.slice(pp, tick);
@@ -443,7 +325,7 @@ final class Retake {
             return false; // The goroutine yields where it calls the runtime.
         }
         if (M.LOCKS.getOpaque(mp) != 0) {
-            awaited = Math.min(awaited, PROMPT);
+            seen.awaits(Pacing.PROMPT);
             // The goroutine is inside the runtime and checks g.preempt as it leaves it, or it passes its P on. In the second case the next
             // goroutine would check at each point in vain.
             return false;
@@ -459,9 +341,7 @@ final class Retake {
         }
         if (helps) {
             // Counted from the first request in this slice, not from its begin: work may have come for a goroutine that ran alone for long.
-            if (now - w.awaitedSince < LOOK_CLOSELY) {
-                awaited = w.overrun.prompt() ? Math.min(awaited, TRUSTED) : 0;
-            }
+            seen.awaits(Pacing.untilPoint(now - w.awaitedSince, w.overrun.prompt()));
             return false;
         }
         return patient(w, m, SliceClock.slice(pp, tick), now, age, slice)

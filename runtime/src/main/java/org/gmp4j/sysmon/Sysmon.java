@@ -8,6 +8,9 @@ import org.gmp4j.config.Quantum;
 import org.gmp4j.ffi.OsThread;
 import org.gmp4j.lock.Note;
 import org.gmp4j.lock.SchedLock;
+import org.gmp4j.policy.Pacing;
+import org.gmp4j.policy.Scan;
+import org.gmp4j.policy.ScanBudget;
 import org.gmp4j.proc.Monitor;
 import org.gmp4j.proc.Processor;
 import org.gmp4j.proc.Scheduler;
@@ -21,45 +24,14 @@ import org.gmp4j.struct.PStatus;
 import org.gmp4j.struct.Schedt;
 
 /**
- * {@code sysmon}: a thread without a P that watches the Ps and does what no M gets to. It sleeps between two scans:
+ * {@code sysmon}: a thread without a P that watches the Ps and does what no M gets to. Between two scans it sleeps
+ * for as long as {@link Pacing} says. While a goroutine runs and no work waits, this bounds the sleep too:
  *
  * <pre>
  *  state                                           sleep                              woken by
- *  a P is in a system call, or the start of a      20 µs, doubling to 10 ms; with a   a system call: see below
- *    time slice is not known                         system call doubling only after
- *                                                    50 scans without work
- *  a P runs a goroutine, its slice is timed        until the quantum ends             the same
- *    ({@link SliceClock}: where slices are few)
- *  a P runs a goroutine, not timed                 half a quantum while work waits,   the same
- *                                                    else a quarter
- *  a goroutine has used up its quantum             a quarter of a quantum, or 0.25 ms the same
- *                                                    if that is longer
- *  the same, no work waits, a P is idle, and no    a quantum, 0.5 to 1 ms, if that    the same
- *    thread slept with a P for a second              is longer
- *  a goroutine was asked to yield                  as little as the limits below      the same
- *                                                    allow, for half a millisecond;
- *                                                    0.25 ms if the M's last one came
- *                                                    to a point by itself
- *  a thread was seen asleep with a P               100 µs at most, once               the same
- *  a thread may fall asleep with a P               a light sleep; half a millisecond, the same
- *                                                    if one did within a second, and work
- *                                                    waits or no P is idle
- *  all Ps are idle, or a deep sleep was ended:     a quantum, 0.5 to 5 ms             a system call; after the time that
- *    light sleep                                                                        fairSleep asks for, also work that
- *                                                                                       is queued while no P is idle
- *  all Ps were idle for a light sleep, or the      60 ms; after each deep sleep that  an M that takes a P, and each thread
- *    world is stopped: deep sleep                    no thread ended twice as long,     that leaves work to sysmon
- *                                                    up to 10 s; or until a duty is due
  * </pre>
  *
- * The shortest of these that applies counts. But sysmon sleeps at least as long as {@link #fairSleep} asks for after a scan and, unless a
- * CPU is free ({@link #urgent}), as {@link LookBudget} asks for: some 1.25 ms while the quantum is 10 ms, once its savings are used up. A
- * goroutine that enters a system call ends a light sleep always; it ends another sleep only if that is not shorter than 100 µs, and only
- * within 20 ms after a P was taken from a system call.
- *
- * <p>Go's sysmon sleeps deeply as soon as all Ps are idle. In a service at low load each request would end that sleep, which costs as much
- * as a short request. So sysmon sleeps deeply only when no P ran anything for a light sleep, and sleeps lightly after a deep sleep: it
- * scans hardly more often than once a light sleep, and few Ms have to wake it.
+ * <p>A light sleep is also ended by work that is queued while no P is idle, but only after {@link Pacing#fairSleep}.
  *
  * <p>In a deep sleep a thread wakes sysmon for each duty that must not wait: an M that takes a P, startTheWorld, C code that readies a
  * goroutine, {@code Deferred}, {@code UnfinishedSwitches}, {@code Shortage}, and a scheduler that ends. Each of them changes its word and
@@ -67,9 +39,6 @@ import org.gmp4j.struct.Schedt;
  * sleep, or came before the clear, and then sysmon sees the word. A duty with a time limits the sleep ({@link #untilDue}). Other duties can
  * wait until a P runs something or the sleep is over: sockets that only plain threads use, caches that a collection should empty, slots of
  * threads that a collection has taken, points to disarm, a user of JMX.
- *
- * <p>Where all threads share one CPU a scan costs two context switches and the cache misses after them, several times sysmon's own CPU
- * time; while the program is young a scan is interpreted as well. The rules above avoid scans.
  *
  * <p>Its duties:
  *
@@ -88,31 +57,6 @@ import org.gmp4j.struct.Schedt;
 public final class Sysmon implements Monitor {
     /** The time slice of the kernel that sysmon asks for, ns. A scan never needs a whole one. */
     static final long SLICE = 100_000;
-    private static final long MIN_SLEEP = 20_000;
-    /** The CPU time that the kernel counts for a scan, ns, beside what sysmon measures itself: two context switches, the futex, a timer. */
-    static final long SWITCHES = 20_000;
-    static final long MAX_FAIR_SLEEP = 200_000;
-    /** The assumed number of threads that want sysmon's CPU: a goroutine that does not yield, compiler threads. */
-    static final int OTHERS = 3;
-    private static final long MAX_SLEEP = 10_000_000;
-    private static final int BUSY_ROUNDS = 50;
-    /** Scans in a quantum whose end is not known: while work waits for the P, and while none does. */
-    private static final int QUANTUM_LOOKS = 2;
-    static final int BUSY_LOOKS = 4;
-    /** The longest time between two scans, ns, while work waits or no P is idle, if threads fall asleep with Ps. */
-    static final long WORK_SLEEP = 500_000;
-    /** A system call ends a sleep that is not shorter than this, ns. */
-    private static final long HEARD_SLEEP = 100_000;
-    /** The longest time between the two scans of a thread that seems to sleep in the kernel, ns. */
-    private static final long SUSPECT_SLEEP = 100_000;
-    private static final long MAX_REST = 5_000_000;
-    /** The first deep sleep, and the longest. */
-    private static final long DEEP_SLEEP = 6 * MAX_SLEEP;
-    private static final long DEEPEST_SLEEP = 1_000 * MAX_SLEEP;
-    /** A sleep of this length follows many seconds in which no thread woke sysmon: the process is idle. */
-    static final long LONG_SLEEP = DEEPEST_SLEEP / 2;
-    /** The longest deep sleep while no thread would wake sysmon for a stray at a point, or for the end of a held-back deadlock, ns. */
-    private static final long UNRUNG_SLEEP = 100 * MAX_SLEEP;
     /** Sysmon polls the network when no M did for this long, ns, or for a quantum if that is shorter. */
     private static final long POLL_AFTER = 10_000_000;
     /** When a scan finds that a P is idle and no M has polled for this long, ns, sysmon wakes an M that goes to the poller. */
@@ -140,12 +84,12 @@ public final class Sysmon implements Monitor {
     private final Scheduler s;
     private final Thread thread;
     final Retake retake;
+    private final Scan seen;
     private final Runnable end;
     private final Upkeep upkeep;
     private final WaitTimes waitTimes;
     final Stalls stalls;
-    /** The length of a light sleep; after how long without a poll sysmon polls; the interval of schedtrace, 0 for none; all ns. */
-    private long restNanos;
+    /** After how long without a poll sysmon polls; the interval of schedtrace, 0 for none; both ns. */
     private long pollAfter;
     private final long trace;
     /** The scheduler's quantum at the last scan. */
@@ -153,13 +97,13 @@ public final class Sysmon implements Monitor {
     private final long began = System.nanoTime();
     /** Scans in a row that found no work, and the sleep before the next, ns. */
     int idle;
-    long sleep = MIN_SLEEP;
+    long sleep = Pacing.MIN_SLEEP;
     /** The length of the next deep sleep if no duty is due earlier, and of the one under way, ns. Sysmon writes them; tests do too. */
-    long deepSleep = DEEP_SLEEP;
+    long deepSleep = Pacing.DEEP_SLEEP;
     long sleeps;
     /** How many of the longest sleeps no thread ended; for readers of a heap dump, and tests. */
     int unrung;
-    private final LookBudget budget;
+    private final ScanBudget budget;
     /** Its thread's CPU time when it last woke up. */
     private long wokenCpu;
     private long lastTrace = began;
@@ -199,11 +143,12 @@ public final class Sysmon implements Monitor {
         Demand.begin();
         stalls = new Stalls(s.config.debug());
         retake = new Retake(s, stalls);
+        seen = retake.seen;
         end = new Step(this, true);
         upkeep = new Upkeep(s);
         waitTimes = new WaitTimes(upkeep, began);
         quantum = s.quantum;
-        budget = new LookBudget(quantum.least(), began);
+        budget = new ScanBudget(quantum.least(), began);
         setQuantum(quantum);
         trace = s.config.debug().schedtrace() * 1_000_000L;
         thread = new OwnThread(new Step(this, false), s.name() + "-sysmon");
@@ -244,7 +189,6 @@ public final class Sysmon implements Monitor {
         quantum = q;
         retake.setQuantum(q);
         budget.setQuantum(q.least());
-        restNanos = Math.clamp(q.most(), WORK_SLEEP, MAX_REST);
         pollAfter = Math.min(q.least(), POLL_AFTER);
     }
 
@@ -271,7 +215,7 @@ public final class Sysmon implements Monitor {
                 return;
             } catch (OutOfMemoryError e) {
                 Note.clear(note); // It was rung for the end: there would be no sleep.
-                boolean _ = Note.sleep(note, MAX_SLEEP);
+                boolean _ = Note.sleep(note, Pacing.MAX_SLEEP);
             }
         }
     }
@@ -279,17 +223,13 @@ public final class Sysmon implements Monitor {
     private void round() {
         long sched = s.sched;
         long note = Schedt.sysmonnoteAddress(sched);
-        if (idle == 0) {
-            sleep = MIN_SLEEP;
-        } else if (idle > BUSY_ROUNDS || !retake.inSyscall()) {
-            sleep = Math.min(sleep * 2, MAX_SLEEP);
-        }
+        sleep = Pacing.grown(sleep, idle, seen.inSyscall);
         if (trace > 0 || Schedt.CLOSING.getAcquire(sched) != 0 || upkeep.shortageLasts() || !allIdle()) {
             long now = System.nanoTime();
             sleep(note, Math.max(sleepFor(now), leastSleep(now, urgent())));
         } else {
-            idle = rest(note) ? 0 : BUSY_ROUNDS;
-            sleep = MIN_SLEEP;
+            idle = rest(note) ? 0 : Pacing.BUSY_SCANS;
+            sleep = Pacing.MIN_SLEEP;
         }
         Note.clear(note);
         VarHandle.fullFence(); // Before all that a thread which rings may have changed. Its side: the exchange in Note.ring.
@@ -362,42 +302,22 @@ public final class Sysmon implements Monitor {
         }
     }
 
-    /**
-     * Returns the sleep after a scan, ns, by the table above. While a goroutine runs, the assumed start of its slice must not be off by
-     * much; and while no P is idle, queued work must not wait long behind a thread that fell asleep with a P.
-     */
+    /** Returns the sleep after a scan while a P runs something, ns, before the lower limits. */
     long sleepFor(long now) {
-        boolean soon = idle == 0 || retake.inSyscall() || retake.suspected() || !retake.exact();
-        long usual = soon || !retake.busy() ? sleep : MAX_SLEEP;
-        usual = retake.callsStray() ? Math.min(usual, WORK_SLEEP) : usual;
-        if (retake.workWaits()) {
-            long most = Math.min(seldom(), Math.max(MIN_SLEEP, retake.untilOver(now)));
-            most = retake.exact() ? most : Math.min(most, Math.max(retake.shortestSlice() / QUANTUM_LOOKS, MIN_SLEEP));
-            return Math.min(usual, retake.suspected() ? Math.min(most, SUSPECT_SLEEP) : most);
-        }
-        if (!retake.busy()) {
-            return usual;
-        }
-        long most = retake.exact() ? retake.untilOver(now) : quantum.most() / BUSY_LOOKS;
-        most = Math.max(most, MIN_SLEEP);
-        return Math.min(usual, Math.min(most, Schedt.NPIDLE.getVolatile(s.sched) == 0 ? seldom() : restNanos));
+        boolean anyIdle = Schedt.NPIDLE.getVolatile(s.sched) != 0;
+        return Pacing.sleep(seen, now, sleep, idle == 0, retake.callsStray(), quantum.most(), anyIdle);
     }
 
     /** Returns how long sysmon sleeps at least after the scan that ends, ns. */
     private long leastSleep(long now, boolean urgent) {
         long awake = OsThread.cpuNanos(0) - wokenCpu;
-        long fair = fairSleep(awake, urgent);
-        return urgent ? fair : Math.max(fair, budget.owes(awake + SWITCHES, now));
+        long fair = Pacing.fairSleep(awake, urgent);
+        return urgent ? fair : Math.max(fair, budget.owes(awake + Pacing.SWITCHES, now));
     }
 
     /** Returns whether a P may be with a thread that blocks, so that work might run on it. */
     private boolean urgent() {
-        return retake.inSyscall() || retake.suspected();
-    }
-
-    /** Returns how long a thread that falls asleep may keep its P before the first scan, ns. */
-    private long seldom() {
-        return retake.tookFromSleeper() ? WORK_SLEEP : restNanos;
+        return seen.inSyscall || seen.suspected;
     }
 
     /**
@@ -405,7 +325,7 @@ public final class Sysmon implements Monitor {
      * scan after that takes the P. A call that was recorded already, and whose P is not needed, does not shorten the sleep.
      */
     private void sleep(long note, long nanos) {
-        if (nanos < HEARD_SLEEP || !retake.tookFromSyscall()) {
+        if (!Pacing.isEndedByCalls(nanos, seen.tookFromSyscall())) {
             boolean _ = Note.sleep(note, nanos);
             return;
         }
@@ -413,22 +333,9 @@ public final class Sysmon implements Monitor {
         VarHandle.fullFence(); // As in rested.
         if (retake.newSyscall() || Note.sleep(note, nanos)) {
             idle = 0;
-            sleep = MIN_SLEEP;
+            sleep = Pacing.MIN_SLEEP;
         }
         Schedt.SYSMONWAIT.setVolatile(s.sched, 0);
-    }
-
-    /**
-     * Returns how many ns sysmon sleeps at least after it had a CPU for {@code awake} ns, so that the kernel gives it the CPU at once when
-     * it wakes up. Linux does that for a thread with short slices unless the thread is ahead of its fair share; then the kernel decides
-     * again at the next tick, up to 4 ms later. Beside n threads that want the same CPU sysmon is ahead until each of them has run as long
-     * as sysmon did. A thread that wakes sysmon before that does harm: sysmon waits for the tick all the same, and the timer that would
-     * have woken it in time is gone ({@link Scheduler#monitorPaidAt}).
-     *
-     * @param urgent whether a CPU is free, such as that of a thread that blocks
-     */
-    static long fairSleep(long awake, boolean urgent) {
-        return Math.min((awake + SWITCHES) * (urgent ? 1 : OTHERS), MAX_FAIR_SLEEP);
     }
 
     private boolean anyInSyscall() {
@@ -462,17 +369,17 @@ public final class Sysmon implements Monitor {
         boolean stopped = Schedt.GCWAITING.getAcquire(sched) != 0;
         long since = idleSince();
         long now = System.nanoTime();
-        boolean deep = stopped || now - since >= restNanos && !retake.callsStray();
+        boolean deep = Pacing.isDeep(stopped, now - since, quantum.most(), retake.callsStray());
         if (deep && !stopped) {
             waitTimes.allIdle(since, now);
         }
-        sleeps = deep ? Math.min(deepSleep, untilDue(now)) : restNanos;
-        s.monitorPaidAt = retake.tookFromSleeper() ? now : now + leastSleep(now, false); // One that blocks wants no CPU.
+        sleeps = deep ? Math.min(deepSleep, untilDue(now)) : Pacing.light(quantum.most());
+        s.monitorPaidAt = seen.tookFromSleeper() ? now : now + leastSleep(now, false); // One that blocks wants no CPU.
         Schedt.SYSMONWAIT.setVolatile(sched, deep ? Schedt.SYSMON_SLEEPS : Schedt.SYSMON_RESTS);
         SchedLock.unlock(sched);
         boolean rung = Note.sleep(note, sleeps);
-        deepSleep = deep && !rung ? Math.min(2 * deepSleep, DEEPEST_SLEEP) : DEEP_SLEEP;
-        unrung += deep && !rung && sleeps >= LONG_SLEEP ? 1 : 0;
+        deepSleep = Pacing.deep(deepSleep, deep && !rung);
+        unrung += deep && !rung && sleeps >= Pacing.LONG_SLEEP ? 1 : 0;
         boolean woken = rung && !(deep && rested(note));
         SchedLock.lock(sched);
         Schedt.SYSMONWAIT.setVolatile(sched, 0);
@@ -482,16 +389,9 @@ public final class Sysmon implements Monitor {
 
     /** Returns the ns from {@code now} until a duty is due for which no thread wakes sysmon. While all Ps are idle no new one comes. */
     private long untilDue(long now) {
-        if (waitTimes.goOn() || upkeep.anyLeftovers() || upkeep.anyCollected()) {
-            return DEEP_SLEEP; // It goes on with these at each look.
-        }
-        long due = Math.max(MIN_SLEEP, waitTimes.untilDue(now));
+        boolean goesOn = waitTimes.goOn() || upkeep.anyLeftovers() || upkeep.anyCollected();
         boolean heldBack = upkeep.deadlockIsHeldBack();
-        if (heldBack || retake.anyStray()) {
-            due = Math.min(due, UNRUNG_SLEEP);
-        }
-        long look = upkeep.bystanderLookIn(now);
-        return heldBack && look > 0 ? Math.min(due, Math.max(MIN_SLEEP, look)) : due;
+        return Pacing.untilDue(goesOn, waitTimes.untilDue(now), heldBack, retake.anyStray(), upkeep.bystanderLookIn(now));
     }
 
     /** Returns since when all Ps have been idle, by nanoTime. Called under sched.lock while they are. */
@@ -513,13 +413,13 @@ public final class Sysmon implements Monitor {
     private boolean rested(long note) {
         long sched = s.sched;
         Note.clear(note);
-        s.monitorPaidAt = System.nanoTime() + fairSleep(0, false);
+        s.monitorPaidAt = System.nanoTime() + Pacing.fairSleep(0, false);
         Schedt.SYSMONWAIT.setVolatile(sched, Schedt.SYSMON_RESTS);
         VarHandle.fullFence(); // The other side's is between what is read below and the ring.
         if (Schedt.CLOSING.getAcquire(sched) != 0 || upkeep.pending() || anyInSyscall()) {
             return false;
         }
-        return !Note.sleep(note, restNanos);
+        return !Note.sleep(note, Pacing.light(quantum.most()));
     }
 
     /**
@@ -532,7 +432,7 @@ public final class Sysmon implements Monitor {
         if (last != 0 && now - last > UNWATCHED && Schedt.NPIDLE.getVolatile(s.sched) != 0) {
             upkeep.watchPoller();
         }
-        long after = retake.workWaits() ? 2 * pollAfter : pollAfter;
+        long after = seen.workWaits ? 2 * pollAfter : pollAfter;
         if (last != 0 && now - last > after && s.netpoll().anyWaiters(s) && Schedt.LASTPOLL.compareAndSet(s.sched, last, now)) {
             upkeep.pollNetwork();
         }

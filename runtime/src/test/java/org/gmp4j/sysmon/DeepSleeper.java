@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.sysmon;
 
+import org.gmp4j.policy.Pacing;
 import org.gmp4j.proc.Scheduler;
 import org.gmp4j.struct.Schedt;
 
@@ -17,8 +18,8 @@ public final class DeepSleeper {
     /** Returns when the scheduler's sysmon sleeps for long. */
     public static DeepSleeper of(Scheduler s) throws InterruptedException {
         Sysmon sysmon = (Sysmon) s.monitor();
-        while (Schedt.SYSMONWAIT.getAcquire(s.sched) != Schedt.SYSMON_SLEEPS || sysmon.sleeps < Sysmon.LONG_SLEEP) {
-            sysmon.deepSleep = Sysmon.LONG_SLEEP; // Of the sleep after the present one.
+        while (Schedt.SYSMONWAIT.getAcquire(s.sched) != Schedt.SYSMON_SLEEPS || sysmon.sleeps < Pacing.LONG_SLEEP) {
+            sysmon.deepSleep = Pacing.LONG_SLEEP; // Of the sleep after the present one.
             Thread.sleep(1);
         }
         return new DeepSleeper(sysmon);

@@ -164,7 +164,7 @@ class RetakeTest {
                 long now = System.nanoTime() + QUANTUM.multipliedBy(2).toNanos();
                 var _ = retake.look(now);
                 if (w.awaited != -1 && w.overrun.prompt() == trusted) { // Else it was inside the runtime, or has just left its slice.
-                    until = retake.untilOver(now);
+                    until = retake.seen.untilOver(now);
                 }
             }
             end.set(true);
@@ -234,11 +234,11 @@ class RetakeTest {
                 runs.await();
                 long now = System.nanoTime();
                 boolean _ = retake.look(now);
-                long until = retake.untilOver(now);
+                long until = retake.seen.untilOver(now);
                 end.set(true);
                 long slice = QUANTUM.toNanos() / Math.max(1, waiting);
                 assertTrue(until <= slice && until > slice - 2 * second, waiting + " wait: over in " + until + " ns");
-                assertEquals(slice, retake.shortestSlice());
+                assertEquals(slice, retake.seen.shortestSlice);
             }
             retake.close();
         }
@@ -276,8 +276,8 @@ class RetakeTest {
     @Test
     void beforeTheFirstLookNothingWasTaken() {
         try (Unwatched gmp = new Unwatched(1_000_000)) {
-            assertFalse(gmp.sysmon().retake.tookFromSyscall());
-            assertFalse(gmp.sysmon().retake.tookFromSleeper());
+            assertFalse(gmp.sysmon().retake.seen.tookFromSyscall());
+            assertFalse(gmp.sysmon().retake.seen.tookFromSleeper());
         }
     }
 
@@ -416,7 +416,7 @@ class RetakeTest {
                     boolean _ = retake.look(System.nanoTime());
                     long later = System.nanoTime() + 2 * quantum.toNanos();
                     var _ = retake.look(later);
-                    seen = Schedt.NPIDLE.getVolatile(gmp.scheduler().sched) == 1 && retake.untilOver(later) == quantum.toNanos();
+                    seen = Schedt.NPIDLE.getVolatile(gmp.scheduler().sched) == 1 && retake.seen.untilOver(later) == quantum.toNanos();
                     Go.gosched();
                 }
                 return seen;
@@ -451,7 +451,7 @@ class RetakeTest {
                 GStack st = GStack.enter();
                 long now = System.nanoTime() + 2 * QUANTUM.toNanos();
                 var _ = retake.look(now);
-                assertEquals(SOON, retake.untilOver(now));
+                assertEquals(SOON, retake.seen.untilOver(now));
                 assertEquals(-1, WatchedM.of(Machine.current()).awaited);
                 GStack.exit(st);
             });
@@ -484,27 +484,6 @@ class RetakeTest {
                 }
             });
         }
-    }
-
-    @Test
-    void howSoonItLooksAtWhoRunsAlone() {
-        assertEquals(500_000, Retake.lookAlone(true, 200_000));
-        assertEquals(1_000_000, Retake.lookAlone(true, 1_000_000));
-        assertEquals(1_000_000, Retake.lookAlone(true, 2_500_000));
-        assertEquals(2_500_000, Retake.lookAlone(true, 10_000_000));
-        assertEquals(2_500_000, Retake.lookAlone(false, 10_000_000));
-        assertEquals(250_000, Retake.lookAlone(false, 1_000_000));
-        assertEquals(250_000, Retake.lookAlone(false, 500_000), "a look costs some 30 µs");
-        assertEquals(200_000, Retake.lookAlone(false, 200_000));
-    }
-
-    @Test
-    void howSoonItLooksAgainWhereWorkWaits() {
-        assertEquals(2_500_000, Retake.lookAgain(10_000_000, 10_000_000));
-        assertEquals(1_000_000, Retake.lookAgain(1_000_000, 10_000_000));
-        assertEquals(250_000, Retake.lookAgain(1_000_000, 1_000_000));
-        assertEquals(250_000, Retake.lookAgain(200_000, 200_000), "a look costs some 30 µs");
-        assertEquals(250_000, Retake.lookAgain(20_000, 10_000_000));
     }
 
     @Test

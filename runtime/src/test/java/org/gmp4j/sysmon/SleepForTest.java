@@ -18,7 +18,7 @@ import org.gmp4j.struct.P;
 import org.gmp4j.testing.PinningCall;
 import org.junit.jupiter.api.Test;
 
-/** How long {@link Sysmon} sleeps after a look while a goroutine runs: the table there. The clock is the test's. */
+/** Sysmon passes what its scan saw to {@link org.gmp4j.policy.Pacing}. The clock is the test's. */
 class SleepForTest {
     private static final long QUANTUM = 8_000_000;
     private static final long REST = 5_000_000;
@@ -42,7 +42,7 @@ class SleepForTest {
         long pp = Machine.current().attachedP();
         P.SCHEDTICK.setOpaque(pp, P.SCHEDTICK.getOpaque(pp) + SLICES);
         var _ = retake.look(now + SLICES);
-        assertFalse(retake.exact());
+        assertFalse(retake.seen.exact);
     }
 
     @Test
@@ -53,13 +53,13 @@ class SleepForTest {
             gmp.run(() -> {
                 long now = System.nanoTime();
                 boolean _ = retake.look(now);
-                assertTrue(retake.exact());
-                long over = now + retake.untilOver(now);
+                assertTrue(retake.seen.exact);
+                long over = now + retake.seen.untilOver(now);
                 assertEquals(REST, sleepFor(y, LEAST, over - QUANTUM));
                 assertEquals(PART, sleepFor(y, LEAST, over - PART), "until the quantum ends");
                 assertEquals(LEAST, sleepFor(y, LONG, over));
                 lookInexactly(retake, now + SECOND);
-                assertEquals(QUANTUM / Sysmon.BUSY_LOOKS, sleepFor(y, LONG, now + SECOND));
+                assertEquals(QUANTUM / 4, sleepFor(y, LONG, now + SECOND));
                 assertEquals(LEAST, sleepFor(y, LEAST, now + SECOND), "it doubles from there");
             });
         }
@@ -76,8 +76,8 @@ class SleepForTest {
                 P.SCHEDTICK.setOpaque(pp, P.SCHEDTICK.getOpaque(pp) + 1); // A slice that begins with the look.
                 long now = System.nanoTime();
                 boolean _ = retake.look(now);
-                assertTrue(retake.exact());
-                long over = now + retake.untilOver(now);
+                assertTrue(retake.seen.exact);
+                long over = now + retake.seen.untilOver(now);
                 assertEquals(REST, sleepFor(y, LEAST, over - QUANTUM));
                 assertEquals(PART, sleepFor(y, LEAST, over - PART), "until the quantum ends");
                 assertEquals(LEAST, sleepFor(y, LONG, over));
@@ -117,14 +117,14 @@ class SleepForTest {
                 P.SCHEDTICK.setOpaque(pp, P.SCHEDTICK.getOpaque(pp) + 1); // A slice that begins with the look.
                 boolean seen = false;
                 while (!retake.look(System.nanoTime())) { // The thread may not be quite asleep yet.
-                    if (retake.suspected()) {
+                    if (retake.seen.suspected) {
                         seen = true;
                         assertEquals(100_000, sleepFor(y, LONG, System.nanoTime()));
                     }
                 }
                 assertTrue(seen);
-                assertTrue(retake.tookFromSleeper());
-                assertEquals(Sysmon.WORK_SLEEP, sleepFor(y, LONG, System.nanoTime()));
+                assertTrue(retake.seen.tookFromSleeper());
+                assertEquals(500_000, sleepFor(y, LONG, System.nanoTime()));
             } finally {
                 end.countDown();
             }

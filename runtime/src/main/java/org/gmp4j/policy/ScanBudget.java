@@ -1,21 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.gmp4j.sysmon;
+package org.gmp4j.policy;
 
 /**
- * Limits the CPU time that sysmon takes while other threads want the CPUs: to {@link #PART} in each quantum, and to a fiftieth of a CPU
- * where the quantum is 10 ms or longer. The limit matters in a young program, where a scan is interpreted and takes much longer than later.
+ * Limits the CPU time that sysmon takes while other threads want the CPUs. The limit matters in a young program, where a scan is
+ * interpreted and takes much longer than later. Only sysmon uses this class.
  *
- * <p>Sysmon may use CPU time that it has not taken later, up to {@link #PART}. So the scans that bring a goroutine to a point can follow
- * each other closely. Only sysmon uses this class.
+ * <table>
+ * <caption>Rules</caption>
+ * <tr><td>Scans follow each other.</td><td>They take {@value #PART} ns of CPU time in each shortest slice, or a fiftieth of a CPU where
+ * that slice is {@value #LONGEST_QUANTUM} ns or longer.</td></tr>
+ * <tr><td>Sysmon has taken less than it may.</td><td>It may take the rest later, up to {@value #PART} ns. So the scans that bring a
+ * goroutine to a point can follow each other closely.</td></tr>
+ * <tr><td>Sysmon has taken more than it may.</td><td>It sleeps for {@value #LONGEST} ns at most. A thread that sleeps in the kernel loses
+ * its P at the second scan, and so keeps it for 5 ms at most.</td></tr>
+ * </table>
  */
-final class LookBudget {
+public final class ScanBudget {
     /** The CPU time that sysmon may take in each quantum, ns: a fiftieth of 10 ms. */
     static final long PART = 200_000;
     static final long LONGEST_QUANTUM = 50 * PART;
-    /**
-     * The longest sleep that the budget demands, ns. A thread that sleeps in the kernel loses its P at the second scan, and so keeps it for
-     * 5 ms at most.
-     */
+    /** The longest sleep that the budget demands, ns. */
     static final long LONGEST = 4_500_000;
 
     private long quantum;
@@ -29,14 +33,14 @@ final class LookBudget {
      *
      * @param quantum the shortest time slice, ns
      */
-    LookBudget(long quantum, long now) {
+    public ScanBudget(long quantum, long now) {
         setQuantum(quantum);
         owed = -this.quantum;
         at = now;
     }
 
     /** Sets the shortest time slice, ns, for the scans from now on. */
-    void setQuantum(long shortest) {
+    public void setQuantum(long shortest) {
         quantum = Math.clamp(shortest, PART, LONGEST_QUANTUM);
     }
 
@@ -46,7 +50,7 @@ final class LookBudget {
      * @param cpu the CPU time that the scan took, ns
      * @return how long sysmon has to sleep now, ns
      */
-    long owes(long cpu, long now) {
+    public long owes(long cpu, long now) {
         long left = Math.max(owed - (now - at), -quantum);
         owed = Math.min(left + cpu * (quantum / PART), LONGEST);
         at = now;

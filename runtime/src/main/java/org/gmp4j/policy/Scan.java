@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.policy;
+
+/**
+ * The results of sysmon's last scan of the Ps, from which {@link Pacing} chooses the time of the next. Only sysmon uses this class: {@code
+ * Retake} writes the fields during a scan. Times are nanoTimes.
+ */
+public final class Scan {
+    /** For so many ns after a P was taken from a system call, sysmon expects another such case. */
+    static final long TOOK_FROM_SYSCALL = 20_000_000;
+    /** For so many ns after a P was taken from a thread that slept, sysmon expects another such case. */
+    static final long TOOK_FROM_SLEEPER = 1_000_000_000;
+
+    /** Whether work waited for a busy P. If so, sysmon must scan again soon. */
+    public boolean workWaits;
+    /** Whether a P ran a goroutine or was in a system call. */
+    public boolean busy;
+    /** Whether the begin of the slice is known for each P that runs a goroutine, so that {@link #untilOver} is exact. */
+    public boolean exact;
+    /** Whether a thread with a P seemed to sleep in the kernel while work waited. The second scan decides. */
+    public boolean suspected;
+    /** Whether a P was in a system call. */
+    public boolean inSyscall;
+    /** The shortest slice, in ns, of the Ps for which work waited; the quantum if there was none. */
+    public long shortestSlice;
+
+    private long at;
+    private long firstOver;
+    private long awaited;
+    private long tookFromSyscall;
+    private long tookFromSleeper;
+
+    /** Makes the result of a scan that found nothing. It counts as done now, so that no P counts as taken recently. */
+    public Scan(long now, long quantum) {
+        at = now;
+        tookFromSyscall = now - TOOK_FROM_SYSCALL;
+        tookFromSleeper = now - TOOK_FROM_SLEEPER;
+        shortestSlice = quantum;
+    }
+
+    /** Begins a scan. Returns the ns since the one before. */
+    public long begin(long now, long quantum) {
+        long since = now - at;
+        at = now;
+        firstOver = Long.MAX_VALUE;
+        awaited = Long.MAX_VALUE;
+        workWaits = false;
+        busy = false;
+        inSyscall = false;
+        exact = true;
+        shortestSlice = quantum;
+        return since;
+    }
+
+    /** Records that the Ps were not scanned, as all of them are idle or the world stops. */
+    public void noneRuns() {
+        busy = false;
+        workWaits = false;
+        inSyscall = false;
+    }
+
+    /** Records that a slice ends at {@code when}, or that a goroutine whose slice is over needs a scan then. */
+    public void endsAt(long when) {
+        firstOver = Math.min(firstOver, when);
+    }
+
+    /** Records that a goroutine which was asked to yield needs a scan in {@code nanos} ns; Long.MAX_VALUE for none. */
+    public void awaits(long nanos) {
+        awaited = Math.min(awaited, nanos);
+    }
+
+    /** Records that this scan took a P from a system call. */
+    public void takesFromSyscall() {
+        tookFromSyscall = at;
+    }
+
+    /** Records that this scan took a P from a thread that slept. */
+    public void takesFromSleeper() {
+        tookFromSleeper = at;
+    }
+
+    /** Returns whether a P was taken from a system call within {@value #TOOK_FROM_SYSCALL} ns before the scan. */
+    public boolean tookFromSyscall() {
+        return at - tookFromSyscall < TOOK_FROM_SYSCALL;
+    }
+
+    /** Returns whether a P was taken from a thread that slept within {@value #TOOK_FROM_SLEEPER} ns before the scan. */
+    public boolean tookFromSleeper() {
+        return at - tookFromSleeper < TOOK_FROM_SLEEPER;
+    }
+
+    /**
+     * Returns the ns from {@code now} to the next scan that a slice needs: to the first end of a slice, or to the next scan of a goroutine
+     * whose slice is over.
+     */
+    public long untilOver(long now) {
+        long until = firstOver == Long.MAX_VALUE ? firstOver : Math.max(0, firstOver - now);
+        return Math.min(until, awaited);
+    }
+}

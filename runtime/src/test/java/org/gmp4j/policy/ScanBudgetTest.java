@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.policy;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import org.junit.jupiter.api.Test;
+
+/** The rows of the table of {@link ScanBudget}. */
+class ScanBudgetTest {
+    private static final long LONG = ScanBudget.LONGEST_QUANTUM;
+    private static final long LOOK = 25_000;
+    /** Of a young program. */
+    private static final long INTERPRETED = 120_000;
+    private static final long MOST = ScanBudget.LONGEST;
+
+    @Test
+    void rules() {
+        RuleTable.of(ScanBudget.class)
+                .row("Scans follow each other.", this::ofEachQuantumItTakesItsPart)
+                .row("Sysmon has taken less", this::atTheEndOfAQuantumItMayLookOften)
+                .row("Sysmon has taken more", this::itLooksAllTheSame)
+                .end();
+    }
+
+    private void ofEachQuantumItTakesItsPart() {
+        for (long quantum : new long[] {ScanBudget.PART, 5 * ScanBudget.PART, LONG, 1_000 * LONG}) {
+            ScanBudget b = new ScanBudget(quantum, 0);
+            long now = 0;
+            for (int i = 0; i < 1_000; i++) {
+                now += b.owes(LOOK, now);
+            }
+            long parts = Math.min(quantum, LONG) / ScanBudget.PART;
+            assertEquals(1_000 * LOOK * parts - Math.min(quantum, LONG), now, "but for what it had saved");
+        }
+    }
+
+    /** The looks that bring a goroutine to a point follow each other as closely as fairSleep allows. */
+    private void atTheEndOfAQuantumItMayLookOften() {
+        ScanBudget b = new ScanBudget(LONG, 0);
+        for (long over = LONG; over < 10 * LONG; over += LONG) {
+            for (long now = over - 3 * LONG / 4; now < over; now += LONG / 4) {
+                assertEquals(0, b.owes(LOOK, now));
+            }
+            for (int i = 0; i < 4; i++) {
+                assertEquals(0, b.owes(LOOK, over + i * Pacing.fairSleep(LOOK - Pacing.SWITCHES, false)));
+            }
+        }
+    }
+
+    /** What a thread asleep holds does not wait for all that sysmon owes. */
+    private void itLooksAllTheSame() {
+        ScanBudget b = new ScanBudget(LONG, 0);
+        long now = 0;
+        for (int i = 0; i < 10; i++) {
+            long owes = b.owes(INTERPRETED, now);
+            assertTrue(owes <= MOST);
+            now += owes;
+        }
+        assertEquals(MOST, b.owes(INTERPRETED, now));
+    }
+}
