@@ -4,14 +4,14 @@ package org.gmp4j.proc;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
+import org.gmp4j.policy.Slice;
 import org.gmp4j.struct.FieldHandle;
 import org.gmp4j.struct.P;
 
 /**
  * The times at which an M's slices begin, for sysmon, which can then sleep until the first slice ends. Without them sysmon would have to
  * scan several times in a quantum to know the end of a slice well enough, which takes a notable part of a CPU where the quantum is short.
- * But a read of the clock costs a notable part of a switch. So slices are timed only while they are few, and while sysmon sees goroutines
- * run on from one scan to the next with others waiting.
+ * {@link Slice} decides when slices are timed.
  *
  * <p>{@code began} and {@code slice} are written by the M's thread, in this order, the second by release ({@link #begins}).
  * Sysmon reads them in the other order, {@code slice} by acquire ({@link #began}). So it never gets the time of a slice that is
@@ -19,10 +19,6 @@ import org.gmp4j.struct.P;
  * shows. {@code on} is written by sysmon and read by the M's thread, without order: at worst a slice more or less is timed.
  */
 public final class SliceClock {
-    /** For this long, in ns, after the last goroutine that ran on, all slices are timed. */
-    private static final long LASTS_NANOS = 100_000_000;
-    /** Slices are few if they take at least this long, in ns, on average. */
-    private static final long FEW_NANOS = 10_000;
     private static final SliceClock NOBODYS = new SliceClock();
     private static final VarHandle ON = FieldHandle.of(MethodHandles.lookup(), SliceClock.class, "on", boolean.class);
     private static final VarHandle SLICE = FieldHandle.of(MethodHandles.lookup(), SliceClock.class, "slice", long.class);
@@ -35,7 +31,7 @@ public final class SliceClock {
     /** The time, by nanoTime, at which {@link #slice} began. */
     private long began;
     /** When sysmon last saw a goroutine run on. Accessed by sysmon only. */
-    private long seen = System.nanoTime() - 2 * LASTS_NANOS;
+    private long seen = System.nanoTime() - 2 * Slice.TIMED_FOR;
 
     /** Returns the name of a time slice, which includes the P, as two Ps may have the same schedtick. */
     public static long slice(long pp, int tick) {
@@ -81,7 +77,7 @@ public final class SliceClock {
      * @param slices the number of slices that have begun since the last scan, {@code nanos} ago
      */
     public boolean look(long now, int slices, long nanos) {
-        boolean is = now - seen <= LASTS_NANOS | slices * FEW_NANOS <= nanos;
+        boolean is = Slice.isTimed(now - seen, slices, nanos);
         ON.setOpaque(this, is);
         return is;
     }

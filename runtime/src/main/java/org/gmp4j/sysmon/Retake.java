@@ -5,6 +5,7 @@ import org.gmp4j.config.Quantum;
 import org.gmp4j.ffi.gmp.p;
 import org.gmp4j.policy.Pacing;
 import org.gmp4j.policy.Scan;
+import org.gmp4j.policy.Slice;
 import org.gmp4j.proc.Machine;
 import org.gmp4j.proc.Preempt;
 import org.gmp4j.proc.Processor;
@@ -44,26 +45,15 @@ import org.gmp4j.struct.Schedt;
  * rule a goroutine that computes, and starts a short goroutine now and then, would lose its P each time, and the goroutines that it starts
  * would run later.
  *
- * <p>A goroutine that runs on after its P was taken is a stray ({@link Strays}). Its thread competes for a CPU as any other thread does,
- * and at its next call of the runtime the goroutine waits for a P as any other goroutine does. To keep strays few, a goroutine that no
- * point stops keeps its P the longer, the more strays run: the time doubles each time that the number of strays grows by the number of
- * CPUs, at most {@value #MAX_DOUBLINGS} times. Without this rule n goroutines that never end, on one CPU, would all be strays after n
- * quanta; with it about log n are. A fixed bound on strays would keep the remaining goroutines waiting for ever once it is reached.
+ * <p>{@link Slice} decides for how long a goroutine keeps its P. A goroutine that runs on after its P was taken is a stray ({@link
+ * Strays}). Its thread competes for a CPU as any other thread does, and at its next call of the runtime the goroutine waits for a P as any
+ * other goroutine does.
  *
  * <p>Rejected: to run strays at {@code SCHED_IDLE}, with weight 3 where other threads have 1,024. A stray that holds a lock would keep all
  * waiters of that lock waiting for as long as other threads have work. A stray in the JDK's code would delay a safepoint for as long as
  * other processes want the CPUs.
  */
 final class Retake {
-    private static final long SYSCALL_NANOS = 10_000_000;
-    /**
-     * Nanoseconds. Where the begin of a slice is not known, sysmon assumes that it was before the scan that first sees the slice, by at
-     * most this and at most a quarter of the least quantum.
-     */
-    private static final long MAX_EARLIER = 250_000;
-    /** How often {@link #patience} doubles at most the time for which a goroutine that no point stops keeps its P. */
-    private static final int MAX_DOUBLINGS = 6;
-
     private static final IntField SCHEDTICK = Mem.intField(p.layout(), "sysmontick", "schedtick");
     private static final IntField SYSCALLTICK = Mem.intField(p.layout(), "sysmontick", "syscalltick");
     private static final LongField SCHEDWHEN = Mem.longField(p.layout(), "sysmontick", "schedwhen");
@@ -137,9 +127,8 @@ final class Retake {
     /** Scans all Ps. Returns whether there was something to do. */
     boolean look(long now) {
         boolean took = false;
-        // A slice that the last scan did not see has begun since, on average in the middle of the interval.
         sinceLook = seen.begin(now, quantum);
-        long earlier = Math.min(sinceLook / 2, Math.min(MAX_EARLIER, leastQuantum / 4));
+        long earlier = Slice.assumedAge(sinceLook, leastQuantum);
         anyOver = false;
         int procs = Schedt.GOMAXPROCS.getOpaque(s.sched);
         Processor[] all = s.procs();
@@ -179,7 +168,7 @@ final class Retake {
             seen.inSyscall = true;
             return Takeover.answered(pr) ? takeover.finish(pr) : syscall(pp, waits, now, SCHEDWHEN.get(pp) + slice);
         }
-        boolean comes = WatchedP.of(pr).changed(pp) && anotherComes() && !waitsElsewhere(pp, now);
+        boolean comes = WatchedP.of(pr).changed(pp) && others() > 0 && !waitsElsewhere(pp, now);
         seen.workWaits |= waits;
         long mp = P.M.getOpaque(pp);
         if (mp != 0) {
@@ -208,13 +197,9 @@ final class Retake {
         if (leastQuantum == quantum) {
             return quantum;
         }
-        int procs = Math.max(1, Schedt.GOMAXPROCS.getOpaque(s.sched));
-        return slice(leastQuantum, quantum, Runq.size(pp) + (Runq.runnext(pp) == 0 ? 0 : 1) + Schedt.RUNQSIZE.getOpaque(s.sched) / procs);
-    }
-
-    /** Returns the slice, in ns, with which {@code waiting} Gs all run within {@code most} ns, but at least {@code least} ns. */
-    static long slice(long least, long most, int waiting) {
-        return Math.max(least, most / Math.max(1, waiting));
+        int own = Runq.size(pp) + (Runq.runnext(pp) == 0 ? 0 : 1);
+        int waiting = Slice.waiting(own, Schedt.RUNQSIZE.getOpaque(s.sched), Schedt.GOMAXPROCS.getOpaque(s.sched));
+        return Slice.length(leastQuantum, quantum, waiting);
     }
 
     private long began(long pp, int tick, long estimate) {
@@ -233,9 +218,9 @@ final class Retake {
         return when != 0 && when <= now || Schedt.RUNQSIZE.getOpaque(s.sched) > 0;
     }
 
-    /** Returns whether an M spins, or a P is idle, for which an M is woken as soon as there is work. */
-    private boolean anotherComes() {
-        return Schedt.nmspinningVolatile(s.sched) + Schedt.NPIDLE.getVolatile(s.sched) > 0;
+    /** Returns the number of Ms that spin, and of idle Ps, for which an M is woken as soon as there is work. */
+    private int others() {
+        return Schedt.nmspinningVolatile(s.sched) + Schedt.NPIDLE.getVolatile(s.sched);
     }
 
     /**
@@ -257,28 +242,11 @@ final class Retake {
             seen.endsAt(Math.max(over, now + lookAgain));
             return false;
         }
-        // While no work waits and a P is idle or an M spins, the P stays with the caller, which will soon need it.
-        if (!waits && Schedt.nmspinningVolatile(s.sched) + Schedt.NPIDLE.getVolatile(s.sched) > 0
-                && now - SYSCALLWHEN.get(pp) < SYSCALL_NANOS) {
-            return false;
-        }
-        if (!takeover.fromCall(pp, true)) {
+        if (Slice.keepsInCall(waits, others(), now - SYSCALLWHEN.get(pp)) || !takeover.fromCall(pp, true)) {
             return false;
         }
         seen.takesFromSyscall();
         return true;
-    }
-
-    /**
-     * Returns whether a goroutine may keep its P while work waits for it. Once sysmon has asked it to yield, a new G in the queue no longer
-     * matters.
-     *
-     * @param over whether its slice is over
-     * @param comes whether the first G of the queue is new, and another M will probably take it
-     * @param told whether sysmon has asked it to yield in this slice
-     */
-    static boolean mayRunOn(boolean over, boolean comes, boolean told) {
-        return !over || comes && !told;
     }
 
     private boolean running(Processor pr, boolean comes, long now, long age, long slice) {
@@ -306,7 +274,7 @@ final class Retake {
             return true;
         }
         boolean told = w.preempted == SliceClock.slice(pp, tick);
-        if (mayRunOn(age >= slice, comes, told)) {
+        if (Slice.runsOn(age >= slice, comes, told)) {
             return false;
         }
         anyOver = !cooperative;
@@ -350,22 +318,18 @@ final class Retake {
 
     /**
      * Returns whether a goroutine that no point stops keeps its P for now. It does until its thread has had a CPU for a slice, and {@link
-     * #patience} is over. While the thread waits for a CPU behind other threads, another M with its P would be one more of these threads,
-     * and no goroutine would advance.
+     * Slice#patience} is over. While the thread waits for a CPU behind other threads, another M with its P would be one more of these
+     * threads, and no goroutine would advance.
      *
      * @param name the time slice ({@link SliceClock#slice})
      */
     boolean patient(WatchedM w, Machine m, long name, long now, long age, long slice) {
         if (w.takenSlice != name) {
             w.takenSlice = name;
-            w.takenAt = now - age + patience(slice, strays.running(), Runtime.getRuntime().availableProcessors());
+            int cpus = Runtime.getRuntime().availableProcessors();
+            w.takenAt = now - age + Slice.patience(slice, strays.running(), cpus);
         }
         return now < w.takenAt || WatchedM.cpu(m, now) < w.beganCpu + slice;
-    }
-
-    /** Returns for how long, in ns, a goroutine that no point stops keeps its P at least, while {@code strays} strays want CPUs too. */
-    static long patience(long slice, int strays, int cpus) {
-        return slice << Math.min(strays / cpus, MAX_DOUBLINGS);
     }
 
     /**

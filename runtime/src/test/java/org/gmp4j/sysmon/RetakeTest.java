@@ -209,10 +209,6 @@ class RetakeTest {
     /** All that wait for a P have had a turn after the quantum, unless that makes slices shorter than is wanted. */
     @Test
     void theMoreWaitTheShorterASlice() throws InterruptedException {
-        assertEquals(10_000, Retake.slice(200, 10_000, 0));
-        assertEquals(10_000, Retake.slice(200, 10_000, 1));
-        assertEquals(2_500, Retake.slice(200, 10_000, 4));
-        assertEquals(200, Retake.slice(200, 10_000, 1_000));
         long second = 1_000_000_000;
         Runnable nothing = () -> { };
         try (TestGmp gmp = TestGmp.with(b -> b.procs(1).quantum(Duration.ofSeconds(5), QUANTUM))) {
@@ -308,16 +304,6 @@ class RetakeTest {
         } finally {
             Mem.recycle(m.layout(), mp);
         }
-    }
-
-    @Test
-    void theMoreRunWithoutAPTheLongerOneKeepsIt() {
-        long quantum = 1_000_000;
-        assertEquals(quantum, Retake.patience(quantum, 0, 2));
-        assertEquals(quantum, Retake.patience(quantum, 1, 2));
-        assertEquals(2 * quantum, Retake.patience(quantum, 2, 2));
-        assertEquals(4 * quantum, Retake.patience(quantum, 5, 2));
-        assertEquals(64 * quantum, Retake.patience(quantum, 1_000, 2), "but not for ever");
     }
 
     /** Where C2 leaves polls out of loops a nudge comes too late: their points are armed. */
@@ -484,14 +470,6 @@ class RetakeTest {
                 }
             });
         }
-    }
-
-    @Test
-    void whoMayRunOn() {
-        assertTrue(Retake.mayRunOn(false, false, true), "has not had its slice");
-        assertTrue(Retake.mayRunOn(true, true, false), "what waits will run elsewhere");
-        assertFalse(Retake.mayRunOn(true, false, false), "is told now");
-        assertFalse(Retake.mayRunOn(true, true, true), "was told before something came");
     }
 
     /** How many have been told to yield after a look when the quantum is over. */

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.policy;
+
+/**
+ * Decides for how long a goroutine keeps its P: the length of its time slice, and when it loses the P after the end of the slice.
+ *
+ * <table>
+ * <caption>Rules</caption>
+ * <tr><td>No work waits for the P.</td><td>The slice is a quantum.</td></tr>
+ * <tr><td>Gs wait for the P.</td><td>The slice is so short that all of them run within a quantum, but at least the least quantum.</td></tr>
+ * <tr><td>The slice is not over.</td><td>The goroutine runs on.</td></tr>
+ * <tr><td>It is over, the goroutine was not asked to yield in it, and the only work is a G that came since the last scan and that another M
+ * will probably take.</td><td>The goroutine runs on.</td></tr>
+ * <tr><td>It is over in any other case.</td><td>The goroutine is asked to yield.</td></tr>
+ * <tr><td>No point stops the goroutine.</td><td>It loses its P a slice after the begin, by the clock and by the CPU time of its thread.
+ * </td></tr>
+ * <tr><td>The same, and strays run.</td><td>The time by the clock doubles each time that the number of strays grows by the number of CPUs,
+ * at most {@value #MAX_DOUBLINGS} times.</td></tr>
+ * <tr><td>A scan sees that a goroutine has been in a system call since an earlier scan, no work waits, and an M spins or a P is
+ * idle.</td><td>It keeps its P for {@value #IN_CALL} ns: it will soon need it.</td></tr>
+ * <tr><td>The same otherwise.</td><td>It loses its P.</td></tr>
+ * <tr><td>A slice that was not timed has begun since the last scan.</td><td>It is assumed to have begun in the middle between the two
+ * scans, but at most {@value #MAX_EARLIER} ns and at most a quarter of the least quantum before the second.</td></tr>
+ * <tr><td>A goroutine ran on from one scan to the next with others waiting, at most {@value #TIMED_FOR} ns ago; or the M's slices take at
+ * least {@value #FEW} ns on average.</td><td>The begins of the M's slices are timed.</td></tr>
+ * </table>
+ *
+ * <p>A stray is a goroutine that runs on after its P was taken. Its thread competes for a CPU as any other thread does. Without the rule
+ * about strays n goroutines that never end, on one CPU, would all be strays after n quanta; with it about log n are. A fixed bound on
+ * strays would keep the remaining goroutines waiting for ever once it is reached.
+ *
+ * <p>A read of the clock costs a notable part of a switch, hence the last rule.
+ */
+public final class Slice {
+    /** For this long, in ns, after the last goroutine that ran on, all slices of its M are timed. */
+    public static final long TIMED_FOR = 100_000_000;
+    static final long FEW = 10_000;
+    static final long MAX_EARLIER = 250_000;
+    static final int MAX_DOUBLINGS = 6;
+    static final long IN_CALL = 10_000_000;
+
+    private Slice() {
+    }
+
+    /** Returns the slice, in ns, with which {@code waiting} Gs all run within {@code most} ns, but at least {@code least} ns. */
+    public static long length(long least, long most, int waiting) {
+        return Math.max(least, most / Math.max(1, waiting));
+    }
+
+    /**
+     * Returns the number of Gs that wait for a P: its own, and its share of the global queue.
+     *
+     * @param procs the number of Ps
+     */
+    public static int waiting(int own, int queued, int procs) {
+        return own + queued / Math.max(1, procs);
+    }
+
+    /**
+     * Returns whether a goroutine runs on while work waits for its P. Once sysmon has asked it to yield, a new G in the queue no longer
+     * matters.
+     *
+     * @param over whether its slice is over
+     * @param comes whether the only work is a new G that another M will probably take
+     * @param asked whether sysmon has asked it to yield in this slice
+     */
+    public static boolean runsOn(boolean over, boolean comes, boolean asked) {
+        return !over || comes && !asked;
+    }
+
+    /** Returns for how long, in ns, a goroutine that no point stops keeps its P at least, while {@code strays} strays want CPUs too. */
+    public static long patience(long slice, int strays, int cpus) {
+        return slice << Math.min(strays / cpus, MAX_DOUBLINGS);
+    }
+
+    /**
+     * Returns whether a goroutine that was in a system call at an earlier scan too keeps its P.
+     *
+     * @param waits whether work waits for the P
+     * @param others the number of Ms that spin and of Ps that are idle
+     * @param since the ns since the first scan that saw the call
+     */
+    public static boolean keepsInCall(boolean waits, int others, long since) {
+        return !waits && others > 0 && since < IN_CALL;
+    }
+
+    /**
+     * Returns how long before a scan a slice is assumed to have begun that was not timed, and that the scan before did not see, ns.
+     *
+     * @param sinceScan the ns between the two scans
+     * @param least the least quantum
+     */
+    public static long assumedAge(long sinceScan, long least) {
+        return Math.min(sinceScan / 2, Math.min(MAX_EARLIER, least / 4));
+    }
+
+    /**
+     * Returns whether the begins of an M's slices are timed from now on.
+     *
+     * @param sinceRanOn the ns since a goroutine ran on from one scan to the next with others waiting
+     * @param slices the number of slices that have begun since the last scan, {@code nanos} ago
+     */
+    public static boolean isTimed(long sinceRanOn, int slices, long nanos) {
+        return sinceRanOn <= TIMED_FOR | slices * FEW <= nanos;
+    }
+}
