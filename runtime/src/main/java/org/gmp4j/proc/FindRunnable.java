@@ -4,6 +4,7 @@ package org.gmp4j.proc;
 import org.gmp4j.events.Ev;
 import org.gmp4j.lock.Note;
 import org.gmp4j.lock.SchedLock;
+import org.gmp4j.policy.Spin;
 import org.gmp4j.queue.GlobalRunq;
 import org.gmp4j.queue.Idle;
 import org.gmp4j.queue.Runq;
@@ -44,9 +45,6 @@ final class FindRunnable {
      * CPU for as long as it gets it.
      */
     static final int AHEAD_PART = 4;
-    /** After this many wake-ups in a row that found no work, an M naps. */
-    private static final int IN_VAIN = 4;
-    private static final long NAP_NANOS = 50_000;
     /** The least time, in ns, between two polls of the network that precede the global queue: a poll is a system call. */
     private static final long POLL_EVERY = 50_000;
 
@@ -107,24 +105,23 @@ final class FindRunnable {
     /** Returns whether a spinner under a latency policy searches again: its time is not up, and the scheduler has not ended. */
     private static boolean mayGoOn(Machine m) {
         Thread.onSpinWait();
-        return (m.spinUntil == Long.MAX_VALUE || System.nanoTime() < m.spinUntil)
+        return (m.spinUntil == Spin.FOR_EVER || System.nanoTime() < m.spinUntil)
                 && Schedt.CLOSING.getAcquire(m.s.sched) != Scheduler.STOPPED;
     }
 
     /**
-     * Lets an M that was woken in vain a few times in a row sleep for {@link #NAP_NANOS} and search again. Goroutines on one P that ready
-     * each other wake an M whenever none spins, and that M finds nothing. While it naps it still counts as a spinner, so no other M is
-     * woken. Go's spinners are as slow: they sleep before they take from runnext.
+     * Lets an M that was woken in vain a few times in a row ({@link Spin}) sleep for {@link Spin#NAP} ns and search again. While it naps it
+     * still counts as a spinner.
      *
      * @return whether the M slept
      */
     private static boolean nap(Machine m) {
-        if (m.inVain < IN_VAIN) {
+        if (!Spin.naps(m.inVain)) {
             return false;
         }
-        m.inVain = IN_VAIN - 1; // One nap for each wake-up.
+        m.inVain = Spin.AFTER_NAP;
         PStat.NNAP.addOpaque(m.pp(), 1);
-        boolean _ = Note.sleep(M.parkAddress(m.mp), NAP_NANOS); // Ends by time only: the M is on no list, so no waker knows of it.
+        boolean _ = Note.sleep(M.parkAddress(m.mp), Spin.NAP); // Ends by time only: the M is on no list, so no waker knows of it.
         return true;
     }
 

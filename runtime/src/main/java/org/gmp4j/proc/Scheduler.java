@@ -18,6 +18,7 @@ import org.gmp4j.ffi.NativeException;
 import org.gmp4j.ffi.gmp.m;
 import org.gmp4j.ffi.gmp.schedt;
 import org.gmp4j.lock.SchedLock;
+import org.gmp4j.policy.Spin;
 import org.gmp4j.print.Stderr;
 import org.gmp4j.print.ThrowableText;
 import org.gmp4j.queue.VictimOrder;
@@ -115,10 +116,8 @@ public final class Scheduler {
      * Ps since, and the wake-up is not needed.
      */
     public long monitorPaidAt;
-    /** Whether a spinner has found work since an M last woke a stand-in. Used by a latency policy. A hint, written by all Ms. */
-    boolean spinnerFound;
-    /** Whether the last M with a stand-in ran out of work before a spinner found any. Used by a latency policy. A hint of all Ms. */
-    boolean spunInVain;
+    /** Whether spinners are of use, for a latency policy. */
+    final Spin spin = new Spin();
     /** Set while a thread takes a P by its {@link Gate}, which at most one thread does at a time. */
     final AtomicBoolean taker = new AtomicBoolean();
 

@@ -5,6 +5,7 @@ import java.lang.invoke.VarHandle;
 
 import org.gmp4j.lock.Note;
 import org.gmp4j.lock.SchedLock;
+import org.gmp4j.policy.Spin;
 import org.gmp4j.queue.Idle;
 import org.gmp4j.queue.Runq;
 import org.gmp4j.struct.M;
@@ -46,9 +47,8 @@ import org.gmp4j.struct.Throw;
  *
  * <p>A spinner that was woken may wait for a CPU: the kernel queues it behind the thread that runs on its last CPU, and for a while no
  * other CPU takes it from there. In Go no other M is woken for work that is submitted meanwhile, though a P and a CPU are idle. So the word
- * of nmspinning also counts the spinners on their way, which were woken and do not run yet. When all spinners are on their way and
- * the last one was woken more than {@link #LATE_NANOS} ago, they are late, and a submitter wakes one more M. It wakes the next only
- * after twice that time, and so on, as each late M holds a P that others might want. {@code wokenat} is stored before the CAS that
+ * of nmspinning also counts the spinners on their way, which were woken and do not run yet. When all spinners are on their way and are
+ * late ({@link Spin}), a submitter wakes one more M. {@code wokenat} is stored before the CAS that
  * counts the M and read after the count, so a reader never sees the time of an earlier M. The reader reads the clock before wokenat,
  * so a delay between the two makes the M seem younger, not older. An M that is awake searches as if the Ms on their way did not
  * exist: neither their number nor their Ps keep it from spinning, and it leaves its last check to none of them.
@@ -61,10 +61,6 @@ import org.gmp4j.struct.Throw;
  * the sleeping M directly (often the submitter is about to block, and the G would have run on the submitter's P, caches warm).
  */
 final class Wakep {
-    /** After this long, ns, an M that was woken is late. An idle CPU of a virtual machine may need some 30 µs to run it. */
-    private static final long LATE_NANOS = 50_000;
-    /** The time, ns, that an M with a new thread gets in addition. */
-    private static final long NEW_THREAD_NANOS = 150_000;
     private Wakep() {
     }
 
@@ -83,7 +79,7 @@ final class Wakep {
         if (spinners != 0) {
             int spinning = Schedt.spinning(spinners);
             if (Schedt.onTheirWay(spinners) == spinning && Schedt.NPIDLE.getVolatile(sched) != 0
-                    && System.nanoTime() - Schedt.WOKENAT.getOpaque(sched) > LATE_NANOS * spinning) {
+                    && Spin.isLate(System.nanoTime() - Schedt.WOKENAT.getOpaque(sched), spinning)) {
                 wakepSlow(s, spinners);
             }
             return;
@@ -131,7 +127,7 @@ final class Wakep {
 
     /** Extends the time after which the M that was counted last is late: its thread is new, and takes longer to run. */
     static void isNew(long sched) {
-        Schedt.WOKENAT.setOpaque(sched, System.nanoTime() + NEW_THREAD_NANOS);
+        Schedt.WOKENAT.setOpaque(sched, System.nanoTime() + Spin.NEW_THREAD);
     }
 
     /** Counts one spinner on its way less, as there was no P or no M to wake. */
@@ -162,16 +158,14 @@ final class Wakep {
     }
 
     /**
-     * Returns whether enough others spin: half as many as there are busy Ps (Go's rule), or half as many as there are Ps. Spinners on
-     * their way do not count, and their Ps do not count as busy. One M may always spin, as a lone M has to be able to search.
+     * Returns whether enough others spin. Spinners on their way do not count, and their Ps do not count as busy.
      *
      * @param others the word of nmspinning without the caller
      */
     private static boolean enough(long sched, long others) {
-        int procs = Schedt.GOMAXPROCS.getOpaque(sched);
         int onTheirWay = Schedt.onTheirWay(others);
         int n = Schedt.spinning(others) - onTheirWay;
-        return n != 0 && (n >= Math.max(1, procs / 2) || 2 * n >= procs - Schedt.NPIDLE.getVolatile(sched) - onTheirWay);
+        return Spin.isEnough(n, Schedt.GOMAXPROCS.getOpaque(sched), Schedt.NPIDLE.getVolatile(sched) + onTheirWay);
     }
 
     /**
@@ -183,7 +177,7 @@ final class Wakep {
         long sched = m.s.sched;
         if (m.hasStandIn) {
             m.hasStandIn = false;
-            m.s.spunInVain = !m.s.spinnerFound;
+            m.s.spin.ends();
         }
         for (;;) {
             long spinners = Schedt.NMSPINNING.getVolatile(sched);
@@ -203,7 +197,7 @@ final class Wakep {
         M.SPINNING.setOpaque(m.mp, 1);
         Schedt.NEEDSPINNING.setVolatile(m.s.sched, 0);
         long nanos = m.s.config.spinNanos();
-        m.spinUntil = nanos == 0 ? 0 : nanos == Long.MAX_VALUE ? Long.MAX_VALUE : System.nanoTime() + nanos;
+        m.spinUntil = Spin.isLimited(nanos) ? System.nanoTime() + nanos : nanos;
     }
 
     /**
@@ -230,31 +224,23 @@ final class Wakep {
     }
 
     /**
-     * Wakes another M to spin in place of the caller, which has found work, so that a spinner is ready for new work. Called under a
-     * latency policy only.
-     *
-     * <p>That is of no use where a single goroutine waits again and again, for a short sleep or a socket, and all other Ps are idle: the
-     * M that was woken finds that goroutine the next time, and wakes the first M again, each time through the kernel. So an M that runs
-     * out of work notes in {@link Scheduler#spunInVain} whether no spinner has found work since it woke its stand-in. If so, an M that
-     * is alone at work wakes no other, and spins itself when it runs out of work. These fields are hints, and are not ordered.
+     * Wakes another M to spin in place of the caller, which has found work, so that a spinner is ready for new work, unless that would be
+     * in vain ({@link Spin}). Called under a latency policy only.
      */
     private static void standIn(Machine m) {
         Scheduler s = m.s;
         int idle = Schedt.NPIDLE.getVolatile(s.sched);
-        if (idle != 0 && idle >= Schedt.GOMAXPROCS.getOpaque(s.sched) - 1) {
-            if (s.spunInVain) {
+        if (Spin.isAlone(idle, Schedt.GOMAXPROCS.getOpaque(s.sched))) {
+            if (s.spin.inVain) {
                 lookAfterIt(s);
             } else {
-                s.spinnerFound = false;
+                s.spin.begins();
                 m.hasStandIn = true;
                 wakep(s);
             }
             return;
         }
-        if (!s.spinnerFound || s.spunInVain) { // A store without need would take the cache line from other CPUs.
-            s.spinnerFound = true;
-            s.spunInVain = false;
-        }
+        s.spin.finds();
         if (idle != 0) {
             wakep(s);
         }

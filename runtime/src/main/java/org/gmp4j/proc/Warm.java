@@ -43,6 +43,9 @@ final class Warm {
         "Inject", "Mcall", "Collected", "Preempt", "Wakep", "Park", "Outside", "Checkdead", "Newproc", "Goexit0", "FindRunnable", "Tracing",
         "Recorder", "Recorder$Taken"};
 
+    /** The policies that an M or sysmon may first ask when there is no memory. */
+    private static final String[] POLICIES = {"Pacing", "Slice", "Spin"};
+
     private static final IntField INT = Mem.intField(p.layout(), "id");
     private static final LongField LONG = Mem.longField(p.layout(), "link");
     private static final int GS = 8;
@@ -69,9 +72,14 @@ final class Warm {
     private static void load() {
         UnfinishedSwitches.rehearse();
         boolean _ = Newm.rehearse();
-        for (String name : CLASSES) {
+        load("org.gmp4j.proc.", CLASSES);
+        load("org.gmp4j.policy.", POLICIES);
+    }
+
+    private static void load(String prefix, String[] names) {
+        for (String name : names) {
             try {
-                Class<?> _ = Class.forName("org.gmp4j.proc." + name);
+                Class<?> _ = Class.forName(prefix + name);
             } catch (ClassNotFoundException e) {
                 throw new AssertionError(e);
             }

@@ -63,15 +63,15 @@ class LatencySpinTest {
     @Test
     void whoIsAloneHasASpinnerReady() {
         alone(m -> {
-            m.s.spunInVain = false;
-            m.s.spinnerFound = true;
+            m.s.spin.inVain = false;
+            m.s.spin.found = true;
             long before = spins(m.s);
             found(m);
             while (spins(m.s) == before) {
                 Thread.onSpinWait();
             }
             assertTrue(m.hasStandIn);
-            assertFalse(m.s.spinnerFound);
+            assertFalse(m.s.spin.found);
         });
     }
 
@@ -79,7 +79,7 @@ class LatencySpinTest {
     @Test
     void afterASpinInVainItWakesNobody() {
         alone(m -> {
-            m.s.spunInVain = true;
+            m.s.spin.inVain = true;
             found(m);
             assertEquals(0, Schedt.NMSPINNING.getVolatile(m.s.sched));
         });
@@ -90,12 +90,12 @@ class LatencySpinTest {
     @ValueSource(booleans = {false, true})
     void whetherItWasInVain(boolean foundSomething) {
         alone(m -> {
-            m.s.spunInVain = foundSomething;
+            m.s.spin.inVain = foundSomething;
             long _ = Schedt.addSpinners(m.s.sched, Schedt.SPINS); // So that it need not spin itself.
             m.hasStandIn = true;
-            m.s.spinnerFound = foundSomething;
+            m.s.spin.found = foundSomething;
             assertFalse(Wakep.becomeSpinning(m));
-            assertEquals(!foundSomething, m.s.spunInVain);
+            assertEquals(!foundSomething, m.s.spin.inVain);
             assertFalse(m.hasStandIn);
             long _ = Schedt.addSpinners(m.s.sched, -Schedt.SPINS);
         });
@@ -120,14 +120,14 @@ class LatencySpinTest {
     @Test
     void whoNeedNotSpinHasNone() {
         alone(m -> {
-            m.s.spunInVain = false;
-            m.s.spinnerFound = true;
+            m.s.spin.inVain = false;
+            m.s.spin.found = true;
             long _ = Schedt.addSpinners(m.s.sched, Schedt.SPINS + Schedt.IS_ON_ITS_WAY);
             M.SPINNING.setOpaque(m.mp, 1);
             Wakep.begun(m);
             assertEquals(Schedt.SPINS, Schedt.NMSPINNING.getVolatile(m.s.sched));
             assertFalse(m.hasStandIn);
-            assertTrue(m.s.spinnerFound);
+            assertTrue(m.s.spin.found);
             long _ = Schedt.addSpinners(m.s.sched, -Schedt.SPINS);
         });
     }
@@ -139,11 +139,11 @@ class LatencySpinTest {
             Scheduler s = gmp.scheduler();
             AtomicBoolean inVain = new AtomicBoolean(true);
             gmp.run(() -> {
-                s.spunInVain = true;
-                s.spinnerFound = false;
+                s.spin.inVain = true;
+                s.spin.found = false;
                 AtomicBoolean ran = new AtomicBoolean();
                 Go.go(() -> { // It is stolen: its starter keeps its own P.
-                    inVain.set(s.spunInVain);
+                    inVain.set(s.spin.inVain);
                     ran.set(true);
                 });
                 while (!ran.get()) {
@@ -151,7 +151,7 @@ class LatencySpinTest {
                 }
             });
             assertFalse(inVain.get());
-            assertTrue(s.spinnerFound);
+            assertTrue(s.spin.found);
         }
     }
 
@@ -163,7 +163,7 @@ class LatencySpinTest {
             M.SPINNING.setOpaque(m.mp, 1);
             AtomicBoolean ran = new AtomicBoolean();
             Go.go(() -> ran.set(true));
-            m.s.spunInVain = true;
+            m.s.spin.inVain = true;
             Wakep.resetspinning(m);
             while (!ran.get()) {
                 Thread.onSpinWait();
