@@ -233,7 +233,7 @@ struct p {
     /* Written by sysmon. */
     struct sysmontick sysmontick GMP_ALIGNED;
     uint32_t globaldue;    /* sysmon: whether the P's next G is to come from the global queue, and from which part of it: 0 (no),
-                              GlobalRunq.DUE, POLLED_DUE; the owner: 0 when it takes a G from there */
+                              Turns.DUE, POLLED_DUE; the owner: 0 when it takes a G from there */
     uint32_t longcall;     /* sysmon, before it takes the P from a system call: whether the call lasted; read by the M after the
                               call */
 

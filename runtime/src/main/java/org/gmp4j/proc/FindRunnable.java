@@ -5,6 +5,7 @@ import org.gmp4j.events.Ev;
 import org.gmp4j.lock.Note;
 import org.gmp4j.lock.SchedLock;
 import org.gmp4j.policy.Spin;
+import org.gmp4j.policy.Turns;
 import org.gmp4j.queue.GlobalRunq;
 import org.gmp4j.queue.Idle;
 import org.gmp4j.queue.Runq;
@@ -22,8 +23,7 @@ import org.gmp4j.struct.Schedt;
  *
  * <ol>
  * <li>due timers of this P
- * <li>the global queue, in every 61st time slice and when this P has passed over that queue for some quanta; at every 1,024th switch
- * the Gs in it that were not preempted
+ * <li>the global queue, where it has its turn ({@link Turns})
  * <li>runnext and the local ring
  * <li>the network, if the global queue is not empty and the last poll was not just now
  * <li>the global queue, a fair share
@@ -36,18 +36,6 @@ import org.gmp4j.struct.Schedt;
  * </ol>
  */
 final class FindRunnable {
-    /** In one time slice of this many the global queue comes first. Without that, two goroutines that ready each other starve it. */
-    private static final int GLOBAL_FIRST = 61;
-    /** At one switch in this many, a power of 2, a P takes Gs that were not preempted from the global queue ahead of its own Gs. */
-    static final int AHEAD = 1_024;
-    /**
-     * Between two such takes the P's other Gs run for at least this part of the least quantum, because a G that was taken may use the
-     * CPU for as long as it gets it.
-     */
-    static final int AHEAD_PART = 4;
-    /** The least time, in ns, between two polls of the network that precede the global queue: a poll is a system call. */
-    private static final long POLL_EVERY = 50_000;
-
     private FindRunnable() {
     }
 
@@ -126,17 +114,7 @@ final class FindRunnable {
     }
 
     /**
-     * Takes from the global queue ahead of the P's own Gs where one of three rules says so:
-     * <ol>
-     * <li>The P begins a slice whose number is a multiple of {@link #GLOBAL_FIRST}.
-     * <li>Sysmon has seen the P pass over the queue for some time slices ({@code GlobalTurn}). That may be much sooner.
-     * <li>The P makes a switch whose number is a multiple of {@link #AHEAD}. This rule takes only Gs that were not preempted.
-     * </ol>
-     *
-     * <p>The third rule is for Gs that threads without a P start or wake. (Go has no such threads.) Two goroutines that ready each other
-     * share one slice. Goroutines that timers ready each begin a new one. Where both occur, no slice lasts a quantum, so the pair is never
-     * preempted and the ring is never empty. Slices are too few for the first rule, and the second takes one G in several quanta, while
-     * more of them may arrive. Without the third rule such Gs would wait for seconds, or for ever.
+     * Takes from the global queue ahead of the P's own Gs where {@link Turns} says so.
      *
      * <p>The common path has a single branch for all rules: C2 omits a branch that was never taken, and discards the compiled code when
      * the branch is first taken.
@@ -145,12 +123,12 @@ final class FindRunnable {
      */
     private static long globalFirst(Machine m, long pp) {
         long sched = m.s.sched;
-        int slice = Integer.remainderUnsigned(P.SCHEDTICK.get(pp), GLOBAL_FIRST) * (1 - GlobalRunq.anyDue(P.GLOBALDUE.getOpaque(pp)));
-        int switches = (int) (P.NSWITCH.getOpaque(pp) + P.NINPLACE.getOpaque(pp)) & AHEAD - 1;
-        if (slice * switches != 0 || Schedt.RUNQSIZE.getOpaque(sched) == 0) {
+        int global = Turns.untilGlobal(P.SCHEDTICK.get(pp), P.GLOBALDUE.getOpaque(pp));
+        int ahead = Turns.untilAhead(P.NSWITCH.getOpaque(pp) + P.NINPLACE.getOpaque(pp));
+        if (global * ahead != 0 || Schedt.RUNQSIZE.getOpaque(sched) == 0) {
             return 0;
         }
-        if (slice != 0) {
+        if (global != 0) {
             return ahead(m, pp);
         }
         SchedLock.lock(sched);
@@ -160,18 +138,19 @@ final class FindRunnable {
     }
 
     private static long ahead(Machine m, long pp) {
-        Processor pr = m.s.proc(pp);
-        int tick = P.SCHEDTICK.get(pp);
-        if (!pr.isAheadAgain(m.s.quantum.least() / AHEAD_PART, P.NSWITCH.getOpaque(pp) + P.NINPLACE.getOpaque(pp), tick)) {
+        Turns turns = m.s.proc(pp).turns;
+        int slice = P.SCHEDTICK.get(pp);
+        long switches = P.NSWITCH.getOpaque(pp) + P.NINPLACE.getOpaque(pp);
+        if (!turns.isAheadAgain(m.s.quantum.least(), switches, slice, System.nanoTime())) {
             return 0;
         }
         long sched = m.s.sched;
         SchedLock.lock(sched);
-        long gp = GlobalRunq.globrunqgetahead(sched, pp, pr.sliceLasts(tick));
+        long gp = GlobalRunq.globrunqgetahead(sched, pp, turns.sliceLasts(slice));
         SchedLock.unlock(sched);
         if (gp != 0) {
             PStat.NGLOBAL.addOpaque(pp, 1);
-            pr.ahead++;
+            turns.takenAhead++;
             Wakep.wakep(m.s); // The G of runnext is now in a queue, as work for other Ps. The unlock is wakep's fence.
         }
         return gp;
@@ -255,7 +234,7 @@ final class FindRunnable {
             return false;
         }
         long last = Schedt.LASTPOLL.getVolatile(s.sched);
-        return last != 0 && System.nanoTime() - last >= POLL_EVERY;
+        return last != 0 && Turns.isPollDue(System.nanoTime() - last);
     }
 
     private static long beforeGlobal(Machine m, long pp) {

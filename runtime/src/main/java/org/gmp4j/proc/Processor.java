@@ -3,6 +3,7 @@ package org.gmp4j.proc;
 
 import java.util.Arrays;
 
+import org.gmp4j.policy.Turns;
 import org.jspecify.annotations.Nullable;
 
 /** The Java side of a P. Its free stacks, which dead goroutines have left, are touched only by the M that holds the P. */
@@ -13,17 +14,8 @@ public final class Processor {
     public final long pp;
     /** Sysmon's notes on this P. */
     public final Monitor.Watched watched;
-    /**
-     * How many times this P has taken from the global queue ahead of preempted Gs ({@code FindRunnable.globalFirst}). Written by the
-     * owner, read by sysmon without order. If sysmon misses the last one, the preempted Gs may become due a little later.
-     */
-    public long ahead;
-    /** The number of switches when {@link #isAheadAgain} last returned true. The next three fields are the owner's. */
-    private long aheadSwitches;
-    /** A time, by nanoTime, since which the P has run only Gs that it did not take ahead, as far as is known. */
-    private long othersSince = System.nanoTime();
-    /** The time slice, by {@code p.schedtick}, that ran at {@link #othersSince}. */
-    private int othersSlice;
+    /** Whose turn it is on this P. Used by the owner; sysmon reads a count. */
+    public final Turns turns = new Turns(System.nanoTime());
     private final GStack[] free = new GStack[LOCAL];
     private int n;
     /** The NUMA node of all its CPUs; see {@link #node()}. */
@@ -43,33 +35,6 @@ public final class Processor {
     Processor(long pp, Monitor monitor) {
         this.pp = pp;
         watched = monitor.ofP();
-    }
-
-    /**
-     * Returns whether the P's other Gs have run for at least {@code nanos} since this last returned true, which lets the P take from the
-     * global queue ahead again. The first call after that only begins to measure, because the G that was taken may have run until then.
-     * Called by the owner only.
-     *
-     * @param switches the number of the P's switches so far
-     * @param tick {@code p.schedtick}
-     */
-    boolean isAheadAgain(long nanos, long switches, int tick) {
-        long now = System.nanoTime();
-        if (switches - aheadSwitches <= FindRunnable.AHEAD) {
-            othersSince = now;
-            othersSlice = tick;
-            return false;
-        }
-        if (now - othersSince < nanos) {
-            return false;
-        }
-        aheadSwitches = switches;
-        return true;
-    }
-
-    /** Returns whether slice {@code tick} is still the one in which {@link #isAheadAgain} began to measure. Called by the owner only. */
-    boolean sliceLasts(int tick) {
-        return tick == othersSlice;
     }
 
     /** Takes a free stack; null when there is none. Called by the owner only. */

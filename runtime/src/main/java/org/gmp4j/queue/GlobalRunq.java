@@ -3,6 +3,7 @@ package org.gmp4j.queue;
 
 import org.gmp4j.ffi.gmp.gqueue;
 import org.gmp4j.ffi.gmp.schedt;
+import org.gmp4j.policy.Turns;
 import org.gmp4j.struct.G;
 import org.gmp4j.struct.Mem;
 import org.gmp4j.struct.P;
@@ -27,28 +28,7 @@ public final class GlobalRunq {
     private static final long HEAD = Mem.offset(gqueue.layout(), "head");
     private static final long TAIL = Mem.offset(gqueue.layout(), "tail");
 
-    /** {@code p.globaldue}: the global queue is not due on this P. */
-    public static final int NOT_DUE = 0;
-    /** {@code p.globaldue}: the P is to take one G that the poller did not find. */
-    public static final int DUE = 1;
-    /** {@code p.globaldue}: the P is to take a share of the Gs that the poller found. */
-    public static final int POLLED_DUE = 3;
-
-    /**
-     * The most Gs that a P takes at once, one to run and the others for its ring. While the kernel gives the CPU of the P's thread to
-     * another thread, they wait, and Gs that came later go before them on other Ps. So a take is small; Go's is half a ring. Larger takes
-     * would save a few locked operations for each G.
-     */
-    static final int MOST_TAKEN = 4;
-    /** The most preempted Gs that a search passes over. The search holds sched.lock, hence the limit. */
-    static final int MOST_PASSED = 64;
-
     private GlobalRunq() {
-    }
-
-    /** Returns 1 if a value of {@code p.globaldue} says that the global queue is due, else 0. */
-    public static int anyDue(int globaldue) {
-        return globaldue & 1;
     }
 
     /** Returns the address of {@code sched.runq}. */
@@ -159,7 +139,7 @@ public final class GlobalRunq {
      * that becomes ready meanwhile would wait behind all of them. (In Go it does.) A share that begins with Gs that the poller found
      * contains no others.
      *
-     * @param max the most Gs to take; 0 for no limit but the share, {@link #MOST_TAKEN}, and the room in the P's ring
+     * @param max the most Gs to take; 0 for no limit but the share, {@link Turns#MOST_TAKEN}, and the room in the P's ring
      * @return 0 when the queue is empty
      */
     public static long globrunqget(long sched, long pp, int max) {
@@ -218,12 +198,12 @@ public final class GlobalRunq {
 
     /** Returns a P's fair share of the Gs in all lists. */
     private static int share(long sched) {
-        return Schedt.RUNQSIZE.getOpaque(sched) / Schedt.GOMAXPROCS.getOpaque(sched) + 1;
+        return Turns.share(Schedt.RUNQSIZE.getOpaque(sched), Schedt.GOMAXPROCS.getOpaque(sched));
     }
 
-    /** Returns how many of {@code n} Gs the P may take: one to run and as many as fit into its ring, {@link #MOST_TAKEN} at most. */
+    /** Returns how many of {@code n} Gs the P may take. */
     private static int fits(long pp, int n) {
-        return Math.min(Math.min(n, MOST_TAKEN), Runq.LEN - Runq.size(pp) + 1);
+        return Turns.most(n, Runq.LEN - Runq.size(pp));
     }
 
     /**
@@ -231,24 +211,18 @@ public final class GlobalRunq {
      * ahead of preempted Gs in front of them. The preempted ones are not delayed beyond that: {@code p.globaldue} stays as it is, and the
      * caller counts such takes apart. The caller is the P's owner and holds the lock.
      *
-     * <p>The G in runnext must not stay there. It would inherit the slice that begins now; its successors in runnext would do so again at
-     * each such take, so that no slice ended and the ring starved.
-     * <ul>
-     * <li>If the slice is old ({@code lasts}), or the ring is full, the G goes to the global queue as if it had been preempted. At the
-     * end of the ring, goroutines that ready each other would run again and again before preempted ones. A G that is new in runnext
-     * loses only the rest of an old slice.
-     * <li>Otherwise the G has perhaps not run yet, and goes to the end of the ring.
-     * </ul>
+     * <p>The G in runnext does not stay there ({@link Turns}): if the slice is old, or the ring is full, it goes to the global queue as if
+     * it had been preempted, otherwise to the end of the ring.
      *
      * @param lasts whether the current slice is at least as old as the time for which the P's other Gs had to run
-     * @return 0 when there is no such G, or more than {@value #MOST_PASSED} preempted Gs precede it
+     * @return 0 when there is no such G, or more than {@value Turns#MOST_PASSED} preempted Gs precede it
      */
     public static long globrunqgetahead(long sched, long pp, boolean lasts) {
         long list = common(sched);
         long before = 0;
         long gp = head(list);
         for (int i = 0; gp != 0 && G.PREEMPT.getOpaque(gp) != 0; i++) {
-            if (i == MOST_PASSED) {
+            if (i == Turns.MOST_PASSED) {
                 return 0;
             }
             before = gp;
@@ -269,22 +243,20 @@ public final class GlobalRunq {
     }
 
     /**
-     * Takes from the part of the queue that {@code p.globaldue} names, and sets that to NOT_DUE. It takes either a share of the Gs that
-     * the poller found, or one G that the poller did not find; a share of the former if there are none of the latter. When globaldue
-     * names no part, the call is made because of the slice's number, and the two parts alternate: such numbers are multiples of an odd
-     * number, so every second one is odd. The caller is the P's owner and holds the lock.
+     * Takes from the part of the queue whose turn it is ({@link Turns#isOfPolled}), and sets {@code p.globaldue} to NOT_DUE. It takes
+     * either a share of the Gs that the poller found, or one G that the poller did not find; a share of the former if there are none of the
+     * latter. The caller is the P's owner and holds the lock.
      *
      * @return 0 when the part that is due is empty
      */
     public static long globrunqturn(long sched, long pp) {
         long polled = Schedt.RUNQPOLLED.getOpaque(sched);
         int due = P.GLOBALDUE.getOpaque(pp);
-        P.GLOBALDUE.setOpaque(pp, NOT_DUE);
+        P.GLOBALDUE.setOpaque(pp, Turns.NOT_DUE);
         if (polled == 0) {
-            return due == POLLED_DUE ? 0 : globrunqget(sched, pp, 1); // 0: another P has taken the Gs that the poller found.
+            return due == Turns.POLLED_DUE ? 0 : globrunqget(sched, pp, 1); // 0: another P has taken the Gs that the poller found.
         }
-        boolean ofPolled = due == POLLED_DUE || due == NOT_DUE && (P.SCHEDTICK.get(pp) & 1) != 0;
-        long gp = ofPolled ? 0 : popBehind(sched, pp, polled);
+        long gp = Turns.isOfPolled(due, P.SCHEDTICK.get(pp)) ? 0 : popBehind(sched, pp, polled);
         if (gp == 0) {
             return globrunqget(sched, pp, 0);
         }
@@ -306,7 +278,7 @@ public final class GlobalRunq {
 
     private static void taken(long pp) {
         PStat.NGLOBAL.addOpaque(pp, 1);
-        P.GLOBALDUE.setOpaque(pp, NOT_DUE);
+        P.GLOBALDUE.setOpaque(pp, Turns.NOT_DUE);
     }
 
     /** Takes the head of {@code sched.runq}, or of a node's list if that is empty. 0 when all are. The caller holds the lock. */

@@ -13,6 +13,7 @@ import java.util.concurrent.locks.LockSupport;
 
 import org.gmp4j.Chan;
 import org.gmp4j.Go;
+import org.gmp4j.policy.Turns;
 import org.gmp4j.struct.P;
 import org.gmp4j.struct.Schedt;
 import org.gmp4j.testing.TestGmp;
@@ -27,9 +28,7 @@ class ArrivalsTest {
     private static final int PARTS = 1_000;
     private static final int ROUNDS = 5;
     private static final long PATIENCE = 30_000_000_000L;
-    private static final long LONG = 1_000_000_000_000L;
     private static final long PART = 10_000_000;
-    private static final long SWITCHES = 1_000_000_000_000L;
 
     /** How a goroutine arrives. */
     private enum By {
@@ -188,7 +187,7 @@ class ArrivalsTest {
                 spin(); // Longer than the others must have run.
                 long pp = st.machine().pp();
                 P.SCHEDTICK.setOpaque(pp, 1);
-                P.NSWITCH.setOpaque(pp, (long) PARTS * FindRunnable.AHEAD - P.NINPLACE.getOpaque(pp));
+                P.NSWITCH.setOpaque(pp, (long) PARTS * Turns.AHEAD - P.NINPLACE.getOpaque(pp));
                 long _ = Schedt.addSpinners(s.sched, -Schedt.SPINS);
                 GStack.exit(st);
             });
@@ -221,49 +220,6 @@ class ArrivalsTest {
             back.recv();
         }
         there.close();
-    }
-
-    /** What is taken ahead of its turn may need the CPU for long: then the others have it for a while first. */
-    @Test
-    void notAgainAtOnce() {
-        try (TestGmp gmp = TestGmp.procs(1)) {
-            Processor pr = gmp.scheduler().procs()[0];
-            gmp.run(() -> { // On the P, so that nobody else asks.
-                GStack st = GStack.enter();
-                long switches = SWITCHES;
-                assertFalse(pr.isAheadAgain(LONG, switches, 1));
-                assertTrue(pr.isAheadAgain(0, switches, 1));
-                boolean waits = false;
-                for (int i = 0; i < ROUNDS && !waits; i++) { // The thread may lose its CPU in between.
-                    spin();
-                    switches += FindRunnable.AHEAD;
-                    assertFalse(pr.isAheadAgain(PART, switches, 1), "it may have run until now");
-                    waits = !pr.isAheadAgain(PART, switches + FindRunnable.AHEAD, 1);
-                    spin();
-                    switches += 2 * FindRunnable.AHEAD;
-                    assertTrue(!waits || pr.isAheadAgain(PART, switches, 1));
-                }
-                assertTrue(waits);
-                GStack.exit(st);
-            });
-        }
-    }
-
-    /** What runs in a slice that began after that did is not taken for one that has had its slice. */
-    @Test
-    void aSliceLasts() {
-        try (TestGmp gmp = TestGmp.procs(1)) {
-            Processor pr = gmp.scheduler().procs()[0];
-            gmp.run(() -> {
-                GStack st = GStack.enter();
-                assertTrue(pr.isAheadAgain(0, SWITCHES, 1));
-                assertFalse(pr.isAheadAgain(0, SWITCHES + FindRunnable.AHEAD, 2));
-                assertTrue(pr.isAheadAgain(0, SWITCHES + 2 * FindRunnable.AHEAD, 2));
-                assertTrue(pr.sliceLasts(2));
-                assertFalse(pr.sliceLasts(3));
-                GStack.exit(st);
-            });
-        }
     }
 
     private static void spin() {

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.util.stream.LongStream;
 
 import org.gmp4j.ffi.gmp.schedt;
+import org.gmp4j.policy.Turns;
 import org.gmp4j.struct.G;
 import org.gmp4j.struct.P;
 import org.gmp4j.struct.PStat;
@@ -144,17 +145,17 @@ class GlobalRunqTest {
             GlobalRunq.globrunqput(f.sched, g[2]);
             GlobalRunq.globrunqputpolled(f.sched, g[0], g[0], 1);
             GlobalRunq.globrunqputpolled(f.sched, g[1], g[1], 1);
-            P.GLOBALDUE.setOpaque(pp, GlobalRunq.POLLED_DUE);
+            P.GLOBALDUE.setOpaque(pp, Turns.POLLED_DUE);
             assertEquals(f.name(g[0]), f.name(GlobalRunq.globrunqturn(f.sched, pp)));
-            assertEquals(GlobalRunq.NOT_DUE, P.GLOBALDUE.getOpaque(pp));
+            assertEquals(Turns.NOT_DUE, P.GLOBALDUE.getOpaque(pp));
             assertEquals(f.name(g[1]), f.name(Runq.runqget(pp)));
             assertEquals(0, Runq.size(pp));
-            P.GLOBALDUE.setOpaque(pp, GlobalRunq.POLLED_DUE);
+            P.GLOBALDUE.setOpaque(pp, Turns.POLLED_DUE);
             assertEquals(0, GlobalRunq.globrunqturn(f.sched, pp), "others are not meant");
-            assertEquals(GlobalRunq.NOT_DUE, P.GLOBALDUE.getOpaque(pp));
-            P.GLOBALDUE.setOpaque(pp, GlobalRunq.DUE);
+            assertEquals(Turns.NOT_DUE, P.GLOBALDUE.getOpaque(pp));
+            P.GLOBALDUE.setOpaque(pp, Turns.DUE);
             assertEquals(f.name(g[2]), f.name(GlobalRunq.globrunqget(f.sched, pp, 0)));
-            assertEquals(GlobalRunq.NOT_DUE, P.GLOBALDUE.getOpaque(pp), "that was the turn");
+            assertEquals(Turns.NOT_DUE, P.GLOBALDUE.getOpaque(pp), "that was the turn");
         }
     }
 
@@ -169,14 +170,14 @@ class GlobalRunqTest {
             }
             G.PREEMPT.setOpaque(g[0], 1);
             G.PREEMPT.setOpaque(g[3], 1);
-            P.GLOBALDUE.setOpaque(pp, GlobalRunq.DUE);
+            P.GLOBALDUE.setOpaque(pp, Turns.DUE);
             assertEquals(f.name(g[1]), f.name(GlobalRunq.globrunqgetahead(f.sched, pp, true)));
             assertEquals(f.name(g[2]), f.name(Runq.runqget(pp)));
             assertEquals(0, Runq.size(pp));
             assertEquals(f.name(g[4]), f.name(GlobalRunq.globrunqgetahead(f.sched, pp, true)));
             assertEquals(g[3], GlobalRunq.tail(GlobalRunq.common(f.sched)));
             assertEquals(0, GlobalRunq.globrunqgetahead(f.sched, pp, true));
-            assertEquals(GlobalRunq.DUE, P.GLOBALDUE.getOpaque(pp));
+            assertEquals(Turns.DUE, P.GLOBALDUE.getOpaque(pp));
             assertEquals(f.name(g[0]), f.name(GlobalRunq.globrunqturn(f.sched, pp)));
             assertEquals(f.name(g[3]), f.name(GlobalRunq.globrunqget(f.sched, pp, 0)));
             assertEquals(0, GlobalRunq.globrunqgetahead(f.sched, pp, true));
@@ -265,7 +266,7 @@ class GlobalRunqTest {
     @Test
     void notAheadOfAnyNumber() {
         try (FakeSched f = new FakeSched(1)) {
-            for (int i = 0; i <= GlobalRunq.MOST_PASSED; i++) {
+            for (int i = 0; i <= Turns.MOST_PASSED; i++) {
                 long gp = f.runnable();
                 GlobalRunq.globrunqput(f.sched, gp);
                 G.PREEMPT.setOpaque(gp, 1);
@@ -307,10 +308,10 @@ class GlobalRunqTest {
                 long gp = f.runnable();
                 GlobalRunq.globrunqputpolled(f.sched, gp, gp, 1);
             }
-            P.GLOBALDUE.setOpaque(pp, GlobalRunq.POLLED_DUE);
+            P.GLOBALDUE.setOpaque(pp, Turns.POLLED_DUE);
             assertEquals(Runq.LEN - 1, f.name(GlobalRunq.globrunqturn(f.sched, pp)));
             assertEquals(Runq.LEN, Runq.size(pp));
-            P.GLOBALDUE.setOpaque(pp, GlobalRunq.POLLED_DUE);
+            P.GLOBALDUE.setOpaque(pp, Turns.POLLED_DUE);
             assertEquals(Runq.LEN + 1, f.name(GlobalRunq.globrunqturn(f.sched, pp)));
             assertEquals(Runq.LEN, Runq.size(pp));
             assertEquals(Runq.LEN - 3, Schedt.RUNQSIZE.getOpaque(f.sched));
@@ -321,13 +322,13 @@ class GlobalRunqTest {
     @Test
     void fairShare() {
         for (int procs = 1; procs <= 4; procs++) {
-            for (int size = 0; size <= 4 * GlobalRunq.MOST_TAKEN; size++) {
+            for (int size = 0; size <= 4 * Turns.MOST_TAKEN; size++) {
                 for (int max : new int[] {0, 1, 3}) {
                     try (FakeSched f = new FakeSched(procs)) {
                         for (int i = 0; i < size; i++) {
                             GlobalRunq.globrunqput(f.sched, f.runnable());
                         }
-                        int share = Math.min(Math.min(size, size / procs + 1), GlobalRunq.MOST_TAKEN);
+                        int share = Math.min(Math.min(size, size / procs + 1), Turns.MOST_TAKEN);
                         int n = max == 0 ? share : Math.min(share, max);
                         long gp = GlobalRunq.globrunqget(f.sched, f.ps[0], max);
                         assertEquals(size == 0 ? -1 : 0, f.name(gp));

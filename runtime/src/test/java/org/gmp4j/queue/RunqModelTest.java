@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Random;
 
 import org.gmp4j.ffi.gmp.p;
+import org.gmp4j.policy.Turns;
 import org.gmp4j.struct.G;
 import org.gmp4j.testing.Raw;
 import org.junit.jupiter.api.AfterEach;
@@ -166,7 +167,7 @@ class RunqModelTest {
         int max = random.nextInt(3);
         long gp = GlobalRunq.globrunqget(f.sched, pp, max);
         int n = Math.min(global.size(), global.size() / 2 + 1);
-        n = Math.min(max == 0 ? n : Math.min(n, max), GlobalRunq.MOST_TAKEN);
+        n = Math.min(max == 0 ? n : Math.min(n, max), Turns.MOST_TAKEN);
         if (n == 0) {
             assertEquals(0, gp);
             return;

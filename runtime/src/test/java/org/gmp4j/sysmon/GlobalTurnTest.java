@@ -21,6 +21,7 @@ import org.gmp4j.Go;
 import org.gmp4j.ffi.gmp.p;
 import org.gmp4j.net.TcpConn;
 import org.gmp4j.net.TcpListener;
+import org.gmp4j.policy.Turns;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Machine;
 import org.gmp4j.proc.Processor;
@@ -71,7 +72,7 @@ class GlobalTurnTest {
                     // Sysmon, which looks at any time, comes to the same.
                     GLOBALTICK.set(pp, PStat.NGLOBAL.getOpaque(pp));
                     OTHERTICK.set(pp, -1);
-                    GLOBALWHEN.set(pp, System.nanoTime() - 2 * GlobalTurn.PASSED_OVER * LONG.toNanos());
+                    GLOBALWHEN.set(pp, System.nanoTime() - 2 * Turns.PASSED_OVER * LONG.toNanos());
                     P.GLOBALDUE.setOpaque(pp, 1);
                 } finally {
                     GStack.exit(st);
@@ -105,7 +106,7 @@ class GlobalTurnTest {
             });
             runs.await();
             gmp.go(() -> { });
-            long slices = GlobalTurn.PASSED_OVER * LONG.toNanos();
+            long slices = Turns.PASSED_OVER * LONG.toNanos();
             boolean due = false;
             try {
                 for (int i = 0; i < MAX_TRIES && !due; i++) { // The scheduler's own sysmon, whose clock is another, may take it back.
@@ -115,7 +116,7 @@ class GlobalTurnTest {
                     PStat.NLOCAL.addOpaque(pp, 1); // Another has run.
                     var _ = retake.look(now + slices / 3);
                     PStat.NGLOBAL.addOpaque(pp, 1); // One of the queue, ahead of the one whose turn it will be.
-                    pr.ahead++;
+                    pr.turns.takenAhead++;
                     var _ = retake.look(now + slices / 2);
                     assertEquals(0, P.GLOBALDUE.getOpaque(pp));
                     var _ = retake.look(now + slices + LONG.toNanos()); // That sysmon may have looked a moment after now.
