@@ -44,7 +44,7 @@ final class Warm {
         "Recorder", "Recorder$Taken"};
 
     /** The policies that an M or sysmon may first ask when there is no memory. */
-    private static final String[] POLICIES = {"Pacing", "Slice", "Spin", "Turns"};
+    private static final String[] POLICIES = {"Pacing", "Slice", "Spin", "Steal", "Turns"};
 
     private static final IntField INT = Mem.intField(p.layout(), "id");
     private static final LongField LONG = Mem.longField(p.layout(), "link");

@@ -2,34 +2,18 @@
 package org.gmp4j.queue;
 
 import org.gmp4j.affinity.StealOrder;
+import org.gmp4j.policy.Steal;
 import org.gmp4j.struct.P;
 import org.gmp4j.struct.PStat;
 import org.gmp4j.struct.Schedt;
 
 /**
- * {@code stealWork}: four walks over the other Ps. The last one also visits their timers and runnext. Each M has a StealWalk of its own,
- * and only that M calls it. It allocates nothing.
+ * {@code stealWork}: a search through the other Ps, in walks whose order {@link Steal} decides. Each M has a StealWalk of its own, and only
+ * that M calls it. It allocates nothing.
  *
- * <pre>
- *  order     walks 1 to 3                                  walk 4
- *  uniform   all Ps, from a random start, by a random      as walks 1 to 3
- *            step that is coprime to their number
- *  nearest   uniform over the Ps of each distance, the     as walks 1 to 3
- *            nearest first; every 16th search is uniform
- *  two       two Ps at random, the fuller one first        uniform
- * </pre>
- *
- * Each order's last walk visits every P, so the argument of {@code Wakep} about spinners holds for all three. Nearest first visits
- * every P on each walk too. Its uniform searches are for the case that near Ps are never empty.
- *
- * <p>Rejected: a sorted table of victims for each P, whose size grows with the square of the number of Ps; to visit distant Ps on the
- * last walk only, as work in a far node would wait for three walks in vain.
+ * <p>Rejected: a sorted table of victims for each P, whose size grows with the square of the number of Ps.
  */
 public abstract class StealWalk {
-    /** The number of walks of a search. */
-    private static final int TRIES = 4;
-    /** With nearest first, one search in this many is uniform. */
-    static final int UNIFORM_EVERY = 16;
     /** A result of a walk: the search is over, without a G. */
     private static final long END = -1;
 
@@ -84,14 +68,16 @@ public abstract class StealWalk {
         ranTimer = false;
         tried = 0;
         stolen = 0;
-        boolean near = order.kind == StealOrder.NEAREST && ++searches % UNIFORM_EVERY != 0;
+        boolean near = order.kind == StealOrder.NEAREST;
+        int search = near ? ++searches : 0;
         boolean two = order.kind == StealOrder.TWO;
         long gp = 0;
-        for (int i = 0; i < TRIES && gp == 0; i++) {
-            boolean last = i == TRIES - 1;
-            if (near) {
+        for (int i = 0; i < Steal.WALKS && gp == 0; i++) {
+            boolean last = Steal.isLast(i);
+            int walk = Steal.walk(near, two, search, i);
+            if (walk == Steal.BY_DISTANCE) {
                 gp = nearest(order, sched, pp, last, politeNanos);
-            } else if (two && !last) {
+            } else if (walk == Steal.OF_TWO) {
                 gp = two(order.all.count(), sched, pp, politeNanos);
             } else {
                 gp = uniform(order.all, sched, pp, last, politeNanos);

@@ -131,7 +131,7 @@ class StealWalkTest {
             try (Ps ps = new Ps(procs)) {
                 VictimOrder order = new VictimOrder(kind, procs, places);
                 Thief thief = new Thief();
-                for (int round = 0; round < 2 * StealWalk.UNIFORM_EVERY; round++) {
+                for (int round = 0; round < 2 * 16; round++) {
                     for (int at = 0; at < procs; at++) {
                         int self = (at + 1 + round) % procs;
                         if (self == at) {
@@ -161,9 +161,9 @@ class StealWalkTest {
             for (int p = 1; p < CPUS; p++) {
                 ps.give(p, 64);
             }
-            for (int search = 1; search <= 20 * StealWalk.UNIFORM_EVERY; search++) {
+            for (int search = 1; search <= 20 * 16; search++) {
                 assertNotEquals(0, thief.steal(order, ps.f.sched, ps.f.ps[0], 0));
-                boolean bound = search % StealWalk.UNIFORM_EVERY == 0;
+                boolean bound = search % 16 == 0;
                 if (!bound) {
                     assertEquals(16, thief.victim(), "the sibling");
                 } else {

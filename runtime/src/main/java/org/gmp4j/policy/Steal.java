@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.policy;
+
+/**
+ * Decides how an M without work walks through the other Ps. A search has {@value #WALKS} walks. The last one also visits their timers and
+ * runnext.
+ *
+ * <table>
+ * <caption>Rules</caption>
+ * <tr><td>The order is uniform.</td><td>All Ps, from a random start, by a random step that is coprime to their number.</td></tr>
+ * <tr><td>The order is nearest first.</td><td>As uniform, but over the Ps of each distance, the nearest first. This holds for the last walk
+ * too: if it alone visited distant Ps, work in a far node would wait for three walks in vain.</td></tr>
+ * <tr><td>The same, and the number of the M's search is a multiple of {@value #UNIFORM_EVERY}.</td><td>As uniform, for the case that near
+ * Ps are never empty.</td></tr>
+ * <tr><td>The order is that of two.</td><td>Two Ps at random, the fuller one first.</td></tr>
+ * <tr><td>The same, on the last walk.</td><td>As uniform.</td></tr>
+ * </table>
+ *
+ * <p>So the last walk visits every P in each order. The argument of {@code Wakep} about spinners relies on that.
+ */
+public final class Steal {
+    /** The number of walks of a search. */
+    public static final int WALKS = 4;
+
+    /** A walk over all Ps. */
+    public static final int UNIFORM = 0;
+    /** A walk over the Ps of each distance. */
+    public static final int BY_DISTANCE = 1;
+    /** A visit of two Ps. */
+    public static final int OF_TWO = 2;
+
+    static final int UNIFORM_EVERY = 16;
+
+    private Steal() {
+    }
+
+    /** Returns whether a walk, from 0 on, is the last one of its search. */
+    public static boolean isLast(int walk) {
+        return walk == WALKS - 1;
+    }
+
+    /**
+     * Returns the kind of a walk.
+     *
+     * @param nearest whether the order is nearest first
+     * @param two whether the order is that of two
+     * @param search the number of the M's search
+     * @param walk the number of the walk, from 0 on
+     */
+    public static int walk(boolean nearest, boolean two, int search, int walk) {
+        return nearest && search % UNIFORM_EVERY != 0 ? BY_DISTANCE : two && !isLast(walk) ? OF_TWO : UNIFORM;
+    }
+}
