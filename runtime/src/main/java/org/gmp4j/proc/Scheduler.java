@@ -18,6 +18,7 @@ import org.gmp4j.ffi.NativeException;
 import org.gmp4j.ffi.gmp.m;
 import org.gmp4j.ffi.gmp.schedt;
 import org.gmp4j.lock.SchedLock;
+import org.gmp4j.policy.PollerAbsence;
 import org.gmp4j.policy.Spin;
 import org.gmp4j.print.Stderr;
 import org.gmp4j.print.ThrowableText;

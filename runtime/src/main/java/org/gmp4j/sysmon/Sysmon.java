@@ -25,13 +25,7 @@ import org.gmp4j.struct.Schedt;
 
 /**
  * {@code sysmon}: a thread without a P that watches the Ps and does what no M gets to. Between two scans it sleeps
- * for as long as {@link Pacing} says. While a goroutine runs and no work waits, this bounds the sleep too:
- *
- * <pre>
- *  state                                           sleep                              woken by
- * </pre>
- *
- * <p>A light sleep is also ended by work that is queued while no P is idle, but only after {@link Pacing#fairSleep}.
+ * for as long as {@link Pacing} says. A light sleep is also ended by work that is queued while no P is idle, but only after {@link Pacing#fairSleep}.
  *
  * <p>In a deep sleep a thread wakes sysmon for each duty that must not wait: an M that takes a P, startTheWorld, C code that readies a
  * goroutine, {@code Deferred}, {@code UnfinishedSwitches}, {@code Shortage}, and a scheduler that ends. Each of them changes its word and
@@ -45,8 +39,8 @@ import org.gmp4j.struct.Schedt;
  * <ul>
  * <li>{@link Retake}, with {@link Strays}, and {@link GcWatch}.
  * <li>When it finds a P idle and no M in the poller, it wakes an M that goes there. (An M that often stays away from the poller for long
- * does so itself: {@code PollerAbsence}.) It polls the network when no M did for 10 ms or a
- * quantum, whichever is shorter; while work waits, for twice that time, since Ms then poll between slices. A poll may be late by one sleep.
+ * does so itself: {@code PollerAbsence}.) It polls the network when no M did for 10 ms, or for a quantum if that is shorter; while work
+ * waits, for twice that time, since Ms then poll between slices. A poll may be late by one sleep.
  * <li>It sees when virtual threads begin to wait for descriptors ({@link JdkPollers}).
  * <li>{@link Upkeep}: deadlocks, the times of waits, goroutines that C code readied, schedtrace, and work for which there was no memory
  * or thread; once a second the machine's CPU limits, and whether the signal handler is still ours.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.gmp4j.proc;
+package org.gmp4j.policy;
 
 /**
  * Decides whether an M that leaves the network poller with a goroutine wakes another M, which then goes to the poller. While no M is
@@ -16,7 +16,7 @@ package org.gmp4j.proc;
  *
  * <p>All Ms of a scheduler read and write the average without order. An update that is lost makes it a little older.
  */
-final class PollerAbsence {
+public final class PollerAbsence {
     static final long SHORT = 500_000;
     static final long LONGEST = 7_000_000;
     static final int MEMORY = 16;
@@ -24,12 +24,12 @@ final class PollerAbsence {
     private long average;
 
     /** Returns whether an M that leaves the poller now, while a P is idle, wakes another. */
-    boolean isLong() {
+    public boolean isLong() {
         return average > SHORT;
     }
 
     /** Adds an absence of that many ns. It began when an M left the poller while a P was idle, and ended when that M polled again. */
-    void add(long nanos) {
+    public void add(long nanos) {
         average += (Math.min(nanos, LONGEST) - average) / MEMORY;
     }
 }
