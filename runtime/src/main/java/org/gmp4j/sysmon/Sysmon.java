@@ -24,8 +24,8 @@ import org.gmp4j.struct.PStatus;
 import org.gmp4j.struct.Schedt;
 
 /**
- * {@code sysmon}: a thread without a P that watches the Ps and does what no M gets to. Between two scans it sleeps
- * for as long as {@link Pacing} says. A light sleep is also ended by work that is queued while no P is idle, but only after {@link Pacing#fairSleep}.
+ * {@code sysmon}: a thread without a P that watches the Ps and does what no M gets to. Between two scans it sleeps for as long as
+ * {@link Pacing} says. A light sleep is also ended by work that is queued while no P is idle, but only after {@link Pacing#fairSleep}.
  *
  * <p>In a deep sleep a thread wakes sysmon for each duty that must not wait: an M that takes a P, startTheWorld, C code that readies a
  * goroutine, {@code Deferred}, {@code UnfinishedSwitches}, {@code Shortage}, and a scheduler that ends. Each of them changes its word and
