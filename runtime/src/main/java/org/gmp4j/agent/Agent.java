@@ -44,10 +44,20 @@ public final class Agent {
         } catch (Throwable e) { // If this threw, the JVM would print a stack trace and end.
             if (e instanceof IllegalArgumentException || fallback.equals("fail")) {
                 System.err.println(sentence(e));
-                System.exit(BAD_USAGE);
+                end(instrumentation);
             } else if (fallback.equals("warn")) {
                 System.err.println(sentence(e).replaceAll("\\.$", "") + " (the JVM goes on without gmp4j; fallback=fail would end it)");
             }
+        }
+    }
+
+    private static void end(Instrumentation instrumentation) {
+        System.err.flush();
+        try {
+            Class.forName("org.gmp4j.agent.AgentExit").getDeclaredMethod("now", int.class, Instrumentation.class)
+                    .invoke(null, BAD_USAGE, instrumentation);
+        } catch (ReflectiveOperationException | LinkageError e) {
+            System.exit(BAD_USAGE); // An older Java cannot load that class.
         }
     }
 

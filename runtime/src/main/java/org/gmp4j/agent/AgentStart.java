@@ -36,7 +36,8 @@ final class AgentStart {
         DefaultStart.ifAsked();
     }
 
-    private static void open(Instrumentation instrumentation) {
+    /** Opens the JDK's packages to the runtime, and allows the runtime's native calls. */
+    static void open(Instrumentation instrumentation) {
         Module base = Object.class.getModule();
         Set<Module> us = Set.of(Agent.class.getModule());
         instrumentation.redefineModule(base, Set.of(), Map.of("jdk.internal.vm", us), Map.of("java.lang", us), Set.of(),
