@@ -55,6 +55,11 @@ class MetricsServerTest {
         }
     }
 
+    /** Returns whether there is no page with a path that begins with two slashes. From JDK 26 on the JDK's server refuses it itself. */
+    static boolean hasNone(String answer) {
+        return answer.startsWith("HTTP/1.1 404 ") || answer.startsWith("HTTP/1.1 400 ");
+    }
+
     @Test
     void onePageAndNothingElse() throws IOException {
         try (TestGmp g = TestGmp.procs(2); MetricsServer server = MetricsServer.start(anyPort())) {
@@ -64,9 +69,10 @@ class MetricsServerTest {
             assertTrue(page.contains("\ngmp_sched_gomaxprocs_threads{scheduler=\"" + g.scheduler().name() + "\"} 2\n"), page);
             assertTrue(ask(server, "HEAD /metrics HTTP/1.1").endsWith("\r\n\r\n"));
             assertTrue(ask(server, "GET /metrics?name=x HTTP/1.1").startsWith("HTTP/1.1 200 "));
-            for (String other : new String[] {"/", "/metrics/", "/metricsx", "/metrics/../etc/passwd", "/%2e%2e/etc/passwd", "//metrics"}) {
+            for (String other : new String[] {"/", "/metrics/", "/metricsx", "/metrics/../etc/passwd", "/%2e%2e/etc/passwd"}) {
                 assertTrue(ask(server, "GET " + other + " HTTP/1.1").startsWith("HTTP/1.1 404 "), other);
             }
+            assertTrue(hasNone(ask(server, "GET //metrics HTTP/1.1")));
             for (String method : new String[] {"POST", "PUT", "DELETE", "TRACE", "BREW"}) {
                 assertTrue(ask(server, method + " /metrics HTTP/1.1").startsWith("HTTP/1.1 405 "), method);
             }
