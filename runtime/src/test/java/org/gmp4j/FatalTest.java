@@ -121,8 +121,8 @@ class FatalTest {
     }
 
     /**
-     * A corrupt scheduler: the message, where it was found, every P, M and G, and the end. The stack of the second
-     * cannot be read: the JDK believes that it is about to be parked.
+     * A corrupt scheduler: the message, where it was found, every P, M and G, and the end. In the second case JDK 25 and 26 can read no
+     * stack, because they believe that the thread is about to be parked. Later the JVM reads it, whatever the JDK believes.
      */
     @ParameterizedTest
     @CsvSource({"Throw,_Grunnable", "ThrowInJdkPark,_Gwaiting"})
@@ -135,6 +135,7 @@ class FatalTest {
             "\n  G1: status=_Gcopystack", ": status=_Gwaiting(chan receive)"}) {
             assertTrue(r.err().contains(part), () -> part + " is not in " + r);
         }
-        assertEquals(program.equals("Throw"), r.err().contains(" [chan receive]:\n"), r::toString);
+        boolean readable = program.equals("Throw") || Runtime.version().feature() > 26;
+        assertEquals(readable, r.err().contains(" [chan receive]:\n"), r::toString);
     }
 }
