@@ -52,8 +52,13 @@ public final class Chart {
         return Math.clamp((int) Math.ceil(most), 1, MOST_NINES);
     }
 
-    /** The picture. */
+    /** Returns the picture. */
     public String svg() {
+        return chart().svg();
+    }
+
+    /** Returns the picture before it is drawn, to be compared with others. */
+    public LogChart chart() {
         int nines = nines();
         List<LogChart.Tick> ticks = new ArrayList<>();
         for (int n = 0; n <= nines; n++) {
@@ -66,7 +71,7 @@ public final class Chart {
                     .toList();
             chart.add(c.name(), c.style(), points, marks(c, nines));
         }
-        return chart.svg();
+        return chart;
     }
 
     private static List<LogChart.Mark> marks(Curve c, int nines) {

@@ -19,6 +19,9 @@ public final class LogChart {
     private static final double LETTER = 6.4;
     private static final double LEAST_NANOS = 0.5;
     private static final int FEW_DECADES = 2;
+    private static final int SMALL_TICK = 4;
+    private static final double SMALL_LETTER = 5.9;
+    private static final int BETWEEN_NAMES = 6;
 
     private final String title;
     private final String about;
@@ -98,10 +101,23 @@ public final class LogChart {
         return 96 + (int) Math.ceil(Math.max(0, longest - SHORT_NAME) * LETTER);
     }
 
-    /** The picture. */
+    /** Returns the picture. */
     public String svg() {
-        int low = decade(false);
-        int high = Math.max(low + 1, decade(true));
+        return svg(decade(false), decade(true));
+    }
+
+    /** Returns pictures that are compared: one after the other, all with the same decades upwards. */
+    public static String together(List<LogChart> charts) {
+        List<LogChart> drawn = charts.stream().filter(c -> !c.curves.isEmpty()).toList();
+        int low = drawn.stream().mapToInt(c -> c.decade(false)).min().orElse(0);
+        int high = drawn.stream().mapToInt(c -> c.decade(true)).max().orElse(1);
+        StringBuilder all = new StringBuilder();
+        charts.forEach(c -> all.append(c.svg(low, high)));
+        return all.toString();
+    }
+
+    private String svg(int low, int most) {
+        int high = Math.max(low + 1, most);
         Scale scale = new Scale(ticks.getFirst().x, ticks.getLast().x, low, high, WIDTH - right());
         StringBuilder svg = new StringBuilder();
         add(svg, "<figure>\n<svg viewBox=\"0 0 %d %d\" role=\"img\">\n", WIDTH, HEIGHT);
@@ -126,13 +142,15 @@ public final class LogChart {
     }
 
     private void grid(StringBuilder svg, Scale scale) {
-        int[] steps = scale.high - scale.low <= FEW_DECADES ? new int[] {1, 2, 5} : new int[] {1};
+        List<Integer> named = scale.high - scale.low <= FEW_DECADES ? List.of(1, 2, 5) : List.of(1);
         for (int decade = scale.low; decade <= scale.high; decade++) {
-            for (int step : steps) {
+            for (int step = 1; step <= 9 && (decade < scale.high || step == 1); step++) {
                 double nanos = step * Math.pow(10, decade);
-                if (decade < scale.high || step == 1) {
-                    double y = scale.y(nanos);
-                    add(svg, "<line class=\"g\" x1=\"%d\" x2=\"%d\" y1=\"%.1f\" y2=\"%.1f\"/>", LEFT, scale.right, y, y);
+                double y = scale.y(nanos);
+                boolean across = named.contains(step);
+                add(svg, "<line class=\"%s\" x1=\"%d\" x2=\"%d\" y1=\"%.1f\" y2=\"%.1f\"/>", across ? "g" : "k",
+                        across ? LEFT : LEFT - SMALL_TICK, across ? scale.right : LEFT, y, y);
+                if (across) {
                     String name = nanos < 1 ? Format.plain(nanos) + " ns" : Format.gap(Math.round(nanos));
                     add(svg, "<text class=\"a e\" x=\"%d\" y=\"%.1f\">%s</text>\n", LEFT - 8, y + 4, name);
                 }
@@ -141,8 +159,23 @@ public final class LogChart {
         for (Tick t : ticks) {
             double x = scale.x(t.x);
             add(svg, "<line class=\"g\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%d\" y2=\"%d\"/>", x, x, TOP, HEIGHT - BOTTOM);
-            String name = Page.escape(t.name);
-            add(svg, "<text class=\"a m\" x=\"%.1f\" y=\"%d\">%s</text>\n", x, HEIGHT - BOTTOM + 18, name);
+        }
+        names(svg, scale);
+    }
+
+    /** Beneath the vertical lines: the first and the last name, and of the others those that have room between two. */
+    private void names(StringBuilder svg, Scale scale) {
+        Tick last = ticks.getLast();
+        double before = Double.NEGATIVE_INFINITY;
+        for (Tick t : ticks) {
+            double half = t.name.length() * SMALL_LETTER / 2;
+            double x = scale.x(t.x);
+            double end = t == last ? Double.POSITIVE_INFINITY : scale.x(last.x) - last.name.length() * SMALL_LETTER / 2;
+            boolean first = before == Double.NEGATIVE_INFINITY;
+            if (t == last && ticks.size() > 1 || first || x - half >= before + BETWEEN_NAMES && x + half + BETWEEN_NAMES <= end) {
+                add(svg, "<text class=\"a m\" x=\"%.1f\" y=\"%d\">%s</text>\n", x, HEIGHT - BOTTOM + 18, Page.escape(t.name));
+                before = x + half;
+            }
         }
     }
 
@@ -152,6 +185,10 @@ public final class LogChart {
             add(path, "%s%.1f,%.1f", path.isEmpty() ? "M" : " L", scale.x(p.x), scale.y(p.nanos));
         }
         add(svg, "<path class=\"c %s\" d=\"%s\"/>\n", c.style, path);
+        Point first = c.points.getFirst();
+        if (c.points.stream().allMatch(p -> p.x == first.x && p.nanos == first.nanos)) { // A line of no length is not seen.
+            add(svg, "<circle class=\"%s\" cx=\"%.1f\" cy=\"%.1f\" r=\"3.5\"/>", c.style, scale.x(first.x), scale.y(first.nanos));
+        }
         for (Mark m : c.marks) {
             double x = scale.x(m.at.x);
             double y = scale.y(m.at.nanos);

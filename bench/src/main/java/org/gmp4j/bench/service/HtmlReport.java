@@ -4,6 +4,7 @@ package org.gmp4j.bench.service;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Optional;
 
 import org.HdrHistogram.Histogram;
 import org.gmp4j.bench.peers.Estimate;
@@ -42,7 +43,11 @@ final class HtmlReport {
         for (Mix mix : results.mixes()) {
             Page.heading(page, mix + ": " + mix.about());
             page.append("<div class=\"charts\">\n");
-            DRAWN.forEach(metric -> againstLoad(mix, metric));
+            List<Metric> latencies = DRAWN.stream().filter(metric -> metric != Metric.CPU).toList();
+            page.append(LogChart.together(latencies.stream().flatMap(metric -> againstLoad(mix, metric).stream()).toList()));
+            if (DRAWN.contains(Metric.CPU)) {
+                againstLoad(mix, Metric.CPU).ifPresent(chart -> page.append(chart.svg()));
+            }
             page.append("</div>\n");
             Page.table(page, Reports.figures(results, mix, true));
             if (!Reports.ratios(results, mix).rows().isEmpty()) {
@@ -51,7 +56,7 @@ final class HtmlReport {
             }
             Page.heading(page, mix + ": percentiles");
             page.append("<div class=\"charts\">\n");
-            results.loads(mix).forEach(this::percentiles);
+            page.append(LogChart.together(results.loads(mix).stream().flatMap(load -> percentiles(load).stream()).toList()));
             page.append("</div>\n");
         }
         Page.heading(page, "How it is measured");
@@ -75,7 +80,7 @@ final class HtmlReport {
         };
     }
 
-    private void againstLoad(Mix mix, Metric metric) {
+    private Optional<LogChart> againstLoad(Mix mix, Metric metric) {
         List<Load> loads = results.loads(mix).stream().sorted(Comparator.comparingDouble(Load::rate)).toList();
         String title = metric == Metric.CPU ? "CPU a request, by load" : metric.title() + " of latency, by load";
         LogChart chart = new LogChart(title, mix + ": " + title, ticks(loads));
@@ -94,7 +99,7 @@ final class HtmlReport {
                 any = true;
             }
         }
-        page.append(any ? chart.svg() : "");
+        return any ? Optional.of(chart) : Optional.empty();
     }
 
     private static LogChart.Mark mark(Variant v, Load load, Metric metric, Estimate e) {
@@ -114,7 +119,7 @@ final class HtmlReport {
         return ticks;
     }
 
-    private void percentiles(Load load) {
+    private Optional<LogChart> percentiles(Load load) {
         Chart chart = new Chart(load.mix() + ", " + load.name() + ": latency");
         boolean any = false;
         for (Variant v : results.variants()) {
@@ -124,6 +129,6 @@ final class HtmlReport {
                 any = true;
             }
         }
-        page.append(any ? chart.svg() : "");
+        return any ? Optional.of(chart.chart()) : Optional.empty();
     }
 }

@@ -146,9 +146,11 @@ record SimulationReport(String machine, Topology topology, Affinity affinity, in
         for (Simulation.Work work : Simulation.Work.values()) {
             Page.heading(page, name(work));
             page.append("<div class=\"charts\">\n");
-            page.append(chart(work, "until all is done", Simulation::doneNanos));
-            page.append(chart(work, "until half of the Ps ran something", Simulation::spreadNanos));
-            page.append(chart(work, "mean wait for sched.lock", s -> Math.max(1, s.lockWaitNanos())));
+            if (of(work).stream().map(Simulation::procs).distinct().count() > 1) { // Of a single number of Ps the table tells as much.
+                page.append(chart(work, "until all is done", Simulation::doneNanos));
+                page.append(chart(work, "until half of the Ps ran something", Simulation::spreadNanos));
+                page.append(chart(work, "mean wait for sched.lock", s -> Math.max(1, s.lockWaitNanos())));
+            }
             page.append(bars(work)).append("</div>\n");
             Page.table(page, table(work));
         }

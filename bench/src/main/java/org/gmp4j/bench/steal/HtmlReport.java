@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.bench.steal;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Predicate;
 
 import org.gmp4j.bench.report.Chart;
 import org.gmp4j.bench.report.Format;
+import org.gmp4j.bench.report.LogChart;
 import org.gmp4j.bench.report.Page;
 
 /** The report as one page that needs nothing else: well-formed, readable on light and on dark ground, no scripts. */
@@ -33,6 +35,7 @@ final class HtmlReport {
     private static void steals(StringBuilder page, Report report) {
         Page.heading(page, Texts.STEALS);
         page.append("<div class=\"charts\">\n");
+        List<LogChart> charts = new ArrayList<>();
         for (boolean other : new boolean[] {false, true}) {
             Chart chart = new Chart(other ? "Victim on another CPU" : "Victim on the same CPU (means of sixteen)");
             List<Result> runs = select(report, Run.Kind.STEAL, r -> r.run().otherCpu() == other);
@@ -41,9 +44,9 @@ final class HtmlReport {
                 int batch = r.run().batch();
                 chart.add(batch == 0 ? "probe" : "steal " + batch, "b" + i, r.histogram(), r.operations());
             }
-            page.append(chart.svg());
+            charts.add(chart.chart());
         }
-        page.append("</div>\n");
+        page.append(LogChart.together(charts)).append("</div>\n");
         Page.table(page, Tables.steals(report));
         Page.heading(page, Texts.FLOORS);
         Page.table(page, Tables.floors(report));
@@ -52,6 +55,7 @@ final class HtmlReport {
     private static void wakes(StringBuilder page, Report report) {
         Page.heading(page, Texts.WAKES);
         page.append("<div class=\"charts\">\n");
+        List<LogChart> charts = new ArrayList<>();
         for (Run.Kind kind : new Run.Kind[] {Run.Kind.WAKE, Run.Kind.HANDOFF}) {
             for (long gap : report.of(kind).stream().mapToLong(r -> r.run().gapNanos()).distinct().toArray()) {
                 Chart chart = new Chart((kind == Run.Kind.WAKE ? "Wake, gap " : "Handoff, gap ") + Format.gap(gap));
@@ -60,10 +64,10 @@ final class HtmlReport {
                     Result r = runs.get(i);
                     chart.add(r.run().spinName(), "s" + i, r.histogram(), r.operations());
                 }
-                page.append(chart.svg());
+                charts.add(chart.chart());
             }
         }
-        page.append("</div>\n");
+        page.append(LogChart.together(charts)).append("</div>\n");
         Page.table(page, Tables.wakes(report));
     }
 

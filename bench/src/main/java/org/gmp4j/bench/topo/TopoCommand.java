@@ -46,7 +46,8 @@ public final class TopoCommand implements Callable<Integer> {
     @Option(names = "--json", paramLabel = "FILE", description = "Write it to FILE too.")
     private Path json;
 
-    @Option(names = "--svg", paramLabel = "FILE", description = "Write a picture to FILE.")
+    @Option(names = "--svg", paramLabel = "FILE",
+            description = "Write a picture to FILE, with the Ps of the first policy that pins each to one CPU.")
     private Path svg;
 
     /** For picocli. */

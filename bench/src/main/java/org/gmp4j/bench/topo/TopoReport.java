@@ -123,6 +123,16 @@ final class TopoReport {
         return procs;
     }
 
+    /** Returns the first policy that pins each P to one CPU. */
+    Optional<Affinity> pinning() {
+        return policies.stream().filter(a -> pinned(a).stream().allMatch(place -> place.cardinality() == 1)).findFirst();
+    }
+
+    /** Returns the CPUs of each P. */
+    List<BitSet> pinned(Affinity a) {
+        return a.place(procs(a), topology);
+    }
+
     private List<String> places(Affinity a, int most) {
         return a.place(Math.min(most, procs(a)), topology).stream().map(TopoReport::list).toList();
     }

@@ -35,16 +35,16 @@ final class HtmlReport {
         Page.facts(page, Reports.facts(results, settings));
         Page.heading(page, "Latency by time since the port answered");
         page.append("<div class=\"charts\">\n");
-        byTime("half of the requests took less (p50)", 50);
-        byTime("one request in a hundred took more (p99)", 99);
+        page.append(LogChart.together(List.of(byTime("half of the requests took less (p50)", 50),
+                byTime("one request in a hundred took more (p99)", 99))));
         page.append("</div>\n");
         Page.heading(page, "Percentiles");
         page.append("<div class=\"charts\">\n");
-        percentiles(Figure.young(settings), Tape::young);
+        List<LogChart> charts = new ArrayList<>(List.of(percentiles(Figure.young(settings), Tape::young)));
         if (settings.hasWarm()) {
-            percentiles(Figure.WARM, Tape::warm);
+            charts.add(percentiles(Figure.WARM, Tape::warm));
         }
-        page.append("</div>\n");
+        page.append(LogChart.together(charts)).append("</div>\n");
         Reports.figures(results, settings).forEach(part -> {
             Page.heading(page, part.title());
             Page.table(page, part.table());
@@ -66,7 +66,7 @@ final class HtmlReport {
     }
 
     /** The median of the turns, for each slot. */
-    private void byTime(String title, int percentile) {
+    private LogChart byTime(String title, int percentile) {
         LogChart chart = new LogChart(title, "latency by seconds since the port answered: " + title, ticks());
         for (Variant v : results.variants()) {
             List<LogChart.Point> points = new ArrayList<>();
@@ -90,7 +90,7 @@ final class HtmlReport {
                 chart.add(v.name(), style(v), points, marks);
             }
         }
-        page.append(chart.svg());
+        return chart;
     }
 
     private List<LogChart.Tick> ticks() {
@@ -103,7 +103,7 @@ final class HtmlReport {
         return ticks;
     }
 
-    private void percentiles(String part, Function<Tape, Histogram> of) {
+    private LogChart percentiles(String part, Function<Tape, Histogram> of) {
         Chart chart = new Chart(part + ": latency");
         for (Variant v : results.variants()) {
             Histogram h = results.latencies(v, of);
@@ -111,6 +111,6 @@ final class HtmlReport {
                 chart.add(v.name(), style(v), h, 1);
             }
         }
-        page.append(chart.svg());
+        return chart.chart();
     }
 }

@@ -9,8 +9,11 @@ import java.io.IOException;
 import java.io.StringReader;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import javax.xml.parsers.DocumentBuilderFactory;
 
@@ -21,6 +24,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.w3c.dom.Node;
 import org.xml.sax.InputSource;
 
 /** {@code gmp topo} on recorded machines; the answers were worked out by hand from what their makers document. */
@@ -132,6 +137,28 @@ class TopoTest {
             usable += style.equals("cpu") ? 1 : 0;
         }
         assertEquals(4, usable);
+        List<String> ps = new ArrayList<>();
+        for (int i = 0; i < picture.getElementsByTagName("text").getLength(); i++) {
+            var letters = picture.getElementsByTagName("text").item(i);
+            if (letters.getAttributes().getNamedItem("class") instanceof Node style && style.getNodeValue().equals("p")) {
+                ps.add(letters.getPreviousSibling().getPreviousSibling().getTextContent() + letters.getTextContent());
+            }
+        }
+        assertEquals(List.of("4P0", "5P1", "6P2"), ps);
+    }
+
+    /** At the size that the picture says it has a letter is 11 pixels high; a page is 1,240 wide. */
+    @ParameterizedTest
+    @ValueSource(strings = {"epyc-2s-nps4", "xeon-4s", "large-16s", "arm-server", "hybrid-laptop"})
+    void picturesFitAPage(String machine) throws Exception {
+        Path svg = root.resolve("t.svg");
+        assertEquals(0, CommandLineRun.of("topo", "--machine=" + machine, "--svg=" + svg).code());
+        Matcher size = Pattern.compile("<svg [^>]*width=\"(\\d+)\" height=\"(\\d+)\" viewBox=\"0 0 (\\d+) (\\d+)\"")
+                .matcher(Files.readString(svg));
+        assertTrue(size.find());
+        assertEquals(size.group(1), size.group(3));
+        assertEquals(size.group(2), size.group(4));
+        assertTrue(Integer.parseInt(size.group(1)) <= 1240, size.group());
     }
 
     /** Policies that one asks for; those that say how many Ps there are say it. */
