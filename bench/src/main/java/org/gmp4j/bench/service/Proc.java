@@ -177,8 +177,9 @@ public final class Proc {
         throw new IOException("/proc/stat has no CPU " + cpu);
     }
 
+    /** The kernel shows 15 characters: {@code ForkJoinPool-1-}, or from JDK 26 on {@code ForkJoi..rker-1}. */
     private static boolean isCarrier(String name) {
-        return name.startsWith("ForkJoinPool") || isMachine(name);
+        return name.startsWith("ForkJoi") || isMachine(name);
     }
 
     /** Whether a thread of that name runs goroutines. */
