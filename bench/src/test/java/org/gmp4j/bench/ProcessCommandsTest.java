@@ -134,7 +134,8 @@ class ProcessCommandsTest {
         Said cpu;
         do {
             cpu = gmp("profile", pid, "--seconds", 0.05);
-            assertEquals("0", cpu.code + cpu.err, cpu::toString);
+            assertEquals(0, cpu.code, cpu::toString);
+            assertTrue(cpu.err.isEmpty() || cpu.err.equals("gmp: nothing was seen in that time.\n"), cpu::toString); // On a busy machine.
         } while (!cpu.out.contains("Target.work("));
         assertTrue(cpu.out.startsWith("cpu profile\n\n"), cpu::toString);
         Path file = dir.resolve("block");
