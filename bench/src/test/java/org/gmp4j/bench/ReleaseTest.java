@@ -62,7 +62,7 @@ class ReleaseTest {
     @BeforeAll
     static void compile() throws Exception {
         assertEquals(0, ToolProvider.findFirst("javac").orElseThrow()
-                .run(System.out, System.err, "-Xlint:all", "-Werror", "-d", classes.toString(),
+                .run(System.out, System.err, "-Xlint:all", "-Werror", "-cp", classes.toString(), "-d", classes.toString(),
                         ROOT.resolve(".ci/Staged.java").toString()));
         loader = new URLClassLoader(new URL[] {classes.toUri().toURL()}, null);
         Class<?> checker = loader.loadClass("Staged");
