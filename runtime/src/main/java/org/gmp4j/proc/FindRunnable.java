@@ -220,7 +220,21 @@ final class FindRunnable {
             return 0;
         }
         long list = Inject.look(s);
-        return list == 0 ? 0 : first(s, pp, list);
+        if (list == 0) {
+            return 0;
+        }
+        if (Schedt.NPIDLE.getVolatile(s.sched) != 0 && Schedt.LASTPOLL.getVolatile(s.sched) != 0) {
+            leavesPoller(m, System.nanoTime());
+        }
+        return first(s, pp, list);
+    }
+
+    /** Called as the M goes from the poller to run a goroutine, while no M sleeps in the poller and a P is idle. */
+    private static void leavesPoller(Machine m, long now) {
+        m.leftPoller = now;
+        if (m.s.pollerAbsence.isLong()) {
+            Wakep.wakep(m.s);
+        }
     }
 
     /**
@@ -452,10 +466,7 @@ final class FindRunnable {
         Threads.acquirep(m, pp);
         if (list != 0) {
             if (Schedt.NPIDLE.getVolatile(sched) != 0) {
-                m.leftPoller = now;
-                if (s.pollerAbsence.isLong()) {
-                    Wakep.wakep(s);
-                }
+                leavesPoller(m, now);
             }
             return first(s, pp, list);
         }

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import org.gmp4j.ffi.EventFd;
 import org.gmp4j.ffi.Fd;
@@ -17,8 +18,19 @@ import org.junit.jupiter.api.Test;
 /** Who watches the network while the M that has left the poller runs a goroutine and a P is idle. Here sysmon does nothing about it. */
 final class NetworkWatchTest {
     private static final int LONG_ABSENCES = 4;
+    private static final int ABSENCES_AWAKE = 8;
     private static final long ABSENCE = 5_000_000;
     private static final long PATIENCE = TimeUnit.SECONDS.toNanos(10);
+
+    /** Returns whether an M sleeps in the poller within some time. */
+    private static boolean isWatched(long sched) {
+        for (long until = System.nanoTime() + PATIENCE; System.nanoTime() - until < 0;) {
+            if (Schedt.LASTPOLL.getVolatile(sched) == 0) {
+                return true;
+            }
+        }
+        return false;
+    }
 
     /** After Ms have stayed away from the poller for long, the next M that leaves it wakes another, which goes there. */
     @Test
@@ -38,9 +50,7 @@ final class NetworkWatchTest {
                     rounds.release();
                 }
                 long _ = await(one, 0);
-                for (long until = System.nanoTime() + PATIENCE; !watched[0] && System.nanoTime() - until < 0;) {
-                    watched[0] = Schedt.LASTPOLL.getVolatile(sched) == 0;
-                }
+                watched[0] = isWatched(sched);
                 rounds.release();
             });
             gmp.s.go(() -> {
@@ -57,6 +67,55 @@ final class NetworkWatchTest {
         }
         assertTrue(watched[0]);
         Fd.close(one);
+        Fd.close(other);
+    }
+
+    /** The same holds for an M that never sleeps in the poller, as each event comes while it runs the goroutine of the one before. */
+    @Test
+    void anMThatFindsTheNextEventAwake() {
+        int[] fds = {EventFd.create(), EventFd.create()};
+        int other = EventFd.create();
+        Semaphore running = new Semaphore(0);
+        Semaphore ended = new Semaphore(0);
+        AtomicInteger added = new AtomicInteger();
+        AtomicInteger runs = new AtomicInteger();
+        boolean[] watched = new boolean[1];
+        try (Unwatched gmp = new Unwatched(2, TimeUnit.MINUTES.toNanos(1), new Netpoller())) {
+            long sched = gmp.s.sched;
+            for (int fd : fds) {
+                gmp.s.go(() -> {
+                    for (int i = 0; i < ABSENCES_AWAKE / 2; i++) {
+                        long _ = await(fd, 0);
+                        int run = runs.incrementAndGet();
+                        running.release();
+                        if (run < ABSENCES_AWAKE) {
+                            for (long until = System.nanoTime() + ABSENCE; added.get() == run || System.nanoTime() - until < 0;) {
+                                Thread.onSpinWait();
+                            }
+                        } else {
+                            watched[0] = isWatched(sched);
+                        }
+                    }
+                    ended.release();
+                });
+            }
+            gmp.s.go(() -> {
+                long _ = await(other, 0);
+            });
+            while (Schedt.NETPOLLWAITERS.getVolatile(sched) != 3 || Schedt.LASTPOLL.getVolatile(sched) != 0) {
+                Thread.onSpinWait();
+            }
+            for (int i = 0; i < ABSENCES_AWAKE; i++) {
+                add(fds[i & 1]);
+                added.incrementAndGet();
+                running.acquireUninterruptibly();
+            }
+            ended.acquireUninterruptibly(2);
+            add(other);
+        }
+        assertTrue(watched[0]);
+        Fd.close(fds[0]);
+        Fd.close(fds[1]);
         Fd.close(other);
     }
 }
