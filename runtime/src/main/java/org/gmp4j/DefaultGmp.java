@@ -79,7 +79,9 @@ final class DefaultGmp {
             try {
                 all.add(begun(settings));
                 for (PoolSettings p : named) {
-                    all.add(begun(wanted.settings(p)));
+                    Settings of = wanted.settings(p);
+                    of.api = api;
+                    all.add(begun(of));
                 }
                 setPools(named, all);
                 DefaultPool.become(all.getFirst().s);

@@ -96,11 +96,13 @@ class DefaultModeTest {
     }
 
     /** Virtual threads that wait in all ways need no class of ours that was not used before the first of them; and none of the API. */
-    @Test
-    void nothingIsLeftToLoad() {
-        Result r = jvm("default").with("-Xlog:class+load=info:stdout:none").run("first", "waits", "interrupts", "yields");
+    @ParameterizedTest
+    @ValueSource(strings = {"default", "default,pools=batch:match=batch-*"})
+    void nothingIsLeftToLoad(String options) {
+        Result r = jvm(options).with("-Xlog:class+load=info:stdout:none").run("first", "waits", "interrupts", "yields");
         List<String> lines = r.out().lines().toList();
-        List<String> late = lines.subList(lines.indexOf("first true"), lines.size()).stream().filter(l -> l.startsWith("org.gmp4j."))
+        int main = lines.indexOf(lines.stream().filter(l -> l.startsWith("org.gmp4j.DefaultProgram ")).findFirst().orElseThrow());
+        List<String> late = lines.subList(main, lines.size()).stream().filter(l -> l.startsWith("org.gmp4j."))
                 .filter(l -> !l.contains("Default") && !l.contains("$$Lambda"))
                 .filter(l -> !l.contains("ffi.CompilerThreads")).toList(); // Of a thread of the runtime's, after an overrun.
         assertEquals(List.of(), late);

@@ -47,6 +47,7 @@ public abstract class DefaultPool extends ForkJoinPool {
         s = scheduler;
         starter = Stacks.ofTask(s, () -> { });
         s.collected.rehearse(starter);
+        JdkThreads.rehearseThreadOf(starter.thread);
         JdkThreads.rehearseAdapted();
     }
 

@@ -233,6 +233,11 @@ public final class JdkThreads {
         return null;
     }
 
+    /** Does the first use of {@link #threadOf}, while there is memory. {@code virtualThread} need not be started. */
+    public static void rehearseThreadOf(Thread virtualThread) {
+        Thread _ = threadOf(runContinuation(virtualThread));
+    }
+
     /** Returns the task inside the wrapper that the JDK, from version 26 on, puts around it for a {@link ForkJoinPool}. */
     public static @Nullable Runnable adapted(ForkJoinTask<?> wrapper) {
         return wrapper.getClass() == Adapter.TYPE && CALLS.get(wrapper, Adapter.TASK) instanceof Runnable task ? task : null;
