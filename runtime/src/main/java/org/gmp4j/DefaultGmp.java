@@ -88,9 +88,7 @@ final class DefaultGmp {
                 done = true;
             } finally {
                 if (!done) {
-                    for (Gmp gmp : all) {
-                        gmp.close();
-                    }
+                    closeAll(all);
                 }
             }
             Gmp gmp = all.getFirst();
@@ -101,6 +99,17 @@ final class DefaultGmp {
             }
         }
         return made;
+    }
+
+    /** Closes all of them, the last first. Each leaves the list before the next is closed, whose close may need its memory. */
+    private static void closeAll(List<Gmp> all) {
+        while (!all.isEmpty()) {
+            try {
+                all.removeLast().close();
+            } catch (OutOfMemoryError e) {
+                continue; // Its threads sleep on. The caller throws the error for which all of them are closed.
+            }
+        }
     }
 
     private static Gmp begun(Settings settings) {
