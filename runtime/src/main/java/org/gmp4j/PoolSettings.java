@@ -57,7 +57,9 @@ final class PoolSettings {
             String key = equals < 0 ? "" : parts[i].substring(0, equals).strip();
             if (KNOWN.contains(key)) {
                 last = key;
-                String before = pool.values.put(key, parts[i].substring(equals + 1).strip());
+                if (pool.values.put(key, parts[i].substring(equals + 1).strip()) != null) {
+                    throw new IllegalArgumentException("pool \"" + pool.name + "\" has two settings " + key);
+                }
             } else if (last == null || last.equals(MATCH)) {
                 throw new IllegalArgumentException("pool \"" + pool.name + "\" has no setting \"" + parts[i] + "\"; it has "
                         + String.join(", ", KNOWN));

@@ -47,6 +47,7 @@ class PoolsTest {
         "batch:match=a||b; pool \"batch\" needs names",
         "match=x; write NAME:match=NAMES:procs=1, with commas between pools and | between names",
         "batch:match=x,; write NAME:match=NAMES",
+        "a:match=x:match=y; pool \"a\" has two settings match",
         "a:match=x,a:match=y; two pools are named \"a\"",
         "a:match=x:prcs=1; pool \"a\" has no setting \"prcs=1\"; it has match, procs, quantum, spin, affinity"})
     void refused(String text, String sentence) {

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
  * Assigns the virtual threads of the default scheduler to pools, by their names. A pool is a scheduler of its own, with its own Ps.
  *
  * <p>A thread is assigned when it is started, and keeps its scheduler. If its name matches no pool, it belongs to the scheduler of the
- * thread that starts it: of the starting goroutine, or the default one when a platform thread starts it.
+ * thread that made it: of that goroutine, or the default one when a platform thread made it.
  */
 public final class NamedPools {
     /** Written once, before the default scheduler takes the JDK's place, and read by each thread that starts one. Null for no pools. */
