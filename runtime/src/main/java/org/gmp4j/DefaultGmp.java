@@ -37,7 +37,7 @@ final class DefaultGmp {
 
     /** Written once, under the class's monitor. */
     private static volatile @Nullable Gmp made;
-    /** The pools, which live as long as the JVM. Written with {@link #made}. */
+    /** The pools. This field keeps them reachable for as long as the JVM lives. Written under the class's monitor. */
     private static List<Gmp> pools = List.of();
 
     private final Properties properties;

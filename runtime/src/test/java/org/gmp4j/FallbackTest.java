@@ -30,8 +30,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * The same command on machines where gmp4j runs and where it does not: the agent's option {@code fallback} says what becomes of the
- * program. Other machines are this one with another system's name, or with {@link ElsewhereAgent} ahead of the agent.
+ * Runs one command on machines where gmp4j runs and on machines where it does not. The agent's option {@code fallback} says what becomes
+ * of the program. The other machines are this one with another system's name, or with {@link ElsewhereAgent} ahead of the agent.
  * {@code .ci/aarch64} gives the command on an emulated machine.
  */
 class FallbackTest {

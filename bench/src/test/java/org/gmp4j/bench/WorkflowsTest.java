@@ -139,7 +139,7 @@ class WorkflowsTest {
         assertTrue(commands.size() > 12, commands::toString);
     }
 
-    /** The scripts that look for faults are all run by some workflow, but for those that others call. */
+    /** A workflow runs each script that searches for faults. Scripts that only other scripts call are left out. */
     @Test
     void eachScriptIsRun() throws IOException {
         Set<String> run = new TreeSet<>(Set.of(".ci/errorprone", ".ci/reproducible")); // by gmp test, and by .ci/run

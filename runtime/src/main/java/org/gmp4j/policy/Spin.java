@@ -2,9 +2,9 @@
 package org.gmp4j.policy;
 
 /**
- * Decides which Ms spin, for how long, and when another is woken because those that were woken do not run yet. ({@code Wakep} has the
- * protocol.) An M spins when it searches other Ps' queues and is counted as a spinner. It is on its way from when it is woken to spin until
- * it runs. A P is busy if it is neither idle nor on its way with an M.
+ * Decides which Ms spin and for how long. It also decides when another M is woken because the Ms that were woken before it do not run
+ * yet. ({@code Wakep} has the protocol.) An M spins when it searches other Ps' queues and is counted as a spinner. It is on its way from
+ * when it is woken to spin until it runs. A P is busy if it is neither idle nor on its way with an M.
  *
  * <table>
  * <caption>Rules</caption>

@@ -15,7 +15,7 @@ import org.gmp4j.struct.Schedt;
 import org.gmp4j.sysmon.Unwatched;
 import org.junit.jupiter.api.Test;
 
-/** Who watches the network while the M that has left the poller runs a goroutine and a P is idle. Here sysmon does nothing about it. */
+/** An M watches the network while another M that has left the poller runs a goroutine and a P is idle. Sysmon has no thread here. */
 final class NetworkWatchTest {
     private static final int LONG_ABSENCES = 4;
     private static final int ABSENCES_AWAKE = 8;
@@ -70,7 +70,7 @@ final class NetworkWatchTest {
         Fd.close(other);
     }
 
-    /** The same holds for an M that never sleeps in the poller, as each event comes while it runs the goroutine of the one before. */
+    /** An M that finds each event by a poll between two goroutines, and so never sleeps in the poller, wakes another as well. */
     @Test
     void anMThatFindsTheNextEventAwake() {
         int[] fds = {EventFd.create(), EventFd.create()};

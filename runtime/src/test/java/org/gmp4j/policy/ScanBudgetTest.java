@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 class ScanBudgetTest {
     private static final long LONG = ScanBudget.LONGEST_QUANTUM;
     private static final long LOOK = 25_000;
-    /** Of a young program. */
+    /** The time of a scan in a young program, where it is interpreted. */
     private static final long INTERPRETED = 120_000;
     private static final long MOST = ScanBudget.LONGEST;
 

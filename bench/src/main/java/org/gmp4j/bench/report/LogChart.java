@@ -163,7 +163,7 @@ public final class LogChart {
         names(svg, scale);
     }
 
-    /** Beneath the vertical lines: the first and the last name, and of the others those that have room between two. */
+    /** Draws the names beneath the vertical lines: the first, the last, and each other name that has room between its neighbours. */
     private void names(StringBuilder svg, Scale scale) {
         Tick last = ticks.getLast();
         double before = Double.NEGATIVE_INFINITY;
