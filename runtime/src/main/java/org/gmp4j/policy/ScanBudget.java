@@ -11,16 +11,13 @@ package org.gmp4j.policy;
  * that slice is {@value #LONGEST_QUANTUM} ns or longer.</td></tr>
  * <tr><td>Sysmon has taken less than it may.</td><td>It may take the rest later, up to {@value #PART} ns. So the scans that bring a
  * goroutine to a point can follow each other closely.</td></tr>
- * <tr><td>Sysmon has taken more than it may.</td><td>It sleeps for {@value #LONGEST} ns at most. A thread that sleeps in the kernel loses
- * its P at the second scan, and so keeps it for 5 ms at most.</td></tr>
+ * <tr><td>Sysmon has taken more than it may.</td><td>It sleeps for {@link Pacing#MAX_SLEEP} at most, as it does without a budget.</td></tr>
  * </table>
  */
 public final class ScanBudget {
     /** The CPU time that sysmon may take in each quantum, ns: a fiftieth of 10 ms. */
     static final long PART = 200_000;
     static final long LONGEST_QUANTUM = 50 * PART;
-    /** The longest sleep that the budget demands, ns. */
-    static final long LONGEST = 4_500_000;
 
     private long quantum;
     /** How much longer sysmon had to sleep at {@link #at}, ns; negative if it had slept for longer than it had to. */
@@ -52,7 +49,7 @@ public final class ScanBudget {
      */
     public long owes(long cpu, long now) {
         long left = Math.max(owed - (now - at), -quantum);
-        owed = Math.min(left + cpu * (quantum / PART), LONGEST);
+        owed = Math.min(left + cpu * (quantum / PART), Pacing.MAX_SLEEP);
         at = now;
         return Math.max(0, owed);
     }

@@ -11,8 +11,7 @@ class ScanBudgetTest {
     private static final long LONG = ScanBudget.LONGEST_QUANTUM;
     private static final long LOOK = 25_000;
     /** The time of a scan in a young program, where it is interpreted. */
-    private static final long INTERPRETED = 120_000;
-    private static final long MOST = ScanBudget.LONGEST;
+    private static final long INTERPRETED = 240_000;
 
     @Test
     void rules() {
@@ -54,9 +53,9 @@ class ScanBudgetTest {
         long now = 0;
         for (int i = 0; i < 10; i++) {
             long owes = b.owes(INTERPRETED, now);
-            assertTrue(owes <= MOST);
+            assertTrue(owes <= Pacing.MAX_SLEEP);
             now += owes;
         }
-        assertEquals(MOST, b.owes(INTERPRETED, now));
+        assertEquals(Pacing.MAX_SLEEP, b.owes(INTERPRETED, now));
     }
 }
