@@ -4,6 +4,7 @@ package org.gmp4j.bench;
 import org.gmp4j.bench.affinity.AffinityCommand;
 import org.gmp4j.bench.peers.PeersCommand;
 import org.gmp4j.bench.preempt.PreemptCommand;
+import org.gmp4j.bench.replay.ReplayCommand;
 import org.gmp4j.bench.resp.RespCommand;
 import org.gmp4j.bench.scale.ScaleCommand;
 import org.gmp4j.bench.service.ServiceCommand;
@@ -55,6 +56,7 @@ import picocli.CommandLine.Spec;
             SetCommand.class,
             TopoCommand.class,
             SimulateCommand.class,
+            ReplayCommand.class,
             AffinityCommand.class,
             GmpCommand.Completion.class,
             ManualCommand.class

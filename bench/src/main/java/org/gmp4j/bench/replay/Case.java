@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.bench.replay;
+
+/** A program in one run. Its lanes are added in {@link #begin}, in which there are no points. */
+public abstract class Case {
+    Run run;
+
+    /** Makes the case of one run. */
+    protected Case() {
+    }
+
+    /** Sets the program up and adds its lanes. */
+    protected abstract void begin();
+
+    /** Checks what must hold when no lane can go on. Throws an {@link AssertionError} with one line if it does not. */
+    protected abstract void end();
+
+    /** Checks what must hold before each step. */
+    protected void watch() {
+    }
+
+    /** Returns whether a lane may be asleep for ever at the end. */
+    protected boolean mayRest(String lane) {
+        return false;
+    }
+
+    /** Adds a lane that is no M. */
+    protected final void lane(String name, Runnable body) {
+        Lane _ = run.add(name, World.plainThread(run.count), body);
+    }
+
+    /** Returns the simulated time. */
+    protected final long now() {
+        return run.now;
+    }
+
+    /** Throws an error with that line if {@code holds} is false. */
+    protected static void check(boolean holds, String otherwise) {
+        if (!holds) {
+            throw new AssertionError(otherwise);
+        }
+    }
+}

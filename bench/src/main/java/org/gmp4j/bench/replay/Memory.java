@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.bench.replay;
+
+import java.util.ArrayList;
+import java.util.List;
+
+import org.gmp4j.struct.Mem;
+
+/**
+ * The off-heap memory of rewritten code. What a run takes has the same addresses in each run, and is zeroed before the next. What class
+ * initialisers take is put back to what they left there.
+ */
+public final class Memory {
+    private static final long RUN_BYTES = 256L << 20;
+    private static final int LINE = 128;
+    private static final long BASE = org.gmp4j.ffi.Memory.map(RUN_BYTES);
+    private static long top = BASE;
+    private static final List<Kept> KEPT = new ArrayList<>();
+
+    /** Memory of a class initialiser. */
+    private static final class Kept {
+        final long address;
+        final long bytes;
+        long[] content;
+
+        Kept(long address, long bytes) {
+            this.address = address;
+            this.bytes = bytes;
+        }
+    }
+
+    private Memory() {
+    }
+
+    static void reset() {
+        for (Kept k : KEPT) {
+            for (int i = 0; i < k.content.length; i++) {
+                Mem.LONG.set(k.address + (long) i * Long.BYTES, k.content[i]);
+            }
+        }
+        if (top != BASE) {
+            org.gmp4j.ffi.Memory.ALL.asSlice(BASE, top - BASE).fill((byte) 0);
+            top = BASE;
+        }
+    }
+
+    /** Keeps what a class initialiser has left in the memory that it took. */
+    static void keep() {
+        for (Kept k : KEPT) {
+            if (k.content == null) {
+                k.content = new long[(int) (k.bytes / Long.BYTES)];
+                for (int i = 0; i < k.content.length; i++) {
+                    k.content[i] = Mem.LONG.get(k.address + (long) i * Long.BYTES);
+                }
+            }
+        }
+    }
+
+    /** {@code Memory.map}: returns zeroed memory. */
+    public static long map(long bytes) {
+        if (World.run == null || Statics.initialising()) {
+            long rounded = bytes + Long.BYTES - 1 & -Long.BYTES;
+            long at = org.gmp4j.ffi.Memory.map(rounded);
+            KEPT.add(new Kept(at, rounded));
+            if (!Statics.initialising()) {
+                keep();
+            }
+            return at;
+        }
+        long at = top;
+        top += bytes + LINE - 1 & -LINE;
+        if (top > BASE + RUN_BYTES) {
+            throw new OutOfMemoryError("the run has used up its memory");
+        }
+        return at;
+    }
+
+    /** {@code Arena.take}: returns {@code count} zeroed structs. */
+    public static long take(long stride, int count, int node) {
+        return map(stride * count);
+    }
+
+    /** {@code Memory.unmap}, and what gives a struct back: the memory stays as it is until the next run. */
+    public static void drop(long address, long bytes) {
+        // A late reader still finds it.
+    }
+
+    /** Gives a struct back. */
+    public static void give(Object arena, long address) {
+        // As above.
+    }
+
+    static int peekInt(long address) {
+        return Mem.INT.get(address);
+    }
+
+    // The accessors of IntField
+
+    private static void point(long address, boolean writes, boolean plain) {
+        World.word(address, writes, plain);
+    }
+
+    /** A plain read. */
+    public static int getIntPlain(long address) {
+        point(address, false, true);
+        return Trace.value(Mem.INT.get(address));
+    }
+
+    /** A plain write. */
+    public static void setIntPlain(long address, int v) {
+        point(address, true, true);
+        Mem.INT.set(address, Trace.value(v));
+    }
+
+    /** A read of any other order. */
+    public static int getInt(long address) {
+        point(address, false, false);
+        return Trace.value(Mem.INT.get(address));
+    }
+
+    /** A write of any other order. */
+    public static void setInt(long address, int v) {
+        point(address, true, false);
+        Mem.INT.set(address, Trace.value(v));
+    }
+
+    /** A compare-and-set. */
+    public static boolean casInt(long address, int expected, int v) {
+        point(address, true, false);
+        boolean same = Mem.INT.get(address) == expected;
+        if (same) {
+            Mem.INT.set(address, v);
+        }
+        return Trace.value(same);
+    }
+
+    /** {@code getAndAdd}. */
+    public static int addInt(long address, int v) {
+        return swapInt(address, v, '+');
+    }
+
+    /** {@code getAndSet}. */
+    public static int swapInt(long address, int v) {
+        return swapInt(address, v, '=');
+    }
+
+    /** {@code getAndBitwiseOr}. */
+    public static int orInt(long address, int v) {
+        return swapInt(address, v, '|');
+    }
+
+    /** {@code getAndBitwiseAnd}. */
+    public static int andInt(long address, int v) {
+        return swapInt(address, v, '&');
+    }
+
+    private static int swapInt(long address, int v, char how) {
+        point(address, true, false);
+        int old = Mem.INT.get(address);
+        Mem.INT.set(address, switch (how) {
+            case '+' -> old + v;
+            case '|' -> old | v;
+            case '&' -> old & v;
+            default -> v;
+        });
+        return Trace.value(old);
+    }
+
+    // The accessors of LongField
+
+    /** A plain read. */
+    public static long getLongPlain(long address) {
+        point(address, false, true);
+        return Trace.value(Mem.LONG.get(address));
+    }
+
+    /** A plain write. */
+    public static void setLongPlain(long address, long v) {
+        point(address, true, true);
+        Mem.LONG.set(address, Trace.value(v));
+    }
+
+    /** A read of any other order. */
+    public static long getLong(long address) {
+        point(address, false, false);
+        return Trace.value(Mem.LONG.get(address));
+    }
+
+    /** A write of any other order. */
+    public static void setLong(long address, long v) {
+        point(address, true, false);
+        Mem.LONG.set(address, Trace.value(v));
+    }
+
+    /** A compare-and-set. */
+    public static boolean casLong(long address, long expected, long v) {
+        point(address, true, false);
+        boolean same = Mem.LONG.get(address) == expected;
+        if (same) {
+            Mem.LONG.set(address, v);
+        }
+        return Trace.value(same);
+    }
+
+    /** {@code getAndAdd}. */
+    public static long addLong(long address, long v) {
+        point(address, true, false);
+        long old = Mem.LONG.get(address);
+        Mem.LONG.set(address, old + v);
+        return Trace.value(old);
+    }
+
+    /** {@code getAndSet}. */
+    public static long swapLong(long address, long v) {
+        point(address, true, false);
+        long old = Mem.LONG.get(address);
+        Mem.LONG.set(address, v);
+        return Trace.value(old);
+    }
+}

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.bench.replay;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.lang.classfile.ClassFile;
+import java.lang.classfile.ClassModel;
+import java.lang.classfile.instruction.ConstantInstruction;
+import java.lang.constant.ClassDesc;
+import java.lang.constant.ConstantDesc;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * The table of all names of classes and methods that the rewriter knows. {@link #check} sees that each is there: a class that has moved
+ * is an error that names the entry, and costs a line here.
+ */
+final class Names {
+    private static final String ROOT = "org/gmp4j/";
+    private static final String STRUCT = ROOT + "struct/";
+    private static final String STACK = ROOT + "stack/";
+    private static final String PROC = ROOT + "proc/";
+    private static final String FFI = ROOT + "ffi/";
+    private static final String JDK = "java/lang/";
+    private static final String WORLD = World.class.getName();
+    private static final String MEMORY = Memory.class.getName();
+    private static final String STACKS = JdkStacks.class.getName();
+
+    /** The prefixes of classes that are rewritten. */
+    static final String REWRITTEN = "org.gmp4j.";
+    static final String PROGRAMS = "org.gmp4j.bench.replay.programs.";
+    /** Prefixes of classes under {@link #REWRITTEN} that are used as they are. */
+    static final List<String> AS_THEY_ARE = List.of("org.gmp4j.ffi.", "org.gmp4j.bench.");
+
+    /** Packages whose plain fields are under locks, so that accesses to them are points. */
+    private static final List<String> SHARED = List.of(ROOT + "queue/", ROOT + "wait/", ROOT + "timer/", ROOT + "sync/",
+            ROOT + "netpoll/", ROOT + "Hchan", ROOT + "LongChan", ROOT + "Select", PROGRAMS.replace('.', '/'));
+    /** Classes in them that no other thread sees while a lane writes them. */
+    private static final List<String> OWN = List.of(ROOT + "queue/StealWalk", ROOT + "queue/RandomOrder", ROOT + "queue/VictimOrder");
+    private static final List<String> ACCESSORS = List.of(STRUCT + "IntField", STRUCT + "LongField", STRUCT + "LongRing");
+    /** Classes that pass an access on: the site is their caller's. */
+    private static final List<String> WRAPPERS = List.of(STRUCT + "LongRing", STRUCT + "LongField");
+
+    /**
+     * What stands in place of a method's body.
+     *
+     * @param method the static method that is called; null if the body does nothing
+     * @param owner its class
+     * @param field the field of the receiver that is passed in place of the receiver; null for none
+     * @param fieldType the field's descriptor
+     * @param offset whether the field is an offset, to be added to the first argument
+     * @param value what a body that does nothing returns
+     */
+    record Body(String owner, String method, String field, String fieldType, boolean offset, long value) {
+        boolean nothing() {
+            return method == null;
+        }
+    }
+
+    /**
+     * What is called in place of a method.
+     *
+     * @param receiver the descriptor of the first parameter, if the method is not static
+     */
+    record Call(String owner, String method, String receiver) {
+    }
+
+    private final Map<String, Body> bodies = new HashMap<>();
+    private final Map<String, Call> calls = new HashMap<>();
+    private final Map<String, Map<Integer, Integer>> constants = new HashMap<>();
+
+    Names() {
+        accessors(STRUCT + "RawInt", "Int");
+        accessors(STRUCT + "RawLong", "Long");
+        value(STRUCT + "RawInt", "<clinit>", 0);
+        value(STRUCT + "RawLong", "<clinit>", 0);
+        value(STRUCT + "Access", "isRaw", 1);
+        body(STRUCT + "Mem$Arena", "take", MEMORY, "take", "stride", "J");
+        body(STRUCT + "Mem$Arena", "give", MEMORY, "give");
+        body(STRUCT + "ProcessFlag", "isSet", WORLD, "flag");
+        value(STRUCT + "RetiredSched", "add", 0);
+        value(STRUCT + "RetiredSched", "recycle", 0);
+        value(STACK + "JdkThreads", "<clinit>", 0);
+        value(STACK + "JdkThreads", "check", 0);
+        value(STACK + "JdkThreads", "pin", 0);
+        value(STACK + "JdkThreads", "unpin", 0);
+        value(STACK + "JdkThreads", "openToRuntime", 1);
+        value(STACK + "JdkThreads", "openToUs", 0);
+        value(STACK + "JdkThreads", "continuation", 0);
+        value(STACK + "JdkThreads", "setContainer", 0);
+        value(STACK + "JdkThreads", "idle", 0);
+        value(STACK + "JdkThreads", "isIdle", 1);
+        value(STACK + "JdkThreads", "forget", 0);
+        value(STACK + "JdkThreads", "frozen", 0);
+        value(STACK + "JdkThreads", "closeScopes", 0);
+        value(STACK + "JdkThreads", "hasScopes", 0);
+        value(STACK + "JdkThreads", "initialized", 1);
+        value(STACK + "JdkThreads", "threadOf", 0);
+        value(STACK + "JdkThreads", "unwrapped", 0);
+        body(STACK + "JdkThreads", "newVirtualThread", STACKS, "make");
+        body(STACK + "JdkThreads", "scheduler", STACKS, "scheduler");
+        body(STACK + "JdkThreads", "runContinuation", STACKS, "continuation");
+        body(STACK + "JdkThreads", "run", STACKS, "run");
+        body(STACK + "JdkThreads", "yield", STACKS, "leave");
+        body(STACK + "JdkState", "toRunning", STACKS, "toRunning");
+        body(STACK + "JdkState", "toWaiting", STACKS, "toWaiting");
+        body(STACK + "JdkState", "toYielded", STACKS, "toYielded");
+        body(STACK + "JdkState", "jdkRunnable", STACKS, "isRunnable");
+        body(STACK + "JdkState", "jdkYielded", STACKS, "hasYielded");
+        body(STACK + "JdkState", "unpark", STACKS, "unparks");
+        body(STACK + "JdkState", "afterYield", STACKS, "afterYield");
+        body(STACK + "JdkState", "isNew", STACKS, "isNew");
+        value(STACK + "JdkState", "isPinned", 0);
+        value(STACK + "JdkState", "endsAtMonitor", 0);
+        value(STACK + "JdkState", "afterDone", 1);
+        body(STACK + "Stack", "ended", STACKS, "ended");
+        value(STACK + "Headroom", "check", 0);
+        value(STACK + "Headroom", "checkAll", 0);
+        value(STACK + "Headroom", "checkAllToGive", 0);
+        value(STACK + "Headroom", "left", Long.MAX_VALUE);
+        value(STACK + "Headroom", "toTake", 0);
+        value(STACK + "Headroom", "enough", 1);
+        body(STACK + "Headroom", "runOn", STACKS, "runOn");
+        body(PROC + "CleanStart", "start", STACKS, "start");
+        value(PROC + "CleanStart", "begin", 0);
+        value(PROC + "CleanStart", "hook", 0);
+        value(PROC + "CleanStart", "prepareForLock", 0);
+        value(PROC + "Preempt", "install", 1);
+        value(PROC + "Preempt", "follow", 0);
+        value(PROC + "LiveSchedulers", "hook", 0);
+        value(ROOT + "LongBlock$Freeing", "run", 0);
+
+        call(FFI + "Futex", "await", WORLD, "await");
+        call(FFI + "Futex", "wake", WORLD, "wake");
+        call(FFI + "Memory", "map", MEMORY, "map");
+        call(FFI + "Memory", "unmap", MEMORY, "drop");
+        call(FFI + "Membarrier", "run", WORLD, "pauseNot");
+        call(FFI + "Membarrier", "isAvailable", WORLD, "yes");
+        call(FFI + "OsThread", "gettid", WORLD, "tid");
+        call(FFI + "StackSpace", "trim", WORLD, "none");
+        call(STACK + "JdkContainer", "deregister", WORLD, "ignore", "Ljava/lang/Object;");
+        call(JDK + "System", "nanoTime", WORLD, "nanoTime");
+        call(JDK + "System", "identityHashCode", WORLD, "number");
+        call(JDK + "Runtime", "availableProcessors", WORLD, "processors", "Ljava/lang/Runtime;");
+        call(JDK + "Integer", "getInteger", WORLD, "setting");
+        for (String thread : List.of(JDK + "Thread", STACK + "Host$HostThread", STACK + "OwnThread")) {
+            call(thread, "onSpinWait", WORLD, "pause");
+            call(thread, "yield", WORLD, "pause");
+            call(thread, "currentThread", WORLD, "currentThread");
+            call(thread, "interrupted", WORLD, "interrupted");
+            call(thread, "isVirtual", WORLD, "isVirtual", "Ljava/lang/Thread;");
+            call(thread, "isInterrupted", WORLD, "isInterrupted", "Ljava/lang/Thread;");
+            call(thread, "interrupt", WORLD, "interrupt", "Ljava/lang/Thread;");
+            call(thread, "isAlive", WORLD, "isAlive", "Ljava/lang/Thread;");
+            call(thread, "join", WORLD, "join", "Ljava/lang/Thread;");
+            call(thread, "start", WORLD, "start", "Ljava/lang/Thread;");
+        }
+        call(JDK + "Object", "wait", WORLD, "await", "Ljava/lang/Object;");
+        call(JDK + "Object", "notifyAll", WORLD, "notifyAll", "Ljava/lang/Object;");
+        String random = "java/util/concurrent/ThreadLocalRandom";
+        call(random, "nextInt", WORLD, "random", "L" + random + ";");
+        call(random, "nextLong", WORLD, "randomLong", "L" + random + ";");
+        String support = "java/util/concurrent/locks/LockSupport";
+        call(support, "park", STACKS, "park");
+        call(support, "unpark", STACKS, "unpark");
+
+        constants.put(STRUCT + "GSlots", Map.of(10, 4, 1024, 16, 1023, 15));
+        constants.put(STRUCT + "GSlots$Chunk", Map.of(1024, 16));
+        constants.put(STRUCT + "SudogSlots", Map.of(9, 4, 512, 16, 511, 15));
+        constants.put(ROOT + "queue/SudogCache", Map.of(128, 8, 64, 4));
+        constants.put(ROOT + "queue/GFree", Map.of(64, 8, 32, 4));
+        constants.put(ROOT + "lock/HeapMutex", Map.of(256, 4, 255, 3));
+    }
+
+    private void accessors(String owner, String kind) {
+        for (String mode : List.of("getOpaque", "getAcquire", "getVolatile")) {
+            accessor(owner, mode, "get" + kind, kind);
+        }
+        for (String mode : List.of("setOpaque", "setRelease", "setVolatile")) {
+            accessor(owner, mode, "set" + kind, kind);
+        }
+        accessor(owner, "get", "get" + kind + "Plain", kind);
+        accessor(owner, "set", "set" + kind + "Plain", kind);
+        accessor(owner, "compareAndSet", "cas" + kind, kind);
+        accessor(owner, "getAndAdd", "add" + kind, kind);
+        accessor(owner, "getAndSet", "swap" + kind, kind);
+        if (kind.equals("Int")) {
+            accessor(owner, "weakCompareAndSetRelease", "casInt", kind);
+            accessor(owner, "getAndBitwiseOr", "orInt", kind);
+            accessor(owner, "getAndBitwiseAnd", "andInt", kind);
+        }
+    }
+
+    private void accessor(String owner, String name, String method, String kind) {
+        bodies.put(owner + "." + name, new Body(MEMORY, method, "offset", "J", true, 0));
+    }
+
+    private void body(String owner, String name, String by, String method) {
+        bodies.put(owner + "." + name, new Body(by, method, null, null, false, 0));
+    }
+
+    private void body(String owner, String name, String by, String method, String field, String fieldType) {
+        bodies.put(owner + "." + name, new Body(by, method, field, fieldType, false, 0));
+    }
+
+    private void value(String owner, String name, long value) {
+        bodies.put(owner + "." + name, new Body(null, null, null, null, false, value));
+    }
+
+    private void call(String owner, String name, String by, String method) {
+        call(owner, name, by, method, null);
+    }
+
+    private void call(String owner, String name, String by, String method, String receiver) {
+        calls.put(owner + "." + name, new Call(by, method, receiver));
+    }
+
+    Body body(String owner, String name, String descriptor) {
+        return bodies.get(owner + "." + name);
+    }
+
+    Call call(String owner, String name, String descriptor) {
+        return calls.get(owner + "." + name);
+    }
+
+    /** Returns the number in place of a constant of a class; null for the same. */
+    ConstantDesc constant(String type, ConstantInstruction c) {
+        Map<Integer, Integer> of = constants.get(type);
+        return of != null && c.constantValue() instanceof Integer i ? of.get(i) : null;
+    }
+
+    /** Returns the class of which objects are made in place of another; null for the same. */
+    ClassDesc inPlaceOf(String type) {
+        return type.equals("java/util/concurrent/Semaphore") ? ClassDesc.of(Permits.class.getName()) : null;
+    }
+
+    boolean isAccessor(String descriptor) {
+        return descriptor.startsWith("L") && ACCESSORS.contains(descriptor.substring(1, descriptor.length() - 1));
+    }
+
+    boolean isWrapper(String type) {
+        return WRAPPERS.contains(type);
+    }
+
+    boolean hasSharedFields(String type) {
+        return SHARED.stream().anyMatch(type::startsWith) && OWN.stream().noneMatch(type::startsWith);
+    }
+
+    /** Throws with one sentence if a class or a method of the table is not there. */
+    void check(ClassLoader loader) {
+        List<String> all = new ArrayList<>(bodies.keySet());
+        calls.keySet().stream().filter(k -> k.startsWith(ROOT)).forEach(all::add);
+        constants.keySet().forEach(c -> all.add(c + ".<init>"));
+        ACCESSORS.forEach(a -> all.add(a + ".getOpaque"));
+        Map<String, ClassModel> known = new HashMap<>();
+        for (String entry : all) {
+            int dot = entry.lastIndexOf('.');
+            String type = entry.substring(0, dot);
+            String name = entry.substring(dot + 1);
+            ClassModel c = known.computeIfAbsent(type, t -> read(loader, t));
+            boolean inherits = type.endsWith("Thread") && !type.endsWith("JdkThreads");
+            if (!inherits && c.methods().stream().noneMatch(m -> m.methodName().stringValue().equals(name))) {
+                throw missing(entry.replace('/', '.'));
+            }
+        }
+    }
+
+    private static ClassModel read(ClassLoader loader, String type) {
+        try (InputStream in = loader.getResourceAsStream(type + ".class")) {
+            if (in == null) {
+                throw missing(type.replace('/', '.'));
+            }
+            return ClassFile.of().parse(in.readAllBytes());
+        } catch (IOException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private static IllegalStateException missing(String what) {
+        return new IllegalStateException("gmp replay rewrites " + what + ", which does not exist: change its entry in "
+                + Names.class.getName());
+    }
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.bench.replay;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.lang.classfile.ClassFile;
+import java.lang.classfile.ClassHierarchyResolver;
+import java.lang.classfile.ClassModel;
+import java.lang.classfile.CodeElement;
+import java.lang.classfile.MethodModel;
+import java.lang.classfile.Opcode;
+import java.lang.classfile.instruction.ConstantInstruction;
+import java.lang.classfile.instruction.FieldInstruction;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Supplier;
+
+/**
+ * Loads the production classes a second time, rewritten ({@link Weaver}), and the programs that use them. The classes that the JVM has
+ * loaded already stay as they are.
+ */
+final class Rewriter extends ClassLoader {
+    private static final String CATALOG = Names.PROGRAMS + "Catalog";
+    private static final String STACK = "org.gmp4j.stack.Stack";
+    private static VarHandle thread;
+
+    private final Names names = new Names();
+    private final Path mutants;
+    private final Map<String, String> handles = new HashMap<>();
+    private final ClassFile files = ClassFile.of(ClassFile.ClassHierarchyResolverOption.of(
+            ClassHierarchyResolver.ofResourceParsing(Rewriter.class.getClassLoader())
+                    .orElse(ClassHierarchyResolver.ofClassLoading(Rewriter.class.getClassLoader()))));
+
+    /** Makes the loader. {@code mutants} is a directory of classes that come before all others; null for none. */
+    private Rewriter(Path mutants) {
+        super(Rewriter.class.getClassLoader());
+        this.mutants = mutants;
+    }
+
+    /**
+     * Loads the programs.
+     *
+     * @param mutants a directory of classes that come before all others; null for none
+     * @throws IllegalStateException with one sentence if the rewriter knows a name that does not exist
+     */
+    static List<Program> load(Path mutants) {
+        Rewriter loader = new Rewriter(mutants);
+        loader.names.check(loader.getParent());
+        try {
+            thread = MethodHandles.lookup().findVarHandle(loader.loadClass(STACK), "thread", Thread.class);
+            return programs(loader.loadClass(CATALOG).getConstructor().newInstance());
+        } catch (ReflectiveOperationException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    @SuppressWarnings("unchecked")
+    private static List<Program> programs(Object catalog) {
+        return ((Supplier<List<Program>>) catalog).get();
+    }
+
+    /** Returns the thread of a stack. */
+    static Thread threadOf(Object stack) {
+        return (Thread) thread.get(stack);
+    }
+
+    private static boolean isRewritten(String name) {
+        return name.startsWith(Names.PROGRAMS)
+                || name.startsWith(Names.REWRITTEN) && Names.AS_THEY_ARE.stream().noneMatch(name::startsWith);
+    }
+
+    @Override
+    protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
+        synchronized (getClassLoadingLock(name)) {
+            Class<?> c = findLoadedClass(name);
+            if (c == null) {
+                c = isRewritten(name) ? define(name) : getParent().loadClass(name);
+            }
+            if (resolve) {
+                resolveClass(c);
+            }
+            return c;
+        }
+    }
+
+    private Class<?> define(String name) throws ClassNotFoundException {
+        byte[] b = rewritten(read(name));
+        return defineClass(name, b, 0, b.length);
+    }
+
+    private byte[] read(String name) throws ClassNotFoundException {
+        String file = name.replace('.', '/') + ".class";
+        try {
+            if (mutants != null && Files.exists(mutants.resolve(file))) {
+                return Files.readAllBytes(mutants.resolve(file));
+            }
+            try (InputStream in = getParent().getResourceAsStream(file)) {
+                if (in == null) {
+                    throw new ClassNotFoundException(name);
+                }
+                return in.readAllBytes();
+            }
+        } catch (IOException e) {
+            throw new ClassNotFoundException(name, e);
+        }
+    }
+
+    private byte[] rewritten(byte[] original) {
+        ClassModel c = files.parse(original);
+        c.methods().stream().filter(m -> m.methodName().equalsString("<clinit>")).forEach(m -> handles(c, m));
+        return files.transformClass(c, new Weaver(c, names, handles));
+    }
+
+    /** Notes which fields the VarHandles reach that an initialiser makes: the last text before the handle is stored. */
+    private void handles(ClassModel c, MethodModel initialiser) {
+        String type = c.thisClass().asInternalName();
+        String text = "";
+        for (CodeElement e : initialiser.code().orElseThrow()) {
+            if (e instanceof ConstantInstruction k && k.constantValue() instanceof String s) {
+                text = s;
+            } else if (e instanceof FieldInstruction f && f.opcode() == Opcode.PUTSTATIC
+                    && f.typeSymbol().descriptorString().equals("Ljava/lang/invoke/VarHandle;")) {
+                handles.put(type.substring(type.lastIndexOf('/') + 1) + "." + f.name().stringValue(), text);
+            }
+        }
+    }
+}

@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.bench.replay;
+
+import java.util.Arrays;
+
+import jdk.internal.vm.Continuation;
+
+/**
+ * One run of a program: the lanes, the clock, the sleepers, and the schedule so far. The calling thread runs one lane at a time.
+ *
+ * <p>A step is what a lane does from one point to the next: the access for which it stopped, and what follows it. An option is a lane and
+ * the way in which it goes on: by itself, because its sleep has reached its limit, or because it is woken without a reason.
+ */
+final class Run {
+    static final int GO = 0;
+    static final int TIMEOUT = 1;
+    static final int SPURIOUS = 2;
+    static final int KINDS = 3;
+    /** The most lanes of a run. */
+    static final int MOST = 16;
+    /** How long a pause of a spin takes, in ns. */
+    static final long PAUSE = 500;
+    private static final long CLOCK_AT_FIRST = 1_000_000_000_000L;
+
+    final Program program;
+    private Case its;
+    private final Strategy strategy;
+    /** What the run writes down; null for nothing. */
+    final Trace trace;
+    final Lane[] lanes = new Lane[MOST];
+    int count;
+    /** The lane that runs; null while the program is set up or checked. */
+    Lane lane;
+    /** The number of the lane that took the last step. */
+    int last;
+    final int[] options = new int[MOST * KINDS];
+    int optionCount;
+    /** The options that were taken. */
+    private int[] schedule = new int[256];
+    int steps;
+    long now = CLOCK_AT_FIRST;
+    /** How many sleeps have ended by their limits while another lane could go on. */
+    int early;
+    int spurious;
+    Failure failure;
+    /** Whether the strategy has ended the run. */
+    boolean cut;
+    private int chosen;
+    private long sleeps;
+
+    Run(Program program, Strategy strategy, Trace trace) {
+        this.program = program;
+        this.strategy = strategy;
+        this.trace = trace;
+    }
+
+    static int lane(int option) {
+        return option / KINDS;
+    }
+
+    static int kind(int option) {
+        return option % KINDS;
+    }
+
+    /** Runs the program to its end, or to its first failure. */
+    void execute() {
+        strategy.begin(this);
+        try {
+            its = program.make();
+            its.run = this;
+            its.begin();
+            chosen = decide();
+            while (chosen >= 0) {
+                resume(lanes[lane(chosen)]);
+            }
+            if (failure == null && !cut) {
+                ended();
+            }
+        } catch (Throwable t) {
+            fail(t);
+        }
+    }
+
+    private void ended() {
+        for (int i = 0; i < count; i++) {
+            if (lanes[i].state != Lane.State.ENDED && !its.mayRest(lanes[i].name)) {
+                fail(lanes[i].name + " sleeps for ever");
+                return;
+            }
+        }
+        its.end();
+    }
+
+    private void resume(Lane l) {
+        lane = l;
+        do {
+            l.switches = false;
+            Continuation c = l.current();
+            c.run();
+            if (c.isDone()) {
+                if (l.mounted == null) {
+                    l.state = Lane.State.ENDED;
+                } else {
+                    l.mounted = null;
+                    l.switches = true;
+                }
+            }
+        } while (l.switches && failure == null);
+        if (l.state == Lane.State.ENDED && failure == null) {
+            last = l.index;
+            chosen = decide();
+        }
+        lane = null;
+        if (failure != null) {
+            chosen = -1;
+        }
+    }
+
+    /** Adds a lane, which begins at once or when its turn comes. */
+    Lane add(String name, Thread thread, Runnable body) {
+        if (count == MOST) {
+            throw new IllegalStateException("more than " + MOST + " lanes");
+        }
+        Lane l = new Lane(count, name, thread, () -> {
+            try {
+                body.run();
+            } catch (Throwable t) {
+                fail(t);
+            }
+        });
+        lanes[count++] = l;
+        return l;
+    }
+
+    /** Stops the lane that runs before its next access, and returns when that is to be made. */
+    void point(int site, long word, Object object, boolean writes) {
+        Lane l = lane;
+        l.site = site;
+        l.word = word;
+        l.object = object;
+        l.writes = writes;
+        pause(l);
+    }
+
+    private void pause(Lane l) {
+        last = l.index;
+        int o = decide();
+        if (o != l.index * KINDS) {
+            chosen = o;
+            suspend();
+        }
+        if (trace != null) {
+            trace.step(this, l);
+        }
+    }
+
+    private static void suspend() {
+        if (!Continuation.yield(Lane.SCOPE)) {
+            throw new IllegalStateException("a lane is pinned");
+        }
+    }
+
+    /** Lets the lane's own code go on with a stack mounted, or the stack's with the lane's own code. */
+    void switchStack(StackThread mounted) {
+        lane.mounted = mounted;
+        lane.switches = true;
+        suspend();
+    }
+
+    /** Has the lane that runs wait until another has taken a step. */
+    void spin(int site) {
+        now += PAUSE;
+        lane.spins = true;
+        point(site, Trace.ANYWHERE, null, true);
+    }
+
+    /** Puts the lane that runs to sleep. Returns the error number of the futex call. */
+    int sleep(long word, long nanos) {
+        Lane l = lane;
+        l.state = Lane.State.ASLEEP;
+        l.futex = word;
+        l.deadline = nanos < 0 || nanos > Long.MAX_VALUE - now ? Long.MAX_VALUE : now + nanos;
+        l.asleepSince = sleeps++;
+        l.woke = 0;
+        if (trace != null) {
+            trace.note(l, "sleeps");
+        }
+        pause(l);
+        return l.woke;
+    }
+
+    /** Wakes up to {@code n} lanes that sleep on the word, in the order in which they fell asleep. Returns how many. */
+    int wake(long word, int n) {
+        int woken = 0;
+        while (woken < n) {
+            Lane next = null;
+            for (int i = 0; i < count; i++) {
+                Lane l = lanes[i];
+                if (l.state == Lane.State.ASLEEP && l.futex == word && (next == null || l.asleepSince < next.asleepSince)) {
+                    next = l;
+                }
+            }
+            if (next == null) {
+                break;
+            }
+            next.state = Lane.State.READY;
+            woken++;
+        }
+        return woken;
+    }
+
+    private int decide() {
+        if (failure != null) {
+            return -1;
+        }
+        if (program.watched()) {
+            watch();
+        }
+        collect();
+        if (optionCount == 0 || failure != null) {
+            return -1;
+        }
+        if (steps >= program.steps()) {
+            fail("it goes on after " + program.steps() + " steps");
+            return -1;
+        }
+        int o = strategy.choose(this);
+        if (o < 0) {
+            cut = true;
+            return -1;
+        }
+        take(o);
+        return o;
+    }
+
+    private void watch() {
+        Lane l = lane;
+        lane = null;
+        try {
+            its.watch();
+        } catch (Throwable t) {
+            lane = l;
+            fail(t);
+        }
+        lane = l;
+    }
+
+    private void collect() {
+        optionCount = 0;
+        int ready = 0;
+        for (int i = 0; i < count; i++) {
+            if (lanes[i].state == Lane.State.READY && !lanes[i].spins) {
+                options[optionCount++] = i * KINDS;
+            }
+        }
+        if (optionCount == 0) {
+            for (int i = 0; i < count; i++) {
+                if (lanes[i].state == Lane.State.READY) {
+                    options[optionCount++] = i * KINDS;
+                }
+            }
+        }
+        ready = optionCount;
+        boolean mayWake = early < program.earlyTimeouts();
+        for (int i = 0; i < count; i++) {
+            if (lanes[i].state == Lane.State.ASLEEP) {
+                if (lanes[i].deadline != Long.MAX_VALUE && (ready == 0 || mayWake)) {
+                    options[optionCount++] = i * KINDS + TIMEOUT;
+                }
+                if (ready != 0 && spurious < program.spuriousWakes()) {
+                    options[optionCount++] = i * KINDS + SPURIOUS;
+                }
+            }
+        }
+    }
+
+    private void take(int option) {
+        if (steps == schedule.length) {
+            schedule = Arrays.copyOf(schedule, steps * 2);
+        }
+        schedule[steps++] = option;
+        Lane l = lanes[lane(option)];
+        for (int i = 0; i < count; i++) {
+            lanes[i].spins = false;
+        }
+        if (kind(option) == TIMEOUT) {
+            early += kind(options[0]) == GO ? 1 : 0;
+            now = Math.max(now, l.deadline);
+            l.woke = World.TIMED_OUT;
+            l.state = Lane.State.READY;
+        } else if (kind(option) == SPURIOUS) {
+            spurious++;
+            l.state = Lane.State.READY;
+        }
+    }
+
+    /** Returns the options that were taken. */
+    int[] schedule() {
+        return Arrays.copyOf(schedule, steps);
+    }
+
+    void fail(String why) {
+        fail(new Failure(lane == null ? "" : lane.name, why, null));
+    }
+
+    void fail(Throwable t) {
+        fail(Failure.of(lane == null ? "" : lane.name, t));
+    }
+
+    private void fail(Failure f) {
+        if (failure == null) {
+            failure = f;
+        }
+    }
+
+    /** Returns whether the strategy compares accesses, so that their words have to be told. */
+    boolean comparesAccesses() {
+        return strategy.comparesAccesses();
+    }
+}

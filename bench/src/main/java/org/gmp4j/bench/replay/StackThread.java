@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.bench.replay;
+
+import java.util.concurrent.Executor;
+
+import jdk.internal.vm.Continuation;
+
+/** Stands for a virtual thread of the JDK: the identity of a goroutine's stack, its frames, and the words of the JDK's park. Never started. */
+final class StackThread extends Thread {
+    /** The states, with the JDK's numbers. */
+    static final int NEW = 0;
+    static final int STARTED = 1;
+    static final int RUNNING = 2;
+    static final int PARKING = 3;
+    static final int PARKED = 4;
+    static final int TIMED_PARKING = 6;
+    static final int TIMED_PARKED = 7;
+    static final int UNPARKED = 9;
+    static final int YIELDED = 11;
+    static final int WAIT = 16;
+
+    final Executor scheduler;
+    /** The task that the JDK submits to the scheduler: its identity is that of the thread. */
+    final Runnable continuation = new Resume();
+    private final Runnable task;
+    private Continuation stack;
+    int state = NEW;
+    boolean permit;
+    boolean interrupted;
+    long timeout;
+
+    /** The task that continues the thread. Schedulers only compare it. */
+    private static final class Resume implements Runnable {
+        @Override
+        public void run() {
+            throw new IllegalStateException("only an M runs a stack");
+        }
+    }
+
+    StackThread(Executor scheduler, Runnable task) {
+        super("");
+        this.scheduler = scheduler;
+        this.task = task;
+    }
+
+    Continuation stack() {
+        if (stack == null) {
+            stack = new Continuation(Lane.SCOPE, () -> {
+                try {
+                    task.run();
+                } catch (Throwable t) {
+                    World.failed(t);
+                }
+            });
+        }
+        return stack;
+    }
+
+    boolean isDone() {
+        return stack != null && stack.isDone();
+    }
+}
