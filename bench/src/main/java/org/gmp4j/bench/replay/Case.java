@@ -34,6 +34,16 @@ public abstract class Case {
         return run.now;
     }
 
+    /** Ends the run, as the process would end. The caller goes on to its next access. */
+    protected final void exit() {
+        run.over = true;
+    }
+
+    /** Ends the run with a failure, for code whose exceptions others catch. */
+    protected static void failed(Throwable t) {
+        World.failed(t);
+    }
+
     /** Throws an error with that line if {@code holds} is false. */
     protected static void check(boolean holds, String otherwise) {
         if (!holds) {

@@ -34,6 +34,8 @@ final class Lane {
     long asleepSince;
     /** What ended the sleep: an error number of the futex call. */
     int woke;
+    /** The step at which it last went on, or could go on again. */
+    int since;
     /** Whether it spins: it goes on when another lane has taken a step, or no other can. */
     boolean spins;
     /** Whether it has mounted or left a stack, so that it is resumed at once. */

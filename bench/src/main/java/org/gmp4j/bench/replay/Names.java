@@ -148,6 +148,7 @@ final class Names {
         for (String thread : List.of(JDK + "Thread", STACK + "Host$HostThread", STACK + "OwnThread")) {
             call(thread, "onSpinWait", WORLD, "pause");
             call(thread, "yield", WORLD, "pause");
+            call(thread, "sleep", WORLD, "pause");
             call(thread, "currentThread", WORLD, "currentThread");
             call(thread, "interrupted", WORLD, "interrupted");
             call(thread, "isVirtual", WORLD, "isVirtual", "Ljava/lang/Thread;");

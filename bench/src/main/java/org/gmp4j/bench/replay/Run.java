@@ -18,6 +18,8 @@ final class Run {
     static final int KINDS = 3;
     /** The most lanes of a run. */
     static final int MOST = 16;
+    /** A lane that could go on for so many steps goes on next: no schedule is unfair for longer. */
+    private static final int STARVED = 1_500;
     /** How long a pause of a spin takes, in ns. */
     static final long PAUSE = 500;
     private static final long CLOCK_AT_FIRST = 1_000_000_000_000L;
@@ -45,8 +47,13 @@ final class Run {
     Failure failure;
     /** Whether the strategy has ended the run. */
     boolean cut;
+    /** Whether the program has ended the run, as a process ends. */
+    boolean over;
     private int chosen;
     private long sleeps;
+    /** The lane that goes on because it has waited too long; null for none. */
+    private Lane favoured;
+    private int favouredUntil;
 
     Run(Program program, Strategy strategy, Trace trace) {
         this.program = program;
@@ -82,7 +89,7 @@ final class Run {
     }
 
     private void ended() {
-        for (int i = 0; i < count; i++) {
+        for (int i = 0; i < count && !over; i++) {
             if (lanes[i].state != Lane.State.ENDED && !its.mayRest(lanes[i].name)) {
                 fail(lanes[i].name + " sleeps for ever");
                 return;
@@ -128,6 +135,7 @@ final class Run {
                 fail(t);
             }
         });
+        l.since = steps;
         lanes[count++] = l;
         return l;
     }
@@ -204,13 +212,14 @@ final class Run {
                 break;
             }
             next.state = Lane.State.READY;
+            next.since = steps;
             woken++;
         }
         return woken;
     }
 
     private int decide() {
-        if (failure != null) {
+        if (failure != null || over) {
             return -1;
         }
         if (program.watched()) {
@@ -248,6 +257,11 @@ final class Run {
     private void collect() {
         optionCount = 0;
         int ready = 0;
+        Lane starved = starved();
+        if (starved != null) {
+            options[optionCount++] = starved.index * KINDS;
+            return;
+        }
         for (int i = 0; i < count; i++) {
             if (lanes[i].state == Lane.State.READY && !lanes[i].spins) {
                 options[optionCount++] = i * KINDS;
@@ -274,12 +288,27 @@ final class Run {
         }
     }
 
+    /** Returns the lane that must go on as it has waited too long, for a number of steps; null for none. */
+    private Lane starved() {
+        if (favoured != null && (steps > favouredUntil || favoured.state != Lane.State.READY || favoured.spins)) {
+            favoured = null;
+        }
+        for (int i = 0; i < count && favoured == null; i++) {
+            if (lanes[i].state == Lane.State.READY && steps - lanes[i].since > STARVED) {
+                favoured = lanes[i];
+                favouredUntil = steps + STARVED;
+            }
+        }
+        return favoured;
+    }
+
     private void take(int option) {
         if (steps == schedule.length) {
             schedule = Arrays.copyOf(schedule, steps * 2);
         }
         schedule[steps++] = option;
         Lane l = lanes[lane(option)];
+        l.since = steps;
         for (int i = 0; i < count; i++) {
             lanes[i].spins = false;
         }
@@ -308,7 +337,7 @@ final class Run {
     }
 
     private void fail(Failure f) {
-        if (failure == null) {
+        if (failure == null && !over) {
             failure = f;
         }
     }

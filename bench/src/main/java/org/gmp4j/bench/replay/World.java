@@ -102,6 +102,11 @@ public final class World {
         }
     }
 
+    /** {@code Thread.sleep}. */
+    public static void pause(long millis) {
+        pause();
+    }
+
     // The clock
 
     /** {@code System.nanoTime}. */

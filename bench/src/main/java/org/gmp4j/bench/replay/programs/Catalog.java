@@ -17,6 +17,7 @@ public final class Catalog implements Supplier<List<Program>> {
         words();
         locks();
         waits();
+        loops();
     }
 
     @Override
@@ -79,5 +80,26 @@ public final class Catalog implements Supplier<List<Program>> {
         all.add(Program.of("wait-group", g, "two wait for two", Waits.Groups::new));
         all.add(Program.of("cond", g, "a condition that is signalled twice", Waits.Conditions::new));
         all.add(Program.of("once", g, "three ask for one run", Waits.OnlyOnce::new));
+    }
+
+    private void loops() {
+        all.add(Program.ofLoop("submits", "a thread starts goroutines on two idle Ps", () -> new Loops.Submits(2, 3)));
+        all.add(Program.ofLoop("submits-one", "a thread starts goroutines on one idle P", () -> new Loops.Submits(1, 3)));
+        all.add(Program.ofLoop("submitters", "two threads start goroutines", Loops.TwoSubmitters::new));
+        all.add(Program.ofLoop("spawns", "a goroutine starts seven others on two Ps", () -> new Loops.Spawns(2, 7)));
+        all.add(Program.ofLoop("spawns-3", "a goroutine starts four others on three Ps", () -> new Loops.Spawns(3, 4)));
+        all.add(Program.ofLoop("ping-pong", "two goroutines ready each other", () -> new Loops.PingPong(0)));
+        all.add(Program.ofLoop("ping-pong-1", "two goroutines and channels with a buffer", () -> new Loops.PingPong(1)));
+        all.add(Program.ofLoop("ready", "a thread readies goroutines", Loops.ReadyFromOutside::new));
+        all.add(Program.ofLoop("yields", "three goroutines yield on two Ps", Loops.Yields::new));
+        all.add(Program.ofLoop("sleeps", "three goroutines sleep", Loops.Sleeps::new));
+        all.add(Program.ofLoop("calls", "system calls whose P is taken", Loops.Calls::new));
+        all.add(Program.ofLoop("mutexes", "three goroutines in a Mutex", Loops.Mutexes::new));
+        all.add(Program.ofLoop("group", "a goroutine waits for three", Loops.Group::new));
+        all.add(Program.ofLoop("resizes", "the number of Ps changes while goroutines run", Loops.Resizes::new));
+        all.add(Program.ofLoop("locked", "a goroutine is locked to its thread", Loops.Locked::new));
+        all.add(Program.ofLoop("parks", "a virtual thread parks, and is unparked early and late", Loops.Parks::new));
+        all.add(Program.ofLoop("closes", "the scheduler is closed while goroutines run", Loops.Closes::new));
+        all.add(Program.ofLoop("deadlock", "a deadlock is reported when all sleep, and not before", Loops.Deadlock::new));
     }
 }

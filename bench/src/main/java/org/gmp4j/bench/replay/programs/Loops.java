@@ -1,0 +1,412 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.bench.replay.programs;
+
+import java.time.Duration;
+
+import org.gmp4j.Chan;
+import org.gmp4j.Go;
+import org.gmp4j.sync.Mutex;
+import org.gmp4j.sync.WaitGroup;
+
+/** Programs of the whole loop. */
+final class Loops {
+    private Loops() {
+    }
+
+    /** A thread starts goroutines on idle Ps: each must run, though only some submits wake an M. */
+    static final class Submits extends OfLoop {
+        private final int procs;
+        private final int n;
+
+        Submits(int procs, int n) {
+            this.procs = procs;
+            this.n = n;
+        }
+
+        @Override
+        protected void begin() {
+            start(procs);
+            lane("go", () -> {
+                for (int i = 0; i < n; i++) {
+                    s.go(done::incrementAndGet);
+                }
+            });
+        }
+
+        @Override
+        protected void end() {
+            super.end();
+            check(done.get() == n, "of " + n + " goroutines " + done.get() + " have run");
+        }
+    }
+
+    /** Two threads start goroutines at the same time. */
+    static final class TwoSubmitters extends OfLoop {
+        @Override
+        protected void begin() {
+            start(2);
+            for (int i = 0; i < 2; i++) {
+                lane("go" + i, () -> s.go(done::incrementAndGet));
+            }
+        }
+
+        @Override
+        protected void end() {
+            super.end();
+            check(done.get() == 2, "of 2 goroutines " + done.get() + " have run");
+        }
+    }
+
+    /** A goroutine starts others, whose starts wake Ms that steal them; the ring overflows. */
+    static final class Spawns extends OfLoop {
+        private final int procs;
+        private final int n;
+
+        Spawns(int procs, int n) {
+            this.procs = procs;
+            this.n = n;
+        }
+
+        @Override
+        protected void begin() {
+            start(procs);
+            s.go(() -> {
+                for (int i = 0; i < n; i++) {
+                    Go.go(done::incrementAndGet);
+                }
+            });
+        }
+
+        @Override
+        protected void end() {
+            super.end();
+            check(done.get() == n, "of " + n + " goroutines " + done.get() + " have run");
+        }
+    }
+
+    /** Goroutines ready each other through a channel. */
+    static final class PingPong extends OfLoop {
+        private final int size;
+
+        PingPong(int size) {
+            this.size = size;
+        }
+
+        @Override
+        protected void begin() {
+            start(2);
+            Chan<Integer> there = Chan.make(size);
+            Chan<Integer> back = Chan.make(size);
+            s.go(() -> {
+                for (int i = 0; i < 2; i++) {
+                    there.send(i);
+                    check(back.recv() == i, "another element came back");
+                }
+                done.incrementAndGet();
+            });
+            s.go(() -> {
+                for (int i = 0; i < 2; i++) {
+                    back.send(there.recv());
+                }
+                done.incrementAndGet();
+            });
+        }
+
+        @Override
+        protected void end() {
+            super.end();
+            check(done.get() == 2, "a goroutine has not ended");
+        }
+    }
+
+    /** A thread readies goroutines that wait on a channel. */
+    static final class ReadyFromOutside extends OfLoop {
+        @Override
+        protected void begin() {
+            start(2);
+            Chan<Integer> c = Chan.make(0);
+            for (int i = 0; i < 2; i++) {
+                s.go(() -> {
+                    Integer _ = c.recv();
+                    done.incrementAndGet();
+                });
+            }
+            lane("send", () -> {
+                c.send(1);
+                c.send(2);
+            });
+        }
+
+        @Override
+        protected void end() {
+            super.end();
+            check(done.get() == 2, "a goroutine has not ended");
+        }
+    }
+
+    /** Goroutines yield to each other. */
+    static final class Yields extends OfLoop {
+        @Override
+        protected void begin() {
+            start(2);
+            for (int i = 0; i < 3; i++) {
+                s.go(() -> {
+                    Go.gosched();
+                    Go.gosched();
+                    done.incrementAndGet();
+                });
+            }
+        }
+
+        @Override
+        protected void end() {
+            super.end();
+            check(done.get() == 3, "a goroutine has not ended");
+        }
+    }
+
+    /** Goroutines sleep for different times. */
+    static final class Sleeps extends OfLoop {
+        @Override
+        protected void begin() {
+            start(2);
+            for (int i = 1; i <= 3; i++) {
+                long nanos = 10_000L * (4 - i);
+                s.go(() -> {
+                    long due = now() + nanos;
+                    Go.sleep(Duration.ofNanos(nanos));
+                    check(now() >= due, "a sleep ended early");
+                    done.incrementAndGet();
+                });
+            }
+        }
+
+        @Override
+        protected void end() {
+            super.end();
+            check(done.get() == 3, "a sleeper was not woken");
+        }
+    }
+
+    /** Goroutines in system calls, whose Ps others take. */
+    static final class Calls extends OfLoop {
+        @Override
+        protected void begin() {
+            start(1);
+            for (int i = 0; i < 2; i++) {
+                s.go(() -> {
+                    try {
+                        Integer _ = Go.blocking(done::incrementAndGet);
+                    } catch (Exception e) {
+                        failed(e);
+                    }
+                    Go.gosched();
+                    done.incrementAndGet();
+                });
+            }
+            lane("sysmon", new Retakes(this));
+        }
+
+        @Override
+        protected void end() {
+            super.end();
+            check(done.get() == 4, "a call has not ended");
+        }
+    }
+
+    /** Goroutines in a Mutex, with hand-overs. */
+    static final class Mutexes extends OfLoop {
+        private int count;
+
+        @Override
+        protected void begin() {
+            start(2);
+            Mutex m = new Mutex();
+            for (int i = 0; i < 3; i++) {
+                s.go(() -> {
+                    m.lock();
+                    int n = count;
+                    Go.gosched();
+                    count = n + 1;
+                    m.unlock();
+                });
+            }
+        }
+
+        @Override
+        protected void end() {
+            super.end();
+            check(count == 3, "two goroutines were in the mutex");
+        }
+    }
+
+    /** A goroutine waits for a group of others. */
+    static final class Group extends OfLoop {
+        @Override
+        protected void begin() {
+            start(2);
+            s.go(() -> {
+                WaitGroup wg = new WaitGroup();
+                for (int i = 0; i < 3; i++) {
+                    wg.go(done::incrementAndGet);
+                }
+                wg.await();
+                check(done.get() == 3, "the waiter went on before all had ended");
+                done.incrementAndGet();
+            });
+        }
+
+        @Override
+        protected void end() {
+            super.end();
+            check(done.get() == 4, "the waiter was left");
+        }
+    }
+
+    /** The number of Ps changes while goroutines run. */
+    static final class Resizes extends OfLoop {
+        @Override
+        protected void begin() {
+            start(2);
+            for (int i = 0; i < 3; i++) {
+                s.go(() -> {
+                    Go.gosched();
+                    done.incrementAndGet();
+                });
+            }
+            lane("procs", () -> {
+                int _ = s.setProcs(1);
+                int _ = s.setProcs(3);
+            });
+        }
+
+        @Override
+        protected void end() {
+            super.end();
+            check(done.get() == 3 && s.gomaxprocs() == 3, "a goroutine has not ended");
+        }
+    }
+
+    /** A goroutine is locked to its thread. */
+    static final class Locked extends OfLoop {
+        @Override
+        protected void begin() {
+            start(2);
+            Chan<Integer> c = Chan.make(0);
+            s.go(() -> {
+                Go.lockOSThread();
+                Integer _ = c.recv();
+                Go.gosched();
+                Go.unlockOSThread();
+                done.incrementAndGet();
+            });
+            s.go(() -> {
+                c.send(1);
+                Go.gosched();
+                done.incrementAndGet();
+            });
+        }
+
+        @Override
+        protected void end() {
+            super.end();
+            check(done.get() == 2, "a goroutine has not ended");
+        }
+    }
+
+    /** The scheduler is closed while its goroutines run. */
+    static final class Closes extends OfLoop {
+        private boolean closed;
+
+        @Override
+        protected void begin() {
+            start(2);
+            s.go(() -> {
+                Go.go(done::incrementAndGet);
+                Go.gosched();
+                done.incrementAndGet();
+            });
+            lane("close", () -> {
+                try {
+                    closed = s.close(-1);
+                } catch (InterruptedException e) {
+                    failed(e);
+                }
+            });
+        }
+
+        @Override
+        protected boolean mayRest(String lane) {
+            return false;
+        }
+
+        @Override
+        protected void end() {
+            check(closed && done.get() == 2, "the scheduler was closed with goroutines that have not ended");
+        }
+    }
+
+    /** A channel on which nothing comes: the deadlock is reported once all sleep, and not earlier. */
+    static final class Deadlock extends OfLoop {
+        private boolean reported;
+
+        @Override
+        protected void begin() {
+            start(2, 0, true);
+            Chan<Integer> c = Chan.make(0);
+            s.go(() -> {
+                Go.go(() -> {
+                    done.incrementAndGet();
+                    Integer _ = c.recv();
+                });
+                Go.gosched();
+                done.incrementAndGet();
+                Integer _ = c.recv();
+            });
+        }
+
+        @Override
+        void fatal(String message) {
+            check(done.get() == 2, "a deadlock was reported while a goroutine could run");
+            reported = true;
+            exit();
+        }
+
+        @Override
+        protected void end() {
+            check(reported, "all goroutines are asleep, and no deadlock was reported");
+        }
+    }
+
+    /** Two goroutines that wait for each other's threads to park and be unparked early. */
+    static final class Parks extends OfLoop {
+        private Thread waiter;
+
+        @Override
+        protected void begin() {
+            start(2);
+            waiter = s.newThread(() -> {
+                java.util.concurrent.locks.LockSupport.park();
+                done.incrementAndGet();
+                java.util.concurrent.locks.LockSupport.park();
+                done.incrementAndGet();
+            });
+            lane("start", () -> {
+                org.gmp4j.bench.replay.Threads.start(waiter);
+                java.util.concurrent.locks.LockSupport.unpark(waiter);
+            });
+            lane("unpark", () -> {
+                while (done.get() == 0) {
+                    Thread.onSpinWait();
+                }
+                java.util.concurrent.locks.LockSupport.unpark(waiter);
+            });
+        }
+
+        @Override
+        protected void end() {
+            super.end();
+            check(done.get() == 2, "an unpark is lost");
+        }
+    }
+}

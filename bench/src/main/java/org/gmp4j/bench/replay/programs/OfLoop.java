@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.bench.replay.programs;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import org.gmp4j.affinity.StealOrder;
+import org.gmp4j.bench.replay.Case;
+import org.gmp4j.check.Invariants;
+import org.gmp4j.config.Config;
+import org.gmp4j.config.DebugVars;
+import org.gmp4j.config.Placement;
+import org.gmp4j.proc.GStack;
+import org.gmp4j.proc.Monitor;
+import org.gmp4j.proc.Netpoll;
+import org.gmp4j.proc.Processor;
+import org.gmp4j.proc.Reports;
+import org.gmp4j.proc.Scheduler;
+import org.gmp4j.queue.Runq;
+import org.gmp4j.stack.JdkContainer;
+import org.gmp4j.struct.GSlots;
+import org.gmp4j.struct.Schedt;
+import org.gmp4j.timer.TimerHeaps;
+
+/**
+ * A case with a real scheduler, whose Ms are lanes. At the end, when no lane can go on, all goroutines must have ended, no queue may have
+ * a G, and the invariants hold.
+ */
+abstract class OfLoop extends Case {
+    private static final long QUANTUM = 10_000_000;
+    private static final int MANY = 8;
+
+    /** The scheduler; set by {@link #start}. */
+    Scheduler s;
+    /** How often a goroutine has said that it has done its part. */
+    final AtomicInteger done = new AtomicInteger();
+
+    /** Makes the scheduler. */
+    final void start(int procs) {
+        start(procs, 0, false);
+    }
+
+    final void start(int procs, long spinNanos, boolean deadlocks) {
+        DebugVars debug = DebugVars.parse(deadlocks ? "deadlock=strict" : "");
+        Config config = new Config(procs, null, Placement.NONE, StealOrder.UNIFORM, false, spinNanos, QUANTUM, QUANTUM, MANY, -1, 1 << 20,
+                null, deadlocks, false, 0, debug);
+        s = Scheduler.schedinit("gmp", config, new TimerHeaps(), Netpoll.NONE, Quiet::new, new Tells());
+    }
+
+    @Override
+    protected boolean mayRest(String lane) {
+        return lane.startsWith("M");
+    }
+
+    @Override
+    protected void end() {
+        idle();
+    }
+
+    /** Checks an idle scheduler. */
+    final void idle() {
+        check(Schedt.RUNQSIZE.getOpaque(s.sched) == 0, "the process is idle, and the global queue has "
+                + Schedt.RUNQSIZE.getOpaque(s.sched) + " runnable goroutines");
+        for (Processor p : s.procs()) {
+            check(Runq.runqempty(p.pp), "the process is idle, and a P has runnable goroutines");
+        }
+        check(s.gcount() == 0, "the process is idle, and " + s.gcount() + " goroutines have not ended");
+        check(Schedt.NMSPINNING.getVolatile(s.sched) == 0, "M7: the process is idle, and nmspinning is not 0");
+        List<String> broken = new ArrayList<>();
+        s.withWorldStopped(() -> broken.addAll(Invariants.check(s)));
+        check(broken.isEmpty(), broken.isEmpty() ? "" : broken.getFirst());
+    }
+
+    /** Called when a fatal error is reported. */
+    void fatal(String message) {
+        failed(new AssertionError("fatal error: " + message));
+    }
+
+    /** A monitor that watches nothing. */
+    private record Quiet(Scheduler s) implements Monitor {
+        private record Nothing() implements Watched {
+        }
+
+        @Override
+        public Watched ofM() {
+            return new Nothing();
+        }
+
+        @Override
+        public Watched ofP() {
+            return new Nothing();
+        }
+
+        @Override
+        public void start() {
+            // It has no thread.
+        }
+
+        @Override
+        public Thread stop() {
+            return new Thread();
+        }
+
+        @Override
+        public boolean isCurrent() {
+            return false;
+        }
+    }
+
+    /** Makes a failure of the run of each report. */
+    private final class Tells implements Reports {
+        @Override
+        public void prepare() {
+            // It needs no memory later.
+        }
+
+        @Override
+        public Error fatal(Scheduler of, String before, String message) {
+            OfLoop.this.fatal(message);
+            return new AssertionError(message);
+        }
+
+        @Override
+        public void broken(Scheduler of, Throwable t) {
+            failed(t);
+        }
+
+        @Override
+        public void uncaught(GStack st, Throwable t) {
+            failed(t);
+        }
+
+        @Override
+        public void escaped(Throwable t) {
+            failed(t);
+        }
+
+        @Override
+        public JdkContainer container(String scheduler, GSlots slots) {
+            return null;
+        }
+    }
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.bench.replay.programs;
+
+import org.gmp4j.proc.Gate;
+import org.gmp4j.proc.Preempt;
+import org.gmp4j.proc.Processor;
+import org.gmp4j.proc.Threads;
+import org.gmp4j.struct.P;
+import org.gmp4j.struct.PStatus;
+import org.gmp4j.struct.Schedt;
+
+/** Does what sysmon does, sooner: takes Ps from system calls and from goroutines that run, a few times. */
+final class Retakes implements Runnable {
+    private static final int ROUNDS = 3;
+
+    private final OfLoop of;
+
+    Retakes(OfLoop of) {
+        this.of = of;
+    }
+
+    @Override
+    public void run() {
+        for (int i = 0; i < ROUNDS; i++) {
+            for (Processor p : of.s.procs()) {
+                long pp = p.pp;
+                if (PStatus.get(pp) == PStatus.PRUNNING) {
+                    boolean _ = Preempt.preemptone(pp);
+                    boolean _ = Gate.take(of.s, P.M.getOpaque(pp), P.SCHEDTICK.getOpaque(pp));
+                }
+                if (PStatus.get(pp) == PStatus.PSYSCALL && Schedt.GCWAITING.getAcquire(of.s.sched) == 0
+                        && PStatus.cas(pp, PStatus.PSYSCALL, PStatus.PIDLE)) {
+                    P.SYSCALLTICK.set(pp, P.SYSCALLTICK.getOpaque(pp) + 1);
+                    Threads.handoffp(of.s, pp);
+                }
+            }
+        }
+    }
+}
