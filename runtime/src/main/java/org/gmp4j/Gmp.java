@@ -479,7 +479,8 @@ public final class Gmp implements Executor, AutoCloseable {
      * Turns the profile of waits of goroutines for channels, selects, locks, groups and conditions on. It records each wait of at least
      * {@code rate}, and shorter ones with a probability in proportion to their duration, with a weight that makes up for the rest. Zero
      * turns it off, which is the default; recorded waits stay. While it is on, each wait reads the clock twice, and a recorded one reads
-     * its stack, which takes some µs. Waits for the JDK's own locks are not recorded. Go's {@code SetBlockProfileRate}.
+     * its stack, which takes some µs. Waits in the JDK are not recorded; {@code gmp profile PID --kind block} has those. Go's {@code
+     * SetBlockProfileRate}.
      *
      * @throws IllegalArgumentException when {@code rate} is negative
      */

@@ -143,7 +143,7 @@ class ProcessCommandsTest {
         assertTrue(isGzip(file));
         Said mutex = gmp("profile", pid, "--kind", "mutex", "--seconds", 0.01);
         assertEquals(new Said(0, "mutex profile\n\n", "gmp: nothing was seen in that time; of the JDK's own locks it tells nothing, but "
-                + "'gmp goroutines' and 'gmp trace' do.\n"), mutex);
+                + "'--kind block' has who waits for them.\n"), mutex);
         gmp("profile", pid, "--kind", "heap").refused("there is no profile \"heap\": use cpu, block or mutex; ");
         gmp("profile", pid, "--seconds", 0).refused("seconds is 0.0: use more than 0, and at most 3600; ");
         gmp("profile", pid, "--seconds", 0.01, "--out", dir).refused("cannot write " + dir + ": Is a directory; ");

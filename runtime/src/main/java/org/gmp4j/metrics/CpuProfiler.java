@@ -42,7 +42,7 @@ public final class CpuProfiler implements AutoCloseable {
     /**
      * Stops sampling and returns the profile. Repeated calls return it too.
      *
-     * <p>Any thread may call it. It waits for the end of at most one sample. An interrupt does not end that wait, and in a bubble the
+     * <p>Any thread may call it. It waits for one last sample. An interrupt does not end that wait, and in a bubble the
      * wait holds the clock.
      */
     public Profile stop() {

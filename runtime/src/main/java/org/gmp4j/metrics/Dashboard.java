@@ -24,13 +24,15 @@ import org.jspecify.annotations.Nullable;
  * <p>It needs the module {@code jdk.httpserver}, which a program on the class path has, and nothing else: page, style, script and the
  * charting library, uPlot, are in this jar, and the page forbids the browser to load from other places. It listens on the loopback
  * address only, and answers only requests for {@code localhost} or an address of its own, so that no page of the web can read it.
- * Read-only: it answers GET and HEAD of {@code /} and {@code /data.json}, and nothing else. It runs on daemon threads of its own, and
- * reading stops no thread, so it also shows a scheduler whose goroutines make no progress. At most 32 requests are served at a time;
+ * Read-only: it answers GET and HEAD of {@code /}, {@code /data.json} and {@code /history.json}, and nothing else. It runs on daemon
+ * threads of its own, one of which keeps a reading a second of the last five minutes. Reading stops no thread, so it also shows a
+ * scheduler whose goroutines make no progress. At most 32 requests are served at a time;
  * of more, the oldest is cut off.
  */
 public final class Dashboard implements AutoCloseable {
     private static final int MOST_PORT = 65_535;
     private static final String PROPERTY = "gmp.dashboard";
+    private static final String JSON = "application/json";
 
     private final WebServer server;
     private final AtomicBoolean closed = new AtomicBoolean();
@@ -55,9 +57,11 @@ public final class Dashboard implements AutoCloseable {
         }
 
         static WebServer.Pages pages() {
+            History history = new History(Snapshots::brief);
             return new WebServer.Pages("the dashboard", "gmp-dashboard", true, HEADERS,
                     Map.of("/", WebServer.Page.of("text/html; charset=utf-8", () -> PAGE),
-                            "/data.json", WebServer.Page.of("application/json", new Snapshots())));
+                            "/data.json", WebServer.Page.of(JSON, new Snapshots()),
+                            "/history.json", WebServer.Page.of(JSON, history::all)), history);
         }
 
         private static String text(String resource) {

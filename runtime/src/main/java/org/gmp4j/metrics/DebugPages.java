@@ -29,7 +29,7 @@ final class DebugPages {
             goroutine      all goroutines, by state and stack; ?debug=1 as text, here and below
             goroutineleak  goroutines that nothing can wake; stops all goroutines for a full collection of the heap
             profile        where goroutines use the CPUs, for ?seconds=30
-            block          where goroutines waited since the program set a rate; or with ?seconds=10, in that time
+            block          where goroutines waited since the program set a rate; or with ?seconds=10, in that time, in the JDK too
             mutex          where goroutines held locks for which others waited; as block
             trace          an execution trace of all schedulers for Perfetto, for ?seconds=1
 

@@ -80,6 +80,8 @@ public interface GmpMXBean {
     /**
      * Profiles the scheduler for some seconds, and returns the text of the {@link Profile}. If the program has set no rate itself, waits
      * from 10 µs on are recorded, a share of the shorter ones, and each unlock for which a goroutine waited, but none after that time.
+     * Those for locks, monitors and conditions of the JDK are sampled every 10 ms: a wait counts for the part of it that is in that time,
+     * and has its reason as the label {@code wait}.
      *
      * <p>Any thread may call it. It waits for that time. An interrupt ends the wait, and in a bubble the wait holds the clock.
      *

@@ -14,6 +14,7 @@ import java.util.concurrent.TimeUnit;
 import org.gmp4j.events.WaitProfile;
 import org.gmp4j.metrics.Profile.Sample;
 import org.gmp4j.proc.Scheduler;
+import org.gmp4j.report.WaitSampler;
 import org.gmp4j.tracing.Session;
 
 /**
@@ -71,13 +72,30 @@ final class Inspection {
                     yield p.stop();
                 }
             }
-            case BLOCK -> waits(s.blockProfile, kind, BLOCK_RATE, nanos);
-            case MUTEX -> waits(s.mutexProfile, kind, MUTEX_RATE, nanos);
+            case BLOCK -> {
+                WaitSampler inJdk = new WaitSampler(s);
+                List<Sample> samples = waits(s.blockProfile, kind, BLOCK_RATE, () -> {
+                    inJdk.start();
+                    try {
+                        TimeUnit.NANOSECONDS.sleep(nanos);
+                    } finally {
+                        inJdk.stop();
+                    }
+                });
+                inJdk.found().forEach((p, f) -> samples.add(new Sample(p.frames(), Map.copyOf(p.labels()), f.waits(), f.nanos())));
+                yield Profile.ofWaits(kind.text(), samples);
+            }
+            case MUTEX -> Profile.ofWaits(kind.text(), waits(s.mutexProfile, kind, MUTEX_RATE, () -> TimeUnit.NANOSECONDS.sleep(nanos)));
         };
     }
 
+    /** The time in which something is recorded. */
+    private interface Span {
+        void pass() throws InterruptedException;
+    }
+
     /** Returns what is recorded in a time: the difference of two readings, since the program may record on its own. */
-    private static Profile waits(WaitProfile p, Kind kind, long rate, long nanos) throws InterruptedException {
+    private static List<Sample> waits(WaitProfile p, Kind kind, long rate, Span span) throws InterruptedException {
         if (!p.openWindow(rate)) {
             throw new IllegalStateException("another " + kind.text() + " profile of it is being taken");
         }
@@ -85,7 +103,7 @@ final class Inspection {
         List<WaitProfile.Place> after;
         try {
             before = p.all();
-            TimeUnit.NANOSECONDS.sleep(nanos);
+            span.pass();
             after = p.all();
         } finally {
             p.closeWindow();
@@ -100,7 +118,7 @@ final class Inspection {
                 samples.add(new Sample(e.frames, e.labels, count, e.nanos() - (old == null ? 0 : old.nanos())));
             }
         }
-        return Profile.ofWaits(kind.text(), samples);
+        return samples;
     }
 
     /**

@@ -21,7 +21,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
  */
 public final class MetricsServer implements AutoCloseable {
     private static final WebServer.Pages PAGES = new WebServer.Pages("metrics", "gmp-metrics", false,
-            Map.of("X-Content-Type-Options", "nosniff"), pages());
+            Map.of("X-Content-Type-Options", "nosniff"), pages(), WebServer.Background.NONE);
 
     private final WebServer server;
     private final AtomicBoolean closed = new AtomicBoolean();

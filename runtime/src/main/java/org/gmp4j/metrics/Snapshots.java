@@ -9,6 +9,7 @@ import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.locks.ReentrantLock;
 
 import org.gmp4j.proc.Scheduler;
@@ -58,10 +59,34 @@ final class Snapshots implements WebServer.Bytes {
         }
     }
 
-    private String make(long now) {
-        StringBuilder b = new StringBuilder("{\"process\":\"").append(PROCESS)
+    /** Returns the metrics of all schedulers, but for those by pair of Ps. */
+    static String brief() {
+        StringBuilder b = begin(System.nanoTime());
+        String comma = "";
+        for (Scheduler s : new LinkedHashSet<>(Scheduler.all())) {
+            Map<String, Object> metrics;
+            try {
+                metrics = new Metrics(s).read();
+            } catch (IllegalStateException closed) {
+                continue;
+            }
+            metrics = new TreeMap<>(metrics);
+            boolean _ = metrics.values().removeIf(long[][].class::isInstance);
+            metrics(b.append(comma), s.label(), metrics);
+            b.append('}');
+            comma = ",";
+        }
+        return b.append("]}").toString();
+    }
+
+    private static StringBuilder begin(long now) {
+        return new StringBuilder("{\"process\":\"").append(PROCESS)
                 .append("\",\"millis\":").append(now / NANOS_A_MILLI)
                 .append(",\"time\":").append(System.currentTimeMillis()).append(",\"schedulers\":[");
+    }
+
+    private String make(long now) {
+        StringBuilder b = begin(now);
         Map<Scheduler, Pair> next = new HashMap<>();
         String comma = "";
         for (Scheduler s : new LinkedHashSet<>(Scheduler.all())) { // A scheduler may be in the list twice.
@@ -86,8 +111,8 @@ final class Snapshots implements WebServer.Bytes {
         return b.append("]}").toString();
     }
 
-    private static void scheduler(StringBuilder b, String name, Map<String, Object> metrics, Map<String, Long> states,
-            List<Symptom> symptoms) {
+    /** Appends the beginning of a scheduler's object. */
+    private static void metrics(StringBuilder b, String name, Map<String, Object> metrics) {
         b.append("{\"name\":");
         string(b, name);
         b.append(",\"metrics\":{");
@@ -97,8 +122,14 @@ final class Snapshots implements WebServer.Bytes {
             value(b, m.getValue());
             comma = ",";
         }
-        b.append("},\"states\":{");
-        comma = "";
+        b.append('}');
+    }
+
+    private static void scheduler(StringBuilder b, String name, Map<String, Object> metrics, Map<String, Long> states,
+            List<Symptom> symptoms) {
+        metrics(b, name, metrics);
+        b.append(",\"states\":{");
+        String comma = "";
         for (Map.Entry<String, Long> state : states.entrySet()) {
             b.append(comma);
             string(b, state.getKey());

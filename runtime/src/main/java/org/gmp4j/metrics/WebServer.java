@@ -100,6 +100,28 @@ final class WebServer {
         }
     }
 
+    /** Work that goes on while a server lives. */
+    interface Background {
+        /** Nothing. */
+        Background NONE = new Background() {
+            @Override
+            public void start() {
+                // Nothing.
+            }
+
+            @Override
+            public void stop() {
+                // Nothing.
+            }
+        };
+
+        /** Called once, when the server listens. */
+        void start();
+
+        /** Called once, when the server has stopped. */
+        void stop();
+    }
+
     /**
      * The pages of a server.
      *
@@ -109,8 +131,9 @@ final class WebServer {
      *     whose name resolves to this machine, is refused
      * @param headers the headers of each answer
      * @param pages the pages by their paths
+     * @param background the work that goes on while they are served
      */
-    record Pages(String what, String thread, boolean local, Map<String, String> headers, Map<String, Page> pages) {
+    record Pages(String what, String thread, boolean local, Map<String, String> headers, Map<String, Page> pages, Background background) {
     }
 
     private final Listening http;
@@ -121,6 +144,7 @@ final class WebServer {
     private WebServer(Pages pages, InetSocketAddress address) throws IOException {
         place = new Place(pages.what, address);
         http = new Listening(pages, address);
+        pages.background.start();
     }
 
     /**
@@ -186,6 +210,7 @@ final class WebServer {
         }
         http.server.stop(0);
         http.requests.cutOff();
+        http.pages.background.stop();
     }
 
     /** The part that needs the JDK's server, so that the outer class can report that there is none. */

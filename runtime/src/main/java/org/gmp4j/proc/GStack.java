@@ -373,6 +373,11 @@ public abstract class GStack extends Stack {
         return awaited == a;
     }
 
+    /** Returns a number that changes with each wait in the JDK for which the goroutine leaves its thread, and not during the wait. */
+    public int jdkWaits() {
+        return ticket;
+    }
+
     /** Returns the goroutine's labels for profiles, which the goroutines that it starts inherit; null for none. */
     public @Nullable Map<String, String> labels() {
         return labels;

@@ -6,29 +6,25 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
-import java.util.concurrent.locks.LockSupport;
 
 import org.gmp4j.ffi.OsThread;
 import org.gmp4j.print.Frames;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Machine;
 import org.gmp4j.proc.Scheduler;
-import org.gmp4j.stack.OwnThread;
 import org.gmp4j.struct.G;
 import org.gmp4j.struct.GSlots;
 import org.gmp4j.struct.GStatus;
 import org.gmp4j.struct.M;
 
 /**
- * A CPU profile. At intervals it samples which goroutine each M runs, and where. A thread of its own does this from {@link #start} to
- * {@link #stop}.
+ * A CPU profile. At intervals it samples which goroutine each M runs, and where.
  *
  * <p>A sample shows the place where the goroutine next reaches a safepoint of the JVM, not the place where it was. So a loop's body
  * shows at its end, and inlined code may show at its caller. A thread that the kernel has preempted counts as running.
  */
-public final class CpuSampler {
+public final class CpuSampler extends Sampler {
     /** A place in code, with the goroutine's labels. The innermost frame is first. */
     public record Place(List<StackTraceElement> frames, Map<String, String> labels) {
     }
@@ -36,41 +32,13 @@ public final class CpuSampler {
     /** A goroutine without a P is sampled if its thread has used at least one part in so many of the interval. */
     private static final int GOOD_PART = 4;
 
-    private final Scheduler s;
-    private final long interval;
     private final Map<Place, LongAdder> found = new ConcurrentHashMap<>();
-    private final Thread thread = new OwnThread(this::loop, "gmp-cpuprofile");
     /** The CPU times, ns, of Ms whose goroutines ran on without a P at the last sample. Only the sampling thread uses it. */
     private final Map<Machine, Long> cpu = new HashMap<>();
-    private volatile boolean over;
 
     /** Makes a sampler of a scheduler, with a sample every {@code interval} ns. */
     public CpuSampler(Scheduler s, long interval) {
-        this.s = s;
-        this.interval = interval;
-        thread.setDaemon(true);
-    }
-
-    /** Starts sampling. */
-    public void start() {
-        thread.start();
-    }
-
-    /** Stops sampling. Returns when the sampling thread takes no more samples. */
-    public void stop() {
-        over = true;
-        LockSupport.unpark(thread);
-        boolean interrupted = false;
-        while (thread.isAlive()) {
-            try {
-                thread.join(TimeUnit.SECONDS.toMillis(1));
-            } catch (InterruptedException e) {
-                interrupted = true;
-            }
-        }
-        if (interrupted) {
-            Thread.currentThread().interrupt();
-        }
+        super(s, interval, "gmp-cpuprofile");
     }
 
     /** Returns the number of samples of each place so far. */
@@ -78,28 +46,21 @@ public final class CpuSampler {
         return found;
     }
 
-    private void loop() {
-        long next = System.nanoTime();
-        while (!over && !s.isStopped()) {
-            next += interval;
-            for (long left = next - System.nanoTime(); left > 0 && !over; left = next - System.nanoTime()) {
-                LockSupport.parkNanos(left);
+    @Override
+    void look(long elapsed) {
+        List<Thread> running = new ArrayList<>();
+        List<GStack> stacks = new ArrayList<>();
+        for (Machine m : s.machines()) {
+            look(m, running, stacks);
+        }
+        for (int i = 0; i < running.size(); i++) {
+            StackTraceElement[] all = running.get(i).getStackTrace();
+            GStack st = stacks.get(i);
+            if (all.length != 0) {
+                Map<String, String> labels = st.labels();
+                Place p = new Place(Frames.users(all, s.config.debug().system()), labels == null ? Map.of() : labels);
+                found.computeIfAbsent(p, k -> new LongAdder()).increment();
             }
-            List<Thread> running = new ArrayList<>();
-            List<GStack> stacks = new ArrayList<>();
-            for (Machine m : s.machines()) {
-                look(m, running, stacks);
-            }
-            for (int i = 0; i < running.size(); i++) {
-                StackTraceElement[] all = running.get(i).getStackTrace();
-                GStack st = stacks.get(i);
-                if (all.length != 0) {
-                    Map<String, String> labels = st.labels();
-                    Place p = new Place(Frames.users(all, s.config.debug().system()), labels == null ? Map.of() : labels);
-                    found.computeIfAbsent(p, k -> new LongAdder()).increment();
-                }
-            }
-            next = Math.max(next, System.nanoTime() - interval); // Missed samples are left out.
         }
     }
 

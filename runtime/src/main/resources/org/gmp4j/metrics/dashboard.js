@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asks for data.json once a second and draws it. What it shows comes from that file only, as text, never as HTML.
+// Asks for history.json, and then for data.json once a second, and draws them. What it shows comes from these files only, as text, never
+// as HTML.
 (function () {
   "use strict";
 
@@ -77,7 +78,7 @@
   const late = (name, q) => (m, b) => quantile(b["/sched/" + name], m["/sched/" + name], q);
 
   const CHARTS = [
-    {title: "Ps", unit: "", series: [
+    {title: "Ps", unit: "one on the other", stacked: true, series: [
       ["at work", (m) => Math.max(0, m["/sched/gomaxprocs:threads"] - m["/sched/procs/idle:procs"] - m["/sched/threads/spinning:threads"])],
       ["spinning", now("threads/spinning:threads")], ["idle", now("procs/idle:procs")]]},
     {title: "Queues", unit: "goroutines", series: [
@@ -136,12 +137,22 @@
         y: {range: (u, low, high) => [0, Math.max(4, high)]}};
     } else {
       options.series = [{label: "at", value: (u, v) => v == null ? "–" : clock(v)}].concat(c.series.map((s, i) => ({label: s[0], stroke: COLORS[i], width: 1.5,
-        points: {show: false}, value: (u, v) => show(v)})));
+        fill: c.stacked ? COLORS[i] + "70" : undefined, points: {show: false},
+        value: (u, v, k, at) => show(c.stacked && v != null ? v - (k > 1 ? u.data[k - 1][at] : 0) : v)})));
+      if (c.stacked) { // Between each line and the one below it.
+        options.bands = c.series.slice(1).map((s, i) => ({series: [i + 2, i + 1]}));
+      }
       options.scales = {x: {time: true, range: (u, low, high) => [Math.min(low, high - SPAN), high]}, y: c.log ? {distr: 3, range: (u, low, high) => [Math.min(1e-7, low || 1), Math.max(1e-3, high || 0)]}
         : {range: (u, low, high) => [0, Math.max(4, high * 1.05)]}};
     }
     const plot = new uPlot(options, [[]].concat(options.series.slice(1).map(() => [])), figure);
     plots.push({chart: c, plot: plot, figure: figure});
+  }
+
+  /** Each list with all those before it added. */
+  function stack(lists) {
+    let below = [];
+    return lists.map((list) => below = list.map((v, i) => v + (below[i] || 0)));
   }
 
   function fit() {
@@ -173,8 +184,8 @@
         histories.set(s.name, h);
       }
       const last = h.readings.at(-1);
-      if (last && last.millis === all.millis) {
-        continue; // The same reading again.
+      if (last && all.millis <= last.millis) {
+        continue; // The same reading again, or one from before the end of the history.
       }
       if (last) {
         h.times.push(all.time / 1000);
@@ -255,7 +266,7 @@
 
   /** What was stolen since the oldest reading that is kept. */
   function steals(h) {
-    const oldest = h.readings[0];
+    const oldest = h.readings.find((r) => "/sched/steals/moved:goroutines" in r.metrics); // Those of the history have none.
     const last = h.readings.at(-1);
     const ps = last.metrics["/sched/runqueue/local:goroutines"].length;
     const together = Math.ceil(ps / MOST_CELLS);
@@ -281,7 +292,7 @@
       const tr = node(table, "tr");
       node(tr, "th", label(i));
       row.forEach((n, k) => {
-        const td = node(tr, "td", together === 1 && i === k ? "" : short(n));
+        const td = node(tr, "td", n === 0 ? "" : short(n));
         td.style.background = "color-mix(in srgb, " + COLORS[0] + " " + Math.round(70 * n / most) + "%, transparent)";
       });
     });
@@ -289,9 +300,10 @@
 
   function draw() {
     const h = histories.get(select(Array.from(histories.keys())));
-    byId("tables").hidden = !h;
-    byId("symptoms").hidden = !h;
-    if (!h) {
+    const live = h && h.now.states;
+    byId("tables").hidden = !live;
+    byId("symptoms").hidden = !live;
+    if (!live) {
       byId("numbers").replaceChildren();
       return;
     }
@@ -304,7 +316,7 @@
         const values = h.now.metrics[p.chart.bars];
         p.plot.setData([values.map((v, k) => k), values]);
       } else {
-        p.plot.setData([h.times].concat(h.values[i]));
+        p.plot.setData([h.times].concat(p.chart.stacked ? stack(h.values[i]) : h.values[i]));
         if (p.plot.cursor.idx === null || p.plot.cursor.left < 0) { // Nobody points at it: the latest.
           p.plot.setLegend({idx: h.times.length - 1});
         }
@@ -336,9 +348,21 @@
     setTimeout(ask, EVERY);
   }
 
+  /** What was before this page was opened. */
+  async function before() {
+    try {
+      const answer = await fetch("history.json", {cache: "no-store", signal: AbortSignal.timeout(PATIENCE)});
+      if (answer.ok) {
+        (await answer.json()).forEach(keep);
+      }
+    } catch (e) {
+      return; // The page then begins with the first reading.
+    }
+  }
+
   CHARTS.forEach(chart);
   fit();
   addEventListener("resize", fit);
   byId("schedulers").addEventListener("change", draw);
-  ask();
+  before().then(ask);
 })();

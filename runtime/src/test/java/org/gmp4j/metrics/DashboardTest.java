@@ -32,13 +32,14 @@ import org.junit.jupiter.api.io.TempDir;
 class DashboardTest {
     private static final String PAGE = "GET / HTTP/1.1";
     private static final String DATA = "GET /data.json HTTP/1.1";
+    private static final String HISTORY = "GET /history.json HTTP/1.1";
 
     private static String ask(Dashboard d, String request) throws IOException {
         return MetricsServerTest.ask(d.address(), request);
     }
 
     @Test
-    void twoPagesAndNothingElse() throws Exception {
+    void itsPagesAndNothingElse() throws Exception {
         try (TestGmp g = TestGmp.procs(3); Dashboard d = Dashboard.start(0)) {
             assertTrue(d.address().getAddress().isLoopbackAddress());
             assertEquals("http://localhost:" + d.address().getPort() + "/", d.toString());
@@ -55,6 +56,26 @@ class DashboardTest {
             assertTrue(MetricsServerTest.hasNone(ask(d, "GET //data.json HTTP/1.1")));
             for (String method : new String[] {"POST", "PUT", "DELETE", "TRACE", "BREW"}) {
                 assertTrue(ask(d, method + " /data.json HTTP/1.1").startsWith("HTTP/1.1 405 "), method);
+            }
+        }
+    }
+
+    /** The server keeps what was before somebody asks. */
+    @Test
+    void history() throws Exception {
+        try (TestGmp g = TestGmp.procs(2)) {
+            String reading = "{\"name\":\"" + g.scheduler().label() + "\",\"metrics\":{\"/cpu/";
+            String history;
+            try (Dashboard d = Dashboard.start(0)) {
+                do {
+                    history = ask(d, HISTORY);
+                } while (history.split(Pattern.quote(reading), -1).length < 3);
+            }
+            assertTrue(history.startsWith("HTTP/1.1 200 OK\r\n") && history.contains("\r\n\r\n[{\"process\":\""), history);
+            for (Thread t : Thread.getAllStackTraces().keySet()) {
+                if (t.getName().equals("gmp-dashboard-history")) {
+                    t.join(); // It ends with the server.
+                }
             }
         }
     }

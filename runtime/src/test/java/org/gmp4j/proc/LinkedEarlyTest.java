@@ -39,7 +39,8 @@ class LinkedEarlyTest {
             "report/Traceback.all", "report/Traceback.each", "report/Traceback.list", "report/Traceback.numbers", "report/Traceback.states",
             "report/Traceback.lambda$states$0", "proc/Tracing.set", "proc/Tracing.lambda$set$0",
             "report/Goroutines.stacks", "struct/GSlots.forEach", "report/LeakSearch.once", "report/LeakSearch.load",
-            "report/CpuSampler.<init>", "report/CpuSampler.loop", "report/StackSearch.goroutines",
+            "report/CpuSampler.look", "report/Sampler.<init>", "report/WaitSampler.add", "report/WaitSampler.look",
+            "report/StackSearch.goroutines",
             "stack/JdkContainer.threads", "report/SchedTrace.detail",
             // At the end.
             "proc/Exiters.onlyTheyAreLeft", "report/Fatal.guard", "report/Fatal.print", "report/Fatal.stacks", "report/Fatal.save");

@@ -22,8 +22,8 @@ public final class ProfileCommand extends ProcessCommand {
             names = "--kind",
             paramLabel = "KIND",
             defaultValue = "cpu",
-            description = "cpu; block: waits for channels, locks and the like of gmp4j; or mutex: unlocks of its locks for which a "
-                    + "goroutine waited (default: ${DEFAULT-VALUE}).")
+            description = "cpu; block: waits for channels, locks, monitors and the like, of gmp4j and of the JDK; or mutex: unlocks of "
+                    + "gmp4j's locks for which a goroutine waited (default: ${DEFAULT-VALUE}).")
     private String kind;
 
     @Option(names = "--seconds", paramLabel = "SECONDS", defaultValue = "10", description = "For how long (default: ${DEFAULT-VALUE}).")
@@ -62,8 +62,8 @@ public final class ProfileCommand extends ProcessCommand {
             }
         }
         if (file == null && !any) {
-            spec.commandLine().getErr().println("gmp: nothing was seen in that time" + (kind.equals("cpu") ? "."
-                    : "; of the JDK's own locks it tells nothing, but 'gmp goroutines' and 'gmp trace' do."));
+            spec.commandLine().getErr().println("gmp: nothing was seen in that time" + (kind.equals("mutex")
+                    ? "; of the JDK's own locks it tells nothing, but '--kind block' has who waits for them." : "."));
         }
     }
 

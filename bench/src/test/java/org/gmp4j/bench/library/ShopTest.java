@@ -85,6 +85,11 @@ class ShopTest {
             do {
                 profile = said(new ProfileCommand(), shop.pid(), "--seconds", 0.1);
             } while (!profile.contains("\tShop.price("));
+            String block;
+            do {
+                block = said(new ProfileCommand(), shop.pid(), "--seconds", 0.1, "--kind", "block");
+            } while (!group(block, "stock").contains("labels: {wait=park (ReentrantLock)}")
+                    || !group(block, "order").contains("labels: {wait=park (Semaphore)}"));
             String trace;
             do {
                 trace = said(new TraceCommand(), shop.pid(), "--seconds", 0.3);

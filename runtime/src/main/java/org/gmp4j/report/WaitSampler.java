@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.report;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.locks.LockSupport;
+
+import org.gmp4j.print.Frames;
+import org.gmp4j.proc.GStack;
+import org.gmp4j.proc.HiddenStacks;
+import org.gmp4j.proc.Scheduler;
+import org.gmp4j.stack.JdkState;
+import org.gmp4j.struct.G;
+import org.gmp4j.struct.GSlots;
+import org.gmp4j.struct.GStatus;
+import org.gmp4j.struct.JdkWait;
+import org.gmp4j.struct.WaitReason;
+
+/**
+ * A profile of waits in the JDK: for locks, monitors, conditions and whatever else parks a thread. Sleeps and waits for sockets, selectors,
+ * pipes and processes are left out, as in Go's block profile. At intervals it looks which goroutines wait, and each of them is given the
+ * time since the last look. So a wait costs nothing, and one that has not ended counts too. A wait that is shorter than the interval
+ * is seen with a probability in proportion to its length, so the times are right on average, while the number is that of the waits seen.
+ */
+public final class WaitSampler extends Sampler {
+    /** A place in code, with the goroutine's labels and its reason, as the label {@code wait}. The innermost frame is first. */
+    public record Place(List<StackTraceElement> frames, Map<String, String> labels) {
+    }
+
+    /** The waits at a place. */
+    public static final class Found {
+        private long waits;
+        private long nanos;
+
+        /** Returns the number of waits that were seen. */
+        public long waits() {
+            return waits;
+        }
+
+        /** Returns the time in all, ns. */
+        public long nanos() {
+            return nanos;
+        }
+    }
+
+    private static final String REASON = "wait";
+    private static final long INTERVAL = 10_000_000;
+    /** The number of stacks that one look reads. If more goroutines wait, each of those read stands for several. */
+    private static final int MOST_STACKS = 512;
+    /** A look is followed by a rest of so many times its length. */
+    private static final int REST = 4;
+    /** The number of goroutines of which the last wait is remembered. */
+    private static final int MOST_REMEMBERED = 100_000;
+
+    private final Map<Place, Found> found = new HashMap<>();
+    /** The wait in which a goroutine was seen last, by the goroutine's number. */
+    private final Map<Long, Integer> seen = new HashMap<>();
+
+    /** Makes a sampler of a scheduler. */
+    public WaitSampler(Scheduler s) {
+        super(s, INTERVAL, "gmp-waitprofile");
+    }
+
+    /** Returns the places. Called after {@link #stop}. */
+    public Map<Place, Found> found() {
+        return found;
+    }
+
+    @Override
+    long restAfter(long nanos) {
+        return REST * nanos;
+    }
+
+    @Override
+    void look(long elapsed) {
+        if (HiddenStacks.areHidden(s)) {
+            return; // A search for leaks has stopped the world.
+        }
+        List<Long> waiting = new ArrayList<>(); // Not their stacks: a search for leaks would find them alive.
+        s.slots.forEach(gp -> {
+            if (GSlots.stack(gp) instanceof GStack st && waits(gp, st)) {
+                waiting.add(gp);
+            }
+        });
+        int step = (waiting.size() + MOST_STACKS - 1) / MOST_STACKS;
+        for (int i = step < 2 ? 0 : ThreadLocalRandom.current().nextInt(step); i < waiting.size(); i += step) {
+            long gp = waiting.get(i);
+            if (GSlots.stack(gp) instanceof GStack st) {
+                add(gp, st, elapsed * step);
+            }
+        }
+    }
+
+    /** Returns whether a goroutine waits in the JDK, perhaps pinned. */
+    private static boolean waits(long gp, GStack st) {
+        int status = GStatus.readgstatus(gp) & ~GStatus.GSCAN;
+        boolean parked = status == GStatus.GWAITING ? G.WAITREASON.getOpaque(gp) == WaitReason.JDK.ordinal() : JdkState.isPinned(st);
+        return parked && JdkState.wait(st) != JdkState.Wait.NONE;
+    }
+
+    private void add(long gp, GStack st, long nanos) {
+        StackTraceElement[] all = st.thread.getStackTrace();
+        JdkState.Wait state = JdkState.wait(st);
+        Object blocker = LockSupport.getBlocker(st.thread);
+        int wait = st.jdkWaits();
+        if (all.length == 0 || JdkWait.of(all) != null || !waits(gp, st)) {
+            return; // It may have been woken meanwhile, and then the frames are those of its work.
+        }
+        Class<?> type = blocker == null ? null : blocker.getClass();
+        Map<String, String> labels = st.labels();
+        Map<String, String> labelled = new HashMap<>(labels == null ? Map.of() : labels);
+        labelled.put(REASON, JdkWait.text(JdkWait.of(state, type, null), type));
+        Found f = found.computeIfAbsent(new Place(Frames.users(all, s.config.debug().system()), labelled), _ -> new Found());
+        f.nanos += nanos;
+        if (seen.size() >= MOST_REMEMBERED) {
+            seen.clear();
+        }
+        Integer before = seen.put(G.GOID.get(gp), wait);
+        if (before == null || before != wait) {
+            f.waits++;
+        }
+    }
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.metrics;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.ArrayDeque;
+import java.util.Random;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import org.gmp4j.testing.TestGmp;
+import org.junit.jupiter.api.Test;
+
+/** What the live page knows of the time before it was opened. */
+class HistoryTest {
+    private static final int BYTES = 1_000;
+    private static final int MOST = 300;
+
+    private static String all(History h) {
+        return new String(h.all(), UTF_8);
+    }
+
+    /** The ring beside a list, with readings of all lengths, also such as are longer than the ring. */
+    @Test
+    void theOldestMakeRoom() {
+        History h = new History(() -> "", BYTES);
+        assertEquals("[]", all(h));
+        h.add("before it was opened");
+        h.open();
+        ArrayDeque<String> model = new ArrayDeque<>();
+        Random random = new Random(1);
+        int used = 0;
+        for (int i = 0; i < 5_000; i++) {
+            String reading = (i + "\u00b5").repeat(1 + random.nextInt(i % 3 == 0 ? 180 : 10));
+            int length = reading.getBytes(UTF_8).length;
+            h.add(reading);
+            if (length <= BYTES) {
+                while (used + length > BYTES || model.size() == MOST) {
+                    used -= model.removeFirst().getBytes(UTF_8).length;
+                }
+                model.addLast(reading);
+                used += length;
+            }
+            assertEquals("[" + String.join(",", model) + "]", all(h));
+        }
+        for (int i = 0; i < 2 * MOST; i++) {
+            h.add("x");
+        }
+        assertEquals("[" + "x,".repeat(MOST - 1) + "x]", all(h));
+        h.stop();
+        h.stop();
+        assertEquals("[]", all(h));
+        h.add("after it was closed");
+        assertEquals("[]", all(h));
+    }
+
+    /** A reading that finds no memory is left out, and the next one is taken. */
+    @Test
+    void itsThreadGoesOn() {
+        AtomicInteger n = new AtomicInteger();
+        History h = new History(() -> {
+            if (n.incrementAndGet() == 1) {
+                throw new OutOfMemoryError("of the test");
+            }
+            return "" + n.get();
+        }, BYTES);
+        h.start();
+        while (!all(h).startsWith("[2,3")) {
+            Thread.onSpinWait();
+        }
+        h.stop();
+    }
+
+    @Test
+    void aBriefReading() {
+        try (TestGmp g = TestGmp.procs(3)) {
+            String brief = Snapshots.brief();
+            assertTrue(brief.contains("{\"name\":\"" + g.scheduler().label() + "\",\"metrics\":{\"/cpu/"), brief);
+            assertTrue(brief.contains("\"/sched/runqueue/local:goroutines\":[") && brief.contains("\"/sched/latencies:seconds\":["), brief);
+            assertFalse(brief.contains("/sched/steals/moved:goroutines") || brief.contains("states"), brief);
+            assertTrue(brief.endsWith("}}]}"), brief);
+        }
+    }
+}
