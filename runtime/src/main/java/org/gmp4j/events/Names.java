@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 
+import org.gmp4j.stack.JdkThreads;
 import org.jspecify.annotations.Nullable;
 
 /** The names that occur in one trace, or in one scheduler's records. Each has a number from 1 on; 0 stands for no name. Thread-safe. */
@@ -52,7 +53,8 @@ public final class Names {
 
     /**
      * Returns the number of the place where the caller starts a goroutine. Each lambda expression of a program has a class of
-     * its own, so its place is looked up only once. For other functions this walks the stack each time, which takes some microseconds. Must
+     * its own, so its place is looked up only once. For other functions this walks the stack each time, which takes some microseconds.
+     * Where no frame is the program's, as in a server of the JDK's, the class of the function stands for the place. Must
      * not be called inside a section of the runtime, because it may take locks of the JDK.
      */
     public int site(Object fn) {
@@ -71,7 +73,14 @@ public final class Names {
 
     private int walk(Object fn) {
         Optional<StackFrame> f = WALKER.walk(s -> s.filter(x -> isUsers(x.getDeclaringClass())).findFirst());
-        return number(f.isPresent() ? text(f.get().toStackTraceElement()) : fn.getClass().getName());
+        return number(f.isPresent() ? text(f.get().toStackTraceElement()) : name(fn));
+    }
+
+    /** Returns the class of a function; of a task that an executor of the JDK has wrapped, the class of that task. */
+    private static String name(Object fn) {
+        String name = (fn instanceof Runnable task ? JdkThreads.taskClass(task) : fn.getClass()).getName();
+        int hidden = name.indexOf('/');
+        return hidden < 0 ? name : name.substring(0, hidden); // A lambda's ends with an address.
     }
 
     private static boolean isUsers(Class<?> c) {

@@ -9,7 +9,12 @@ import java.net.ServerSocket;
 import java.net.SocketTimeoutException;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 import org.gmp4j.proc.Scheduler;
@@ -42,6 +47,36 @@ class TraceThreadsTest {
     private static void awaitWaiting(Thread t) {
         while (t.getState() != Thread.State.WAITING) {
             Thread.yield();
+        }
+    }
+
+    private static final class Order implements Runnable {
+        private final CountDownLatch done;
+
+        Order(CountDownLatch done) {
+            this.done = done;
+        }
+
+        @Override
+        public void run() {
+            done.countDown();
+        }
+    }
+
+    /** A thread that the JDK itself starts, with a task of the program's, has the class of that task as its place. */
+    @Test
+    void startedByTheJdk() throws Exception {
+        Path file = dir.resolve("started");
+        try (TestGmp g = TestGmp.procs(1)) {
+            Trace t = Trace.start(g.gmp, file);
+            CountDownLatch done = new CountDownLatch(1);
+            try (ExecutorService executor = Executors.newThreadPerTaskExecutor(g.gmp.threadFactory())) {
+                CompletableFuture.delayedExecutor(1, TimeUnit.MILLISECONDS, executor).execute(new Order(done));
+                done.await();
+            }
+            t.stop();
+            assertEquals(List.of(Order.class.getName()),
+                    new Decoded(file).check().in("goroutines").stream().map(l -> l.name.replaceFirst("G[0-9]+ ", "")).toList());
         }
     }
 
