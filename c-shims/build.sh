@@ -6,6 +6,8 @@
 #   c-shims/build.sh OUTDIR [CC]
 #
 # CC: builds with this compiler only, for the machine for which it compiles.
+# GMP_NATIVE_JAR in the environment: compiles nothing, and takes the libraries from this jar of gmp4j-native-bindings, as where there is no
+# compiler for Linux.
 set -euo pipefail
 
 if [ $# -lt 1 ] || [ $# -gt 2 ]; then
@@ -40,6 +42,30 @@ build() {
     mv -f "$so.tmp" "$so"
     echo "built $so"
 }
+
+# Takes the libraries from a jar, whose paths are those below OUTDIR.
+take() {
+    local jar=$1 machine some= to=$out.jar
+    [ -f "$jar" ] || { echo "build.sh: GMP_NATIVE_JAR is $jar, and there is no such file." >&2; exit 2; }
+    jar=$(cd "$(dirname "$jar")" && pwd)/$(basename "$jar")
+    rm -rf "$to" && mkdir -p "$to" "$out"
+    (cd "$to" && "${JAVA_HOME:+$JAVA_HOME/bin/}jar" -xf "$jar" native) || { echo "build.sh: cannot read $jar." >&2; exit 2; }
+    for machine in x86_64 aarch64; do
+        if [ -f "$to/native/linux-$machine/libgmp4j.so" ]; then
+            mkdir -p "$out/linux-$machine"
+            mv -f "$to/native/linux-$machine/libgmp4j.so" "$out/linux-$machine/"
+            some=yes
+        fi
+    done
+    rm -rf "$to"
+    [ -n "$some" ] || { echo "build.sh: $jar has no library of gmp4j; use a jar of gmp4j-native-bindings." >&2; exit 2; }
+    echo "took the libraries of $jar"
+}
+
+if [ -n "${GMP_NATIVE_JAR:-}" ] && [ $# -eq 1 ]; then
+    take "$GMP_NATIVE_JAR"
+    exit 0
+fi
 
 if [ $# -eq 2 ]; then
     if ! command -v "$2" >/dev/null; then
