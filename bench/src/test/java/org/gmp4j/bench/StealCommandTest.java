@@ -99,6 +99,8 @@ class StealCommandTest {
     void jsonHasMachineAndRuns() {
         Map<String, Object> all = object(Json.parse(json));
         assertFalse(object(all.get("machine")).isEmpty());
+        assertTrue(number(object(all.get("others")), "most_percent") >= 0);
+        assertTrue(run.out.contains("\nothers    had at most "), run.out);
         for (Map<String, Object> run : runs()) {
             assertInstanceOf(String.class, run.get("kind"));
             assertInstanceOf(String.class, run.get("spin"));

@@ -13,6 +13,7 @@ import java.util.stream.Stream;
 import org.gmp4j.affinity.Affinity;
 import org.gmp4j.affinity.StealOrder;
 import org.gmp4j.affinity.Topology;
+import org.gmp4j.bench.measure.Others;
 import org.gmp4j.bench.report.Format;
 import org.gmp4j.bench.report.JsonText;
 import org.gmp4j.bench.report.MachineInfo;
@@ -99,12 +100,13 @@ public final class AffinityCommand implements Callable<Integer> {
         files.add("--json", json);
         files.add("--html", html);
         List<Experiment> all = new ArrayList<>();
+        Others others = new Others(runs);
         for (Workload w : wanted.isEmpty() ? List.of(Workload.values()) : wanted) {
             Experiment e = new Experiment(w, variants, ps, seconds);
-            e.run(runs, w.ordinal());
+            e.run(runs, w.ordinal(), others);
             all.add(e);
         }
-        AffinityReport report = new AffinityReport(MachineInfo.here(), ps, runs, seconds, all);
+        AffinityReport report = new AffinityReport(MachineInfo.here(), ps, runs, seconds, all, others.summary());
         spec.commandLine().getOut().print(report.text());
         spec.commandLine().getOut().flush();
         try {

@@ -8,6 +8,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Collectors;
 
+import org.gmp4j.bench.measure.Others;
 import org.gmp4j.bench.report.Format;
 import org.gmp4j.bench.report.MachineInfo;
 import org.gmp4j.bench.report.Page;
@@ -15,13 +16,14 @@ import org.gmp4j.bench.report.Table;
 import org.gmp4j.bench.report.Verdict;
 
 /** What an experiment came to: tables, a map for JSON, a page. */
-record AffinityReport(MachineInfo machine, int procs, int rounds, double seconds, List<Experiment> all) {
+record AffinityReport(MachineInfo machine, int procs, int rounds, double seconds, List<Experiment> all, Others.Summary others) {
     static final String HOW = "Each round has every variant once and the first one twice, in a random order, each in a scheduler of its "
             + "own in this JVM; one round before them is not counted. A ratio is the time of an operation divided by that of the first "
             + "variant in the same round; below 1 is less time. Intervals are of the median, by bootstrap over rounds, 95 %. Noise is the "
             + "same ratio "
             + "of the first variant to itself. A variant is called faster or slower only if its interval has no 1 in it and its median "
-            + "lies outside of what the noise reaches to either side.";
+            + "lies outside of what the noise reaches to either side. A round in which others had more than " + Others.DISTURBED
+            + " % of the CPUs is repeated, as many as there are rounds at most.";
 
     private static String name(Experiment e) {
         return e.workload.name().toLowerCase(Locale.ROOT);
@@ -76,6 +78,7 @@ record AffinityReport(MachineInfo machine, int procs, int rounds, double seconds
     private Map<String, String> facts() {
         Map<String, String> facts = new LinkedHashMap<>(machine.facts());
         facts.put("settings", procs + " Ps, " + rounds + " rounds, " + Format.plain(seconds) + " s a turn");
+        facts.put("others", others.text());
         return facts;
     }
 
@@ -104,6 +107,7 @@ record AffinityReport(MachineInfo machine, int procs, int rounds, double seconds
         map.put("procs", procs);
         map.put("rounds", rounds);
         map.put("seconds", seconds);
+        map.put("others", others.json());
         List<Object> experiments = new ArrayList<>();
         for (Experiment e : all) {
             Map<String, Object> one = new LinkedHashMap<>();

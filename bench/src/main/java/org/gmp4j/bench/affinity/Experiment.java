@@ -10,6 +10,7 @@ import java.util.Random;
 import java.util.concurrent.atomic.AtomicLong;
 
 import org.gmp4j.Gmp;
+import org.gmp4j.bench.measure.Others;
 import org.gmp4j.bench.report.Verdict;
 
 /**
@@ -42,7 +43,7 @@ final class Experiment {
         }
     }
 
-    void run(int rounds, long seed) {
+    void run(int rounds, long seed, Others others) {
         Random random = new Random(seed);
         for (int round = -1; round < rounds; round++) {
             List<Integer> order = new ArrayList<>();
@@ -50,13 +51,28 @@ final class Experiment {
                 order.add(i);
             }
             Collections.shuffle(order, random);
-            for (int i : order) {
-                Turn turn = turn(variants.get(i == variants.size() ? 0 : i));
-                if (round >= 0) {
-                    turns.get(i).add(turn);
-                }
+            others.begin();
+            Turn[] turn = round(order);
+            if (round < 0) {
+                continue;
+            }
+            if (others.again()) {
+                Turn[] second = round(order);
+                turn = others.better() ? second : turn;
+            }
+            for (int i = 0; i < turn.length; i++) {
+                turns.get(i).add(turn[i]);
             }
         }
+    }
+
+    /** A turn of each, in this order. */
+    private Turn[] round(List<Integer> order) {
+        Turn[] round = new Turn[order.size()];
+        for (int i : order) {
+            round[i] = turn(variants.get(i == variants.size() ? 0 : i));
+        }
+        return round;
     }
 
     private Turn turn(Variant v) {

@@ -13,6 +13,7 @@ import java.util.concurrent.Callable;
 import java.util.regex.Pattern;
 import java.util.regex.PatternSyntaxException;
 
+import org.gmp4j.bench.measure.Others;
 import org.gmp4j.bench.report.ResultFiles;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -168,6 +169,7 @@ public final class PeersCommand implements Callable<Integer> {
         Map<Peer, Toolchains.Program> programs = programs(wanted);
         programs.forEach((peer, program) -> results.versions().put(peer, program.version()));
         Runner runner = new Runner(warmUp, seconds);
+        Others others = new Others(works.size() * forks);
         PrintWriter err = spec.commandLine().getErr();
         int n = 0;
         for (Catalogue.Work work : works) {
@@ -175,7 +177,13 @@ public final class PeersCommand implements Callable<Integer> {
                 for (Map.Entry<Peer, Toolchains.Program> peer : programs.entrySet()) {
                     if (work.peers().contains(peer.getKey())) {
                         try {
-                            for (Line line : runner.run(peer.getKey(), peer.getValue(), work)) {
+                            others.begin();
+                            List<Line> lines = runner.run(peer.getKey(), peer.getValue(), work);
+                            if (others.again()) {
+                                List<Line> second = runner.run(peer.getKey(), peer.getValue(), work);
+                                lines = others.better() ? second : lines;
+                            }
+                            for (Line line : lines) {
                                 results.add(work, peer.getKey(), fork, line);
                             }
                         } catch (Runner.FailedException e) {
@@ -188,6 +196,7 @@ public final class PeersCommand implements Callable<Integer> {
             err.println("gmp peers: " + ++n + " of " + works.size() + ": " + Reports.line(results, work));
             err.flush();
         }
+        results.others(others.summary());
         return results;
     }
 

@@ -111,11 +111,12 @@ final class Reports {
             List<String> cells = new ArrayList<>(List.of(row.name(), cell(results, work, row, Peer.GMP4J)));
             for (Peer peer : others(results)) {
                 cells.add(cell(results, work, row, peer));
-                cells.add(results.ratio(work, row, peer).map(r -> ratio(r.median())).orElse(""));
+                cells.add(results.ratio(work, row, peer).map(Reports::interval).orElse(""));
             }
             table.row(cells);
         });
-        return "Medians, and ours divided by the peer's (below 1: we need less).\n\n" + table.text();
+        return "Medians, and ours divided by the peer's (below 1: we need less), with the interval over the forks.\n\n" + table.text()
+                + "\nOthers (processes, interrupts, the hypervisor) " + results.others().text() + ".\n";
     }
 
     /** A number of its own columns for each peer: median with interval, ratio with interval. */
@@ -131,12 +132,17 @@ final class Reports {
             for (Peer peer : others(results)) {
                 cells.add(interval(results, work, row, peer));
                 cells.add(results.ratio(work, row, peer)
-                        .map(r -> ratio(r.median()) + " (" + ratio(r.low()) + " to " + ratio(r.high()) + ")")
+                        .map(Reports::interval)
                         .orElse(""));
             }
             table.row(cells);
         });
         return table;
+    }
+
+    /** A ratio, and from where to where. */
+    private static String interval(Estimate r) {
+        return r.forks() == 1 ? ratio(r.median()) : ratio(r.median()) + " (" + ratio(r.low()) + " to " + ratio(r.high()) + ")";
     }
 
     private static String interval(Results results, Catalogue.Work work, Catalogue.Row row, Peer peer) {
@@ -150,6 +156,7 @@ final class Reports {
         Map<String, String> facts = MachineInfo.here().facts();
         facts.put("date", LocalDate.now(ZoneOffset.UTC).toString());
         results.versions().forEach((peer, version) -> facts.put(peer.title(), version));
+        facts.put("others", results.others().text());
         facts.put("command", "gmp peers --forks " + settings.forks() + " --warmup " + Format.plain(settings.warmUp())
                 + " --seconds " + Format.plain(settings.seconds())
                 + (settings.patterns().isEmpty() ? "" : " " + String.join(" ", settings.patterns())));
@@ -191,6 +198,7 @@ final class Reports {
         how.put("seconds", settings.seconds());
         how.put("confidence", Estimate.confidence(settings.forks()));
         all.put("settings", how);
+        all.put("others", results.others().json());
         Map<String, Object> versions = new LinkedHashMap<>();
         results.versions().forEach((peer, version) -> versions.put(peer.key(), version));
         all.put("versions", versions);

@@ -8,6 +8,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
+import org.gmp4j.bench.measure.Others;
+
 /** What the peers printed, by row and fork. For one thread. */
 final class Results {
     private record Key(Peer peer, int procs, String name) {
@@ -17,6 +19,7 @@ final class Results {
     private final Map<Key, String> notes = new HashMap<>();
     private final Map<Peer, String> versions = new EnumMap<>(Peer.class);
     private final List<Catalogue.Work> works;
+    private Others.Summary others = new Others.Summary(0, 0);
 
     Results(List<Catalogue.Work> works) {
         this.works = works;
@@ -30,6 +33,15 @@ final class Results {
     /** The peers that took part, and their versions. */
     Map<Peer, String> versions() {
         return versions;
+    }
+
+    /** What others had of the CPUs. */
+    Others.Summary others() {
+        return others;
+    }
+
+    void others(Others.Summary summary) {
+        others = summary;
     }
 
     /** Adds a line of a peer's fork. */

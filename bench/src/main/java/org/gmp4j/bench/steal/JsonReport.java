@@ -22,6 +22,7 @@ final class JsonReport {
         Map<String, Object> all = new LinkedHashMap<>();
         all.put("machine", report.machine().json());
         all.put("settings", settings(report));
+        all.put("others", report.others().json());
         all.put("clock", Map.of("cost_ns", report.clock().costNanos(), "step_ns", report.clock().stepNanos()));
         List<Object> rings = new ArrayList<>();
         rings.add(floor("pushpop", 1, report.pushpop()));

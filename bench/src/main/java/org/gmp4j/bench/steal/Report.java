@@ -4,6 +4,7 @@ package org.gmp4j.bench.steal;
 import java.util.List;
 
 import org.gmp4j.bench.measure.IdleCpu;
+import org.gmp4j.bench.measure.Others;
 import org.gmp4j.bench.report.MachineInfo;
 
 /**
@@ -18,6 +19,7 @@ import org.gmp4j.bench.report.MachineInfo;
  * @param pushpop push and pop beside C
  * @param results the runs
  * @param idle CPU use while idle: first without a scheduler, then by policy
+ * @param others what others had of the CPUs
  */
 record Report(
         MachineInfo machine,
@@ -28,7 +30,8 @@ record Report(
         long warmUpNanos,
         Floor pushpop,
         List<Result> results,
-        List<IdleCpu> idle) {
+        List<IdleCpu> idle,
+        Others.Summary others) {
     /** The runs of one kind. */
     List<Result> of(Run.Kind kind) {
         return results.stream().filter(r -> r.run().kind() == kind).toList();

@@ -37,6 +37,7 @@ final class Tables {
                 "clock",
                 "nanoTime on " + m.clocksource() + ": one reading costs " + report.clock().costNanos()
                         + " ns, least step seen " + report.clock().stepNanos() + " ns");
+        facts.put("others", report.others().text());
         return facts;
     }
 

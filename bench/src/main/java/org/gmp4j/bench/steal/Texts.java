@@ -3,6 +3,7 @@ package org.gmp4j.bench.steal;
 
 import java.util.List;
 
+import org.gmp4j.bench.measure.Others;
 import org.gmp4j.bench.report.Format;
 
 /** How the samples are taken, and what to make of them. */
@@ -57,8 +58,10 @@ final class Texts {
                 paragraph("reading it", Tables.FEW + """
                      marks a percentile that fewer than ten samples lie beyond: it may be one accident. What disturbs
                     the machine (other processes, interrupts, its hypervisor, the JIT and the collector) is in the tail
-                    and is not filtered out. CPU used while idle is the whole process's; the line without a scheduler
-                    is what the JVM takes by itself."""));
+                    and is not filtered out, but a run in which others had more than %d %% of the CPUs is taken once
+                    more, if it takes long enough for the kernel to tell, and no more than %d runs are. CPU used while
+                    idle is the whole process's; the line without a scheduler is what the JVM takes by itself."""
+                        .formatted(Others.DISTURBED, Measurement.MOST_REPEATED)));
     }
 
     private static Paragraph paragraph(String title, String text) {

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.bench.measure;
+
+import java.io.IOException;
+import java.util.BitSet;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.function.Supplier;
+
+import org.gmp4j.affinity.Topology;
+import org.gmp4j.bench.report.Format;
+import org.gmp4j.bench.service.Proc;
+
+/**
+ * How much of the CPUs others had while something was measured: other processes, interrupts, the hypervisor. A run that they disturbed is
+ * measured once more, and the less disturbed one counts:
+ *
+ * <pre>{@code
+ * others.begin();
+ * T result = measure();
+ * if (others.again()) {
+ *     T second = measure();
+ *     result = others.better() ? second : result;
+ * }
+ * }</pre>
+ *
+ * <p>The kernel counts in steps of 10 ms, so nothing is said of a run that is shorter than {@value #LEAST_SECONDS} s. For one thread.
+ */
+public final class Others {
+    /** A run is disturbed when others had more than so many percent of the CPUs. */
+    public static final int DISTURBED = 15;
+
+    static final double LEAST_SECONDS = 0.2;
+    private static final double NANOS = 1e9;
+
+    /**
+     * What the kernel has counted up to now.
+     *
+     * @param seconds the time
+     * @param busy seconds in which the CPUs did anything, added up
+     * @param own CPU seconds of this process, and of those of its children that have ended
+     */
+    record Reading(double seconds, double busy, double own) {
+    }
+
+    /**
+     * What came out.
+     *
+     * @param percent the most that others had in a run that counts, in percent of the CPUs
+     * @param repeated how many runs were measured again
+     */
+    public record Summary(double percent, int repeated) {
+        /** For people. */
+        public String text() {
+            String again = repeated == 1 ? " run was disturbed and repeated" : " runs were disturbed and repeated";
+            return "had at most " + Format.decimals(percent, 0) + " % of the CPUs in a run" + (repeated == 0 ? "" : "; " + repeated + again)
+                    + (percent > DISTURBED ? ", which is much: measure on a quiet machine" : "");
+        }
+
+        /** For programs. */
+        public Map<String, Object> json() {
+            Map<String, Object> o = new LinkedHashMap<>();
+            o.put("most_percent", percent);
+            o.put("repeated", repeated);
+            return o;
+        }
+    }
+
+    private final int most;
+    private final int cpus;
+    private final Supplier<Reading> now;
+    private Reading from;
+    private double first;
+    private double worst;
+    private int repeated;
+
+    /** Of the CPUs that this process may use. Repeats at most so many runs. */
+    public Others(int most) {
+        this(most, Topology.system().allowed());
+    }
+
+    private Others(int most, BitSet cpus) {
+        this(most, cpus.cardinality(), () -> read(cpus));
+    }
+
+    Others(int most, int cpus, Supplier<Reading> now) {
+        this.most = most;
+        this.cpus = cpus;
+        this.now = now;
+    }
+
+    private static Reading read(BitSet cpus) {
+        try {
+            return new Reading(System.nanoTime() / NANOS, Proc.busy(cpus), Proc.cpuSeconds(ProcessHandle.current().pid()));
+        } catch (IOException e) {
+            return new Reading(0, 0, 0); // No span is long enough then.
+        }
+    }
+
+    /** A run begins. */
+    public void begin() {
+        from = now.get();
+    }
+
+    /** The run has ended. Returns whether to measure it once more, which begins then. */
+    public boolean again() {
+        first = percent();
+        if (first > DISTURBED && repeated < most) {
+            repeated++;
+            begin();
+            return true;
+        }
+        worst = Math.max(worst, first);
+        return false;
+    }
+
+    /** The repeated run has ended. Returns whether it counts, and not the first. */
+    public boolean better() {
+        double second = percent();
+        worst = Math.max(worst, Math.min(first, second));
+        return second < first;
+    }
+
+    /** What came out so far. */
+    public Summary summary() {
+        return new Summary(worst, repeated);
+    }
+
+    private double percent() {
+        Reading r = now.get();
+        double seconds = r.seconds - from.seconds;
+        double others = r.busy - from.busy - (r.own - from.own);
+        return seconds < LEAST_SECONDS ? 0 : Math.max(0, 100 * others / (seconds * cpus));
+    }
+}
