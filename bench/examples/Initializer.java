@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * Virtual threads that come to a class whose initialiser waits for a lock, as that of a pool of connections may for a logger's. The lock's
+ * owner sleeps for 0.3 s. On JDK 25 each of these threads keeps its carrier. On the JDK's scheduler there is no carrier left then for the
+ * owner, which would end it all. By the flag, or as goroutines, they go on. Exit code 1 when they have not ended after some seconds: the
+ * argument, or 10.
+ */
+final class Initializer {
+    private static final int THREADS = 4 * Runtime.getRuntime().availableProcessors();
+    private static final ReentrantLock LOCK = new ReentrantLock();
+
+    /** What all of them need. */
+    private static final class Settings {
+        static final int SIZE = read();
+
+        private static int read() {
+            LOCK.lock();
+            try {
+                return 7;
+            } finally {
+                LOCK.unlock();
+            }
+        }
+    }
+
+    private Initializer() {
+    }
+
+    private static void own(CountDownLatch locked) {
+        LOCK.lock();
+        try {
+            locked.countDown();
+            Thread.sleep(300);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } finally {
+            LOCK.unlock();
+        }
+    }
+
+    public static void main(String[] args) throws InterruptedException {
+        long seconds = args.length > 0 ? Long.parseLong(args[0]) : 10;
+        long start = System.nanoTime();
+        CountDownLatch locked = new CountDownLatch(1);
+        CountDownLatch left = new CountDownLatch(THREADS);
+        Thread _ = Thread.ofVirtual().start(() -> own(locked));
+        locked.await();
+        for (int i = 0; i < THREADS; i++) {
+            Thread _ = Thread.ofVirtual().start(() -> {
+                if (Settings.SIZE == 7) {
+                    left.countDown();
+                }
+            });
+        }
+        boolean done = left.await(seconds, TimeUnit.SECONDS);
+        double took = (System.nanoTime() - start) / 1e9;
+        System.out.printf(done ? "done after %.1f s%n" : "after %.0f s still %d of %d threads hang%n", took, left.getCount(), THREADS);
+        System.exit(done ? 0 : 1);
+    }
+}
