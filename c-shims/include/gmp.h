@@ -19,7 +19,7 @@
 
 #include <stdint.h>
 
-#define GMP_ABI_VERSION 7
+#define GMP_ABI_VERSION 8
 
 /* Go's names for an address that is not a reference. */
 typedef uint64_t guintptr;
@@ -104,8 +104,7 @@ struct g {
     muintptr m;            /* owner; 0 when not running */
     guintptr schedlink;    /* the thread that queues or dequeues the G: next in a queue or free list */
     uint64_t goid;         /* newproc */
-    uint32_t preempt;      /* sysmon and stopTheWorld set it: the G is to yield at its next point; globrunqgetahead sets it in a G
-                              that is in no queue and then counts as preempted; the G's M clears it */
+    uint32_t preempt;      /* sysmon and stopTheWorld set it: the G is to yield at its next point; the G's M clears it */
     uint32_t waitreason;   /* owner, before _Gwaiting */
     uint32_t selectDone;   /* wakers of a select, by CAS: 0 open, 1 won */
     uint32_t hasstack;     /* owner: 0 fresh (no stack yet), 1 has one in the side table */
@@ -177,9 +176,8 @@ struct sysmontick {
     uint32_t syscalltick;
     int64_t schedwhen;
     int64_t syscallwhen;
-    uint64_t globaltick;   /* pstat.nglobal less the Gs taken ahead of their turn, when that last changed or the global queue was
-                              empty */
-    uint64_t othertick;    /* the sum of nlocal, npolled and the Gs taken ahead, at that time */
+    uint64_t globaltick;   /* pstat.nglobal, when that last changed or the global queue was empty */
+    uint64_t othertick;    /* the sum of nlocal, npolled and narrived at that time */
     int64_t globalwhen;    /* nanoTime of the last scan at which that sum was still the same */
 };
 
@@ -193,8 +191,9 @@ struct pstat {
     uint64_t nstealfail;   /* victims that had no G to steal */
     uint64_t stolenfrom;   /* procresize, world stopped: address of the counters of Gs stolen, one for each victim by id */
     uint64_t noverflow;    /* pushes into a full ring */
-    uint64_t nglobal;      /* Gs run next that came from the global queue, without those that the poller found */
-    uint64_t npolled;      /* Gs run next that the network poller found ready */
+    uint64_t nglobal;      /* Gs run next that came from sched.runq */
+    uint64_t narrived;     /* Gs run next that came from sched.arrived */
+    uint64_t npolled;      /* Gs run next that the P's own poll of the network found ready */
     uint64_t nspin;        /* times an M began to search with this P */
     uint64_t nnap;         /* naps of spinners that were woken in vain */
     uint64_t npreempt;     /* yields of goroutines that were asked to yield */
@@ -220,7 +219,7 @@ struct p {
     int32_t gfreen;        /* owner */
     int32_t sudogn;        /* owner */
     sudoguintptr sudogcache; /* owner: free sudogs, by waitlink */
-    uint32_t node;         /* procresize: NUMA node, 0 when unknown */
+    uint32_t inherited;    /* owner: how often runnext has inherited the slice, since the slice began or others were looked for */
     uint64_t nspawn;       /* owner, by release: goroutines created here */
     uint64_t nexit;        /* owner, by release: goroutines ended here */
     uint64_t nsteal;       /* owner: Gs stolen by this P */
@@ -232,8 +231,7 @@ struct p {
 
     /* Written by sysmon. */
     struct sysmontick sysmontick GMP_ALIGNED;
-    uint32_t globaldue;    /* sysmon: whether the P's next G is to come from the global queue, and from which part of it: 0 (no),
-                              Turns.DUE, POLLED_DUE; the owner: 0 when it takes a G from there */
+    uint32_t globaldue;    /* sysmon: whether the P's next G is to come from runq, 0 or 1; the owner: 0 when it takes a G from there */
     uint32_t longcall;     /* sysmon, before it takes the P from a system call: whether the call lasted; read by the M after the
                               call */
 
@@ -315,9 +313,8 @@ struct schedt {
     int64_t nmfreed;
     int32_t stopwait;      /* stopTheWorld: Ps still to stop */
     puintptr pidle;        /* idle Ps, by link */
-    struct gqueue runq;    /* the global queue, by schedlink */
-    guintptr runqpolled;   /* the last G of the part at the head of runq with the Gs that the poller found; 0 for none; read without
-                              the lock as a hint */
+    struct gqueue runq;    /* the global queue, by schedlink: Gs that Ps have put off */
+    struct gqueue arrived; /* likewise: Gs that threads without a P made runnable; its head is read without the lock as a hint */
     muintptr allm;         /* all Ms, by alllink; for a debugger, as Java uses Allm */
     guintptr gfree;        /* free Gs, by schedlink */
     int64_t procresizetime;
@@ -326,7 +323,7 @@ struct schedt {
 
     /* Read on hot paths without the lock.  Written rarely, or under the lock. */
     int32_t gomaxprocs GMP_ALIGNED; /* procresize */
-    int32_t runqsize;      /* under lock; read without it as a hint */
+    int32_t runqsize;      /* under lock: the Gs of runq and arrived; read without it as a hint */
     int32_t gcwaiting;     /* stopTheWorld, under lock; read with acquire at every schedule */
     int32_t sysmonwait;    /* sysmon, and startTheWorld under lock: which events wake sysmon, Schedt.SYSMON_RESTS (1), SYSMON_SLEEPS
                               (2) or SYSMON_HEARS (3); 0 for none */

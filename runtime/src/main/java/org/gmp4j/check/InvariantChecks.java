@@ -104,9 +104,7 @@ abstract class InvariantChecks {
     private void globalQueue() {
         int size = Schedt.RUNQSIZE.getOpaque(sched);
         Set<Long> seen = new HashSet<>();
-        int n = list(GlobalRunq.common(sched), seen);
-        long polled = Schedt.RUNQPOLLED.getOpaque(sched);
-        require(polled == 0 || seen.contains(polled), "R7", "sched.runqpolled is not in sched.runq");
+        int n = list(GlobalRunq.arrived(sched), seen) + list(GlobalRunq.common(sched), seen);
         long nodeq = Schedt.NODEQ.get(sched);
         for (int i = 1; i <= NodeQueues.lists(nodeq); i++) {
             int of = list(NodeQueues.list(nodeq, i), seen);

@@ -97,10 +97,10 @@ final class Catalog {
                 r -> r.byP(Catalog::runsOf));
         counter("/sched/runs/in-place:goroutines", "Runs of a fresh goroutine on the stack of the one that had just ended.",
                 r -> r.sum(P.NINPLACE::getOpaque));
-        counter("/sched/runs/global:goroutines", "Runs of a goroutine from the global queue, but for those that the poller found.",
-                r -> r.sum(PStat.NGLOBAL));
+        counter("/sched/runs/global:goroutines", "Runs of a goroutine from the global queue.",
+                r -> r.sum(PStat.NGLOBAL) + r.sum(PStat.NARRIVED));
         counter("/sched/runs/polled:goroutines",
-                "Runs of a goroutine that the network poller found, by the P that polled or from the global queue.",
+                "Runs of a goroutine that the poll of its P found, without one from the global queue.",
                 r -> r.sum(PStat.NPOLLED));
         counter("/sched/runs/stolen:goroutines", "Runs of a goroutine straight from the queue of another P.",
                 r -> r.sum(PStat.NSTEALOK));

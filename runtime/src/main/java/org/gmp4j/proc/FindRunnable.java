@@ -24,7 +24,7 @@ import org.gmp4j.struct.Schedt;
  * <ol>
  * <li>due timers of this P
  * <li>the global queue, where it has its turn ({@link Turns})
- * <li>runnext and the local ring
+ * <li>runnext and the local ring, or the ring first where runnext has inherited the slice for long enough
  * <li>the network, if the global queue is not empty and the last poll was not just now
  * <li>the global queue, a fair share
  * <li>the network poller, without blocking
@@ -55,7 +55,7 @@ final class FindRunnable {
             if (gp != 0) {
                 return gp;
             }
-            gp = runqget(pp);
+            gp = runqget(sched, pp);
             if (gp != 0) {
                 return gp;
             }
@@ -114,45 +114,37 @@ final class FindRunnable {
     }
 
     /**
-     * Takes from the global queue ahead of the P's own Gs where {@link Turns} says so.
+     * Takes from the global queue before the P's own Gs where {@link Turns} says so.
      *
-     * <p>The common path has a single branch for all rules: C2 omits a branch that was never taken, and discards the compiled code when
+     * <p>The common path has a single branch for both rules: C2 omits a branch that was never taken, and discards the compiled code when
      * the branch is first taken.
      *
      * @return a G, or 0 to go on with runnext and the ring
      */
     private static long globalFirst(Machine m, long pp) {
         long sched = m.s.sched;
-        int global = Turns.untilGlobal(P.SCHEDTICK.get(pp), P.GLOBALDUE.getOpaque(pp));
-        int ahead = Turns.untilAhead(P.NSWITCH.getOpaque(pp) + P.NINPLACE.getOpaque(pp));
-        if (global * ahead != 0 || Schedt.RUNQSIZE.getOpaque(sched) == 0) {
+        int slice = P.SCHEDTICK.get(pp);
+        int global = Turns.untilGlobal(slice, P.GLOBALDUE.getOpaque(pp));
+        if (global * Turns.untilArrived(slice) != 0 || Schedt.RUNQSIZE.getOpaque(sched) == 0) {
             return 0;
         }
-        if (global != 0) {
-            return ahead(m, pp);
-        }
+        return global == 0 ? turn(sched, pp) : arrived(sched, pp);
+    }
+
+    private static long turn(long sched, long pp) {
         SchedLock.lock(sched);
         long gp = GlobalRunq.globrunqturn(sched, pp);
         SchedLock.unlock(sched);
         return gp;
     }
 
-    private static long ahead(Machine m, long pp) {
-        Turns turns = m.s.proc(pp).turns;
-        int slice = P.SCHEDTICK.get(pp);
-        long switches = P.NSWITCH.getOpaque(pp) + P.NINPLACE.getOpaque(pp);
-        if (!turns.isAheadAgain(m.s.quantum.least(), switches, slice, System.nanoTime())) {
+    private static long arrived(long sched, long pp) {
+        if (!GlobalRunq.anyArrived(sched)) {
             return 0;
         }
-        long sched = m.s.sched;
         SchedLock.lock(sched);
-        long gp = GlobalRunq.globrunqgetahead(sched, pp, turns.sliceLasts(slice));
+        long gp = GlobalRunq.globrunqgetarrived(sched, pp);
         SchedLock.unlock(sched);
-        if (gp != 0) {
-            PStat.NGLOBAL.addOpaque(pp, 1);
-            turns.takenAhead++;
-            Wakep.wakep(m.s); // The G of runnext is now in a queue, as work for other Ps. The unlock is wakep's fence.
-        }
         return gp;
     }
 
@@ -172,14 +164,33 @@ final class FindRunnable {
             return 0;
         }
         long gp = globalFirst(m, pp);
-        return gp == 0 ? runqget(pp) : gp;
+        return gp == 0 ? runqget(sched, pp) : gp;
     }
 
-    private static long runqget(long pp) {
+    private static long runqget(long sched, long pp) {
+        int inherited = P.INHERITED.get(pp);
+        if (inherited >= Turns.MOST_INHERITED) {
+            P.INHERITED.set(pp, 0);
+            long gp = passOverRunnext(sched, pp);
+            if (gp != 0) {
+                return gp;
+            }
+        }
         long gp = Runq.runqget(pp);
         if (gp != 0) {
             PStat.NLOCAL.addOpaque(pp, 1);
+            P.INHERITED.set(pp, inherited + 1); // If the G is from the ring, its slice sets this to 0.
         }
+        return gp;
+    }
+
+    /** Takes a G of the ring or of {@code sched.arrived} while the G in runnext waits. Returns 0 when neither has any. */
+    private static long passOverRunnext(long sched, long pp) {
+        long gp = Runq.ringget(pp);
+        if (gp == 0) {
+            return Schedt.RUNQSIZE.getOpaque(sched) == 0 ? 0 : arrived(sched, pp);
+        }
+        PStat.NLOCAL.addOpaque(pp, 1);
         return gp;
     }
 
@@ -198,7 +209,7 @@ final class FindRunnable {
             return 0;
         }
         SchedLock.lock(sched);
-        long gp = GlobalRunq.globrunqget(sched, pp, 0);
+        long gp = GlobalRunq.globrunqget(sched, pp);
         SchedLock.unlock(sched);
         return gp;
     }
@@ -253,8 +264,8 @@ final class FindRunnable {
 
     private static long beforeGlobal(Machine m, long pp) {
         Scheduler s = m.s;
-        if (Schedt.RUNQSIZE.getOpaque(s.sched) == 0 || Schedt.RUNQPOLLED.getOpaque(s.sched) != 0 || !pollDue(s)) {
-            return 0; // Gs that an earlier poll found are still at the head of the queue, and run before any that this poll would find.
+        if (Schedt.RUNQSIZE.getOpaque(s.sched) == 0 || !pollDue(s)) {
+            return 0;
         }
         long last = Schedt.LASTPOLL.getVolatile(s.sched);
         if (last == 0 || !Schedt.LASTPOLL.compareAndSet(s.sched, last, System.nanoTime())) { // The new time keeps sysmon from a poll.
@@ -306,7 +317,7 @@ final class FindRunnable {
             return 0;
         }
         if (Schedt.RUNQSIZE.getOpaque(sched) != 0) {
-            long gp = GlobalRunq.globrunqget(sched, pp, 0);
+            long gp = GlobalRunq.globrunqget(sched, pp);
             SchedLock.unlock(sched);
             return gp;
         }
@@ -401,7 +412,7 @@ final class FindRunnable {
             return taken(m);
         }
         long pp = Idle.pidleget(sched, System.nanoTime());
-        long gp = Schedt.RUNQSIZE.getOpaque(sched) == 0 ? 0 : GlobalRunq.globrunqget(sched, pp, 0);
+        long gp = Schedt.RUNQSIZE.getOpaque(sched) == 0 ? 0 : GlobalRunq.globrunqget(sched, pp);
         SchedLock.unlock(sched);
         Threads.acquirep(m, pp);
         Wakep.becomeSpinning(m);

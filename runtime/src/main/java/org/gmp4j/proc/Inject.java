@@ -15,13 +15,12 @@ final class Inject {
     }
 
     /**
-     * Readies a list of waiting Gs, linked by schedlink. On an M with a P, the global queue gets one G for each idle P, and the
-     * other Gs go to this P's ring. Without a P all Gs go to the global queue.
+     * Readies a list of waiting Gs, linked by schedlink. On an M with a P, {@code sched.arrived} gets one G for each idle P, and the
+     * other Gs go to this P's ring. Without a P all Gs go to {@code sched.arrived}.
      *
-     * @param first whether the Gs for the global queue go to its head, behind the Gs that earlier polls found, instead of to its tail
      * @return the number of Gs
      */
-    static int injectglist(Scheduler s, long list, boolean first) {
+    static int injectglist(Scheduler s, long list) {
         long sched = s.sched;
         int n = 0;
         long last = 0;
@@ -52,11 +51,7 @@ final class Inject {
         }
         if (global > 0) {
             SchedLock.lock(sched);
-            if (first) {
-                GlobalRunq.globrunqputpolled(sched, list, last, global);
-            } else {
-                GlobalRunq.globrunqputbatch(sched, list, last, global);
-            }
+            GlobalRunq.globrunqputarrived(sched, list, last, global);
             SchedLock.unlock(sched);
             startIdle(s, global);
         }
@@ -67,14 +62,9 @@ final class Inject {
         return n;
     }
 
-    /**
-     * Readies and counts a list of Gs that the network poller found. They run before preempted goroutines, whichever thread polled. If an
-     * M polled, they go to its P's ring. If sysmon polled, they go to the global queue, in front of all Gs there that no poll has found. At
-     * the tail they would wait for a time slice of each preempted goroutine in the queue, as they do in Go. The preempted goroutines do not
-     * starve, because sysmon polls only if no M has polled for two quanta, and {@code GlobalTurn} makes Ps take from the global queue.
-     */
+    /** Readies and counts a list of Gs that the network poller found. */
     static void injectPolled(Scheduler s, long list) {
-        countPolled(s, injectglist(s, list, true));
+        countPolled(s, injectglist(s, list));
     }
 
     /**
@@ -116,7 +106,7 @@ final class Inject {
             list = gp;
             gp = next;
         }
-        int _ = injectglist(s, list, false);
+        int _ = injectglist(s, list);
     }
 
     private static void startIdle(Scheduler s, int n) {

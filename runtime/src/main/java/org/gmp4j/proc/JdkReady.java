@@ -161,7 +161,11 @@ final class JdkReady {
             Tracing.unblocked(s, g);
             SchedLock.lock(s.sched);
             countReady(s); // In one hold of the lock with the enqueueing, or checkdead could see the G neither counted nor queued.
-            GlobalRunq.globrunqput(s.sched, g);
+            if (yielded) {
+                GlobalRunq.globrunqput(s.sched, g);
+            } else {
+                GlobalRunq.globrunqputarrived(s.sched, g);
+            }
             SchedLock.unlock(s.sched);
             Wakep.wakep(s);
         } else {

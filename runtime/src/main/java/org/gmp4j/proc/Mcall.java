@@ -149,17 +149,6 @@ final class Mcall {
         }
     }
 
-    /**
-     * Clears g.preempt of a G that begins to wait, as it has given its P up by itself. If the flag were still set when the G is woken, the
-     * global queue would take the G for preempted and let others pass it. If sysmon has read curg before it was dropped, it may still set
-     * the flag after this. That is rare, and happens at most once for a park.
-     */
-    private static void notTold(long gp) {
-        if (G.PREEMPT.getOpaque(gp) != 0) {
-            G.PREEMPT.setOpaque(gp, 0);
-        }
-    }
-
     /** park_m. */
     @SuppressWarnings("NullAway") // An unlock function knows whether its gopark had a lock.
     private static long parkm(Machine m, GStack st, long gp) {
@@ -171,7 +160,6 @@ final class Mcall {
         G.WAITSINCE.setOpaque(gp, 0);
         GStatus.casgstatus(gp, GStatus.GRUNNING, GStatus.GWAITING);
         Schedule.dropg(m, gp);
-        notTold(gp);
         if (unlock != null && !unlock.unlock(gp, lock)) {
             GStatus.casgstatus(gp, GStatus.GWAITING, GStatus.GRUNNABLE);
             if (m.trace != null) {
@@ -194,7 +182,7 @@ final class Mcall {
         SchedLock.lock(sched);
         GlobalRunq.globrunqput(sched, m.pp(), gp);
         if (here) {
-            next = GlobalRunq.globrunqget(sched, m.pp(), 0);
+            next = GlobalRunq.globrunqget(sched, m.pp());
         }
         SchedLock.unlock(sched);
         Wakep.wakep(m.s);
@@ -216,7 +204,6 @@ final class Mcall {
         }
         GStatus.casgstatus(gp, m.pp() == 0 ? GStatus.GSYSCALL : GStatus.GRUNNING, GStatus.GWAITING);
         Schedule.dropg(m, gp);
-        notTold(gp);
         if (m.s.config.deadlockDetection()) {
             long _ = Schedt.addNjdkwait(m.s.sched, 1);
         }

@@ -195,7 +195,7 @@ final class Newproc {
             }
             t.outside(Ev.CREATE, 0, G.GOID.get(gp), site);
         }
-        GlobalRunq.globrunqput(sched, gp);
+        GlobalRunq.globrunqputarrived(sched, gp);
         SchedLock.unlock(sched);
         Wakep.wakep(s);
         return true;

@@ -118,7 +118,7 @@ public final class Park {
             }
             s.traceOutside(Ev.UNBLOCK, 0, gp);
             SchedLock.lock(s.sched);
-            GlobalRunq.globrunqput(s.sched, gp);
+            GlobalRunq.globrunqputarrived(s.sched, gp);
             SchedLock.unlock(s.sched);
         }
         Wakep.wakep(s);

@@ -3,7 +3,6 @@ package org.gmp4j.proc;
 
 import java.util.Arrays;
 
-import org.gmp4j.policy.Turns;
 import org.jspecify.annotations.Nullable;
 
 /** The Java side of a P. Its free stacks, which dead goroutines have left, are touched only by the M that holds the P. */
@@ -14,8 +13,6 @@ public final class Processor {
     public final long pp;
     /** Sysmon's notes on this P. */
     public final Monitor.Watched watched;
-    /** Whose turn it is on this P. Used by the owner; sysmon reads a count. */
-    public final Turns turns = new Turns(System.nanoTime());
     private final GStack[] free = new GStack[LOCAL];
     private int n;
     /** The NUMA node of all its CPUs; see {@link #node()}. */

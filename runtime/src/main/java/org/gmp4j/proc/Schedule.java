@@ -203,6 +203,7 @@ final class Schedule {
     /** Begins a time slice, or ends the last one, on the caller's P. Changes schedtick, by which sysmon distinguishes slices. */
     static void newSlice(Machine m, long pp) {
         P.SCHEDTICK.setOpaque(pp, P.SCHEDTICK.get(pp) + 1);
+        P.INHERITED.set(pp, 0);
         m.slices.begins(pp);
     }
 

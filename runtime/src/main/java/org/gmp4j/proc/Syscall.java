@@ -195,7 +195,7 @@ public final class Syscall {
         SchedLock.lock(s.sched);
         long pp = Idle.pidleget(s.sched, System.nanoTime());
         if (pp == 0) {
-            GlobalRunq.globrunqput(s.sched, gp);
+            GlobalRunq.globrunqputarrived(s.sched, gp);
         }
         SchedLock.unlock(s.sched);
         if (pp == 0) {

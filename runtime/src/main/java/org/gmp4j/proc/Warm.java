@@ -163,11 +163,13 @@ final class Warm {
         SchedLock.lock(sched);
         GlobalRunq.globrunqputhead(sched, gs[0]);
         GlobalRunq.globrunqput(sched, gs[1]);
-        long _ = GlobalRunq.globrunqget(sched, mine, 0);
+        long _ = GlobalRunq.globrunqget(sched, mine);
         GlobalRunq.globrunqput(sched, gs[0]);
         var _ = GlobalRunq.pop(sched);
+        GlobalRunq.globrunqputarrived(sched, gs[0]);
+        var _ = GlobalRunq.globrunqgetarrived(sched, mine);
         GlobalRunq.globrunqput(sched, gs[0]);
-        var _ = GlobalRunq.globrunqgetahead(sched, mine, true);
+        var _ = GlobalRunq.globrunqturn(sched, mine);
         SchedLock.unlock(sched);
         Runq.runqput(sched, mine, gs[2], false);
         Runq.runqput(sched, mine, gs[3], true);

@@ -9,14 +9,12 @@ import org.gmp4j.struct.Schedt;
 /**
  * The lists that the global queue has besides {@code sched.runq}, one for each NUMA node, if the scheduler is configured to have them.
  * A G that an M with a P enqueues, because its ring overflows or a time slice has ended, goes to the list of the P's node, and the Ps of
- * that node take from it first. Other Gs (from the network, from threads without a P, from system calls that end) go to {@code
- * sched.runq}. All lists are under {@code sched.lock} and counted in {@code sched.runqsize}. So the check for global work is the same as
- * without them, and the argument in {@code Wakep} holds.
+ * that node take from it first. Other Gs go to {@code sched.runq} or {@code sched.arrived}. All lists are under {@code sched.lock} and
+ * counted in {@code sched.runqsize}. So the check for global work is the same as without them, and the argument in {@code Wakep} holds.
  *
  * <pre>
  *  a P takes from                                          when
- *  sched.runq                                              the network poller found its head
- *  one of all lists, sched.runq included, in rotation      otherwise, at every {@value #IN_TURN}th take of all Ps
+ *  one of all these lists and sched.runq, in rotation      at every {@value #IN_TURN}th take of all Ps
  *  the list of its own node                                otherwise, at every second take
  *  sched.runq                                              otherwise
  * </pre>
@@ -159,10 +157,10 @@ public final class NodeQueues {
         Mem.LONG.set(list + SIZE, Mem.LONG.get(list + SIZE) + n);
     }
 
-    /** Returns the list from which this P takes now. At least one of the lists is not empty. */
-    static long choose(long block, long common, long pp, boolean polled) {
+    /** Returns the list from which this P takes now: one that is not empty, or {@code common} if all are. */
+    static long choose(long block, long common, long pp) {
         int lists = lists(block);
-        if (lists == 0 || polled) {
+        if (lists == 0) {
             return common;
         }
         long takes = Mem.LONG.get(block + TAKES) + 1;

@@ -115,7 +115,7 @@ public final class Runq {
      * Puts a G at the end of the ring. Returns false when the ring is full. Called by the owner. After a success the caller must do what a
      * submitter of work does: run a full fence, and wake an M if that is needed.
      */
-    static boolean tryPush(long pp, long gp) {
+    private static boolean tryPush(long pp, long gp) {
         int h = HEAD.getAcquire(pp); // Pairs with the consumers' CAS-release: the slots below the head are free.
         int t = TAIL.get(pp); // Plain: only the owner writes it (R2).
         if (t - h >= LEN) {
@@ -127,7 +127,7 @@ public final class Runq {
     }
 
     /** Takes the G in runnext. Returns 0 when runnext is empty, or a thief was faster. Called by the owner, which alone fills runnext. */
-    static long takeRunnext(long pp) {
+    private static long takeRunnext(long pp) {
         long next = RUNNEXT.getVolatile(pp);
         return next != 0 && RUNNEXT.compareAndSet(pp, next, 0L) ? next : 0;
     }
@@ -208,9 +208,11 @@ public final class Runq {
      */
     public static long runqget(long pp) {
         long next = takeRunnext(pp);
-        if (next != 0) {
-            return next | INHERIT;
-        }
+        return next != 0 ? next | INHERIT : ringget(pp);
+    }
+
+    /** Takes the first G of the ring, and leaves the one in runnext. Called by the owner. Returns 0 when the ring is empty. */
+    public static long ringget(long pp) {
         for (;;) {
             int h = HEAD.getAcquire(pp); // Pairs with the CAS of other consumers.
             int t = TAIL.get(pp);

@@ -20,6 +20,7 @@ public final class P {
     public static final IntField GFREEN = Mem.intField(p.layout(), "gfreen");
     public static final LongField SUDOGCACHE = Mem.longField(p.layout(), "sudogcache");
     public static final IntField SUDOGN = Mem.intField(p.layout(), "sudogn");
+    public static final IntField INHERITED = Mem.intField(p.layout(), "inherited");
     public static final LongField NSPAWN = Mem.longField(p.layout(), "nspawn");
     public static final LongField NSTEAL = Mem.longField(p.layout(), "nsteal");
     public static final LongField NSTEALTRY = Mem.longField(p.layout(), "nstealtry");

@@ -13,6 +13,7 @@ public final class PStat {
     public static final LongField NSTEALOK = counter("nstealok");
     public static final LongField NOVERFLOW = counter("noverflow");
     public static final LongField NGLOBAL = counter("nglobal");
+    public static final LongField NARRIVED = counter("narrived");
     public static final LongField NPOLLED = counter("npolled");
     public static final LongField NSPIN = counter("nspin");
     public static final LongField NNAP = counter("nnap");

@@ -34,7 +34,6 @@ public final class Schedt {
     public static final LongField GFREECOUNT = Mem.longField(schedt.layout(), "gfreecount");
     public static final IntField GOMAXPROCS = Mem.intField(schedt.layout(), "gomaxprocs");
     public static final IntField RUNQSIZE = Mem.intField(schedt.layout(), "runqsize");
-    public static final LongField RUNQPOLLED = Mem.longField(schedt.layout(), "runqpolled");
     public static final IntField GCWAITING = Mem.intField(schedt.layout(), "gcwaiting");
     public static final IntField SYSMONWAIT = Mem.intField(schedt.layout(), "sysmonwait");
     public static final IntField CLOSING = Mem.intField(schedt.layout(), "closing");

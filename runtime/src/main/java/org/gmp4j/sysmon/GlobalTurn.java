@@ -3,8 +3,6 @@ package org.gmp4j.sysmon;
 
 import org.gmp4j.ffi.gmp.p;
 import org.gmp4j.policy.Turns;
-import org.gmp4j.proc.Processor;
-import org.gmp4j.queue.GlobalRunq;
 import org.gmp4j.struct.LongField;
 import org.gmp4j.struct.Mem;
 import org.gmp4j.struct.P;
@@ -12,8 +10,8 @@ import org.gmp4j.struct.PStat;
 import org.gmp4j.struct.Schedt;
 
 /**
- * Measures for how long a P has passed over the global queue, and records in {@code p.globaldue} whether the queue is due there, as {@link
- * Turns} decides.
+ * Measures for how long a P has passed over {@code sched.runq}, and records in {@code p.globaldue} whether that queue is due there, as
+ * {@link Turns} decides.
  */
 final class GlobalTurn {
     // Only sysmon reads and writes these fields: p.nglobal and the number of other Gs run, when the queue last had its turn or was empty,
@@ -26,29 +24,25 @@ final class GlobalTurn {
     }
 
     /**
-     * Writes to {@code p.globaldue} whether the P's next G is to come from the global queue. Sysmon calls it at each scan of a P that runs
-     * or is in a system call. {@code GlobalRunq} resets the field when the P has taken a G from there. If that happens between the read of
-     * the counters and the write here, the queue has one turn more.
+     * Writes to {@code p.globaldue} whether the P's next G is to come from {@code sched.runq}. Sysmon calls it at each scan of a P that
+     * runs or is in a system call. {@code GlobalRunq} resets the field when the P has taken a G from there. If that happens between the
+     * read of the counters and the write here, the queue has one turn more.
      *
      * @param slice the length of a time slice on this P, ns
      */
-    static void look(long sched, Processor pr, long slice, long now) {
-        long pp = pr.pp;
-        int due = Turns.due(passesOver(sched, pr, now), slice, Schedt.RUNQPOLLED.getOpaque(sched) != 0);
+    static void look(long sched, long pp, long slice, long now) {
+        int due = Turns.due(passesOver(sched, pp, now), slice);
         if (due != P.GLOBALDUE.getOpaque(pp)) {
             P.GLOBALDUE.setOpaque(pp, due);
         }
     }
 
     /**
-     * Returns for how long, in ns, the P has taken no G from the global queue in its turn, while there were Gs in it and the P ran others.
-     * Gs that the P's poll found, and Gs that it took from the queue ahead of their turn, count as others.
+     * Returns for how long, in ns, the P has taken no G from {@code sched.runq}, while the global queue had Gs and the P ran others.
      */
-    private static long passesOver(long sched, Processor pr, long now) {
-        long pp = pr.pp;
-        long ahead = pr.turns.takenAhead;
-        long taken = PStat.NGLOBAL.getOpaque(pp) - ahead;
-        long others = PStat.NLOCAL.getOpaque(pp) + PStat.NPOLLED.getOpaque(pp) + ahead;
+    private static long passesOver(long sched, long pp, long now) {
+        long taken = PStat.NGLOBAL.getOpaque(pp);
+        long others = PStat.NLOCAL.getOpaque(pp) + PStat.NPOLLED.getOpaque(pp) + PStat.NARRIVED.getOpaque(pp);
         if (taken != GLOBALTICK.get(pp) || Schedt.RUNQSIZE.getOpaque(sched) == 0) {
             GLOBALTICK.set(pp, taken);
             OTHERTICK.set(pp, others);

@@ -163,7 +163,7 @@ final class Retake {
         boolean same = slices == 0;
         boolean waits = work(pp, now);
         long slice = waits ? slice(pp) : quantum; // While no work waits for the P, there is no reason for short slices.
-        GlobalTurn.look(s.sched, pr, slice, now);
+        GlobalTurn.look(s.sched, pp, slice, now);
         if (status == PStatus.PSYSCALL) {
             seen.inSyscall = true;
             return Takeover.answered(pr) ? takeover.finish(pr) : syscall(pp, waits, now, SCHEDWHEN.get(pp) + slice);

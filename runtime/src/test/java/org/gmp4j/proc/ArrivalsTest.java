@@ -1,20 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.proc;
 
-import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 
 import org.gmp4j.Chan;
 import org.gmp4j.Go;
-import org.gmp4j.policy.Turns;
-import org.gmp4j.struct.P;
 import org.gmp4j.struct.Schedt;
 import org.gmp4j.testing.TestGmp;
 import org.junit.jupiter.api.Test;
@@ -24,11 +20,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** Goroutines that threads without a P start or wake, while the Ps have enough to do. */
 class ArrivalsTest {
     private static final Duration QUANTUM = Duration.ofMillis(400);
-    private static final Duration LEAST = Duration.ofMillis(10);
-    private static final int PARTS = 1_000;
     private static final int ROUNDS = 5;
-    private static final long PATIENCE = 30_000_000_000L;
-    private static final long PART = 10_000_000;
 
     /** How a goroutine arrives. */
     private enum By {
@@ -166,44 +158,28 @@ class ArrivalsTest {
         assertTrue(late[ROUNDS / 2] < QUANTUM.toNanos() / 8, Arrays.toString(late));
     }
 
-    /** What was to run next waits like others when another is taken ahead of it: a P that is idle takes it. */
+    /** A goroutine in the ring runs long before the slice ends that two share by readying each other. */
     @Test
-    void whatWasToRunNextIsWorkForOthers() throws InterruptedException {
-        CountDownLatch ready = new CountDownLatch(1);
-        CountDownLatch queued = new CountDownLatch(1);
-        AtomicBoolean ran = new AtomicBoolean();
-        AtomicBoolean besideIt = new AtomicBoolean();
-        try (TestGmp gmp = TestGmp.with(b -> b.procs(2).quantum(LEAST, Duration.ofMinutes(1)))) {
-            Scheduler s = gmp.scheduler();
-            gmp.go(() -> {
-                GStack st = GStack.enter(); // Nobody takes its P.
-                TestGmp.awaitAsleep(s, 1);
-                long _ = Schedt.addSpinners(s.sched, Schedt.SPINS); // So nobody is woken yet.
-                Go.go(() -> ran.set(true));
-                ready.countDown();
-                while (queued.getCount() != 0) {
-                    Thread.onSpinWait();
-                }
-                spin(); // Longer than the others must have run.
-                long pp = st.machine().pp();
-                P.SCHEDTICK.setOpaque(pp, 1);
-                P.NSWITCH.setOpaque(pp, (long) PARTS * Turns.AHEAD - P.NINPLACE.getOpaque(pp));
-                long _ = Schedt.addSpinners(s.sched, -Schedt.SPINS);
-                GStack.exit(st);
-            });
-            ready.await();
-            gmp.go(() -> {
-                GStack st = GStack.enter();
-                long end = System.nanoTime() + PATIENCE;
-                while (!ran.get() && System.nanoTime() < end) {
-                    Thread.onSpinWait();
-                }
-                besideIt.set(ran.get());
-                GStack.exit(st);
-            });
-            queued.countDown();
+    void theRingBesideTwoThatReadyEachOther() {
+        long[] late = new long[ROUNDS];
+        try (TestGmp gmp = TestGmp.with(b -> b.procs(1).quantum(QUANTUM))) {
+            for (int i = 0; i < ROUNDS; i++) {
+                AtomicLong at = new AtomicLong();
+                CountDownLatch ran = new CountDownLatch(1);
+                long before = gmp.call(() -> {
+                    Go.go(() -> {
+                        at.set(System.nanoTime());
+                        ran.countDown();
+                    });
+                    long now = System.nanoTime();
+                    pair(ran); // It starts a goroutine, so that the one above goes from runnext to the ring.
+                    return now;
+                });
+                late[i] = at.get() - before;
+            }
         }
-        assertTrue(besideIt.get(), "it waited");
+        Arrays.sort(late);
+        assertTrue(late[ROUNDS / 2] < QUANTUM.toNanos() / 8, Arrays.toString(late));
     }
 
     /** Two goroutines ready each other until all have run that are waited for. */
@@ -220,12 +196,5 @@ class ArrivalsTest {
             back.recv();
         }
         there.close();
-    }
-
-    private static void spin() {
-        long end = System.nanoTime() + PART;
-        while (System.nanoTime() < end) {
-            Thread.onSpinWait();
-        }
     }
 }

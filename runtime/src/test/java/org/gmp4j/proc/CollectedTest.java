@@ -47,7 +47,7 @@ class CollectedTest {
             long woken = st.netReady();
             boolean held = !GSlots.isDropped(gp);
             G.SCHEDLINK.set(gp, 0);
-            int _ = Inject.injectglist(gmp.scheduler(), gp, false);
+            int _ = Inject.injectglist(gmp.scheduler(), gp);
             st.thread.join();
             assertTrue(dropped);
             assertEquals(gp, woken);

@@ -15,7 +15,6 @@ import java.lang.invoke.MethodHandle;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 
 import org.gmp4j.Go;
@@ -28,11 +27,8 @@ import org.gmp4j.struct.M;
 import org.gmp4j.struct.P;
 import org.gmp4j.struct.PStatus;
 import org.gmp4j.struct.Schedt;
-import org.gmp4j.struct.WaitReason;
 import org.gmp4j.testing.TestGmp;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * {@link Preempt} and the signal handler ({@code c-shims/src/preempt.c}), request by request: the test asks, not sysmon,
@@ -149,40 +145,6 @@ class PreemptTest {
             hog.await(1);
             assertEquals("taken", hog.handoff(hog.tick()));
             gmp.run(() -> hog.phase.set(2)); // Or this would not run.
-        }
-    }
-
-    /** Who waits by itself after it was told to yield is not taken for one that was preempted when it is woken. */
-    @ParameterizedTest
-    @ValueSource(booleans = {false, true})
-    void whoWaitsIsToldNoMore(boolean byTheJdk) {
-        try (TestGmp gmp = oneP()) {
-            Hog hog = new Hog();
-            Thread goroutine = gmp.gmp.threadFactory().newThread(() -> {
-                hog.begin();
-                GStack st = byTheJdk ? null : GStack.enter();
-                boolean _ = Preempt.preemptone(hog.pp, false);
-                assertEquals(1, G.PREEMPT.getOpaque(hog.gp));
-                hog.phase.set(2);
-                if (byTheJdk) {
-                    LockSupport.park();
-                } else {
-                    Park.gopark(st, null, null, WaitReason.SLEEP, 0);
-                    GStack.exit(st);
-                }
-            });
-            goroutine.start();
-            hog.await(2);
-            do {
-                gmp.run(() -> { }); // It waits, for there is one P, unless sysmon has taken that from it.
-            } while (GStatus.readgstatus(hog.gp) != GStatus.GWAITING);
-            int told = G.PREEMPT.getOpaque(hog.gp);
-            if (byTheJdk) {
-                LockSupport.unpark(goroutine);
-            } else {
-                Park.goready(hog.gp);
-            }
-            assertEquals(0, told);
         }
     }
 

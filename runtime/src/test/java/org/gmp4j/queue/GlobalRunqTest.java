@@ -2,8 +2,8 @@
 package org.gmp4j.queue;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.stream.LongStream;
 
@@ -23,26 +23,33 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @Tag("ring")
 @ExtendWith(NoHalt.class)
 class GlobalRunqTest {
+    /** What has arrived precedes what Ps have put off; each list is first in, first out, with a way to the front of the first. */
     @Test
-    void firstInFirstOutWithAWayToTheFront() {
+    void firstInFirstOut() {
         try (FakeSched f = new FakeSched(1)) {
-            long[] g = {f.runnable(), f.runnable(), f.runnable(), f.runnable(), f.runnable()};
+            long[] g = LongStream.generate(f::runnable).limit(8).toArray();
             assertEquals(0, GlobalRunq.pop(f.sched));
-            GlobalRunq.globrunqput(f.sched, g[1]);
+            assertFalse(GlobalRunq.anyArrived(f.sched));
+            GlobalRunq.globrunqput(f.sched, g[4]);
+            GlobalRunq.globrunqputarrived(f.sched, g[1]);
             GlobalRunq.globrunqputhead(f.sched, g[0]);
             G.SCHEDLINK.set(g[2], g[3]);
-            GlobalRunq.globrunqputbatch(f.sched, g[2], g[3], 2);
-            GlobalRunq.globrunqput(f.sched, g[4]);
-            assertEquals(5, Schedt.RUNQSIZE.getOpaque(f.sched));
-            for (long expected : g) {
-                assertEquals(f.name(expected), f.name(GlobalRunq.pop(f.sched)));
-                assertEquals(0, G.SCHEDLINK.get(expected));
+            GlobalRunq.globrunqputarrived(f.sched, g[2], g[3], 2);
+            G.SCHEDLINK.set(g[5], g[6]);
+            GlobalRunq.globrunqputbatch(f.sched, g[5], g[6], 2);
+            GlobalRunq.globrunqput(f.sched, g[7]);
+            assertEquals(8, Schedt.RUNQSIZE.getOpaque(f.sched));
+            for (int i = 0; i < g.length; i++) {
+                assertEquals(i < 4, GlobalRunq.anyArrived(f.sched));
+                assertEquals(f.name(g[i]), f.name(GlobalRunq.pop(f.sched)));
+                assertEquals(0, G.SCHEDLINK.get(g[i]));
             }
             assertEquals(0, Schedt.RUNQSIZE.getOpaque(f.sched));
             assertEquals(0, GlobalRunq.tail(GlobalRunq.common(f.sched)));
+            assertEquals(0, GlobalRunq.tail(GlobalRunq.arrived(f.sched)));
             GlobalRunq.globrunqputhead(f.sched, g[0]);
-            assertEquals(g[0], GlobalRunq.tail(GlobalRunq.common(f.sched)));
-            GlobalRunq.globrunqput(f.sched, g[1]);
+            assertEquals(g[0], GlobalRunq.tail(GlobalRunq.arrived(f.sched)));
+            GlobalRunq.globrunqputarrived(f.sched, g[1]);
             assertEquals(g[0], GlobalRunq.pop(f.sched));
             assertEquals(g[1], GlobalRunq.pop(f.sched));
         }
@@ -55,9 +62,10 @@ class GlobalRunqTest {
             try (FakeSched f = new FakeSched(1)) {
                 assertEquals(0, GlobalRunq.popLocked(f.sched));
                 long[] g = {f.runnable(), f.runnable(), f.runnable(), f.runnable()};
-                for (long gp : g) {
-                    GlobalRunq.globrunqput(f.sched, gp);
-                }
+                G.SCHEDLINK.set(g[0], g[1]);
+                GlobalRunq.globrunqputarrived(f.sched, g[0], g[1], 2);
+                GlobalRunq.globrunqput(f.sched, g[2]);
+                GlobalRunq.globrunqput(f.sched, g[3]);
                 assertEquals(0, GlobalRunq.popLocked(f.sched));
                 G.LOCKEDM.setOpaque(g[at], 1);
                 assertEquals(f.name(g[at]), f.name(GlobalRunq.popLocked(f.sched)));
@@ -75,268 +83,116 @@ class GlobalRunqTest {
         }
     }
 
-    /** What the poller found comes first, in the order in which it was found, whatever was taken out meanwhile. */
+    /** A P without Gs takes what has arrived, and then what Ps have put off; each counts apart, and only the second is a turn. */
     @Test
-    void polledBeforeAllOthersInOrder() {
-        try (FakeSched f = new FakeSched(1)) {
-            long[] g = new long[8];
-            for (int i = 0; i < g.length; i++) {
-                g[i] = f.runnable();
-            }
-            GlobalRunq.globrunqput(f.sched, g[6]);
-            G.SCHEDLINK.set(g[0], g[1]);
-            GlobalRunq.globrunqputpolled(f.sched, g[0], g[1], 2);
-            GlobalRunq.globrunqputpolled(f.sched, g[2], g[2], 1);
-            GlobalRunq.globrunqput(f.sched, g[7]);
-            assertEquals(f.name(g[0]), f.name(GlobalRunq.pop(f.sched)));
-            GlobalRunq.globrunqputpolled(f.sched, g[3], g[3], 1);
-            G.LOCKEDM.setOpaque(g[3], 1);
-            assertEquals(f.name(g[3]), f.name(GlobalRunq.popLocked(f.sched))); // The last that was found.
-            G.LOCKEDM.setOpaque(g[3], 0);
-            GlobalRunq.globrunqputpolled(f.sched, g[3], g[3], 1);
-            for (int i = 1; i < 4; i++) {
-                assertEquals(f.name(g[i]), f.name(GlobalRunq.pop(f.sched)));
-            }
-            GlobalRunq.globrunqputpolled(f.sched, g[4], g[4], 1); // All that were found before are gone.
-            GlobalRunq.globrunqputpolled(f.sched, g[5], g[5], 1);
-            for (int i = 4; i < 8; i++) {
-                assertEquals(f.name(g[i]), f.name(GlobalRunq.pop(f.sched)));
-            }
-            assertEquals(0, Schedt.RUNQSIZE.getOpaque(f.sched));
-            assertEquals(0, GlobalRunq.tail(GlobalRunq.common(f.sched)));
-            GlobalRunq.globrunqputpolled(f.sched, g[0], g[0], 1);
-            GlobalRunq.globrunqput(f.sched, g[1]);
-            assertEquals(f.name(g[0]), f.name(GlobalRunq.pop(f.sched)));
-            assertEquals(f.name(g[1]), f.name(GlobalRunq.pop(f.sched)));
-        }
-    }
-
-    /** Those that the poller did not find have a turn before those that it did; both are counted apart. */
-    @Test
-    void theTurnOfThoseBehindThePolled() {
-        try (FakeSched f = new FakeSched(1)) {
-            long[] g = {f.runnable(), f.runnable(), f.runnable(), f.runnable()};
+    void withoutGs() {
+        try (FakeSched f = new FakeSched(4)) {
+            long[] g = {f.runnable(), f.runnable()};
             long pp = f.ps[0];
             GlobalRunq.globrunqput(f.sched, g[1]);
-            GlobalRunq.globrunqput(f.sched, g[3]);
-            GlobalRunq.globrunqputpolled(f.sched, g[0], g[0], 1);
-            GlobalRunq.globrunqputpolled(f.sched, g[2], g[2], 1);
+            GlobalRunq.globrunqputarrived(f.sched, g[0]);
             P.GLOBALDUE.setOpaque(pp, 1);
-            assertEquals(f.name(g[1]), f.name(GlobalRunq.globrunqturn(f.sched, pp)));
-            assertEquals(0, P.GLOBALDUE.getOpaque(pp));
-            assertEquals(f.name(g[0]), f.name(GlobalRunq.globrunqget(f.sched, pp, 1)));
-            assertEquals(f.name(g[3]), f.name(GlobalRunq.globrunqturn(f.sched, pp)));
-            assertEquals(g[2], GlobalRunq.tail(GlobalRunq.common(f.sched)));
-            P.GLOBALDUE.setOpaque(pp, 1);
-            assertEquals(f.name(g[2]), f.name(GlobalRunq.globrunqturn(f.sched, pp)), "none but what the poller found");
-            assertEquals(0, P.GLOBALDUE.getOpaque(pp), "one turn, whoever had it");
-            assertEquals(0, GlobalRunq.globrunqturn(f.sched, pp));
-            assertEquals(2, PStat.NGLOBAL.getOpaque(pp));
-            assertEquals(2, PStat.NPOLLED.getOpaque(pp));
+            assertEquals(f.name(g[0]), f.name(GlobalRunq.globrunqget(f.sched, pp)));
+            assertEquals(1, P.GLOBALDUE.getOpaque(pp));
+            assertEquals(f.name(g[1]), f.name(GlobalRunq.globrunqget(f.sched, pp)));
+            assertEquals(0, P.GLOBALDUE.getOpaque(pp), "that was the turn");
+            assertEquals(0, GlobalRunq.globrunqget(f.sched, pp));
+            assertEquals(1, PStat.NARRIVED.getOpaque(pp));
+            assertEquals(1, PStat.NGLOBAL.getOpaque(pp));
         }
     }
 
-    /** When it is the turn of what the poller found, the P takes its share of that, and nothing else; else it goes on with its own. */
+    /** At its turn one G runs that Ps have put off. If there is none, the turn is that of one that has arrived; it is one turn anyhow. */
     @Test
-    void theTurnOfThePolled() {
+    void theTurn() {
+        try (FakeSched f = new FakeSched(1)) {
+            long[] g = {f.runnable(), f.runnable(), f.runnable()};
+            long pp = f.ps[0];
+            G.SCHEDLINK.set(g[1], g[2]);
+            GlobalRunq.globrunqputarrived(f.sched, g[1], g[2], 2);
+            GlobalRunq.globrunqput(f.sched, g[0]);
+            for (long gp : g) {
+                P.GLOBALDUE.setOpaque(pp, 1);
+                assertEquals(f.name(gp), f.name(GlobalRunq.globrunqturn(f.sched, pp)));
+                assertEquals(0, P.GLOBALDUE.getOpaque(pp));
+                assertEquals(0, Runq.size(pp));
+            }
+            P.GLOBALDUE.setOpaque(pp, 1);
+            assertEquals(0, GlobalRunq.globrunqturn(f.sched, pp), "others were faster");
+            assertEquals(0, P.GLOBALDUE.getOpaque(pp));
+        }
+    }
+
+    /** At the turn of what has arrived a P takes a share of that, and nothing else. */
+    @Test
+    void theTurnOfWhatHasArrived() {
         try (FakeSched f = new FakeSched(1)) {
             long[] g = {f.runnable(), f.runnable(), f.runnable()};
             long pp = f.ps[0];
             GlobalRunq.globrunqput(f.sched, g[2]);
-            GlobalRunq.globrunqputpolled(f.sched, g[0], g[0], 1);
-            GlobalRunq.globrunqputpolled(f.sched, g[1], g[1], 1);
-            P.GLOBALDUE.setOpaque(pp, Turns.POLLED_DUE);
-            assertEquals(f.name(g[0]), f.name(GlobalRunq.globrunqturn(f.sched, pp)));
-            assertEquals(Turns.NOT_DUE, P.GLOBALDUE.getOpaque(pp));
+            GlobalRunq.globrunqputarrived(f.sched, g[0]);
+            GlobalRunq.globrunqputarrived(f.sched, g[1]);
+            assertEquals(f.name(g[0]), f.name(GlobalRunq.globrunqgetarrived(f.sched, pp)));
             assertEquals(f.name(g[1]), f.name(Runq.runqget(pp)));
             assertEquals(0, Runq.size(pp));
-            P.GLOBALDUE.setOpaque(pp, Turns.POLLED_DUE);
-            assertEquals(0, GlobalRunq.globrunqturn(f.sched, pp), "others are not meant");
-            assertEquals(Turns.NOT_DUE, P.GLOBALDUE.getOpaque(pp));
-            P.GLOBALDUE.setOpaque(pp, Turns.DUE);
-            assertEquals(f.name(g[2]), f.name(GlobalRunq.globrunqget(f.sched, pp, 0)));
-            assertEquals(Turns.NOT_DUE, P.GLOBALDUE.getOpaque(pp), "that was the turn");
+            assertEquals(0, GlobalRunq.globrunqgetarrived(f.sched, pp));
+            assertEquals(1, Schedt.RUNQSIZE.getOpaque(f.sched));
         }
     }
 
-    /** Ahead of those that were preempted: a share of the first others, which take nobody's turn. */
+    /** One that was preempted is taken alone, and ends a share. */
     @Test
-    void aheadOfThoseThatWerePreempted() {
+    void thePreemptedAlone() {
         try (FakeSched f = new FakeSched(1)) {
-            long pp = f.ps[0];
-            long[] g = {f.runnable(), f.runnable(), f.runnable(), f.runnable(), f.runnable()};
+            long[] g = LongStream.generate(f::runnable).limit(4).toArray();
             for (long gp : g) {
                 GlobalRunq.globrunqput(f.sched, gp);
             }
             G.PREEMPT.setOpaque(g[0], 1);
             G.PREEMPT.setOpaque(g[3], 1);
-            P.GLOBALDUE.setOpaque(pp, Turns.DUE);
-            assertEquals(f.name(g[1]), f.name(GlobalRunq.globrunqgetahead(f.sched, pp, true)));
-            assertEquals(f.name(g[2]), f.name(Runq.runqget(pp)));
-            assertEquals(0, Runq.size(pp));
-            assertEquals(f.name(g[4]), f.name(GlobalRunq.globrunqgetahead(f.sched, pp, true)));
-            assertEquals(g[3], GlobalRunq.tail(GlobalRunq.common(f.sched)));
-            assertEquals(0, GlobalRunq.globrunqgetahead(f.sched, pp, true));
-            assertEquals(Turns.DUE, P.GLOBALDUE.getOpaque(pp));
-            assertEquals(f.name(g[0]), f.name(GlobalRunq.globrunqturn(f.sched, pp)));
-            assertEquals(f.name(g[3]), f.name(GlobalRunq.globrunqget(f.sched, pp, 0)));
-            assertEquals(0, GlobalRunq.globrunqgetahead(f.sched, pp, true));
-        }
-    }
-
-    /** One that was preempted is run alone, whatever stands behind it. */
-    @Test
-    void thePreemptedAlone() {
-        try (FakeSched f = new FakeSched(1)) {
-            long[] g = {f.runnable(), f.runnable()};
-            GlobalRunq.globrunqput(f.sched, g[0]);
-            GlobalRunq.globrunqput(f.sched, g[1]);
-            G.PREEMPT.setOpaque(g[0], 1);
-            assertEquals(f.name(g[0]), f.name(GlobalRunq.globrunqget(f.sched, f.ps[0], 0)));
+            assertEquals(f.name(g[0]), f.name(GlobalRunq.globrunqget(f.sched, f.ps[0])));
+            assertEquals(0, Runq.size(f.ps[0]));
+            assertEquals(f.name(g[1]), f.name(GlobalRunq.globrunqget(f.sched, f.ps[0])));
+            assertEquals(f.name(g[2]), f.name(Runq.runqget(f.ps[0])));
             assertEquals(0, Runq.size(f.ps[0]));
         }
     }
 
-    /** What is in runnext has had its slice: it stands at the end of the queue, as one that was preempted, and others pass it. */
+    /** It takes no more of what has arrived than its ring has room for: it has its own work, which is why they wait. */
     @Test
-    void aheadOfRunnext() {
-        try (FakeSched f = new FakeSched(1)) {
-            long pp = f.ps[0];
-            long[] g = LongStream.generate(f::runnable).limit(3).toArray();
-            long[] next = {f.runnable(), f.runnable()};
-            for (int i = 0; i < Runq.LEN - 2; i++) {
-                Runq.runqput(f.sched, pp, f.runnable(), false);
-            }
-            GlobalRunq.globrunqput(f.sched, g[0]);
-            GlobalRunq.globrunqput(f.sched, g[1]);
-            Runq.runqput(f.sched, pp, next[0], true);
-            assertEquals(f.name(g[0]), f.name(GlobalRunq.globrunqgetahead(f.sched, pp, true)));
-            assertEquals(Runq.LEN - 1, Runq.size(pp)); // With the second.
-            assertEquals(0, Runq.runnext(pp));
-            assertEquals(f.name(next[0]), f.name(GlobalRunq.tail(GlobalRunq.common(f.sched))));
-            GlobalRunq.globrunqput(f.sched, g[2]);
-            Runq.runqput(f.sched, pp, next[1], true);
-            assertEquals(f.name(g[2]), f.name(GlobalRunq.globrunqgetahead(f.sched, pp, true)));
-            assertEquals(0, GlobalRunq.globrunqgetahead(f.sched, pp, true));
-            assertEquals(f.name(next[0]), f.name(GlobalRunq.pop(f.sched)));
-            assertEquals(f.name(next[1]), f.name(GlobalRunq.pop(f.sched)));
-            assertEquals(Runq.LEN - 1, Runq.size(pp));
-        }
-    }
-
-    /** In a slice that has just begun it stands at the end of the ring, if that has room. */
-    @Test
-    void aheadOfRunnextThatHasJustCome() {
-        try (FakeSched f = new FakeSched(1)) {
-            long pp = f.ps[0];
-            long[] g = LongStream.generate(f::runnable).limit(2).toArray();
-            long[] next = {f.runnable(), f.runnable()};
-            for (int i = 0; i < Runq.LEN - 1; i++) {
-                Runq.runqput(f.sched, pp, f.runnable(), false);
-            }
-            GlobalRunq.globrunqput(f.sched, g[0]);
-            Runq.runqput(f.sched, pp, next[0], true);
-            assertEquals(f.name(g[0]), f.name(GlobalRunq.globrunqgetahead(f.sched, pp, false)));
-            assertEquals(Runq.LEN, Runq.size(pp));
-            assertEquals(0, G.PREEMPT.getOpaque(next[0]));
-            GlobalRunq.globrunqput(f.sched, g[1]);
-            Runq.runqput(f.sched, pp, next[1], true);
-            assertEquals(f.name(g[1]), f.name(GlobalRunq.globrunqgetahead(f.sched, pp, false)));
-            assertEquals(f.name(next[1]), f.name(GlobalRunq.pop(f.sched)));
-            assertEquals(1, G.PREEMPT.getOpaque(next[1]));
-        }
-    }
-
-    /** What the poller found is the first of them; what it finds next still stands before the others. */
-    @Test
-    void thePolledAhead() {
-        try (FakeSched f = new FakeSched(2)) {
-            long[] g = {f.runnable(), f.runnable(), f.runnable()};
-            GlobalRunq.globrunqput(f.sched, g[2]);
-            GlobalRunq.globrunqputpolled(f.sched, g[0], g[0], 1);
-            assertEquals(f.name(g[0]), f.name(GlobalRunq.globrunqgetahead(f.sched, f.ps[0], true)));
-            assertEquals(f.name(g[2]), f.name(Runq.runqget(f.ps[0])));
-            GlobalRunq.globrunqput(f.sched, g[2]);
-            GlobalRunq.globrunqputpolled(f.sched, g[1], g[1], 1);
-            assertEquals(f.name(g[1]), f.name(GlobalRunq.pop(f.sched)));
-        }
-    }
-
-    /** The lock is not held for as long as the queue is. */
-    @Test
-    void notAheadOfAnyNumber() {
-        try (FakeSched f = new FakeSched(1)) {
-            for (int i = 0; i <= Turns.MOST_PASSED; i++) {
-                long gp = f.runnable();
-                GlobalRunq.globrunqput(f.sched, gp);
-                G.PREEMPT.setOpaque(gp, 1);
-            }
-            GlobalRunq.globrunqput(f.sched, f.runnable());
-            assertEquals(0, GlobalRunq.globrunqgetahead(f.sched, f.ps[0], true));
-            long _ = GlobalRunq.pop(f.sched);
-            assertTrue(GlobalRunq.globrunqgetahead(f.sched, f.ps[0], true) != 0);
-        }
-    }
-
-    /** With short slices the queue has its turn by their number long before sysmon finds it due. */
-    @Test
-    void theTurnsByNumberAlternate() {
-        try (FakeSched f = new FakeSched(1)) {
-            long[] g = {f.runnable(), f.runnable()};
-            long pp = f.ps[0];
-            int first = 61;
-            for (int i = 0; i < 2; i++) {
-                GlobalRunq.globrunqput(f.sched, g[1]);
-                GlobalRunq.globrunqputpolled(f.sched, g[0], g[0], 1);
-                P.SCHEDTICK.setOpaque(pp, first + i * 61);
-                long turn = GlobalRunq.globrunqturn(f.sched, pp);
-                assertEquals(f.name(g[i]), f.name(turn));
-                assertEquals(f.name(g[1 - i]), f.name(GlobalRunq.globrunqget(f.sched, pp, 1)));
-            }
-        }
-    }
-
-    /** It takes no more of them than its ring has room for: it has its own work, which is why they wait. */
-    @Test
-    void theTurnOfThePolledWithAFullRing() {
+    void theTurnWithAFullRing() {
         try (FakeSched f = new FakeSched(1)) {
             long pp = f.ps[0];
             for (int i = 0; i < Runq.LEN - 1; i++) {
                 Runq.runqput(f.sched, pp, f.runnable(), false);
             }
             for (int i = 0; i < Runq.LEN; i++) {
-                long gp = f.runnable();
-                GlobalRunq.globrunqputpolled(f.sched, gp, gp, 1);
+                GlobalRunq.globrunqputarrived(f.sched, f.runnable());
             }
-            P.GLOBALDUE.setOpaque(pp, Turns.POLLED_DUE);
-            assertEquals(Runq.LEN - 1, f.name(GlobalRunq.globrunqturn(f.sched, pp)));
+            assertEquals(Runq.LEN - 1, f.name(GlobalRunq.globrunqgetarrived(f.sched, pp)));
             assertEquals(Runq.LEN, Runq.size(pp));
-            P.GLOBALDUE.setOpaque(pp, Turns.POLLED_DUE);
-            assertEquals(Runq.LEN + 1, f.name(GlobalRunq.globrunqturn(f.sched, pp)));
+            assertEquals(Runq.LEN + 1, f.name(GlobalRunq.globrunqgetarrived(f.sched, pp)));
             assertEquals(Runq.LEN, Runq.size(pp));
             assertEquals(Runq.LEN - 3, Schedt.RUNQSIZE.getOpaque(f.sched));
         }
     }
 
-    /** A P takes its share of what is there and one more, but at most four, and at most what it asked for. */
+    /** A P takes its share of what is there and one more, but at most four. */
     @Test
     void fairShare() {
         for (int procs = 1; procs <= 4; procs++) {
             for (int size = 0; size <= 4 * Turns.MOST_TAKEN; size++) {
-                for (int max : new int[] {0, 1, 3}) {
-                    try (FakeSched f = new FakeSched(procs)) {
-                        for (int i = 0; i < size; i++) {
-                            GlobalRunq.globrunqput(f.sched, f.runnable());
-                        }
-                        int share = Math.min(Math.min(size, size / procs + 1), Turns.MOST_TAKEN);
-                        int n = max == 0 ? share : Math.min(share, max);
-                        long gp = GlobalRunq.globrunqget(f.sched, f.ps[0], max);
-                        assertEquals(size == 0 ? -1 : 0, f.name(gp));
-                        assertEquals(size - n, Schedt.RUNQSIZE.getOpaque(f.sched));
-                        assertEquals(Math.max(0, n - 1), Runq.size(f.ps[0]));
-                        for (int i = 1; i < n; i++) {
-                            assertEquals(i, f.name(Runq.runqget(f.ps[0])));
-                        }
+                try (FakeSched f = new FakeSched(procs)) {
+                    for (int i = 0; i < size; i++) {
+                        GlobalRunq.globrunqput(f.sched, f.runnable());
+                    }
+                    int n = Math.min(Math.min(size, size / procs + 1), Turns.MOST_TAKEN);
+                    long gp = GlobalRunq.globrunqget(f.sched, f.ps[0]);
+                    assertEquals(size == 0 ? -1 : 0, f.name(gp));
+                    assertEquals(size - n, Schedt.RUNQSIZE.getOpaque(f.sched));
+                    assertEquals(Math.max(0, n - 1), Runq.size(f.ps[0]));
+                    for (int i = 1; i < n; i++) {
+                        assertEquals(i, f.name(Runq.runqget(f.ps[0])));
                     }
                 }
             }
@@ -347,7 +203,7 @@ class GlobalRunqTest {
     void aSizeThatLiesIsFound() {
         try (FakeSched f = new FakeSched(1)) {
             Raw.setInt(schedt.layout(), "runqsize", f.sched, 1);
-            Throw t = assertThrows(Throw.class, () -> GlobalRunq.globrunqget(f.sched, f.ps[0], 0));
+            Throw t = assertThrows(Throw.class, () -> GlobalRunq.globrunqget(f.sched, f.ps[0]));
             assertEquals("sched.runqsize != 0 but globrunqget returned nil", t.getMessage());
         }
     }

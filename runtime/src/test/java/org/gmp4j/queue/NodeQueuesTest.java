@@ -49,7 +49,7 @@ class NodeQueuesTest {
     }
 
     private long take(int p) {
-        return GlobalRunq.globrunqget(f.sched, f.ps[p], 1);
+        return GlobalRunq.globrunqturn(f.sched, f.ps[p]);
     }
 
     @Test
@@ -62,19 +62,6 @@ class NodeQueuesTest {
             assertEquals(from.removeFirst(), take(i % 3 == 0 ? 3 : i % 3 == 1 ? 0 : 2), "take " + i);
         }
         assertEquals(here.removeFirst(), take(3), "the first list's turn");
-    }
-
-    /** What was in runnext when something is taken ahead waits in the list of its P's node. */
-    @Test
-    void runnextWaitsAtItsNode() {
-        use();
-        long ahead = put(-1, 1).getFirst();
-        long next = f.runnable();
-        Runq.runqput(f.sched, f.ps[1], next, true);
-        assertEquals(ahead, GlobalRunq.globrunqgetahead(f.sched, f.ps[1], true));
-        assertEquals(1, Schedt.RUNQSIZE.getOpaque(f.sched));
-        assertTrue(GlobalRunq.isEmpty(GlobalRunq.common(f.sched)));
-        assertEquals(next, take(3));
     }
 
     /** Each list is looked at in turn, though the P's own never runs empty. */
@@ -109,27 +96,22 @@ class NodeQueuesTest {
         }
     }
 
+    /** A P without Gs takes what has arrived before what waits at its node. The turn of sched.runq is also that of the nodes. */
     @Test
-    void whatTheNetworkFoundIsFirst() {
+    void whatHasArrived() {
         use();
-        put(0, 50);
+        List<Long> own = put(0, 2);
         for (int i = 0; i < 3 * NodeQueues.IN_TURN; i++) {
             long gp = f.runnable();
-            GlobalRunq.globrunqputpolled(f.sched, gp, gp, 1);
-            assertEquals(gp, take(0));
+            GlobalRunq.globrunqputarrived(f.sched, gp);
+            assertEquals(gp, GlobalRunq.globrunqget(f.sched, f.ps[0]));
         }
-    }
-
-    /** The queue's turn is the node's where all that stands in the common list was found by the poller. */
-    @Test
-    void theTurnOfTheNode() {
-        use();
-        long own = put(0, 1).getFirst();
-        long polled = f.runnable();
-        GlobalRunq.globrunqputpolled(f.sched, polled, polled, 1);
-        assertEquals(own, GlobalRunq.globrunqturn(f.sched, f.ps[0]));
-        assertEquals(polled, GlobalRunq.globrunqturn(f.sched, f.ps[0]));
-        assertEquals(0, GlobalRunq.globrunqturn(f.sched, f.ps[0]));
+        long gp = f.runnable();
+        GlobalRunq.globrunqputarrived(f.sched, gp);
+        assertEquals(own.getFirst(), take(0));
+        assertEquals(own.getLast(), take(0));
+        assertEquals(gp, take(0));
+        assertEquals(0, take(0));
     }
 
     /** A P takes what falls to it of those that share the list: three of four, of two Ps. */
@@ -137,7 +119,7 @@ class NodeQueuesTest {
     void share() {
         use();
         List<Long> gs = put(0, 4);
-        assertEquals(gs.getFirst(), GlobalRunq.globrunqget(f.sched, f.ps[2], 0));
+        assertEquals(gs.getFirst(), GlobalRunq.globrunqget(f.sched, f.ps[2]));
         assertEquals(2, Runq.size(f.ps[2]));
         assertEquals(1, Schedt.RUNQSIZE.getOpaque(f.sched));
     }

@@ -164,10 +164,9 @@ class RunqModelTest {
         if (!ring.isEmpty()) {
             return;
         }
-        int max = random.nextInt(3);
-        long gp = GlobalRunq.globrunqget(f.sched, pp, max);
-        int n = Math.min(global.size(), global.size() / 2 + 1);
-        n = Math.min(max == 0 ? n : Math.min(n, max), Turns.MOST_TAKEN);
+        boolean turn = random.nextInt(3) == 0;
+        long gp = turn ? GlobalRunq.globrunqturn(f.sched, pp) : GlobalRunq.globrunqget(f.sched, pp);
+        int n = Math.min(turn ? 1 : Turns.MOST_TAKEN, Math.min(global.size(), global.size() / 2 + 1));
         if (n == 0) {
             assertEquals(0, gp);
             return;

@@ -115,8 +115,7 @@ class GlobalTurnTest {
                     boolean _ = retake.look(now);
                     PStat.NLOCAL.addOpaque(pp, 1); // Another has run.
                     var _ = retake.look(now + slices / 3);
-                    PStat.NGLOBAL.addOpaque(pp, 1); // One of the queue, ahead of the one whose turn it will be.
-                    pr.turns.takenAhead++;
+                    PStat.NARRIVED.addOpaque(pp, 1); // One that has arrived: that is no turn.
                     var _ = retake.look(now + slices / 2);
                     assertEquals(0, P.GLOBALDUE.getOpaque(pp));
                     var _ = retake.look(now + slices + LONG.toNanos()); // That sysmon may have looked a moment after now.

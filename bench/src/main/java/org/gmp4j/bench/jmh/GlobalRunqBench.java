@@ -38,7 +38,8 @@ import org.openjdk.jmh.annotations.Warmup;
 @Warmup(iterations = 5, time = 1)
 @Measurement(iterations = 5, time = 1)
 public class GlobalRunqBench {
-    private static final int BATCH = 64;
+    /** The most Gs that a P takes at once. */
+    private static final int BATCH = 4;
 
     private final long sched = Mem.alloc(schedt.layout(), 1);
     private final GSlots slots = new GSlots(this);
@@ -94,7 +95,7 @@ public class GlobalRunqBench {
         GlobalRunq.globrunqput(sched, mine.gs[0]);
         SchedLock.unlock(sched);
         SchedLock.lock(sched);
-        mine.gs[0] = GlobalRunq.globrunqget(sched, mine.pp, 1);
+        mine.gs[0] = GlobalRunq.globrunqget(sched, mine.pp);
         SchedLock.unlock(sched);
     }
 
@@ -123,7 +124,7 @@ public class GlobalRunqBench {
         floorPutGet(mine);
     }
 
-    /** 64 Gs are linked, put together and taken together, 63 of them into a ring and out of it: what one of them takes. */
+    /** A share of Gs is linked, put together and taken together, all but one into a ring and out of it: the time of one G. */
     @Benchmark
     @OperationsPerInvocation(BATCH)
     public void batch(Mine mine) {
@@ -135,7 +136,7 @@ public class GlobalRunqBench {
         GlobalRunq.globrunqputbatch(sched, gs[0], gs[BATCH - 1], BATCH);
         SchedLock.unlock(sched);
         SchedLock.lock(sched);
-        gs[0] = GlobalRunq.globrunqget(sched, mine.pp, 0);
+        gs[0] = GlobalRunq.globrunqget(sched, mine.pp);
         SchedLock.unlock(sched);
         for (int i = 1; i < BATCH; i++) {
             gs[i] = Runq.runqget(mine.pp);

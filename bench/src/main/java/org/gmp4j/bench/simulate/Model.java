@@ -299,12 +299,12 @@ final class Model implements AutoCloseable {
         long gp = 0;
         if (globalFirst && Schedt.RUNQSIZE.getOpaque(sched) != 0) {
             t = lock.use(t, Costs.LOCK);
-            gp = global(p, 1);
+            gp = global(p, true);
         }
         gp = gp == 0 ? Runq.runqget(ps[p]) : gp;
         if (gp == 0 && Schedt.RUNQSIZE.getOpaque(sched) != 0) {
             t = lock.use(t, Costs.LOCK_LONG);
-            gp = global(p, 0);
+            gp = global(p, false);
         }
         if (gp == 0 && (spins[p] || maySpin())) {
             if (!spins[p]) {
@@ -325,9 +325,9 @@ final class Model implements AutoCloseable {
         }
     }
 
-    private long global(int p, int max) {
+    private long global(int p, boolean turn) {
         SchedLock.lock(sched);
-        long gp = GlobalRunq.globrunqget(sched, ps[p], max);
+        long gp = turn ? GlobalRunq.globrunqturn(sched, ps[p]) : GlobalRunq.globrunqget(sched, ps[p]);
         SchedLock.unlock(sched);
         return gp;
     }

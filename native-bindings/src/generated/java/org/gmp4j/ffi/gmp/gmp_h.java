@@ -26,10 +26,10 @@ public class gmp_h extends gmp_h$shared {
                 .or(Linker.nativeLinker().defaultLookup());
     }
 
-    private static final int GMP_ABI_VERSION = (int)7L;
+    private static final int GMP_ABI_VERSION = (int)8L;
     /**
      * {@snippet lang=c :
-     * #define GMP_ABI_VERSION 7
+     * #define GMP_ABI_VERSION 8
      * }
      */
     public static int GMP_ABI_VERSION() {

@@ -27,7 +27,7 @@ import static java.lang.foreign.MemoryLayout.PathElement.*;
  *     int32_t gfreen;
  *     int32_t sudogn;
  *     sudoguintptr sudogcache;
- *     uint32_t node;
+ *     uint32_t inherited;
  *     uint64_t nspawn;
  *     uint64_t nexit;
  *     uint64_t nsteal;
@@ -72,7 +72,7 @@ public class p {
         gmp_h.C_INT.withName("gfreen"),
         gmp_h.C_INT.withName("sudogn"),
         gmp_h.C_LONG.withName("sudogcache"),
-        gmp_h.C_INT.withName("node"),
+        gmp_h.C_INT.withName("inherited"),
         MemoryLayout.paddingLayout(4),
         gmp_h.C_LONG.withName("nspawn"),
         gmp_h.C_LONG.withName("nexit"),
@@ -102,7 +102,7 @@ public class p {
         MemoryLayout.paddingLayout(120),
         MemoryLayout.sequenceLayout(256, gmp_h.C_LONG).withName("runq"),
         pstat.layout().withName("stat"),
-        MemoryLayout.paddingLayout(24)
+        MemoryLayout.paddingLayout(16)
     ).withName("p");
 
     /**

@@ -21,6 +21,7 @@ import static java.lang.foreign.MemoryLayout.PathElement.*;
  *     uint64_t stolenfrom;
  *     uint64_t noverflow;
  *     uint64_t nglobal;
+ *     uint64_t narrived;
  *     uint64_t npolled;
  *     uint64_t nspin;
  *     uint64_t nnap;
@@ -47,6 +48,7 @@ public class pstat {
         gmp_h.C_LONG.withName("stolenfrom"),
         gmp_h.C_LONG.withName("noverflow"),
         gmp_h.C_LONG.withName("nglobal"),
+        gmp_h.C_LONG.withName("narrived"),
         gmp_h.C_LONG.withName("npolled"),
         gmp_h.C_LONG.withName("nspin"),
         gmp_h.C_LONG.withName("nnap"),

@@ -25,7 +25,7 @@ import static java.lang.foreign.MemoryLayout.PathElement.*;
  *     int32_t stopwait;
  *     puintptr pidle;
  *     struct gqueue runq;
- *     guintptr runqpolled;
+ *     struct gqueue arrived;
  *     muintptr allm;
  *     guintptr gfree;
  *     int64_t procresizetime;
@@ -80,13 +80,12 @@ public class schedt {
         MemoryLayout.paddingLayout(4),
         gmp_h.C_LONG.withName("pidle"),
         gqueue.layout().withName("runq"),
-        gmp_h.C_LONG.withName("runqpolled"),
+        gqueue.layout().withName("arrived"),
         gmp_h.C_LONG.withName("allm"),
         gmp_h.C_LONG.withName("gfree"),
         gmp_h.C_LONG.withName("procresizetime"),
         gmp_h.C_LONG.withName("totaltime"),
         gmp_h.C_LONG.withName("nodeq"),
-        MemoryLayout.paddingLayout(8),
         gmp_h.C_INT.withName("gomaxprocs"),
         gmp_h.C_INT.withName("runqsize"),
         gmp_h.C_INT.withName("gcwaiting"),

@@ -903,6 +903,218 @@ public class shims_h extends shims_h$shared {
         return gmp_thread_hook.ADDR;
     }
 
+    private static class gmp_compiler_threads {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            shims_h.C_INT,
+            shims_h.C_LONG,
+            shims_h.C_INT,
+            shims_h.C_INT
+        );
+
+        public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_compiler_threads");
+
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int32_t gmp_compiler_threads(uint64_t tids, int32_t most, int32_t optimizing)
+     * }
+     */
+    public static FunctionDescriptor gmp_compiler_threads$descriptor() {
+        return gmp_compiler_threads.DESC;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int32_t gmp_compiler_threads(uint64_t tids, int32_t most, int32_t optimizing)
+     * }
+     */
+    public static MemorySegment gmp_compiler_threads$address() {
+        return gmp_compiler_threads.ADDR;
+    }
+
+    private static class gmp_threads {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            shims_h.C_INT,
+            shims_h.C_LONG,
+            shims_h.C_INT
+        );
+
+        public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_threads");
+
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int32_t gmp_threads(uint64_t tids, int32_t most)
+     * }
+     */
+    public static FunctionDescriptor gmp_threads$descriptor() {
+        return gmp_threads.DESC;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int32_t gmp_threads(uint64_t tids, int32_t most)
+     * }
+     */
+    public static MemorySegment gmp_threads$address() {
+        return gmp_threads.ADDR;
+    }
+
+    private static class gmp_thread_waited {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            shims_h.C_LONG,
+            shims_h.C_INT
+        );
+
+        public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_thread_waited");
+
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int64_t gmp_thread_waited(int32_t tid)
+     * }
+     */
+    public static FunctionDescriptor gmp_thread_waited$descriptor() {
+        return gmp_thread_waited.DESC;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int64_t gmp_thread_waited(int32_t tid)
+     * }
+     */
+    public static MemorySegment gmp_thread_waited$address() {
+        return gmp_thread_waited.ADDR;
+    }
+
+    private static class gmp_thread_wanted {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            shims_h.C_LONG,
+            shims_h.C_INT
+        );
+
+        public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_thread_wanted");
+
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int64_t gmp_thread_wanted(int32_t tid)
+     * }
+     */
+    public static FunctionDescriptor gmp_thread_wanted$descriptor() {
+        return gmp_thread_wanted.DESC;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int64_t gmp_thread_wanted(int32_t tid)
+     * }
+     */
+    public static MemorySegment gmp_thread_wanted$address() {
+        return gmp_thread_wanted.ADDR;
+    }
+
+    private static class gmp_process_cpu {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            shims_h.C_LONG    );
+
+        public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_process_cpu");
+
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int64_t gmp_process_cpu()
+     * }
+     */
+    public static FunctionDescriptor gmp_process_cpu$descriptor() {
+        return gmp_process_cpu.DESC;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int64_t gmp_process_cpu()
+     * }
+     */
+    public static MemorySegment gmp_process_cpu$address() {
+        return gmp_process_cpu.ADDR;
+    }
+
+    private static class gmp_nice {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            shims_h.C_INT,
+            shims_h.C_INT
+        );
+
+        public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_nice");
+
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int32_t gmp_nice(int32_t tid)
+     * }
+     */
+    public static FunctionDescriptor gmp_nice$descriptor() {
+        return gmp_nice.DESC;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int32_t gmp_nice(int32_t tid)
+     * }
+     */
+    public static MemorySegment gmp_nice$address() {
+        return gmp_nice.ADDR;
+    }
+
+    private static class gmp_set_nice {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            shims_h.C_INT,
+            shims_h.C_INT,
+            shims_h.C_INT
+        );
+
+        public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_set_nice");
+
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int32_t gmp_set_nice(int32_t tid, int32_t nice)
+     * }
+     */
+    public static FunctionDescriptor gmp_set_nice$descriptor() {
+        return gmp_set_nice.DESC;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int32_t gmp_set_nice(int32_t tid, int32_t nice)
+     * }
+     */
+    public static MemorySegment gmp_set_nice$address() {
+        return gmp_set_nice.ADDR;
+    }
+
     private static class gmp_preempt_install {
         public static final FunctionDescriptor DESC = FunctionDescriptor.of(
             shims_h.C_INT,
