@@ -102,8 +102,9 @@ final class NetworkWatchTest {
             gmp.s.go(() -> {
                 long _ = await(other, 0);
             });
-            while (Schedt.NETPOLLWAITERS.getVolatile(sched) != 3 || Schedt.LASTPOLL.getVolatile(sched) != 0) {
-                Thread.onSpinWait();
+            while (Schedt.NETPOLLWAITERS.getVolatile(sched) != 3 || Schedt.LASTPOLL.getVolatile(sched) != 0
+                    || Schedt.NMSPINNING.getVolatile(sched) != 0 || Schedt.NPIDLE.getVolatile(sched) != 2) {
+                Thread.onSpinWait(); // An M that still spins could go to the poller later, and find the events there.
             }
             for (int i = 0; i < ABSENCES_AWAKE; i++) {
                 add(fds[i & 1]);
