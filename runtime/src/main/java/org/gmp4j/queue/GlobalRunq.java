@@ -147,13 +147,13 @@ public final class GlobalRunq {
             return 0;
         }
         long gp = globrunqgetarrived(sched, pp);
-        return gp != 0 ? gp : take(sched, pp, NodeQueues.choose(Schedt.NODEQ.get(sched), common(sched), pp), Turns.MOST_TAKEN);
+        return gp != 0 ? gp : takeShare(sched, pp, NodeQueues.choose(Schedt.NODEQ.get(sched), common(sched), pp));
     }
 
     /** Does the same with {@code sched.arrived} alone, for a P that may have Gs. Returns 0 when it is empty. */
     public static long globrunqgetarrived(long sched, long pp) {
         long list = arrived(sched);
-        return isEmpty(list) ? 0 : take(sched, pp, list, Turns.MOST_TAKEN);
+        return isEmpty(list) ? 0 : takeShare(sched, pp, list);
     }
 
     /**
@@ -171,13 +171,18 @@ public final class GlobalRunq {
         return take(sched, pp, isEmpty(list) ? arrived(sched) : list, 1);
     }
 
-    /**
-     * Takes up to {@code max} Gs of a list, one of them to run and the others for the ring. A G that was preempted is taken alone, and ends
-     * a share: in the ring it would wait for the slice of one that needs the CPU for long, or let others wait for its own.
-     */
-    private static long take(long sched, long pp, long list, int max) {
+    private static long takeShare(long sched, long pp, long list) {
         boolean ofNode = list != common(sched) && list != arrived(sched);
-        int n = Math.min(fits(pp, ofNode ? NodeQueues.share(list) : share(sched)), max);
+        int share = ofNode ? NodeQueues.share(list)
+                : Turns.share(Schedt.RUNQSIZE.getOpaque(sched), Schedt.GOMAXPROCS.getOpaque(sched));
+        return take(sched, pp, list, Turns.most(share, Runq.LEN - Runq.size(pp)));
+    }
+
+    /**
+     * Takes up to {@code n} Gs of a list, one of them to run and the others for the ring. A G that was preempted is taken alone, and ends
+     * a share: in the ring it would let others wait for its next slice.
+     */
+    private static long take(long sched, long pp, long list, int n) {
         long gp = pop(sched, list);
         if (gp == 0) {
             throw Throw.of("sched.runqsize != 0 but globrunqget returned nil");
@@ -215,16 +220,6 @@ public final class GlobalRunq {
         if (last != 0) {
             Runq.runqpushlist(pp, first, taken);
         }
-    }
-
-    /** Returns a P's fair share of the Gs in all lists. */
-    private static int share(long sched) {
-        return Turns.share(Schedt.RUNQSIZE.getOpaque(sched), Schedt.GOMAXPROCS.getOpaque(sched));
-    }
-
-    /** Returns how many of {@code n} Gs the P may take. */
-    private static int fits(long pp, int n) {
-        return Turns.most(n, Runq.LEN - Runq.size(pp));
     }
 
     /** Takes the first G of the first list that has one; 0 when none has. The caller holds the lock. */

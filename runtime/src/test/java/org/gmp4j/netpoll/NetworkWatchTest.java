@@ -17,6 +17,7 @@ import org.junit.jupiter.api.Test;
 
 /** An M watches the network while another M that has left the poller runs a goroutine and a P is idle. Sysmon has no thread here. */
 final class NetworkWatchTest {
+    private static final int PROCS = 2;
     private static final int LONG_ABSENCES = 4;
     private static final int ABSENCES_AWAKE = 8;
     private static final long ABSENCE = 5_000_000;
@@ -32,6 +33,17 @@ final class NetworkWatchTest {
         return false;
     }
 
+    /**
+     * Waits until so many goroutines wait for the network, an M sleeps in the poller, and no other M has a P. An M that still spun could
+     * find the next event, and while it has a P the absence of another does not count.
+     */
+    private static void awaitIdle(long sched, int waiters) {
+        while (Schedt.NETPOLLWAITERS.getVolatile(sched) != waiters || Schedt.LASTPOLL.getVolatile(sched) != 0
+                || Schedt.NMSPINNING.getVolatile(sched) != 0 || Schedt.NPIDLE.getVolatile(sched) != PROCS) {
+            Thread.onSpinWait();
+        }
+    }
+
     /** After Ms have stayed away from the poller for long, the next M that leaves it wakes another, which goes there. */
     @Test
     void longAbsencesAreCovered() {
@@ -39,7 +51,7 @@ final class NetworkWatchTest {
         int other = EventFd.create(); // The goroutine that waits for it wants the network to be watched.
         Semaphore rounds = new Semaphore(0);
         boolean[] watched = new boolean[1];
-        try (Unwatched gmp = new Unwatched(2, TimeUnit.MINUTES.toNanos(1), new Netpoller())) {
+        try (Unwatched gmp = new Unwatched(PROCS, TimeUnit.MINUTES.toNanos(1), new Netpoller())) {
             long sched = gmp.s.sched;
             gmp.s.go(() -> {
                 for (int i = 0; i < LONG_ABSENCES; i++) {
@@ -57,9 +69,7 @@ final class NetworkWatchTest {
                 long _ = await(other, 0);
             });
             for (int i = 0; i <= LONG_ABSENCES; i++) {
-                while (Schedt.NETPOLLWAITERS.getVolatile(sched) != 2 || Schedt.LASTPOLL.getVolatile(sched) != 0) {
-                    Thread.onSpinWait();
-                }
+                awaitIdle(sched, 2);
                 add(one);
                 rounds.acquireUninterruptibly();
             }
@@ -80,7 +90,7 @@ final class NetworkWatchTest {
         AtomicInteger added = new AtomicInteger();
         AtomicInteger runs = new AtomicInteger();
         boolean[] watched = new boolean[1];
-        try (Unwatched gmp = new Unwatched(2, TimeUnit.MINUTES.toNanos(1), new Netpoller())) {
+        try (Unwatched gmp = new Unwatched(PROCS, TimeUnit.MINUTES.toNanos(1), new Netpoller())) {
             long sched = gmp.s.sched;
             for (int fd : fds) {
                 gmp.s.go(() -> {
@@ -102,10 +112,7 @@ final class NetworkWatchTest {
             gmp.s.go(() -> {
                 long _ = await(other, 0);
             });
-            while (Schedt.NETPOLLWAITERS.getVolatile(sched) != 3 || Schedt.LASTPOLL.getVolatile(sched) != 0
-                    || Schedt.NMSPINNING.getVolatile(sched) != 0 || Schedt.NPIDLE.getVolatile(sched) != 2) {
-                Thread.onSpinWait(); // An M that still spins could go to the poller later, and find the events there.
-            }
+            awaitIdle(sched, 3);
             for (int i = 0; i < ABSENCES_AWAKE; i++) {
                 add(fds[i & 1]);
                 added.incrementAndGet();

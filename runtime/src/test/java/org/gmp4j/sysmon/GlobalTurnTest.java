@@ -149,6 +149,7 @@ class GlobalTurnTest {
                 CountDownLatch ran = new CountDownLatch(1);
                 AtomicLong until = new AtomicLong();
                 gmp.go(() -> {
+                    Go.gosched(); // From now on it waits in sched.runq.
                     until.set(others.slices.get());
                     ran.countDown();
                 });
