@@ -115,7 +115,7 @@
   function axes(c, show) {
     const line = {stroke: GRID, width: 1};
     const x = {stroke: INK, font: FONT, grid: line, ticks: line, space: 70, values: (u, at) => at.map(c.bars ? (v) => Number.isInteger(v) ? "P" + v : "" : clock)};
-    const y = {stroke: INK, font: FONT, grid: line, ticks: line, size: 58, values: (u, at) => at.map((v) => v === null ? "" : show(v))};
+    const y = {stroke: INK, font: FONT, grid: line, ticks: line, size: 68, values: (u, at) => at.map((v) => v === null ? "" : show(v))};
     if (c.log) { // A line for each power of ten.
       y.filter = (u, at) => at.map((v) => Math.abs(Math.log10(v) - Math.round(Math.log10(v))) < 1e-6 ? v : null);
       y.grid = y.ticks = Object.assign({filter: y.filter}, line);
