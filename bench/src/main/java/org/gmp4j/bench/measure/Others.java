@@ -130,6 +130,6 @@ public final class Others {
         Reading r = now.get();
         double seconds = r.seconds - from.seconds;
         double others = r.busy - from.busy - (r.own - from.own);
-        return seconds < LEAST_SECONDS ? 0 : Math.max(0, 100 * others / (seconds * cpus));
+        return seconds < LEAST_SECONDS ? 0 : Math.clamp(100 * others / (seconds * cpus), 0, 100);
     }
 }
