@@ -73,11 +73,13 @@ class LeakPatternsTest {
     /** The answer comes after the time is up. */
     private static void abandonedAfterTimeout() {
         Chan<Integer> answer = Chan.make();
+        Chan<Integer> over = Chan.make();
         Go.go(() -> {
-            Go.sleep(Duration.ofMillis(5));
+            Integer _ = over.recv();
             answer.send(1);
         });
         int _ = Select.of().recv(answer, v -> { }).timeout(Duration.ofMillis(1), () -> { }).run();
+        over.close();
     }
 
     /** It goes on until the channel is closed, which nobody does. */
