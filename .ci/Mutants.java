@@ -21,6 +21,8 @@ import java.util.stream.Stream;
 /**
  * Removes one barrier or check at a time and sees that a named test fails: {@code java .ci/Mutants.java [PATTERN]}.
  * {@code java .ci/Mutants.java --check} runs no test: it sees whether each text still stands in its source once.
+ * {@code java .ci/Mutants.java --replay [PATTERN]} asks {@code gmp replay} instead of the tests, and prints by which program and strategy it
+ * has found the mutant, after how many schedules. Without a pattern it takes the mutants of the files that {@code gmp replay} runs.
  *
  * <p>The list is {@code mutants.txt} beside this file; PATTERN is a regular expression that picks entries by name. The
  * sources are copied to a temporary directory and built there once; then each mutant compiles the one file that it changes
@@ -33,6 +35,18 @@ import java.util.stream.Stream;
 public final class Mutants {
     private static final int JDK = 25;
     private static final String CHECK = "--check";
+    private static final String REPLAY = "--replay";
+    private static final String GMP = "org.gmp4j.bench.GmpCommand";
+    /** The files of which {@code --replay} takes the mutants. */
+    private static final Pattern REPLAYED = Pattern.compile("runtime/src/main/java/org/gmp4j/((queue|lock|wait|sync)/.*"
+            + "|struct/(GStatus|Schedt).java|timer/(Alarm|RuntimeTimer|TimerHeaps?).java|(Hchan|Selectgo|SelectLocks|LongChan).java"
+            + "|(proc|sched)/(life/|jdk/)?(FindRunnable|Wakep|Threads|Park|Mcall|JdkReady|Newproc|StopTheWorld|Syscall|Gate|Schedule).java)");
+    /** A row of {@code gmp replay} for a program that failed: its name, the strategy, the schedules, the time, the reason. */
+    private static final Pattern FOUND = Pattern.compile("(?m)^(\\S+) +(\\S+) +(\\d+) +([0-9.]+) s +FAILED: (.*)$");
+    private static final int REPLAY_SEEDS = Integer.getInteger("mutants.seeds", 1_000);
+    private static final int REPLAY_MINUTES = 10;
+    /** The most seconds for one program and strategy. */
+    private static final int REPLAY_SECONDS = Integer.getInteger("mutants.replay.seconds", 5);
     private static final String RUN = "org.gmp4j.testing.RunTest";
     /** How long a test may take; one that takes longer hangs. */
     private static final int SECONDS = Integer.getInteger("mutants.seconds", 30);
@@ -76,21 +90,24 @@ public final class Mutants {
 
     private final Path root;
     private final Path copy;
+    private final boolean replays;
     private String classPath;
     private List<String> flags;
     /** The test under way. */
     private volatile Process running;
 
-    private Mutants(Path root, Path copy) {
+    private Mutants(Path root, Path copy, boolean replays) {
         this.root = root;
         this.copy = copy;
+        this.replays = replays;
     }
 
     public static void main(String[] args) throws Exception {
         Path root = Path.of("").toAbsolutePath();
         Path list = root.resolve(".ci/mutants.txt");
-        if (args.length > 1 || !Files.exists(list)) {
-            System.err.println("usage, in the project's directory: java .ci/Mutants.java [PATTERN | --check]");
+        boolean replays = args.length > 0 && args[0].equals(REPLAY);
+        if (args.length > (replays ? 2 : 1) || !Files.exists(list)) {
+            System.err.println("usage, in the project's directory: java .ci/Mutants.java [PATTERN | --check | --replay [PATTERN]]");
             System.exit(2);
         }
         if (args.length == 1 && args[0].equals(CHECK)) {
@@ -100,13 +117,15 @@ public final class Mutants {
             System.err.println("this is Java " + Runtime.version() + ": start it with the java of a JDK " + JDK);
             System.exit(2);
         }
-        Pattern pick = Pattern.compile(args.length == 0 ? "" : args[0]);
-        List<Mutant> mutants = parse(Files.readAllLines(list)).stream().filter(m -> pick.matcher(m.name).find()).toList();
+        int given = replays ? 1 : 0;
+        Pattern pick = Pattern.compile(args.length == given ? "" : args[given]);
+        List<Mutant> mutants = parse(Files.readAllLines(list)).stream().filter(m -> pick.matcher(m.name).find())
+                .filter(m -> !replays || args.length > given || REPLAYED.matcher(m.file).matches()).toList();
         Path copy = Files.createTempDirectory("mutants");
-        Mutants all = new Mutants(root, copy);
+        Mutants all = new Mutants(root, copy, replays);
         Runtime.getRuntime().addShutdownHook(new Thread(all::cleanUp)); // Also when it is interrupted.
         try {
-            boolean ok = all.run(mutants);
+            boolean ok = replays ? all.replay(mutants) : all.run(mutants);
             System.exit(ok ? 0 : 1);
         } catch (IllegalStateException e) {
             System.err.println(e.getMessage());
@@ -181,6 +200,49 @@ public final class Mutants {
         return ok;
     }
 
+    /** Asks {@code gmp replay} for each mutant. Returns true: it says which are found, and need not find all. */
+    private boolean replay(List<Mutant> mutants) throws Exception {
+        if (mutants.isEmpty()) {
+            throw new IllegalStateException("no mutant has such a name");
+        }
+        build();
+        OUT.printf("%-28s %4s  %s%n", "mutant", "s", "found by");
+        int found = 0;
+        for (Mutant m : mutants) {
+            long began = System.nanoTime();
+            String by = replayed(m);
+            found += by == null ? 0 : 1;
+            OUT.printf("%-28s %4d  %s%n", m.name, (System.nanoTime() - began) / 1_000_000_000L, by == null ? "-" : by);
+        }
+        OUT.printf("%d of %d found%n", found, mutants.size());
+        return true;
+    }
+
+    /** Returns by which program and strategy a mutant was found, and why it failed there; null if it was not. */
+    private String replayed(Mutant m) throws Exception {
+        String[] by = {null};
+        End end = with(m, out -> {
+            List<String> command = new ArrayList<>(List.of(JAVA));
+            command.addAll(flags);
+            command.addAll(List.of("-cp", classPath, GMP, "replay", "--classes", out.toString(), "--first", "--seeds",
+                    String.valueOf(REPLAY_SEEDS), "--seconds", String.valueOf(REPLAY_SECONDS)));
+            Path log = copy.resolve("replay.log");
+            Process p = new ProcessBuilder(command).directory(copy.toFile()).redirectErrorStream(true)
+                    .redirectOutput(log.toFile()).start();
+            running = p;
+            boolean ended = p.waitFor(REPLAY_MINUTES, TimeUnit.MINUTES);
+            if (!ended) {
+                end(p);
+            }
+            Matcher row = FOUND.matcher(Files.readString(log));
+            if (row.find()) {
+                by[0] = "%s %s, %s schedules, %s s: %s".formatted(row.group(1), row.group(2), row.group(3), row.group(4), row.group(5));
+            }
+            return ended ? End.FAILED : End.HUNG;
+        });
+        return by[0] != null || end == End.FAILED ? by[0] : end.toString();
+    }
+
     // The list
 
     /** An entry: "== name", then file, test, jvm and why lines, then edits of "-" lines and "+" lines. "#" is a comment. */
@@ -236,18 +298,19 @@ public final class Mutants {
     // Building
 
     private void build() throws Exception {
-        for (String part : List.of("pom.xml", ".mvn", "mvnw", "native-bindings", "runtime", "bench/pom.xml", "c-shims")) {
+        for (String part : List.of("pom.xml", ".mvn", "mvnw", "native-bindings", "runtime", replays ? "bench" : "bench/pom.xml",
+                "c-shims")) {
             copy(root.resolve(part), copy.resolve(part));
         }
         Path path = copy.resolve("classpath");
         Path log = copy.resolve("build.log");
-        Process p = new ProcessBuilder(copy.resolve("mvnw").toString(), "-B", "-ntp", "-q", "-pl", "native-bindings,runtime",
-                "test-compile", "dependency:build-classpath", "-Dmdep.outputFile=" + path)
+        Process p = new ProcessBuilder(copy.resolve("mvnw").toString(), "-B", "-ntp", "-q", "-pl",
+                replays ? "native-bindings,runtime,bench" : "native-bindings,runtime", replays ? "compile" : "test-compile", "dependency:build-classpath", "-Dmdep.outputFile=" + path)
                 .directory(copy.toFile()).redirectErrorStream(true).redirectOutput(log.toFile()).start();
         if (p.waitFor() != 0 || !Files.exists(path)) {
             throw new IllegalStateException("the build failed:\n" + Files.readString(log));
         }
-        classPath = String.join(":", copy.resolve("runtime/target/test-classes").toString(),
+        classPath = String.join(":", copy.resolve(replays ? "bench/target/classes" : "runtime/target/test-classes").toString(),
                 copy.resolve("runtime/target/classes").toString(), copy.resolve("native-bindings/target/classes").toString(),
                 Files.readString(path).strip());
         Matcher m = Pattern.compile("<gmp.jvm.flags>(.*?)</gmp.jvm.flags>")
@@ -324,7 +387,16 @@ public final class Mutants {
         }
     }
 
+    /** Runs something with the classes of a mutant, which are in the directory that it gets. */
+    private interface Step {
+        End run(Path out) throws Exception;
+    }
+
     private End apply(Mutant m) throws Exception {
+        return with(m, out -> test(m, out));
+    }
+
+    private End with(Mutant m, Step step) throws Exception {
         Path file = copy.resolve(m.file);
         String original = Files.readString(file);
         String mutated = original;
@@ -337,7 +409,7 @@ public final class Mutants {
         Path out = Files.createTempDirectory(copy, "out");
         try {
             Files.writeString(file, mutated);
-            return compile(m, file, out) ? test(m, out) : End.NOT_COMPILED;
+            return compile(m, file, out) ? step.run(out) : End.NOT_COMPILED;
         } finally {
             Files.writeString(file, original);
             delete(out);
