@@ -30,6 +30,7 @@ final class Names {
 
     /** The prefixes of classes that are rewritten. */
     static final String REWRITTEN = "org.gmp4j.";
+    static final String STACK_CLASS = "org.gmp4j.stack.Stack";
     static final String PROGRAMS = "org.gmp4j.bench.replay.programs.";
     /** Prefixes of classes under {@link #REWRITTEN} that are used as they are. */
     static final List<String> AS_THEY_ARE = List.of("org.gmp4j.ffi.", "org.gmp4j.bench.");

@@ -26,8 +26,21 @@ import java.util.function.Supplier;
  */
 final class Rewriter extends ClassLoader {
     private static final String CATALOG = Names.PROGRAMS + "Catalog";
-    private static final String STACK = "org.gmp4j.stack.Stack";
-    private static VarHandle thread;
+    /** The field with the thread of a stack, by the class of the stack: each loader has its own. */
+    private static final ClassValue<VarHandle> THREAD = new ClassValue<>() {
+        @Override
+        protected VarHandle computeValue(Class<?> type) {
+            Class<?> c = type;
+            while (!c.getName().equals(Names.STACK_CLASS)) {
+                c = c.getSuperclass();
+            }
+            try {
+                return MethodHandles.lookup().findVarHandle(c, "thread", Thread.class);
+            } catch (ReflectiveOperationException e) {
+                throw new IllegalStateException(e);
+            }
+        }
+    };
 
     private final Names names = new Names();
     private final Path mutants;
@@ -52,7 +65,6 @@ final class Rewriter extends ClassLoader {
         Rewriter loader = new Rewriter(mutants);
         loader.names.check(loader.getParent());
         try {
-            thread = MethodHandles.lookup().findVarHandle(loader.loadClass(STACK), "thread", Thread.class);
             return programs(loader.loadClass(CATALOG).getConstructor().newInstance());
         } catch (ReflectiveOperationException e) {
             throw new IllegalStateException(e);
@@ -66,7 +78,7 @@ final class Rewriter extends ClassLoader {
 
     /** Returns the thread of a stack. */
     static Thread threadOf(Object stack) {
-        return (Thread) thread.get(stack);
+        return (Thread) THREAD.get(stack.getClass()).get(stack);
     }
 
     private static boolean isRewritten(String name) {

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.bench.replay;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+
+import javax.tools.ToolProvider;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The programs of gmp replay hold, a planted fault is found and repeated, and a seed names one schedule. */
+class ReplayTest {
+    private static final List<Program> ALL = Rewriter.load(null);
+    private static final long SECOND = 1_000_000_000;
+    private static final int SEEDS = 100;
+
+    @TempDir
+    Path dir;
+
+    private static Program program(List<Program> all, String name) {
+        return all.stream().filter(p -> p.name().equals(name)).findFirst().orElseThrow();
+    }
+
+    private static String steps(Run run) {
+        StringBuilder text = new StringBuilder();
+        run.trace.steps().forEach(s -> text.append(s.lane).append(' ').append(s.text()).append('\n'));
+        return text.toString();
+    }
+
+    @Test
+    void eachProgramHoldsUnderRandomAndPrioritySchedules() {
+        for (Program p : ALL) {
+            Finding f = Search.seeds(p, Search.MIXED, 0, SEEDS, 60 * SECOND);
+            assertNull(f.failed(), () -> f.row());
+            assertEquals(SEEDS, f.schedules(), p.name());
+            assertTrue(f.steps() > SEEDS, () -> p.name() + " has no points");
+        }
+    }
+
+    @Test
+    void smallProgramsAreCoveredWholly() {
+        for (Program p : ALL.stream().filter(Program::small).toList()) {
+            Finding f = Search.all(p, 60 * SECOND);
+            assertNull(f.failed(), () -> f.row());
+            assertTrue(f.complete(), () -> f.row());
+            assertTrue(f.schedules() > 1 && f.states() > f.schedules(), () -> f.row());
+        }
+    }
+
+    @Test
+    void aSeedNamesOneSchedule() {
+        for (String name : List.of("wraps-around", "heap-mutex-3", "selects", "sleeps", "parks", "resizes")) {
+            Program p = program(ALL, name);
+            int length = Engine.length(p);
+            for (int seed = 0; seed < 6; seed++) {
+                Run first = Engine.run(p, Search.strategy(Search.MIXED, seed, length), new Trace());
+                Run again = Engine.run(p, Search.strategy(Search.MIXED, seed, length), new Trace());
+                assertEquals(steps(first), steps(again), name + ", seed " + seed);
+                Schedule schedule = Schedule.parse(new Schedule(first.schedule()).toString());
+                assertEquals(steps(first), steps(Engine.repeat(p, schedule, new Trace())), name + ", schedule of seed " + seed);
+            }
+        }
+    }
+
+    @Test
+    void seedsNameDifferentSchedules() {
+        Program p = program(ALL, "submits");
+        long different = java.util.stream.IntStream.range(0, 20)
+                .mapToObj(seed -> new Schedule(Engine.run(p, new RandomWalk(seed)).schedule()).toString()).distinct().count();
+        assertTrue(different > 10, different + " of 20 schedules differ");
+    }
+
+    /** Compiles a source of the runtime with one text in place of another, and loads the programs with it. */
+    private List<Program> planted(String file, String text, String with) throws IOException {
+        String source = Files.readString(Path.of("../runtime/src/main/java/org/gmp4j/" + file));
+        assertTrue(source.contains(text), text);
+        Path mutant = Files.writeString(dir.resolve(file.substring(file.lastIndexOf('/') + 1)), source.replace(text, with));
+        Path out = Files.createDirectories(dir.resolve("classes"));
+        int code = ToolProvider.getSystemJavaCompiler().run(null, null, null, "-proc:none", "-nowarn", "-cp",
+                System.getProperty("java.class.path"), "-d", out.toString(), mutant.toString());
+        assertEquals(0, code);
+        return Rewriter.load(out);
+    }
+
+    private static Run find(Program p) {
+        for (int seed = 0; seed < 2_000; seed++) {
+            Run run = Engine.run(p, new RandomWalk(seed));
+            if (run.failure != null) {
+                return run;
+            }
+        }
+        throw new AssertionError(p.name() + " does not find the planted fault");
+    }
+
+    @Test
+    void aPlantedFaultOfTheRingIsFoundShrunkAndRepeated() throws IOException {
+        List<Program> all = planted("queue/Runq.java", "return next != 0 && RUNNEXT.compareAndSet(pp, next, 0L) ? next : 0;",
+                "if (next != 0) { RUNNEXT.setVolatile(pp, 0L); } return next;");
+        Program p = program(all, "runnext");
+        Run failed = find(p);
+        Schedule shorter = Engine.shrink(p, failed);
+        Run again = Engine.repeat(p, shorter, new Trace());
+        assertTrue(failed.failure.isLike(again.failure), () -> failed.failure.text() + ", then " + again.failure);
+        assertEquals(2, shorter.switches(), () -> Lanes.text(again));
+        assertTrue(again.failure.why().endsWith("was taken twice"), again.failure.why());
+        assertTrue(Lanes.text(again).contains("RUNNEXT.setVolatile"), () -> Lanes.text(again));
+        Finding f = Search.all(p, 60 * SECOND);
+        assertNotNull(f.failed(), () -> f.row());
+    }
+
+    @Test
+    void aPlantedFaultOfTheLoopIsFoundAndRepeated() throws IOException {
+        List<Program> all = planted("proc/Wakep.java", "        wakepSlow(s, 0);\n    }", "    }");
+        Program p = program(all, "submits");
+        Run failed = find(p);
+        assertTrue(failed.failure.why().contains("runnable goroutines"), failed.failure.why());
+        Run again = Engine.repeat(p, Engine.shrink(p, failed), new Trace());
+        assertTrue(failed.failure.isLike(again.failure), () -> failed.failure.text() + ", then " + again.failure);
+    }
+
+    @Test
+    void aScheduleThatDoesNotFitIsRefused() {
+        Program p = program(ALL, "kick");
+        assertThrows(IllegalArgumentException.class, () -> Engine.repeat(p, Schedule.parse("0x500"), new Trace()));
+        assertThrows(IllegalArgumentException.class, () -> Schedule.parse("zero"));
+        assertEquals("0x3 1 0t 12w", Schedule.parse(" 0x2, 0 1 0tx1 12w").toString());
+    }
+
+    @Test
+    void aNameThatDoesNotExistIsAnError() {
+        ClassLoader none = new ClassLoader(null) { };
+        IllegalStateException e = assertThrows(IllegalStateException.class, () -> new Names().check(none));
+        assertTrue(e.getMessage().startsWith("gmp replay rewrites org.gmp4j."), e.getMessage());
+        assertFalse(e.getMessage().contains("\n"), e.getMessage());
+    }
+}
