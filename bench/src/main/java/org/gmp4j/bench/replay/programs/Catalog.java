@@ -69,8 +69,11 @@ public final class Catalog implements Supplier<List<Program>> {
         all.add(Program.of("chan-1", g, "two senders and two receivers with a buffer of one", () -> new Waits.Channel(1)));
         all.add(Program.of("long-chan", g, "two senders and a receiver of longs", Waits.Longs::new));
         all.add(Program.of("close", g, "a close beside a sender and a receiver", Waits.Close::new));
+        all.add(Program.of("close-two", g, "two receivers of a channel that is closed wait again", Waits.CloseTwo::new));
+        all.add(Program.of("sent-before-close", g, "what was sent before the close is received", Waits.SentBeforeClose::new));
         all.add(Program.of("selects", g, "two selects and two senders", Waits.Selects::new));
         all.add(Program.of("select-twice", g, "one select, run twice, and two senders", Waits.SelectTwice::new));
+        all.add(Program.of("selects-leave", g, "two selects and a receiver leave a queue in any order", Waits.SelectsLeave::new));
         all.add(Program.of("selects-meet", g, "a select that sends and one that receives", Waits.SelectsMeet::new));
         all.add(Program.of("select-default", g, "a default sees all channels at one moment", Waits.SelectDefault::new));
         all.add(Program.of("limited", g, "a receive with a limit of time beside a try to send", Waits.Limited::new).waking(2, 0));
@@ -91,6 +94,9 @@ public final class Catalog implements Supplier<List<Program>> {
         all.add(Program.ofLoop("ping-pong", "two goroutines ready each other", () -> new Loops.PingPong(0)));
         all.add(Program.ofLoop("ping-pong-1", "two goroutines and channels with a buffer", () -> new Loops.PingPong(1)));
         all.add(Program.ofLoop("ready", "a thread readies goroutines", Loops.ReadyFromOutside::new));
+        all.add(Program.ofLoop("select", "a goroutine selects twice, two send", Loops.Selects::new));
+        all.add(Program.ofLoop("give-up", "a send and a receive that each give up after a time", Loops.Limited::new));
+        all.add(Program.ofLoop("timers", "a timer is stopped and set again", Loops.Timers::new));
         all.add(Program.ofLoop("yields", "three goroutines yield on two Ps", Loops.Yields::new));
         all.add(Program.ofLoop("sleeps", "three goroutines sleep", Loops.Sleeps::new));
         all.add(Program.ofLoop("calls", "system calls whose P is taken", Loops.Calls::new));

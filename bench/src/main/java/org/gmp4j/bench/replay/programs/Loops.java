@@ -5,8 +5,11 @@ import java.time.Duration;
 
 import org.gmp4j.Chan;
 import org.gmp4j.Go;
+import org.gmp4j.Select;
 import org.gmp4j.sync.Mutex;
 import org.gmp4j.sync.WaitGroup;
+import org.gmp4j.time.Time;
+import org.gmp4j.time.Timer;
 
 /** Programs of the whole loop. */
 final class Loops {
@@ -141,6 +144,88 @@ final class Loops {
         protected void end() {
             super.end();
             check(done.get() == 2, "a goroutine has not ended");
+        }
+    }
+
+    /** A goroutine's select is run twice while two others send, and once more beside a close. */
+    static final class Selects extends OfLoop {
+        private int got;
+
+        @Override
+        protected void begin() {
+            start(2);
+            Chan<Integer> c = Chan.make(0);
+            Chan<Integer> d = Chan.make(0);
+            s.go(() -> {
+                for (int i = 0; i < 2; i++) {
+                    int _ = Select.of().recv(c, v -> got += v).recv(d, v -> got += v).run();
+                }
+                done.incrementAndGet();
+            });
+            s.go(() -> {
+                c.send(1);
+                done.incrementAndGet();
+            });
+            s.go(() -> {
+                d.send(10);
+                done.incrementAndGet();
+            });
+        }
+
+        @Override
+        protected void end() {
+            super.end();
+            check(done.get() == 3 && got == 11, "the select received " + got);
+        }
+    }
+
+    /** A reader of a condition that another goroutine signals, and one that gives up after a time. */
+    static final class Limited extends OfLoop {
+        private int got;
+        private int sent;
+
+        @Override
+        protected void begin() {
+            start(2);
+            Chan<Integer> c = Chan.make(0);
+            s.go(() -> {
+                got += c.recvOkWithin(Duration.ofNanos(5_000)) == null ? 0 : 1;
+                done.incrementAndGet();
+            });
+            s.go(() -> {
+                sent += c.sendWithin(1, Duration.ofNanos(5_000)) ? 1 : 0;
+                done.incrementAndGet();
+            });
+        }
+
+        @Override
+        protected void end() {
+            super.end();
+            check(done.get() == 2 && got == sent, "sent " + sent + ", received " + got);
+        }
+    }
+
+    /** Timers that are stopped and set again while they are due. */
+    static final class Timers extends OfLoop {
+        @Override
+        protected void begin() {
+            start(2);
+            s.go(() -> {
+                Timer t = Time.afterFunc(Duration.ofNanos(10_000), done::incrementAndGet);
+                Go.gosched();
+                boolean stopped = t.stop();
+                boolean _ = t.reset(Duration.ofNanos(stopped ? 2_000 : 3_000));
+                Go.sleep(Duration.ofNanos(1_000));
+                if (!stopped) {
+                    done.addAndGet(10);
+                }
+            });
+        }
+
+        @Override
+        protected void end() {
+            super.end();
+            check(done.get() == 1 || done.get() == 12, "a timer has fired " + done.get() % 10 + " times");
         }
     }
 

@@ -109,6 +109,64 @@ final class Waits {
         }
     }
 
+    /** Two receivers wait when the channel is closed, and then wait for something else. */
+    static final class CloseTwo extends Case {
+        private final Chan<Integer> c = Chan.make(0);
+        private final Chan<Integer> d = Chan.make(0);
+        private final AtomicInteger got = new AtomicInteger();
+
+        @Override
+        protected void begin() {
+            for (int i = 0; i < 2; i++) {
+                lane("recv" + i, () -> {
+                    check(c.recv() == null, "an element came from a channel to which none was sent");
+                    got.addAndGet(d.recv());
+                });
+            }
+            lane("close", c::close);
+            lane("send", () -> {
+                d.send(1);
+                d.send(10);
+            });
+        }
+
+        @Override
+        protected void end() {
+            check(got.get() == 11, "received " + got.get());
+        }
+    }
+
+    /** A receiver that does not wait sees what was sent before the close. */
+    static final class SentBeforeClose extends Case {
+        private final Chan<Integer> c = Chan.make(1);
+        private int got;
+
+        @Override
+        protected void begin() {
+            lane("send", () -> {
+                c.send(1);
+                c.close();
+            });
+            lane("recv", () -> {
+                for (;;) {
+                    Chan.Recv<Integer> r = c.tryRecvOk();
+                    if (r == null) {
+                        Thread.onSpinWait();
+                    } else if (r.ok()) {
+                        got++;
+                    } else {
+                        return;
+                    }
+                }
+            });
+        }
+
+        @Override
+        protected void end() {
+            check(got == 1, "what was sent before the close is missed");
+        }
+    }
+
     /** Two selects and two channels: each element goes to one of them. */
     static final class Selects extends Case {
         private final Chan<Integer> c = Chan.make(0);
@@ -155,6 +213,39 @@ final class Waits {
         @Override
         protected void end() {
             check(got == 11, "the selects received " + got);
+        }
+    }
+
+    /** Two selects and a receiver wait in one queue, which they leave in any order. */
+    static final class SelectsLeave extends Case {
+        private final Chan<Integer> c = Chan.make(0);
+        private final Chan<Integer> d = Chan.make(0);
+        private final AtomicInteger got = new AtomicInteger();
+
+        @Override
+        protected void begin() {
+            for (int i = 0; i < 2; i++) {
+                lane("select" + i, () -> {
+                    int _ = Select.of().recv(c, v -> got.addAndGet(v)).recv(d, v -> got.addAndGet(v)).recv(c, v -> got.addAndGet(v)).run();
+                });
+            }
+            lane("recv", () -> got.addAndGet(c.recv()));
+            lane("send", () -> {
+                c.send(1);
+                d.send(10);
+                c.send(100);
+            });
+        }
+
+        @Override
+        protected boolean mayRest(String lane) {
+            return lane.equals("send") && got.get() % 10 == 1 || !lane.equals("send"); // d has no receiver if the selects have taken from c.
+        }
+
+        @Override
+        protected void end() {
+            check(got.get() == 111 || got.get() == 1 || got.get() == 11 || got.get() == 101, "received " + got.get());
+            check(got.get() != 11, "a receiver sleeps beside a sender");
         }
     }
 
