@@ -3,11 +3,9 @@ package org.gmp4j.proc;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import org.gmp4j.lock.Note;
-import org.gmp4j.print.Stderr;
 import org.gmp4j.struct.Schedt;
 import org.jspecify.annotations.Nullable;
 
@@ -57,7 +55,7 @@ public abstract class Deferred {
     static final class Drainer {
         private final Scheduler s;
         /** Work that is done once as a trial, so that all of this code has run. Later there would be no room to load and link it. */
-        private final Deferred trial = new Wakeup(null, null);
+        private final Deferred trial = new Trial();
         /** The next in {@link #drainers}. Accessed under the class's lock. */
         private @Nullable Drainer next;
 
@@ -67,26 +65,11 @@ public abstract class Deferred {
         }
     }
 
-    /** A wake-up of the JDK: see {@link GStack#execute}. */
-    static final class Wakeup extends Deferred {
-        private final @Nullable GStack st;
-        private final @Nullable Runnable task;
-
-        Wakeup(@Nullable GStack st, @Nullable Runnable task) {
-            this.st = st;
-            this.task = task;
-        }
-
+    /** Work that has nothing to do. */
+    private static final class Trial extends Deferred {
         @Override
         protected void run() {
-            if (st == null || task == null) {
-                return; // The trial of begin.
-            }
-            try {
-                JdkReady.executeNow(st, task);
-            } catch (IllegalStateException | RejectedExecutionException e) {
-                Stderr.print("gmp4j: a thread was not started, its Gmp is closed: " + task + "\n"); // Its starter is gone.
-            }
+            // It has only to be run.
         }
     }
 

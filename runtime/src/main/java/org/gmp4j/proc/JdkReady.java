@@ -4,8 +4,10 @@ package org.gmp4j.proc;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.lang.ref.Reference;
+import java.util.concurrent.RejectedExecutionException;
 
 import org.gmp4j.lock.SchedLock;
+import org.gmp4j.print.Stderr;
 import org.gmp4j.queue.GlobalRunq;
 import org.gmp4j.stack.Headroom;
 import org.gmp4j.stack.JdkPollers;
@@ -71,8 +73,28 @@ final class JdkReady {
                 s.collected.help();
             }
         }
-        if (room || !Deferred.add(new Deferred.Wakeup(st, task))) {
+        if (room || !Deferred.add(new Wakeup(st, task))) {
             executeNow(st, task, traced, place);
+        }
+    }
+
+    /** A wake-up that is left to sysmon. */
+    private static final class Wakeup extends Deferred {
+        private final GStack st;
+        private final Runnable task;
+
+        Wakeup(GStack st, Runnable task) {
+            this.st = st;
+            this.task = task;
+        }
+
+        @Override
+        protected void run() {
+            try {
+                executeNow(st, task);
+            } catch (IllegalStateException | RejectedExecutionException e) {
+                Stderr.print("gmp4j: a thread was not started, its Gmp is closed: " + task + "\n"); // Its starter is gone.
+            }
         }
     }
 
@@ -83,7 +105,7 @@ final class JdkReady {
     }
 
     /** Does the work of {@link #execute}, with enough room on the caller's stack, or on a thread that must not fail. */
-    static void executeNow(GStack st, Runnable task) {
+    private static void executeNow(GStack st, Runnable task) {
         executeNow(st, task, 0, null);
     }
 
