@@ -97,7 +97,7 @@ final class Checkdead implements LongPredicate {
                 return false; // The M is on the idle list but still searches for work. It calls this when it has finished.
             }
         }
-        return Newproc.gcount(s) > 0 || s.mainExited();
+        return Gcount.gcount(s) > 0 || s.mainExited();
     }
 
     private static boolean wanted(Scheduler s) {
@@ -226,7 +226,7 @@ final class Checkdead implements LongPredicate {
     /** Returns whether every living goroutine waits, and there is at least one or main has ended. */
     private boolean allWait() {
         living = 0;
-        return s.slots.all(this) && (living > 0 || s.mainExited() && Newproc.gcount(s) == 0);
+        return s.slots.all(this) && (living > 0 || s.mainExited() && Gcount.gcount(s) == 0);
     }
 
     /** Returns whether a goroutine waits or is dead. Counts it if it lives. */
@@ -271,7 +271,7 @@ final class Checkdead implements LongPredicate {
 
     /** Reports the deadlock. Called without sched.lock. Nothing runs that could change the number of living goroutines. */
     static void report(Scheduler s) {
-        throw s.reports.fatal(s, "", Newproc.gcount(s) == 0 ? "no goroutines (main called runtime.Goexit) - deadlock!"
+        throw s.reports.fatal(s, "", Gcount.gcount(s) == 0 ? "no goroutines (main called runtime.Goexit) - deadlock!"
                 : "all goroutines are asleep - deadlock!");
     }
 }

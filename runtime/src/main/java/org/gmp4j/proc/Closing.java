@@ -60,7 +60,7 @@ final class Closing {
     /** Notes that a goroutine has ended while the scheduler is closing, as it may have been the last. Called by goexit0. */
     void exitedWhileClosing() {
         VarHandle.fullFence(); // If two goroutines end at once on two Ps, at least one of them must see the other's count.
-        if (Newproc.gcount(s) == 0) {
+        if (Gcount.gcount(s) == 0) {
             mayBeDrained = true;
             Note.ring(Schedt.sysmonnoteAddress(s.sched)); // Sysmon wakes the closing thread, as the notify may park its caller.
         }
@@ -110,7 +110,7 @@ final class Closing {
         Exiters exiters = Exiters.ofShutdown(s.slots);
         for (;;) {
             synchronized (drained) {
-                if (s.isStopped() || Newproc.gcount(s) == 0) { // After another close the Ps may be another scheduler's, so isStopped first.
+                if (s.isStopped() || Gcount.gcount(s) == 0) { // After another close the Ps may be another scheduler's, so isStopped first.
                     break;
                 }
                 // The wait is limited, because the last goroutine counts its end and then reads closing without a fence between the

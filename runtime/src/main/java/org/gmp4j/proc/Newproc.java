@@ -21,14 +21,9 @@ import org.gmp4j.struct.Schedt;
 import org.jspecify.annotations.Nullable;
 
 /**
- * {@code newproc}: the start of a goroutine. {@link Goexit0} has its end.
+ * {@code newproc}: the start of a goroutine. {@link Goexit0} has its end, and {@link Gcount} the number of those that live.
  *
  * <p>A fresh G is a struct and a function. It gets a stack when it first runs.
- *
- * <p>{@link #gcount} returns the number of living goroutines. Each P counts the goroutines that were started and that ended on it, in two
- * counters that only its owner writes. gcount first reads all counts of ends, and then all counts of starts. A goroutine whose end it has
- * counted was started before, so gcount has counted its start as well. Hence the difference is never less than the number of goroutines
- * that lived at the moment between the two passes. If it is 0, no goroutine lived at that moment, and {@code close} relies on that.
  */
 final class Newproc {
     /** The number of goids that a P takes at a time. */
@@ -230,23 +225,5 @@ final class Newproc {
         st.gp = gp;
         GSlots.setStack(gp, st);
         G.HASSTACK.set(gp, 1);
-    }
-
-    /**
-     * Returns the number of living goroutines. It is exact if no goroutine is started or ends during the call. Otherwise it is at least the
-     * number that lived between the two passes: see the class comment. So it is 0 only if none lived then.
-     */
-    static long gcount(Scheduler s) {
-        long n = -Schedt.NEXITEXTERN.getAcquire(s.sched);
-        Processor[] all = s.procs();
-        for (Processor pr : all) {
-            n -= P.NEXIT.getAcquire(pr.pp);
-        }
-        all = s.procs();
-        n += Schedt.NSPAWNEXTERN.getAcquire(s.sched);
-        for (Processor pr : all) {
-            n += P.NSPAWN.getAcquire(pr.pp);
-        }
-        return n;
     }
 }

@@ -410,7 +410,7 @@ public final class Scheduler {
 
     /** {@code NumGoroutine}: returns the number of goroutines; 0 once the scheduler has ended. */
     public int gcount() {
-        return isStopped() ? 0 : (int) Math.min(Integer.MAX_VALUE, Newproc.gcount(this));
+        return isStopped() ? 0 : (int) Math.min(Integer.MAX_VALUE, Gcount.gcount(this));
     }
 
     /** Program mode: notes that main called goexit, so it will not return. */

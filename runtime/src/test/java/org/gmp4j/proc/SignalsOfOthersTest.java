@@ -68,7 +68,7 @@ class SignalsOfOthersTest {
                     System.out.println("preempted");
                 } else if (args[0].equals("stolen, stop the world")) {
                     for (Scheduler s : Scheduler.all()) {
-                        while (Newproc.gcount(s) != 0) { // Or it may want the P once more, and the next one lose it.
+                        while (Gcount.gcount(s) != 0) { // Or it may want the P once more, and the next one lose it.
                             Thread.onSpinWait();
                         }
                     }
