@@ -35,7 +35,7 @@ final class Allm {
 
     /**
      * Returns a struct m with its Java side, in allm: {@code allocm} and {@code mcommoninit}. The caller starts its thread, or calls
-     * {@link #unstarted}. It allocates without sched.lock. If it throws for want of memory, nothing has changed.
+     * {@link Threads#free}. It allocates without sched.lock. If it throws for want of memory, nothing has changed.
      *
      * @return null when the scheduler has ended; {@link #TOO_MANY}, in embedded mode, when there are as many Ms as are allowed
      */
@@ -118,15 +118,8 @@ final class Allm {
         return m;
     }
 
-    /** Puts an M for which no thread could be started on the list of free Ms. */
-    void unstarted(Machine m) {
-        s.mexited(m); // The end of the scheduler need not wait for this thread.
-        free(m); // Last, as another thread may take the M at once.
-    }
-
-    /** Puts an M that ends while the scheduler lives on the list of free Ms, for the next new M. */
+    /** Puts an M on the list of free Ms, for the next new M. Called under sched.lock. */
     void free(Machine m) {
-        SchedLock.lock(s.sched);
         Schedt.NMFREED.set(s.sched, Schedt.NMFREED.get(s.sched) + 1);
         if (freem == null || lastFreem == null) {
             freem = m;
@@ -134,11 +127,6 @@ final class Allm {
             lastFreem.nextFree = m;
         }
         lastFreem = m;
-        boolean dead = Checkdead.dead(s);
-        SchedLock.unlock(s.sched);
-        if (dead) {
-            Checkdead.suspect(s);
-        }
     }
 
     /** Returns the Java side of an M. */

@@ -61,7 +61,8 @@ final class Newm {
             if (m != null) {
                 M.NEXTP.set(m.mp, 0);
                 M.SPINNING.setOpaque(m.mp, 0);
-                s.allm.unstarted(m);
+                s.mexited(m); // The end of the scheduler need not wait for this thread.
+                Threads.free(m); // Last, as another thread may take the M at once.
             }
             boolean heap = ThrowableText.isHeap(e);
             if (!heap && s.config.program()) {

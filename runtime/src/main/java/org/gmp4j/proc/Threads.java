@@ -277,7 +277,7 @@ public final class Threads {
             SchedLock.unlock(m.s.sched);
             if (unwanted) {
                 M.BLOCKED.setOpaque(m.mp, 0);
-                m.s.allm.free(m);
+                free(m);
                 throw Exit.INSTANCE;
             }
             Note.sleep(park); // Either a waker has taken the M off the list and will ring the note, or the M stays on the list.
@@ -391,8 +391,20 @@ public final class Threads {
         if (m.pp() != 0 || Syscall.reacquire(m)) {
             handoffp(m.s, releasep(m));
         }
-        m.s.allm.free(m);
+        free(m);
         throw Exit.INSTANCE;
+    }
+
+    /** Frees the struct of an M that ends while the scheduler lives, or for which no thread could be started. */
+    static void free(Machine m) {
+        Scheduler s = m.s;
+        SchedLock.lock(s.sched);
+        s.allm.free(m);
+        boolean dead = Checkdead.dead(s);
+        SchedLock.unlock(s.sched);
+        if (dead) {
+            Checkdead.suspect(s);
+        }
     }
 
     private static void incidlelocked(Scheduler s, int v) {
