@@ -5,7 +5,6 @@ import java.util.Arrays;
 
 import org.gmp4j.proc.Bubble;
 import org.gmp4j.proc.GStack;
-import org.gmp4j.proc.Machine;
 import org.gmp4j.struct.Sudog;
 import org.gmp4j.struct.WaitReason;
 import org.gmp4j.wait.Limits;
@@ -213,7 +212,7 @@ final class Selectgo {
     /** Returns the next case of a random permutation, of which {@code i} cases were drawn before. */
     private Scase draw(@Nullable GStack st, int i) {
         int left = live - i;
-        int at = left == 1 ? i : i + Machine.cheaprandn(st, left);
+        int at = left == 1 ? i : i + GStack.cheaprandn(st, left);
         Scase k = poll[at];
         poll[at] = poll[i];
         poll[i] = k;

@@ -3,6 +3,7 @@ package org.gmp4j.proc;
 
 import java.lang.invoke.VarHandle;
 import java.util.Map;
+import java.util.concurrent.ThreadLocalRandom;
 
 import org.gmp4j.lock.WaitObject;
 import org.gmp4j.stack.Goexit;
@@ -353,6 +354,16 @@ public abstract class GStack extends Stack {
     /** Returns the goroutine's P, inside {@link #enter}. It must not be used after a call that may yield. */
     public long pp() {
         return machine().pp();
+    }
+
+    /**
+     * {@code cheaprandn}: returns a pseudo-random number from 0 to {@code n} - 1.
+     *
+     * @param st the caller's stack, inside {@link #enter}; null for a thread that is no M
+     */
+    public static int cheaprandn(@Nullable GStack st, int n) {
+        int r = st != null ? st.machine().cheaprand() : ThreadLocalRandom.current().nextInt();
+        return (int) ((r & 0xFFFF_FFFFL) * n >>> Integer.SIZE);
     }
 
     /** Returns the Java side of the goroutine's P, inside {@link #enter}. It must not be used after a call that may yield. */

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.proc;
 
-import java.util.concurrent.ThreadLocalRandom;
-
 import org.gmp4j.config.Placement;
 import org.gmp4j.events.EventRing;
 import org.gmp4j.events.Tracer;
@@ -141,16 +139,6 @@ public final class Machine extends Host {
     /** Returns the attached P, 0 for none. */
     long pp() {
         return M.P.get(mp);
-    }
-
-    /**
-     * {@code cheaprandn}: returns a pseudo-random number from 0 to {@code n} - 1.
-     *
-     * @param st the caller's stack, inside {@link GStack#enter}; null for a thread that is no M
-     */
-    public static int cheaprandn(@Nullable GStack st, int n) {
-        int r = st != null ? st.machine().cheaprand() : ThreadLocalRandom.current().nextInt();
-        return (int) ((r & 0xFFFF_FFFFL) * n >>> Integer.SIZE);
     }
 
     /** Returns the next pseudo-random number (xorshift64*, the high half). */
