@@ -69,8 +69,6 @@ public abstract class GStack extends Stack {
     /** The timer of its waits in the JDK; null until a wait has a limit of time. Written by the M that parks it. */
     private @Nullable Timeout timeout;
 
-    /** The next in {@link UnfinishedSwitches}. */
-    @Nullable GStack nextLeft;
     /**
      * How much room on the stack a section of the runtime must have; more than any stack has when there are too many frames on the heap.
      * Written by the goroutine and its M.

@@ -3,6 +3,7 @@ package org.gmp4j.proc;
 
 import java.util.Arrays;
 
+import org.gmp4j.stack.Stack;
 import org.jspecify.annotations.Nullable;
 
 /** The Java side of a P. Its free stacks, which dead goroutines have left, are touched only by the M that holds the P. */
@@ -13,7 +14,7 @@ public final class Processor {
     public final long pp;
     /** Sysmon's notes on this P. */
     public final Monitor.Watched watched;
-    private final GStack[] free = new GStack[LOCAL];
+    private final Stack[] free = new Stack[LOCAL];
     private int n;
     /** The NUMA node of all its CPUs; see {@link #node()}. */
     private volatile int node = -1;
@@ -36,17 +37,17 @@ public final class Processor {
 
     /** Takes a free stack; null when there is none. Called by the owner only. */
     @SuppressWarnings("NullAway") // The entries behind n are null, and are never read.
-    @Nullable GStack take() {
+    @Nullable Stack take() {
         if (n == 0) {
             return null;
         }
-        GStack st = free[--n];
+        Stack st = free[--n];
         free[n] = null;
         return st;
     }
 
     /** Keeps a free stack. Returns false when there are enough already. Called by the owner only. */
-    boolean give(GStack st) {
+    boolean give(Stack st) {
         if (n == LOCAL) {
             return false;
         }

@@ -77,7 +77,7 @@ final class Schedule {
         if (G.HASSTACK.get(gp) != 0) {
             st = (GStack) GSlots.stack(gp);
         } else {
-            st = m.s.proc(m.pp()).take();
+            st = (GStack) m.s.proc(m.pp()).take();
             if (st == null) {
                 st = newStack(m.s);
                 if (st == null) {

@@ -6,6 +6,7 @@ import java.lang.invoke.VarHandle;
 
 import org.gmp4j.lock.Note;
 import org.gmp4j.stack.JdkState;
+import org.gmp4j.stack.Stack;
 import org.gmp4j.struct.FieldHandle;
 import org.gmp4j.struct.Schedt;
 import org.jspecify.annotations.Nullable;
@@ -17,31 +18,31 @@ import org.jspecify.annotations.Nullable;
  * completes.
  */
 final class UnfinishedSwitches {
-    private static final VarHandle FIRST = FieldHandle.of(MethodHandles.lookup(), UnfinishedSwitches.class, "first", GStack.class);
+    private static final VarHandle FIRST = FieldHandle.of(MethodHandles.lookup(), UnfinishedSwitches.class, "first", Stack.class);
 
-    /** The list, linked by {@link GStack#nextLeft}. Ms push to it, and sysmon takes all of it. */
-    private volatile @Nullable GStack first;
+    /** The list, linked by {@link Stack#nextUnfinished}. Ms push to it, and sysmon takes all of it. */
+    private volatile @Nullable Stack first;
 
     /** Adds a stack, and rings sysmon, which may sleep for long. Called by the M that has unmounted the stack, and may have no P. */
-    void add(long sched, GStack st) {
+    void add(long sched, Stack st) {
         push(st);
         Note.ring(Schedt.sysmonnoteAddress(sched)); // After the CAS. Sysmon clears the note and then reads the list.
     }
 
     /** Pushes a stack; the CAS hands it to sysmon. */
-    private void push(GStack st) {
-        GStack old;
+    private void push(Stack st) {
+        Stack old;
         do {
             old = first;
-            st.nextLeft = old;
+            st.nextUnfinished = old;
         } while (!FIRST.compareAndSet(this, old, st));
     }
 
     /** Runs the accesses to the list once: see {@link Warm}. */
     static void rehearse() {
         UnfinishedSwitches none = new UnfinishedSwitches();
-        boolean _ = FIRST.compareAndSet(none, (GStack) null, (GStack) null);
-        none.first = (GStack) FIRST.getAndSet(none, (GStack) null);
+        boolean _ = FIRST.compareAndSet(none, (Stack) null, (Stack) null);
+        none.first = (Stack) FIRST.getAndSet(none, (Stack) null);
     }
 
     boolean any() {
@@ -53,11 +54,11 @@ final class UnfinishedSwitches {
         if (first == null) {
             return;
         }
-        GStack all = (GStack) FIRST.getAndSet(this, (GStack) null);
+        Stack all = (Stack) FIRST.getAndSet(this, (Stack) null);
         while (all != null) {
-            GStack st = all;
-            all = st.nextLeft; // Read before the thread can run again, and be added again.
-            st.nextLeft = null;
+            Stack st = all;
+            all = st.nextUnfinished; // Read before the thread can run again, and be added again.
+            st.nextUnfinished = null;
             if (!(st.ended() ? JdkState.afterDone(st) : JdkState.afterYield(st))) {
                 push(st); // Needs no ring, as sysmon comes back while the list is not empty.
             }

@@ -43,6 +43,9 @@ public abstract class Stack implements Executor, Runnable {
     /** The number of chunks that {@link JdkThreads#frozen} found. Written by its caller; no other thread uses the stack then. */
     public int chunks;
 
+    /** The next of the stacks for which a switch is to be completed; null for none. Accessed by the thread that owns the stack then. */
+    public @Nullable Stack nextUnfinished;
+
     /** Whether the continuation ever ran. Written by the M that runs it. */
     boolean begun;
 
