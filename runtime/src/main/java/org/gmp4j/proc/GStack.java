@@ -162,6 +162,19 @@ public abstract class GStack extends Stack {
         return current();
     }
 
+    /**
+     * Returns the stack of a goroutine of scheduler {@code s}, for readers while a search for leaks may be under way; null when it has
+     * none.
+     */
+    public static @Nullable GStack of(Scheduler s, long gp) {
+        GStack st = (GStack) GSlots.stack(gp);
+        HiddenStacks hidden = s.hidden;
+        if (st != null) {
+            return st;
+        }
+        return (GStack) (hidden != null ? hidden.stack(gp) : GSlots.stack(gp)); // Read again: it may have been put back since.
+    }
+
     /** Returns the goroutine on this stack. */
     public long gp() {
         return gp;

@@ -439,6 +439,11 @@ public final class Scheduler {
         hidden = stacks;
     }
 
+    /** Returns whether a search for leaks is under way, so that stacks may lack their frames. */
+    public boolean hidesStacks() {
+        return hidden != null;
+    }
+
     /** Returns whether main has returned: see {@link #setMainReturned}. */
     public boolean mainReturned() {
         return mainReturned;

@@ -6,7 +6,6 @@ import java.util.Collection;
 import java.util.List;
 
 import org.gmp4j.proc.GStack;
-import org.gmp4j.proc.HiddenStacks;
 import org.gmp4j.proc.Scheduler;
 import org.gmp4j.stack.JdkContainer;
 import org.gmp4j.stack.Stack;
@@ -30,7 +29,7 @@ final class Goroutines extends JdkContainer {
     protected Collection<Stack> stacks() {
         List<Stack> all = new ArrayList<>();
         slots.forEach(gp -> {
-            if (HiddenStacks.of((Scheduler) GSlots.owner(gp), gp) instanceof GStack st && st.isPooled()) {
+            if (GStack.of((Scheduler) GSlots.owner(gp), gp) instanceof GStack st && st.isPooled()) {
                 all.add(st);
             }
         });

@@ -20,6 +20,7 @@ import org.gmp4j.proc.Labelled;
 import org.gmp4j.proc.Machine;
 import org.gmp4j.proc.Park;
 import org.gmp4j.proc.Scheduler;
+import org.gmp4j.proc.SeparatedStack;
 import org.gmp4j.stack.FinalReferenceHolder;
 import org.gmp4j.stack.JdkThreads;
 import org.gmp4j.struct.G;
@@ -39,8 +40,8 @@ import org.jspecify.annotations.Nullable;
  * <ol>
  * <li>The world is stopped. For each goroutine that waits, the stack and the function are moved from the side tables of {@link GSlots}
  * to a {@link FinalReferenceHolder}, and the object that it waits for ({@link Park.Unlock#waitsFor}) gets a reference to it ({@link
- * WaitObject}). Its frames are taken off its stack ({@link Apart}): a reference to the thread alone does not wake it, and must not reach
- * the objects on its stack.
+ * WaitObject}). Its frames are taken off its stack ({@link SeparatedStack}): a reference to the thread alone does not wake it, and must
+ * not reach the objects on its stack.
  * <li>{@code System.gc()} clears the weak references to goroutines that only the holder reaches.
  * <li>Everything is put back, and the world goes on.
  * </ol>
@@ -73,14 +74,14 @@ public final class LeakSearch extends HiddenStacks {
     private static final long PATIENCE = 1_000_000_000;
 
     /** An element of the list of waiters in {@link WaitObject#kept}. */
-    private record Kept(Apart waiter, Object next) {
+    private record Kept(SeparatedStack waiter, Object next) {
     }
 
     /**
      * For each goroutine, its stack and function, which were taken from the tables, and the frames that were taken off its stack, null
      * if none were; and the objects that refer to these meanwhile.
      */
-    private record Cargo(List<GStack> stacks, List<Runnable> fns, List<@Nullable Apart> apart, List<WaitObject> waitObjects) {
+    private record Cargo(List<GStack> stacks, List<Runnable> fns, List<@Nullable SeparatedStack> apart, List<WaitObject> waitObjects) {
         /**
          * Drops all references, because the JDK's thread that handles references may refer to the holder of this search during the next
          * one. Takes no memory.
@@ -288,7 +289,7 @@ public final class LeakSearch extends HiddenStacks {
             refs = new WeakReference<?>[n];
             int most = 0;
             for (int i = 0; i < n; i++) {
-                Apart apart = c.apart.get(i);
+                SeparatedStack apart = c.apart.get(i);
                 refs[i] = new WeakReference<>(apart != null ? apart : c.stacks.get(i));
                 most = Math.max(most, G.INDEX.get(gs[i]));
             }
@@ -315,13 +316,13 @@ public final class LeakSearch extends HiddenStacks {
         if (fn != null && Labelled.function(fn) instanceof Canary other && other != canary) {
             return;
         }
-        Apart apart = null;
+        SeparatedStack apart = null;
         if (WaitReason.of(G.WAITREASON.getOpaque(gp)) == WaitReason.JDK) {
             if (LockSupport.getBlocker(st.thread) == null) {
                 return;
             }
         } else {
-            apart = new Apart(st);
+            apart = new SeparatedStack(st);
             if (!keep(apart, c)) {
                 return;
             }
@@ -336,7 +337,7 @@ public final class LeakSearch extends HiddenStacks {
     }
 
     /** Gives all objects that the goroutine waits for a reference to it. Returns false when they are not known. */
-    private static boolean keep(Apart waiter, Cargo c) {
+    private static boolean keep(SeparatedStack waiter, Cargo c) {
         int i = 0;
         for (WaitObject k = waiter.st.waitsFor(0); k != null; k = waiter.st.waitsFor(++i)) {
             c.waitObjects.add(k);
@@ -352,7 +353,7 @@ public final class LeakSearch extends HiddenStacks {
             long gp = gs[i];
             GSlots.setStack(gp, null);
             GSlots.setFn(gp, null);
-            Apart apart = c.apart.get(i);
+            SeparatedStack apart = c.apart.get(i);
             if (apart != null) {
                 apart.take();
             }
@@ -380,7 +381,7 @@ public final class LeakSearch extends HiddenStacks {
         for (int i = 0; i < n; i++) {
             GSlots.setStack(gs[i], c.stacks.get(i));
             GSlots.setFn(gs[i], c.fns.get(i));
-            Apart apart = c.apart.get(i);
+            SeparatedStack apart = c.apart.get(i);
             if (apart != null) {
                 apart.putBack();
             }
@@ -394,6 +395,6 @@ public final class LeakSearch extends HiddenStacks {
         int index = G.INDEX.get(gp);
         int i = index < at.length ? at[index] : NONE;
         Object found = i == NONE ? null : refs[i].get();
-        return found instanceof Apart apart ? apart.st : (GStack) found;
+        return found instanceof SeparatedStack apart ? apart.st : (GStack) found;
     }
 }

@@ -4,7 +4,7 @@ package org.gmp4j.report;
 import org.gmp4j.agent.OnDemand;
 import org.gmp4j.lock.SchedLock;
 import org.gmp4j.print.Stderr;
-import org.gmp4j.proc.HiddenStacks;
+import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Machine;
 import org.gmp4j.proc.Processor;
 import org.gmp4j.proc.Scheduler;
@@ -107,7 +107,7 @@ public final class SchedTrace {
         s.slots.forEach(gp -> {
             int st = GStatus.readgstatus(gp);
             if (st != GStatus.GDEAD) {
-                String reason = st == GStatus.GWAITING ? states.of(gp, st, HiddenStacks.of(s, gp), NO_FRAMES) : reason(gp);
+                String reason = st == GStatus.GWAITING ? states.of(gp, st, GStack.of(s, gp), NO_FRAMES) : reason(gp);
                 b.append("  G").append(G.GOID.get(gp)).append(": status=").append(names ? GStatus.name(st) : "" + st).append('(')
                         .append(reason).append(") m=").append(m(G.M.getOpaque(gp)))
                         .append(" lockedm=").append(m(G.LOCKEDM.get(gp))).append('\n');

@@ -7,7 +7,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 
-import org.gmp4j.proc.HiddenStacks;
+import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.LiveSchedulers;
 import org.gmp4j.proc.Scheduler;
 import org.gmp4j.stack.Stack;
@@ -64,7 +64,7 @@ public final class StackSearch {
      */
     private boolean goroutines(Scheduler s) {
         long started = Schedt.PROCRESIZETIME.getVolatile(s.sched); // Written whenever the world starts again.
-        return !HiddenStacks.areHidden(s) && s.slots.all(gp -> goroutine(s, gp)) && !HiddenStacks.areHidden(s)
+        return !s.hidesStacks() && s.slots.all(gp -> goroutine(s, gp)) && !s.hidesStacks()
                 && started == Schedt.PROCRESIZETIME.getVolatile(s.sched);
     }
 
@@ -78,7 +78,7 @@ public final class StackSearch {
 
     private boolean goroutine(Scheduler s, long gp) {
         int status = GStatus.readgstatus(gp) & ~GStatus.GSCAN;
-        Stack st = status == GStatus.GDEAD || status == GStatus.GIDLE ? null : HiddenStacks.of(s, gp);
+        Stack st = status == GStatus.GDEAD || status == GStatus.GIDLE ? null : GStack.of(s, gp);
         if (st == null) {
             return true; // The goroutine has not begun, or has ended.
         }

@@ -10,7 +10,6 @@ import java.util.concurrent.locks.LockSupport;
 import org.gmp4j.ffi.NativeException;
 import org.gmp4j.ffi.Sockets;
 import org.gmp4j.proc.GStack;
-import org.gmp4j.proc.HiddenStacks;
 import org.gmp4j.proc.Netpoll;
 import org.gmp4j.proc.Scheduler;
 import org.gmp4j.stack.JdkState;
@@ -85,7 +84,7 @@ final class States {
             better = JdkWait.of(frames);
         } else if (parked && type == null) {
             int d = descriptor(gp);
-            better = d != 0 ? ofDescriptor(d) : stacksLeft > 0 && !HiddenStacks.areHidden(s) ? ofStack(st) : null;
+            better = d != 0 ? ofDescriptor(d) : stacksLeft > 0 && !s.hidesStacks() ? ofStack(st) : null;
         }
         return better != null ? better.text() : JdkWait.text(JdkWait.of(state, type, null), type);
     }

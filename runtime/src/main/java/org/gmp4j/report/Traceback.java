@@ -11,7 +11,6 @@ import org.gmp4j.print.Frames;
 import org.gmp4j.print.ThreadName;
 import org.gmp4j.print.ThrowableText;
 import org.gmp4j.proc.GStack;
-import org.gmp4j.proc.HiddenStacks;
 import org.gmp4j.proc.Labelled;
 import org.gmp4j.proc.Scheduler;
 import org.gmp4j.struct.G;
@@ -44,7 +43,7 @@ public final class Traceback {
         States states = new States(s);
         s.slots.forEach(gp -> {
             int status = GStatus.readgstatus(gp) & ~GStatus.GSCAN;
-            GStack st = HiddenStacks.of(s, gp); // Before the check: a stack found here is not collected meanwhile.
+            GStack st = GStack.of(s, gp); // Before the check: a stack found here is not collected meanwhile.
             if (lives(gp, status)) {
                 StringBuilder b = new StringBuilder();
                 StackTraceElement[] frames = st == null ? NONE : st.thread.getStackTrace();
@@ -133,7 +132,7 @@ public final class Traceback {
     /** Returns a goroutine of a scheduler; null when the slot has none. */
     static @Nullable Goroutine one(Scheduler s, long gp, States states) {
         int status = GStatus.readgstatus(gp) & ~GStatus.GSCAN;
-        GStack st = HiddenStacks.of(s, gp); // Read before the check whether the goroutine lives, as in each.
+        GStack st = GStack.of(s, gp); // Read before the check whether the goroutine lives, as in each.
         if (!lives(gp, status)) {
             return null;
         }
@@ -161,7 +160,7 @@ public final class Traceback {
         s.slots.forEach(gp -> {
             int status = GStatus.readgstatus(gp) & ~GStatus.GSCAN;
             if (status != GStatus.GDEAD && status != GStatus.GIDLE) {
-                String state = words.of(gp, status, HiddenStacks.of(s, gp), null);
+                String state = words.of(gp, status, GStack.of(s, gp), null);
                 states.merge(G.LOCKEDM.get(gp) == 0 ? state : state.concat(LOCKED), 1L, Long::sum);
             }
         });
@@ -196,7 +195,7 @@ public final class Traceback {
 
     /** Returns the place where a goroutine was started, empty when that was not recorded. */
     private static String site(Scheduler s, long gp) {
-        GStack st = HiddenStacks.of(s, gp);
+        GStack st = GStack.of(s, gp);
         String site = st == null ? Labelled.siteOf(GSlots.fn(gp)) : st.site();
         return site == null ? "" : " at " + site;
     }
