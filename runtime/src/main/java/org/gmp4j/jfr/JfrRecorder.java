@@ -12,7 +12,6 @@ import org.gmp4j.jfr.Events.ThreadBegin;
 import org.gmp4j.jfr.Events.ThreadEnd;
 import org.gmp4j.jfr.Events.WorldStop;
 import org.gmp4j.print.Frames;
-import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Machine;
 import org.gmp4j.proc.Recorder;
 import org.gmp4j.proc.Scheduler;
@@ -40,23 +39,23 @@ final class JfrRecorder extends Recorder {
     }
 
     @Override
-    protected void waited(Object event, GStack st, String reason) {
+    protected void waited(Object event, Scheduler s, long goid, String reason) {
         GoroutineWait e = (GoroutineWait) event;
         e.end();
         if (e.shouldCommit()) {
-            e.scheduler = st.scheduler().label();
-            e.goroutine = G.GOID.get(st.gp());
+            e.scheduler = s.label();
+            e.goroutine = goid;
             e.reason = reason;
             e.commit();
         }
     }
 
     @Override
-    protected void preempted(GStack st, boolean forStop) {
+    protected void preempted(Scheduler s, long goid, boolean forStop) {
         GoroutinePreemption e = new GoroutinePreemption();
         if (e.isEnabled()) {
-            e.scheduler = st.scheduler().label();
-            e.goroutine = G.GOID.get(st.gp());
+            e.scheduler = s.label();
+            e.goroutine = goid;
             e.forStop = forStop;
             e.commit();
         }

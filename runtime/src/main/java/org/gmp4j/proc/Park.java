@@ -79,7 +79,7 @@ public final class Park {
         long since = st.s.blockProfile.rate() != 0 && reason.profiled() ? System.nanoTime() : 0;
         Object event = Recorder.waiting();
         Mcall.mcall(st, m);
-        Recorder.waitOver(event, st, reason);
+        Recorder.waitOver(event, st.s, st.gp, reason);
         if (since != 0) {
             st.s.blockProfile.waited(st.labels, st.s.config.debug().system(), System.nanoTime() - since);
         }

@@ -188,7 +188,7 @@ public final class Preempt {
 
     /** Yields, as the calling goroutine was asked to. Called on its stack, inside the runtime. */
     static void gopreempt(GStack st) {
-        Recorder.preempting(st, Schedt.GCWAITING.getAcquire(st.s.sched) != 0);
+        Recorder.preempting(st.s, st.gp, Schedt.GCWAITING.getAcquire(st.s.sched) != 0);
         Machine m = st.machine();
         m.op = Mcall.PREEMPT;
         Mcall.mcall(st, m);

@@ -4,6 +4,7 @@ package org.gmp4j.proc;
 import org.gmp4j.events.WaitProfile;
 import org.gmp4j.stack.Headroom;
 import org.gmp4j.stack.JdkThreads;
+import org.gmp4j.struct.G;
 import org.gmp4j.struct.P;
 import org.gmp4j.struct.WaitReason;
 import org.jspecify.annotations.Nullable;
@@ -49,10 +50,10 @@ public abstract class Recorder {
     protected abstract @Nullable Object waits();
 
     /** Ends the event of a wait. Called by the goroutine that waited, on its stack. */
-    protected abstract void waited(Object event, GStack st, String reason);
+    protected abstract void waited(Object event, Scheduler s, long goid, String reason);
 
     /** Records that a goroutine is about to yield because it was asked to, perhaps for a stop of the world. Called on its stack. */
-    protected abstract void preempted(GStack st, boolean forStop);
+    protected abstract void preempted(Scheduler s, long goid, boolean forStop);
 
     /** Begins the event of a stopped world. Called by the thread that begins to stop it. */
     protected abstract @Nullable Object worldStops();
@@ -83,14 +84,14 @@ public abstract class Recorder {
         }
     }
 
-    static void waitOver(@Nullable Object event, GStack st, WaitReason reason) {
+    static void waitOver(@Nullable Object event, Scheduler s, long gp, WaitReason reason) {
         Recorder r = now;
         if (event == null || r == null || !room()) {
             return;
         }
         JdkThreads.pin();
         try {
-            r.waited(event, st, reason.text());
+            r.waited(event, s, G.GOID.get(gp), reason.text());
         } catch (OutOfMemoryError | StackOverflowError | LinkageError e) {
             return; // The event is lost, here as in the methods below.
         } finally {
@@ -98,14 +99,14 @@ public abstract class Recorder {
         }
     }
 
-    static void preempting(GStack st, boolean forStop) {
+    static void preempting(Scheduler s, long gp, boolean forStop) {
         Recorder r = now;
         if (r == null || !room()) {
             return;
         }
         JdkThreads.pin();
         try {
-            r.preempted(st, forStop);
+            r.preempted(s, G.GOID.get(gp), forStop);
         } catch (OutOfMemoryError | StackOverflowError | LinkageError e) {
             return;
         } finally {

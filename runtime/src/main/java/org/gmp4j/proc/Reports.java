@@ -2,6 +2,7 @@
 package org.gmp4j.proc;
 
 import org.gmp4j.stack.JdkContainer;
+import org.gmp4j.stack.Stack;
 import org.gmp4j.struct.GSlots;
 
 /**
@@ -23,7 +24,7 @@ public interface Reports {
     void broken(Scheduler s, Throwable t);
 
     /** Reports an exception that has ended a goroutine. Called on its stack, after its deferred work. Never throws. */
-    void uncaught(GStack st, Throwable t);
+    void uncaught(Stack st, Throwable t);
 
     /** Reports an exception that has left the JDK's own code at the end of a virtual thread. Called on g0. Never throws. */
     void escaped(Throwable t);

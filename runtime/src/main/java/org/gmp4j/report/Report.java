@@ -5,6 +5,7 @@ import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Reports;
 import org.gmp4j.proc.Scheduler;
 import org.gmp4j.stack.JdkContainer;
+import org.gmp4j.stack.Stack;
 import org.gmp4j.struct.GSlots;
 
 /** The reports of all schedulers: {@link Fatal}, {@link Uncaught} and {@link Goroutines}. Thread-safe. */
@@ -32,8 +33,8 @@ public final class Report implements Reports {
     }
 
     @Override
-    public void uncaught(GStack st, Throwable t) {
-        Uncaught.report(st, t);
+    public void uncaught(Stack st, Throwable t) {
+        Uncaught.report((GStack) st, t);
     }
 
     @Override
