@@ -48,7 +48,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Readers without a lock, such as dumps and searches, find a dropped stack by a weak reference. Between the collection and sysmon's
  * next scan they find none, and omit the goroutine ({@link GSlots#isCollected}). A collection does not wake sysmon. If sysmon does not
- * keep up, threads that start others help ({@link #help}), so that the number of slots to be freed does not grow without limit.
+ * keep up, threads that start others help ({@link JdkReady}), so that the number of slots to be freed does not grow without limit.
  *
  * <p>Rejected: a weak reference alone. It is cleared before finalizers run, so each wake-up would have to find out whether its slot was
  * freed meanwhile. Rejected too: a table whose element is exchanged at each park and wake-up. A store to that old array costs a barrier
@@ -57,10 +57,7 @@ import org.jspecify.annotations.Nullable;
 final class Collected {
     /** The most slots that sysmon frees in one scan, as it has other duties. */
     static final int AT_ONCE = 1_000;
-    /** The slots that the start of a thread frees while sysmon is behind. More than one, so that the queue becomes shorter. */
-    private static final int AT_START = 2;
-
-    /** The references of collected threads. Filled by the JDK's reference handler, emptied by sysmon and {@link #help}. */
+    /** The references of collected threads. Filled by the JDK's reference handler, emptied by sysmon and {@link JdkReady}. */
     final ReferenceQueue<Stack> queue = new ReferenceQueue<>();
     private final Scheduler s;
     /** A reference that was taken from the queue and not freed yet, because of an error. Accessed by sysmon only. */
@@ -76,15 +73,15 @@ final class Collected {
      * Lets the collector take the thread from now on. Called by the M that has unmounted it, before the JDK publishes that the thread
      * waits.
      */
-    static void parking(GStack st) {
+    static void parking(Stack st, long gp) {
         StackRef ref = st.ref;
-        if (ref != null && G.LOCKEDM.get(st.gp) == 0) {
+        if (ref != null && G.LOCKEDM.get(gp) == 0) {
             ref.drop(st);
         }
     }
 
     /** Holds the stack again. Called when the ticket is closed, before the caller enqueues the goroutine. */
-    static void woken(GStack st) {
+    static void woken(Stack st) {
         StackRef ref = st.ref;
         if (ref != null) {
             ref.hold(st);
@@ -92,7 +89,7 @@ final class Collected {
     }
 
     /** Runs the code that each thread runs once, while there is memory: see {@link Warm}. */
-    void rehearse(GStack st) {
+    void rehearse(Stack st) {
         StackRef ref = new StackRef(st, queue);
         ref.drop(st);
         ref.hold(st);
@@ -110,25 +107,6 @@ final class Collected {
         more = left == 0;
     }
 
-    /**
-     * Frees some slots while sysmon is behind. Called before a thread is started, by a caller in no section of the runtime. Sysmon frees up
-     * to {@link #AT_ONCE} slots in a scan, and a program may drop more threads than that, whose references would fill a small heap.
-     */
-    void help() {
-        for (int i = 0; more && i < AT_START; i++) {
-            StackRef ref = (StackRef) queue.poll(); // Outside of the section, as it takes a lock of the JDK's.
-            if (ref == null) {
-                return;
-            }
-            GStack caller = GStack.enterChecked();
-            try {
-                free(ref);
-            } finally {
-                GStack.exit(caller);
-            }
-        }
-    }
-
     private @Nullable StackRef next() {
         if (next == null) {
             next = (StackRef) queue.poll();
@@ -142,7 +120,7 @@ final class Collected {
     }
 
     /** Ends the goroutine, in the order of {@code Goexit0.dead}. Called on sysmon, or inside {@link GStack#enter}. */
-    private void free(StackRef ref) {
+    void free(StackRef ref) {
         long gp = ref.gp();
         if (gp == 0 || !GSlots.has(gp, ref)) {
             return;

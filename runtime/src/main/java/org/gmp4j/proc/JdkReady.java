@@ -13,6 +13,7 @@ import org.gmp4j.stack.Headroom;
 import org.gmp4j.stack.JdkPollers;
 import org.gmp4j.stack.JdkState;
 import org.gmp4j.stack.JdkThreads;
+import org.gmp4j.stack.StackRef;
 import org.gmp4j.struct.FieldHandle;
 import org.gmp4j.struct.GStatus;
 import org.gmp4j.struct.M;
@@ -34,6 +35,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class JdkReady {
     private static final VarHandle TICKET = FieldHandle.of(MethodHandles.lookup(), GStack.class, "ticket", int.class);
+
+    /** The slots that the start of a thread frees while sysmon is behind. More than one, so that the queue becomes shorter. */
+    private static final int FREED_AT_START = 2;
 
     private JdkReady() {
     }
@@ -70,11 +74,31 @@ final class JdkReady {
                 place = s.places == null ? null : Newproc.place(s.places, fn);
             }
             if (starts) {
-                s.collected.help();
+                help(s.collected);
             }
         }
         if (room || !Deferred.add(new Wakeup(st, task))) {
             executeNow(st, task, traced, place);
+        }
+    }
+
+    /**
+     * Frees some slots of collected threads while sysmon is behind. Called before a thread is started, by a caller in no section of the
+     * runtime. Sysmon frees up to {@link Collected#AT_ONCE} slots in a scan, and a program may drop more threads than that, whose
+     * references would fill a small heap.
+     */
+    static void help(Collected collected) {
+        for (int i = 0; collected.any() && i < FREED_AT_START; i++) {
+            StackRef ref = (StackRef) collected.queue.poll(); // Outside of the section, as it takes a lock of the JDK's.
+            if (ref == null) {
+                return;
+            }
+            GStack caller = GStack.enterChecked();
+            try {
+                collected.free(ref);
+            } finally {
+                GStack.exit(caller);
+            }
         }
     }
 

@@ -207,7 +207,7 @@ final class Mcall {
         if (m.s.config.deadlockDetection()) {
             long _ = Schedt.addNjdkwait(m.s.sched, 1);
         }
-        Collected.parking(st);
+        Collected.parking(st, gp);
         JdkReady.jdkParking(st);
         if (!JdkState.afterYield(st)) {
             m.s.leftovers.add(m.s.sched, st);

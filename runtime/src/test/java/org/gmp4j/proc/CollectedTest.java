@@ -98,12 +98,12 @@ class CollectedTest {
             enqueue(st, c, Collected.AT_ONCE + 4);
             c.look();
             assertTrue(c.any());
-            c.help();
+            JdkReady.help(c);
             assertTrue(c.queue.poll() != null); // Sysmon has one in hand, and a start frees two.
             assertTrue(c.queue.poll() == null);
             c.look();
             enqueue(st, c, 1);
-            c.help();
+            JdkReady.help(c);
             assertTrue(c.queue.poll() != null);
         }
     }
