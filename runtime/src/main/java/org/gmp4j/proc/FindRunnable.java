@@ -282,7 +282,7 @@ final class FindRunnable {
             Inject.injectPolled(s, rest);
         }
         GStatus.casgstatus(list, GStatus.GWAITING, GStatus.GRUNNABLE);
-        Tracing.unblocked(s, list);
+        TraceEvents.unblocked(s, list);
         Inject.countPolled(s, 1);
         PStat.NPOLLED.addOpaque(pp, 1);
         return list;

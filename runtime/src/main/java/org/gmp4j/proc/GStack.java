@@ -4,6 +4,7 @@ package org.gmp4j.proc;
 import java.lang.invoke.VarHandle;
 import java.util.Map;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.locks.LockSupport;
 
 import org.gmp4j.lock.WaitObject;
 import org.gmp4j.stack.Goexit;
@@ -15,8 +16,10 @@ import org.gmp4j.stack.Stack;
 import org.gmp4j.stack.Timeout;
 import org.gmp4j.struct.G;
 import org.gmp4j.struct.GSlots;
+import org.gmp4j.struct.JdkWait;
 import org.gmp4j.struct.M;
 import org.gmp4j.struct.P;
+import org.gmp4j.struct.WaitReason;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -162,10 +165,7 @@ public abstract class GStack extends Stack {
         return current();
     }
 
-    /**
-     * Returns the stack of a goroutine of scheduler {@code s}, for readers while a search for leaks may be under way; null when it has
-     * none.
-     */
+    /** Returns the stack of a goroutine, for readers while a search for leaks may be under way; null when it has none. */
     public static @Nullable GStack of(Scheduler s, long gp) {
         GStack st = (GStack) GSlots.stack(gp);
         HiddenStacks hidden = s.hidden;
@@ -447,6 +447,20 @@ public abstract class GStack extends Stack {
         Park.Unlock by = parkUnlock;
         Object what = parkLock;
         return endable || by == null || what == null ? null : by.waitsFor(what, i);
+    }
+
+    /**
+     * Returns why the goroutine waits in the JDK, or is about to, as far as that is known without its frames and without the kernel: a wait
+     * for a descriptor is {@link WaitReason#IO_WAIT}.
+     */
+    WaitReason jdkReason() {
+        try {
+            Object blocker = LockSupport.getBlocker(thread);
+            boolean socket = blocker == null && (ticket | 1) == (waitTicket | 1); // In a SocketWait, in which the ticket becomes odd.
+            return JdkWait.of(JdkState.wait(this), blocker == null ? null : blocker.getClass(), socket ? WaitReason.IO_WAIT : null);
+        } catch (OutOfMemoryError e) { // A class makes its name when it is first asked for it.
+            return WaitReason.JDK;
+        }
     }
 
     /** Sets whether the present wait of this goroutine may be ended early. Called on this stack. */

@@ -26,7 +26,7 @@ final class Inject {
         long last = 0;
         for (long gp = list; gp != 0; gp = G.SCHEDLINK.get(gp)) {
             GStatus.casgstatus(gp, GStatus.GWAITING, GStatus.GRUNNABLE);
-            Tracing.unblocked(s, gp);
+            TraceEvents.unblocked(s, gp);
             last = gp;
             n++;
         }

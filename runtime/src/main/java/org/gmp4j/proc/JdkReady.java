@@ -70,7 +70,7 @@ final class JdkReady {
             Scheduler s = vt == null ? st.s : NamedPools.of(st.s, vt);
             Runnable fn = s.tracer == null && s.places == null ? null : started(st, task, starts);
             if (fn != null) {
-                traced = Tracing.site(s, fn);
+                traced = TraceEvents.site(s, fn);
                 place = s.places == null ? null : Newproc.place(s.places, fn);
             }
             if (starts) {
@@ -204,7 +204,7 @@ final class JdkReady {
                 hidden.woken(g);
             }
             Reference.reachabilityFence(st);
-            Tracing.unblocked(s, g);
+            TraceEvents.unblocked(s, g);
             SchedLock.lock(s.sched);
             countReady(s); // In one hold of the lock with the enqueueing, or checkdead could see the G neither counted nor queued.
             if (yielded) {

@@ -198,9 +198,9 @@ final class Mcall {
         G.WAITREASON.setOpaque(gp, WaitReason.JDK.ordinal());
         G.WAITSINCE.setOpaque(gp, m.pp() != 0 ? 0 : System.nanoTime() | 1); // Without a P the wait may begin after sysmon's last pass.
         if (m.pp() == 0) {
-            m.s.traceOutside(Ev.BLOCK, m.s.tracer == null ? 0 : Tracing.jdkReason(st).ordinal(), gp);
+            m.s.traceOutside(Ev.BLOCK, m.s.tracer == null ? 0 : st.jdkReason().ordinal(), gp);
         } else if (m.trace != null) {
-            m.trace.stop(Ev.BLOCK, Tracing.jdkReason(st).ordinal(), G.GOID.get(gp));
+            m.trace.stop(Ev.BLOCK, st.jdkReason().ordinal(), G.GOID.get(gp));
         }
         GStatus.casgstatus(gp, m.pp() == 0 ? GStatus.GSYSCALL : GStatus.GRUNNING, GStatus.GWAITING);
         Schedule.dropg(m, gp);

@@ -38,7 +38,7 @@ final class Newproc {
      * @throws IllegalStateException when the scheduler is closed
      */
     static void newproc(Scheduler s, Runnable fn) {
-        int site = s.tracer == null ? 0 : Tracing.site(s, fn);
+        int site = s.tracer == null ? 0 : TraceEvents.site(s, fn);
         String place = s.places == null ? null : place(s.places, fn);
         GStack st = GStack.enter();
         try {
@@ -138,7 +138,7 @@ final class Newproc {
      * @param site the number of the place where it was started, in the trace; 0 for none
      */
     static void adopt(Scheduler s, GStack st, int site) {
-        byte[] name = Tracing.name(s, st);
+        byte[] name = TraceEvents.name(s, st);
         if (insideOf(s)) {
             Machine m = GStack.mine().machine();
             long pp = m.pp();

@@ -44,11 +44,6 @@ public final class SocketWait {
         }
     }
 
-    /** Returns whether the JDK unmounts, or has unmounted, the goroutine in a wait for a descriptor. Exact while it waits in the JDK. */
-    static boolean isUnderWay(GStack st) {
-        return (st.ticket | 1) == (st.waitTicket | 1); // The ticket becomes odd in the wait.
-    }
-
     /**
      * Returns a number for the calling goroutine's stay on its P, which differs after each switch; 0 while it has no P. If a switch comes
      * between the reads, it returns a number of neither stay.

@@ -89,7 +89,7 @@ final class StopTheWorld {
             throw closed();
         }
         GStack _ = GStack.enterChecked(); // The section lasts until startTheWorld, so that the caller keeps its P.
-        Tracing.world(s, Ev.STW_BEGIN);
+        TraceEvents.world(s, Ev.STW_BEGIN);
         long sched = s.sched;
         s.stopEvent = Recorder.stopping();
         s.stopBegan = System.nanoTime();
@@ -269,7 +269,7 @@ final class StopTheWorld {
 
     /** Starts the world again with the Ps of {@code procs}, or with as many Ps as before if it is null. Allocates nothing. */
     static void startTheWorld(Scheduler s, @Nullable Procs procs) {
-        Tracing.world(s, Ev.STW_END);
+        TraceEvents.world(s, Ev.STW_END);
         long sched = s.sched;
         Machine m = self(s);
         SchedLock.lock(sched);
@@ -335,7 +335,7 @@ final class StopTheWorld {
             NodeQueues.use(sched, to.nodeQueues);
             for (Processor pr : s.procs()) {
                 pr.setNode(to.placement.node(P.ID.get(pr.pp)));
-                Tracing.place(s.tracer, P.ID.get(pr.pp), pr.node());
+                TraceEvents.place(s.tracer, P.ID.get(pr.pp), pr.node());
             }
         }
         long runnable = 0;

@@ -1,26 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.proc;
 
-import java.nio.charset.StandardCharsets;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 
 import org.gmp4j.events.Ev;
 import org.gmp4j.events.EventRing;
 import org.gmp4j.events.Tracer;
 import org.gmp4j.queue.Runq;
-import org.gmp4j.stack.JdkState;
 import org.gmp4j.struct.G;
 import org.gmp4j.struct.GSlots;
 import org.gmp4j.struct.GStatus;
-import org.gmp4j.struct.JdkWait;
 import org.gmp4j.struct.M;
 import org.gmp4j.struct.P;
 import org.gmp4j.struct.Schedt;
 import org.gmp4j.struct.WaitReason;
 import org.jspecify.annotations.Nullable;
 
-/** Turns the {@link Tracer} of a scheduler on and off, and records the events that are rare or come from several places. */
+/**
+ * Turns the {@link Tracer} of a scheduler on and off, and records the events of users and the lengths of the queues. {@link TraceEvents}
+ * records the events of the loop.
+ */
 public final class Tracing {
     /** Bits of a goroutine's state in {@link State}. */
     private static final int STATUS_BITS = 4;
@@ -49,7 +48,7 @@ public final class Tracing {
             }
             int reason = status == GStatus.GWAITING ? G.WAITREASON.getOpaque(gp) : 0;
             if (reason == WaitReason.JDK.ordinal() && st != null) {
-                reason = jdkReason(st).ordinal();
+                reason = st.jdkReason().ordinal();
             }
             all[n++] = (G.GOID.get(gp) << REASON_BITS | reason) << STATUS_BITS | status;
         }
@@ -89,20 +88,6 @@ public final class Tracing {
     }
 
     /**
-     * Returns why a goroutine waits in the JDK, or is about to, as far as that is known without its frames and without the kernel: a wait
-     * for a descriptor is {@link WaitReason#IO_WAIT}.
-     */
-    static WaitReason jdkReason(GStack st) {
-        try {
-            Object blocker = LockSupport.getBlocker(st.thread);
-            return JdkWait.of(JdkState.wait(st), blocker == null ? null : blocker.getClass(),
-                    blocker == null && SocketWait.isUnderWay(st) ? WaitReason.IO_WAIT : null);
-        } catch (OutOfMemoryError e) { // A class makes its name when it is first asked for it.
-            return WaitReason.JDK;
-        }
-    }
-
-    /**
      * Turns the tracer on or off in a stopped world. Threads without a P, such as pollers and plain threads that wake goroutines, go on
      * meanwhile. Each changes the state of a goroutine, and then reads whether there is a tracer. So the tracer is set before the states
      * are read, and events of such threads wait until the states have been read. {@code tracing.Lanes} omits an event whose effect the
@@ -122,7 +107,7 @@ public final class Tracing {
             if (tracer != null) {
                 tracer.prepare(s.procs().length); // There may be more Ps than when the tracer was made.
                 for (Processor pr : s.procs()) {
-                    place(tracer, P.ID.get(pr.pp), pr.node());
+                    TraceEvents.place(tracer, P.ID.get(pr.pp), pr.node());
                 }
             }
             boolean done = false;
@@ -142,60 +127,6 @@ public final class Tracing {
                 m.lookForTrace(m.pp());
             }
         });
-    }
-
-    /** Places the trace buffer of a P on the P's NUMA node, or on none. Called in a stopped world. */
-    static void place(@Nullable Tracer t, int p, int node) {
-        EventRing ring = t == null ? null : t.ring(p);
-        if (ring != null) {
-            ring.place(node);
-        }
-    }
-
-    /** Returns the number of the name of the place where the caller starts a goroutine; 0 for want of memory. */
-    static int site(Scheduler s, Runnable fn) {
-        Tracer t = s.tracer;
-        try {
-            return t == null ? 0 : t.names.site(fn);
-        } catch (OutOfMemoryError e) {
-            return 0;
-        }
-    }
-
-    /** Returns the event's text for the name of a thread; null when it has none, nothing is traced, or there is no memory. */
-    static byte @Nullable [] name(Scheduler s, GStack st) {
-        if (s.tracer == null) {
-            return null;
-        }
-        try {
-            String name = st.thread.getName();
-            return name.isEmpty() ? null : name.getBytes(StandardCharsets.UTF_8);
-        } catch (OutOfMemoryError e) {
-            return null;
-        }
-    }
-
-    /** Records that a goroutine was woken. The caller still owns the goroutine. */
-    static void unblocked(Scheduler s, long gp) {
-        if (s.tracer == null) {
-            return;
-        }
-        Machine m = Machine.of();
-        if (m != null && m.s == s && m.pp() != 0) {
-            if (m.trace != null) {
-                m.trace.event(Ev.UNBLOCK, 0, G.GOID.get(gp), 0);
-            }
-        } else {
-            s.traceOutside(Ev.UNBLOCK, 0, gp);
-        }
-    }
-
-    /** Records an event of the scheduler itself. */
-    static void world(Scheduler s, int kind) {
-        Tracer t = s.tracer;
-        if (t != null) {
-            t.outside(kind, 0, 0, 0);
-        }
     }
 
     /** Records the lengths of the queues. Called by sysmon. */
