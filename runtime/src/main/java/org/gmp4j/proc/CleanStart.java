@@ -57,7 +57,7 @@ final class CleanStart {
 
     /** Sets the process's state on a new thread of the runtime, which calls it before anything else. */
     static void begin() {
-        boolean _ = Inheritance.begin(Preempt.signal(), TIMER_SLACK_NANOS); // If it fails, the thread runs all the same.
+        boolean _ = Inheritance.begin(PreemptSignal.signal(), TIMER_SLACK_NANOS); // If it fails, the thread runs all the same.
     }
 
     /**

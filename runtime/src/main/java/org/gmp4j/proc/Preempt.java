@@ -4,8 +4,6 @@ package org.gmp4j.proc;
 import java.util.function.BooleanSupplier;
 
 import org.gmp4j.agent.Points;
-import org.gmp4j.ffi.NativeException;
-import org.gmp4j.ffi.Signals;
 import org.gmp4j.print.Stderr;
 import org.gmp4j.stack.Headroom;
 import org.gmp4j.struct.G;
@@ -28,20 +26,9 @@ import org.gmp4j.struct.Schedt;
  *
  * A signal ends a {@code usleep} or {@code poll} early, which user code need not expect. So no signal is sent where membarrier works.
  * Rejected: to send signals only to threads that run. The thread may fall asleep between sysmon's check and the signal, and on a busy
- * machine, where sysmon loses its CPU in between, it does.
- *
- * A request names the P's schedtick, so that another goroutine that runs there by then is left alone. m.sigtick is written before
- * m.sigreq, whose store is a release. The handler reads sigreq first, by acquire.
+ * machine, where sysmon loses its CPU in between, it does. {@link PreemptSignal} has the signal.
  */
 public final class Preempt {
-    // Values of m.sigreq, as in gmp.h.
-    private static final int SIG_PREEMPT = 1;
-    private static final int SIG_HANDOFF = 2;
-
-    /** The process's signal for preemption; 0 for none. Written by {@link #choose}, under the class's lock. */
-    private static volatile int signo;
-    /** The address of our handler for {@link #signo}. Accessed under the class's lock. */
-    private static long handler;
     private static boolean installed;
 
     private Preempt() {
@@ -66,63 +53,22 @@ public final class Preempt {
         Points.setHook(hook, hook);
     }
 
-    /**
-     * Installs the signal handler, once in a process: for SIGURG, or for a real-time signal if other code uses SIGURG. Returns false when
-     * no signal is free. If it is not SIGURG, a line on stderr says so, unless no signal is sent anyway. SIGURG is tried first because
-     * its default action is to ignore it: other code that resets a real-time signal to its default action while one of ours is pending
-     * ends the process.
-     */
-    static boolean install() {
-        synchronized (Preempt.class) {
-            if (!installed) {
-                setHook();
-                installed = true;
-                choose();
-                String problem = Points.problem();
-                if (problem != null) {
-                    Stderr.print(problem + "\n");
-                }
+    /** Sets the hook of the points and installs the signal handler, once in a process. Says on stderr what does not work. */
+    static synchronized void install() {
+        if (!installed) {
+            setHook();
+            installed = true;
+            PreemptSignal.choose();
+            String problem = Points.problem();
+            if (problem != null) {
+                Stderr.print(problem + "\n");
             }
         }
-        return signo != 0;
-    }
-
-    /**
-     * Takes another signal, as {@link #install} does, if other code has replaced our handler since. That code keeps the old signal.
-     */
-    static synchronized void follow() {
-        if (signo != 0 && Signals.handlerOf(signo) != handler) {
-            choose();
-        }
-    }
-
-    private static void choose() {
-        for (int candidate : new int[] {Signals.SIGURG, 60, 59, 58, 57}) {
-            if (Signals.installPreempt(candidate)) {
-                if (candidate != Signals.SIGURG && !Gate.possible()) { // If the gate works, no signal is sent.
-                    Stderr.print("gmp4j: SIGURG belongs to other code in this process; preempting with signal " + candidate
-                            + "\n");
-                }
-                handler = Signals.handlerOf(candidate);
-                signo = candidate;
-                return;
-            }
-        }
-        signo = 0;
-        if (Gate.possible()) {
-            return;
-        }
-        Stderr.print("gmp4j: no signal is free for preemption; goroutines yield at calls of the runtime only\n");
-    }
-
-    /** Returns the signal for preemption; 0 for none. */
-    static int signal() {
-        return signo;
     }
 
     /** Returns whether the P can be taken from a goroutine that reaches no point. */
     static boolean possible() {
-        return signo != 0 || Gate.possible();
+        return PreemptSignal.signal() != 0 || Gate.possible();
     }
 
     /**
@@ -144,7 +90,7 @@ public final class Preempt {
             return false;
         }
         G.PREEMPT.setOpaque(gp, 1);
-        return !signal || request(mp, P.SCHEDTICK.getOpaque(pp), SIG_PREEMPT);
+        return !signal || PreemptSignal.request(mp, P.SCHEDTICK.getOpaque(pp), PreemptSignal.PREEMPT);
     }
 
     /** Takes the P of {@code mp} by {@link Gate}, or if that is not possible by {@link #handoff(long, int)}. False when that failed. */
@@ -157,24 +103,7 @@ public final class Preempt {
      * whether the signal was sent. The P's status shows soon afterwards whether the thread has let it go.
      */
     public static boolean handoff(long mp, int tick) {
-        return mp != 0 && request(mp, tick, SIG_HANDOFF);
-    }
-
-    private static boolean request(long mp, int tick, int what) {
-        int tid = (int) M.PROCID.get(mp);
-        int signal = signo;
-        if (signal == 0 || tid == 0) {
-            return false;
-        }
-        M.SIGTICK.setOpaque(mp, tick);
-        M.SIGREQ.setRelease(mp, what);
-        M.SIGSENT.setOpaque(mp, M.SIGSENT.getOpaque(mp) + 1);
-        try {
-            Signals.queue(tid, signal, mp);
-            return true;
-        } catch (NativeException | OutOfMemoryError e) { // An OutOfMemoryError if there is no memory for a NativeException.
-            return false; // The thread has ended, or too many signals are pending. Sysmon's next scan tries again.
-        }
+        return mp != 0 && PreemptSignal.request(mp, tick, PreemptSignal.HANDOFF);
     }
 
     /** {@code preemptall}: requests that the goroutines on all running Ps yield. Called to stop the world. */

@@ -132,7 +132,7 @@ public final class Scheduler {
         this.realtime = new Realtime(config.realtime(), name);
         this.timers = timers;
         RetiredSched.recycle();
-        boolean _ = Preempt.install();
+        Preempt.install();
         CleanStart.hook(!config.placement().sets().isEmpty());
         placement = config.placement();
         this.monitor = monitor.apply(this);

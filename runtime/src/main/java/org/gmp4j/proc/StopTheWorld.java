@@ -149,7 +149,7 @@ final class StopTheWorld {
             if (round % SIGNAL_ROUNDS == 0) {
                 JdkThreads.pin(); // The caller's P is stopped, so a contended monitor must not unmount the goroutine.
                 try {
-                    Preempt.follow();
+                    PreemptSignal.follow();
                 } catch (OutOfMemoryError | LinkageError e) { // A LinkageError if a class of the JDK's found no memory.
                     continue; // The next check tries again. An error that left this method would leave the world stopped for ever.
                 } finally {

@@ -132,7 +132,7 @@ public final class Upkeep {
 
     /** Adapts to changes of the process's signal handlers and of its limits of CPUs. */
     public void follow() {
-        Preempt.follow();
+        PreemptSignal.follow();
         s.updateProcs();
     }
 

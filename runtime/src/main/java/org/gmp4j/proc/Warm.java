@@ -40,8 +40,9 @@ import org.gmp4j.struct.Schedt;
 final class Warm {
     /** Classes that an M, sysmon, or a goroutine inside the runtime may first need when there is no memory. */
     private static final String[] CLASSES = {"Threads", "Threads$Exit", "Newm", "JdkReady", "JdkReady$Wakeup", "Syscall",
-        "StopTheWorld", "StopTheWorld$Procs", "Inject", "Mcall", "Collected", "Preempt", "Wakep", "Park", "Outside", "Checkdead",
-        "Newproc", "Gcount", "Goexit0", "FindRunnable", "TraceEvents", "Tracing", "Recorder", "Recorder$Taken", "NamedPools"};
+        "StopTheWorld", "StopTheWorld$Procs", "Inject", "Mcall", "Collected", "Preempt", "PreemptSignal", "Wakep", "Park", "Outside",
+        "Checkdead", "Newproc", "Gcount", "Goexit0", "FindRunnable", "TraceEvents", "Tracing", "Recorder", "Recorder$Taken",
+        "NamedPools"};
 
     /** The policies that an M or sysmon may first ask when there is no memory. */
     private static final String[] POLICIES = {"Pacing", "Slice", "Spin", "Steal", "Turns"};

@@ -40,8 +40,8 @@ class CopiesTest {
                     while (!ran.get()) { // Only a signal helps.
                         Thread.onSpinWait();
                     }
-                    if (Preempt.signal() != Signals.SIGURG) {
-                        System.out.println("another signal: " + Preempt.signal());
+                    if (PreemptSignal.signal() != Signals.SIGURG) {
+                        System.out.println("another signal: " + PreemptSignal.signal());
                     }
                     Go.gosched(); // It was told to yield, and would at the next call.
                     AtomicBoolean ranToo = new AtomicBoolean();
