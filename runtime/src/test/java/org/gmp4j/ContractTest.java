@@ -45,7 +45,7 @@ class ContractTest {
             "Cancellation#await", "Cancellation#awaitSweep", // Another thread is in the middle of the same cancel.
             "WebServer#start", "WebServer#shared", // Joins its thread when it could not listen.
             "Settings#start", "Settings#startServed", // Closes a scheduler that could not start.
-            "Closing#awaitMs", // For the Ms of a scheduler without goroutines, which end by themselves.
+            "Closing#joinMs", // For the Ms of a scheduler without goroutines, which end by themselves.
             "DefaultGmp#make", "DefaultGmp#makeIfWanted", // Closes it when its scheduler could not start.
             "Mutex#withLock", "Mutex#with"); // Inside the runtime for some instructions; of Mutex's own see below.
 

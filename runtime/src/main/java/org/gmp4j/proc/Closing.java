@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.proc;
 
-import java.lang.invoke.VarHandle;
-import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
 
 import org.gmp4j.ffi.gmp.m;
@@ -16,7 +13,6 @@ import org.gmp4j.struct.M;
 import org.gmp4j.struct.Mem;
 import org.gmp4j.struct.RetiredSched;
 import org.gmp4j.struct.Schedt;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The end of a scheduler, in steps:
@@ -31,20 +27,10 @@ import org.jspecify.annotations.Nullable;
  * <p>One thread at a time does the steps from the second on. If it finds no memory for a step it has changed nothing, and the next
  * call of {@link #close} goes on with that step.
  */
-final class Closing {
+public final class Closing extends ClosingNotes {
     /** The time between two checks of {@link #close} whether any goroutine is left, in ns. */
     private static final long DRAIN_LOOK = 10_000_000;
 
-    private final Scheduler s;
-    /** A permit for each M whose thread is about to end. */
-    private final Semaphore exited = new Semaphore(0);
-    /** The number of threads that read the structs: see {@link #beginReading}. */
-    private final AtomicInteger readers = new AtomicInteger();
-    /** A thread that has to end before the structs are recycled; null for none. */
-    private volatile @Nullable Thread before;
-    /** The monitor at which {@link #close} waits until no goroutine is left. */
-    private final Object drained = new Object();
-    private volatile boolean mayBeDrained;
     /** Held by the thread that does the last steps. It guards the fields below, which say which steps are done. */
     private final ReentrantLock ending = new ReentrantLock();
     private boolean ended;
@@ -52,35 +38,6 @@ final class Closing {
     private int machinesLeft;
     private int procsLeft;
     private boolean given;
-
-    Closing(Scheduler s) {
-        this.s = s;
-    }
-
-    /** Notes that a goroutine has ended while the scheduler is closing, as it may have been the last. Called by goexit0. */
-    void exitedWhileClosing() {
-        VarHandle.fullFence(); // If two goroutines end at once on two Ps, at least one of them must see the other's count.
-        if (Gcount.gcount(s) == 0) {
-            mayBeDrained = true;
-            Note.ring(Schedt.sysmonnoteAddress(s.sched)); // Sysmon wakes the closing thread, as the notify may park its caller.
-        }
-    }
-
-    /** Returns whether there may be no goroutine left, so that a thread that may block has to call {@link #signalDrained}. */
-    boolean mayBeDrained() {
-        return mayBeDrained;
-    }
-
-    /** Wakes the threads that wait in {@link #close}. Called by sysmon. */
-    void signalDrained() {
-        if (!mayBeDrained) {
-            return;
-        }
-        mayBeDrained = false;
-        synchronized (drained) {
-            drained.notifyAll();
-        }
-    }
 
     /**
      * Refuses new goroutines from outside, waits until the living ones have ended, and then ends the Ms.
@@ -91,7 +48,11 @@ final class Closing {
      * @throws IllegalStateException on sysmon, which may run a hook of the user's
      * @throws OutOfMemoryError when there is no memory for a step of the end; the next close goes on with that step
      */
-    boolean close(long nanos) throws InterruptedException {
+    public static boolean close(Scheduler s, long nanos) throws InterruptedException {
+        return ((Closing) s.closing).begin(s, nanos);
+    }
+
+    private boolean begin(Scheduler s, long nanos) throws InterruptedException {
         if (s.monitor().isCurrent()) {
             throw new IllegalStateException("close was called on the thread that watches the scheduler, which it would wait for");
         }
@@ -105,7 +66,7 @@ final class Closing {
         SchedLock.unlock(s.sched);
         GStack.exit(caller);
         if (stopped) {
-            return stop(nanos, end); // Another close may be under way, or may have failed for want of memory.
+            return stop(s, nanos, end); // Another close may be under way, or may have failed for want of memory.
         }
         Exiters exiters = Exiters.ofShutdown(s.slots);
         for (;;) {
@@ -125,7 +86,7 @@ final class Closing {
                 return false;
             }
         }
-        return stop(nanos, end);
+        return stop(s, nanos, end);
     }
 
     /**
@@ -133,7 +94,7 @@ final class Closing {
      *
      * @return whether the scheduler has ended; false when another thread is ending it and the time is up
      */
-    private boolean stop(long nanos, long end) throws InterruptedException {
+    private boolean stop(Scheduler s, long nanos, long end) throws InterruptedException {
         if (!ending.tryLock()) { // An interrupt does not end tryLock.
             if (nanos < 0) {
                 ending.lockInterruptibly();
@@ -141,7 +102,7 @@ final class Closing {
                 return false;
             }
         }
-        endOnce();
+        endOnce(s);
         return true;
     }
 
@@ -149,11 +110,15 @@ final class Closing {
      * Waits until none of the scheduler's Ms runs any more. Called once {@link Scheduler#isStopped} returns true. It does not wait for
      * sysmon, which may be the caller, or may wait for the caller.
      */
-    void awaitMs() {
+    public static void awaitMs(Scheduler s) {
+        ((Closing) s.closing).joinMs(s);
+    }
+
+    private void joinMs(Scheduler s) {
         while (!exits) {
             if (ending.tryLock()) {
                 try {
-                    endMs();
+                    endMs(s);
                 } finally {
                     ending.unlock();
                 }
@@ -164,10 +129,10 @@ final class Closing {
     }
 
     /** Ends the scheduler if that is not done. Called with the lock {@link #ending}, which it releases. */
-    private void endOnce() {
+    private void endOnce(Scheduler s) {
         try {
             if (!ended) {
-                end();
+                end(s);
                 ended = true;
             }
         } finally {
@@ -179,8 +144,8 @@ final class Closing {
      * Ends all Ms and sysmon, and recycles the structs, except schedt, which is recycled later. A step that fails for want of memory has
      * changed nothing, and a step that is done is not done again.
      */
-    private void end() {
-        endMs();
+    private void end(Scheduler s) {
+        endMs(s);
         s.spare.letGo();
         joinUninterruptibly(s.monitor().stop());
         while (readers.get() != 0) {
@@ -224,10 +189,10 @@ final class Closing {
     }
 
     /** Ends all Ms, once. Afterwards no thread writes the words that only Ms write. */
-    private void endMs() {
+    private void endMs(Scheduler s) {
         if (!exits) {
-            int count = stopMs();
-            for (long mp = idle(); mp != 0; mp = idle()) {
+            int count = stopMs(s);
+            for (long mp = idle(s); mp != 0; mp = idle(s)) {
                 Note.wakeup(M.parkAddress(mp)); // nextp is 0, so the M ends.
             }
             s.netpoll.wake(s);
@@ -237,7 +202,7 @@ final class Closing {
     }
 
     /** Makes Ms end from now on. Returns how many threads have ended or will end. */
-    private int stopMs() {
+    private static int stopMs(Scheduler s) {
         StopTheWorld.acquire(); // Ensures that the world is not stopped, and will not be stopped again.
         SchedLock.lock(s.sched);
         Schedt.CLOSING.setVolatile(s.sched, Scheduler.STOPPED);
@@ -247,7 +212,7 @@ final class Closing {
         return count;
     }
 
-    private long idle() {
+    private static long idle(Scheduler s) {
         SchedLock.lock(s.sched);
         long mp = Idle.mget(s.sched);
         SchedLock.unlock(s.sched);
@@ -266,37 +231,5 @@ final class Closing {
         if (interrupted) {
             Thread.currentThread().interrupt();
         }
-    }
-
-    /**
-     * Begins to read the structs, which are not recycled until {@link #endReading}. Called from any thread. The reader counts itself and
-     * then reads whether the scheduler has stopped. The closing thread stops the scheduler and then reads the count. So one of the two
-     * sees the other.
-     *
-     * @return false when the scheduler has ended; then the caller must neither read nor call endReading
-     */
-    boolean beginReading() {
-        readers.incrementAndGet();
-        if (s.isStopped()) {
-            readers.decrementAndGet();
-            return false;
-        }
-        return true;
-    }
-
-    /** Ends {@link #beginReading}. */
-    void endReading() {
-        readers.decrementAndGet();
-    }
-
-    /** Registers a thread that reads the structs. It is interrupted, and waited for, before they are recycled. */
-    void endFirst(Thread t) {
-        before = t;
-    }
-
-    /** Notes that the calling thread of an M is about to end. */
-    void mexited(Machine m) {
-        M.EXITED.set(m.mp, 1);
-        exited.release();
     }
 }

@@ -109,7 +109,8 @@ public final class Scheduler {
     final PollerAbsence pollerAbsence = new PollerAbsence();
     private final Monitor monitor;
     final Reports reports;
-    private final Closing closing = new Closing(this);
+    /** Notes for the thread that closes the scheduler. */
+    final ClosingNotes closing = new Closing();
     /**
      * The time, by nanoTime, from which sysmon has paid for its last use of the CPU, so that the kernel runs it as soon as it is woken
      * from its light sleep. Sysmon writes it before the volatile store of sysmonwait that says that it sleeps lightly. {@link
@@ -520,7 +521,7 @@ public final class Scheduler {
      * @return false when the scheduler has ended; then the caller must neither read nor call endReading
      */
     public boolean beginReading() {
-        return closing.beginReading();
+        return closing.beginReading(this);
     }
 
     /** Ends {@link #beginReading}. */
@@ -563,7 +564,7 @@ public final class Scheduler {
 
     /** Notes that a goroutine has ended while the scheduler is closing, as it may have been the last. Called by goexit0. */
     void exitedWhileClosing() {
-        closing.exitedWhileClosing();
+        closing.exitedWhileClosing(this);
     }
 
     /** Returns whether there may be no goroutine left, so that a thread that may block has to call {@link #signalDrained}. */
@@ -586,12 +587,12 @@ public final class Scheduler {
      * @throws OutOfMemoryError when there is no memory for a step of the end; the next close goes on with that step
      */
     public boolean close(long nanos) throws InterruptedException {
-        return closing.close(nanos);
+        return Closing.close(this, nanos);
     }
 
     /** Waits until none of its Ms runs any more. Called from any thread once {@link #isStopped} returns true. */
     public void awaitMs() {
-        closing.awaitMs();
+        Closing.awaitMs(this);
     }
 
     /** Returns whether no goroutine is left and none can be started, as {@link #close} has ended or is about to. */
