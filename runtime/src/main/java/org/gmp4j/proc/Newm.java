@@ -27,9 +27,9 @@ final class Newm {
      * process.
      */
     static void newm(Scheduler s, long pp, boolean spinning) {
-        String why = s.shortage.lasts() ? null : tryNewm(s, pp, spinning);
+        String why = Shortage.lasts(s) ? null : tryNewm(s, pp, spinning);
         if (why != STARTED) {
-            s.shortage.without(pp, spinning, why);
+            Shortage.without(s, pp, spinning, why);
         }
     }
 

@@ -102,7 +102,8 @@ public final class Scheduler {
     long stopTook;
     @Nullable Object stopEvent;
     final Realtime realtime;
-    final Shortage shortage = new Shortage(this);
+    /** The reason why no M could be made; null when the last attempt succeeded. Set by the thread that tried, cleared by sysmon only. */
+    volatile @Nullable String shortage;
     final SpareThreads spare;
     final UnfinishedSwitches leftovers = new UnfinishedSwitches();
     final Collected collected = new Collected(this);

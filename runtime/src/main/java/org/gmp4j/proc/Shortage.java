@@ -3,55 +3,31 @@ package org.gmp4j.proc;
 
 import org.gmp4j.lock.Note;
 import org.gmp4j.lock.SchedLock;
-import org.gmp4j.print.Stderr;
 import org.gmp4j.queue.GlobalRunq;
 import org.gmp4j.queue.Idle;
 import org.gmp4j.queue.Runq;
-import org.gmp4j.struct.G;
 import org.gmp4j.struct.M;
-import org.gmp4j.struct.P;
 import org.gmp4j.struct.Schedt;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The treatment of a P for which an M is needed and none can be made, because the heap is full, the system gives no thread, or there
  * are {@code maxThreads} Ms. The P goes idle, and its work waits for an M. Any M that runs finds the work when it next searches. Sysmon
- * tries again to make an M after {@link #FIRST_WAIT}, and each time doubles the interval, up to {@link #LONGEST_WAIT}. Until sysmon
- * tries, no other thread does: with a full heap each attempt costs a collection or two, and without threads HotSpot prints two lines on
- * stdout each time.
+ * tries again to make an M ({@link ShortageRetry}). Until sysmon tries, no other thread does: with a full heap each attempt costs a
+ * collection or two, and without threads HotSpot prints two lines on stdout each time.
  *
  * <p>No work is forgotten. {@link #without} runs under sched.lock, and takes an M that has put itself on the idle list before. An M
  * that does so later sees that the P is idle, that no spinner is counted for it, and that the work of its ring is in the global queue,
  * and takes that work ({@link Wakep}, steps 3 and 4). An M that sleeps in the poller is woken. Work that a submitter left to the spinner
  * which could not be made waits for sysmon's next attempt.
- *
- * <p>All Ms may be asleep for goroutines that are locked to them. Such an M needs no thread, only a P and a waker of its goroutine. So
- * sysmon runs the timers that no M has run, and hands Ps to those Ms.
  */
 final class Shortage {
-    private static final long FIRST_WAIT = 10_000_000;
-    private static final long LONGEST_WAIT = 1_000_000_000;
-    private static final long TELL_NANOS = 60_000_000_000L;
-    /** A timer that has been due for this long, in ns, has no M that would run it. */
-    private static final long LATE_TIMER = 10_000_000;
-
-    private final Scheduler s;
-    /** The reason why the last attempt failed; null when it succeeded. Set by the thread that tried, cleared by sysmon only. */
-    private volatile @Nullable String why;
-    /** When sysmon last tried, by nanoTime. This and the next two are accessed by sysmon only. */
-    private long tried;
-    /** How long sysmon waits before it tries again. */
-    private long wait = FIRST_WAIT;
-    /** When sysmon last printed a line. */
-    private long told = System.nanoTime() - TELL_NANOS;
-
-    Shortage(Scheduler s) {
-        this.s = s;
+    private Shortage() {
     }
 
     /** Returns whether the last attempt to make an M failed. */
-    boolean lasts() {
-        return why != null;
+    static boolean lasts(Scheduler s) {
+        return s.shortage != null;
     }
 
     /**
@@ -60,7 +36,7 @@ final class Shortage {
      * @param pp a P of the caller's, idle and in no list
      * @param reason why no M could be made; null to keep the last reason
      */
-    void without(long pp, boolean spinning, @Nullable String reason) {
+    static void without(Scheduler s, long pp, boolean spinning, @Nullable String reason) {
         long sched = s.sched;
         SchedLock.lock(sched);
         if (Schedt.CLOSING.getAcquire(sched) == Scheduler.STOPPED) {
@@ -85,7 +61,7 @@ final class Shortage {
             Idle.pidleput(sched, pp, System.nanoTime());
         }
         if (reason != null) {
-            why = reason;
+            s.shortage = reason;
         }
         SchedLock.unlock(sched);
         if (Schedt.LASTPOLL.getVolatile(sched) == 0) {
@@ -93,92 +69,6 @@ final class Shortage {
         }
         if (Schedt.SYSMONWAIT.getAcquire(sched) != 0) {
             Note.ring(Schedt.sysmonnoteAddress(sched));
-        }
-    }
-
-    /** Tries again to make an M, if one is needed and it is time. Called by sysmon. */
-    void look(long now) {
-        String reason = why;
-        if (reason == null) {
-            return;
-        }
-        if (anyLateTimer(now)) {
-            runTimers(now);
-            startLocked();
-        }
-        if (now - tried < wait) {
-            return;
-        }
-        tried = now;
-        if (now - told >= TELL_NANOS) {
-            told = now;
-            Stderr.tryPrint("gmp4j: ", s.name, " has no thread for what is ready to run, which waits: ", reason);
-        }
-        why = null; // From now on other threads may try as well.
-        startLocked();
-        Wakep.wakepForWork(s);
-        wait = why == null ? FIRST_WAIT : Math.min(2 * wait, LONGEST_WAIT);
-    }
-
-    private boolean anyLateTimer(long now) {
-        for (Processor pr : s.procs()) {
-            long when = P.TIMER0WHEN.getAcquire(pr.pp);
-            if (when != 0 && now - when > LATE_TIMER) {
-                return true;
-            }
-        }
-        return false;
-    }
-
-    /** Runs all due timers, if there is an idle P for it. Goroutines that they ready go to the global queue, as sysmon is no M. */
-    private void runTimers(long now) {
-        long sched = s.sched;
-        SchedLock.lock(sched);
-        long pp = Schedt.GCWAITING.getAcquire(sched) == 0 ? Idle.pidleget(sched, now) : 0;
-        SchedLock.unlock(sched);
-        if (pp == 0) {
-            return;
-        }
-        s.waitsForOutside(1); // Between its timer and a queue a goroutine is in neither, and checkdead would take it for asleep.
-        try {
-            for (Processor pr : s.procs()) {
-                boolean _ = s.timers.check(pp, pr.pp);
-                long when = P.TIMER0WHEN.getAcquire(pr.pp);
-                if (when != 0) { // A timer may have been put back for want of memory, after the P had become idle without timers.
-                    Idle.timerPutBack(sched, pr.pp);
-                    s.wakeNetPoller(when);
-                }
-            }
-        } finally {
-            s.waitsForOutside(-1);
-            SchedLock.lock(sched);
-            if (Schedt.GCWAITING.getAcquire(sched) != 0) {
-                StopTheWorld.stopped(s, pp);
-            } else {
-                Idle.pidleput(sched, pp, now);
-            }
-            SchedLock.unlock(sched);
-        }
-    }
-
-    /** Hands a P to an M whose locked goroutine is in the global queue, as all other Ms may be blocked. It needs no new thread. */
-    private void startLocked() {
-        long sched = s.sched;
-        long found = 0;
-        long pp = 0;
-        SchedLock.lock(sched);
-        if (Schedt.GCWAITING.getAcquire(sched) == 0 && Schedt.PIDLE.get(sched) != 0) {
-            found = GlobalRunq.popLocked(sched);
-            if (found != 0) {
-                pp = Idle.pidleget(sched, System.nanoTime());
-                Schedt.NMIDLELOCKED.set(sched, Schedt.NMIDLELOCKED.get(sched) - 1);
-            }
-        }
-        SchedLock.unlock(sched);
-        if (found != 0) {
-            long mp = G.LOCKEDM.get(found);
-            M.NEXTP.set(mp, pp); // As in startlockedm.
-            Note.wakeup(M.parkAddress(mp));
         }
     }
 }

@@ -14,6 +14,7 @@ import org.gmp4j.struct.Schedt;
 public final class Upkeep {
     private final Scheduler s;
     private final Checkdead checkdead;
+    private final ShortageRetry shortage;
     /** Made with the scheduler, because an OutOfMemoryError still reaches the caller that makes the scheduler then. */
     private final Deferred.Drainer drainer;
 
@@ -21,6 +22,7 @@ public final class Upkeep {
     public Upkeep(Scheduler s) {
         this.s = s;
         checkdead = new Checkdead(s);
+        shortage = new ShortageRetry(s);
         drainer = new Deferred.Drainer(s);
     }
 
@@ -79,7 +81,7 @@ public final class Upkeep {
 
     /** Tries again to make an M that is needed, if it is time. */
     public void shortage(long now) {
-        s.shortage.look(now);
+        shortage.look(now);
     }
 
     /** Records the lengths of the queues, if the tracer is on. */
@@ -89,7 +91,7 @@ public final class Upkeep {
 
     /** Returns whether an M is needed and could not be made. */
     public boolean shortageLasts() {
-        return s.shortage.lasts();
+        return Shortage.lasts(s);
     }
 
     /** {@code checkdead}: reports when all goroutines are asleep for good. */

@@ -39,7 +39,7 @@ import org.gmp4j.struct.Schedt;
  */
 final class Warm {
     /** Classes that an M, sysmon, or a goroutine inside the runtime may first need when there is no memory. */
-    private static final String[] CLASSES = {"Threads", "Threads$Exit", "Newm", "JdkReady", "JdkReady$Wakeup", "Syscall",
+    private static final String[] CLASSES = {"Threads", "Threads$Exit", "Newm", "Shortage", "JdkReady", "JdkReady$Wakeup", "Syscall",
         "StopTheWorld", "StopTheWorld$Procs", "Inject", "Mcall", "Collected", "Preempt", "PreemptSignal", "Wakep", "Park", "Outside",
         "Checkdead", "Newproc", "Gcount", "Goexit0", "FindRunnable", "TraceEvents", "Tracing", "Recorder", "Recorder$Taken",
         "NamedPools"};

@@ -40,7 +40,7 @@ public final class TimerHeaps implements Timers {
 
         /**
          * Sets the P's timer bit, and wakes the poller. Called by an M that may hold another P, as this P may have become idle while the
-         * heap was empty. Sysmon, which is no M, does this by itself ({@code proc.Shortage}).
+         * heap was empty. Sysmon, which is no M, does this by itself ({@code proc.ShortageRetry}).
          */
         @Override
         void cameBack(long when) {

@@ -36,7 +36,7 @@ final class LastThreadProgram {
             }));
         }
         Scheduler s = LiveSchedulers.all()[0];
-        while (!s.shortage.lasts()) {
+        while (!Shortage.lasts(s)) {
             Thread.sleep(10);
         }
         System.out.println("Ms " + (s.mcount() > THREADS / 2));
