@@ -13,7 +13,7 @@ import org.gmp4j.struct.Schedt;
  */
 public final class Upkeep {
     private final Scheduler s;
-    private final Checkdead checkdead;
+    private final DeadlockSearch deadlocks;
     private final ShortageRetry shortage;
     /** Made with the scheduler, because an OutOfMemoryError still reaches the caller that makes the scheduler then. */
     private final Deferred.Drainer drainer;
@@ -21,7 +21,7 @@ public final class Upkeep {
     /** Makes the upkeep of one scheduler, which may not be complete yet. */
     public Upkeep(Scheduler s) {
         this.s = s;
-        checkdead = new Checkdead(s);
+        deadlocks = new DeadlockSearch(s);
         shortage = new ShortageRetry(s);
         drainer = new Deferred.Drainer(s);
     }
@@ -96,12 +96,12 @@ public final class Upkeep {
 
     /** {@code checkdead}: reports when all goroutines are asleep for good. */
     public void checkdead(long now) {
-        checkdead.look(now);
+        deadlocks.look(now);
     }
 
     /** Returns whether {@link #checkdead} must be called again though nothing runs: a bystander may end without waking sysmon. */
     public boolean deadlockIsHeldBack() {
-        return checkdead.isHeldBack();
+        return deadlocks.isHeldBack();
     }
 
     /** Returns the time in ns until the next search for bystanders; 0 or less when it is due, or no report is held back. */
