@@ -11,6 +11,7 @@ import java.util.stream.Stream;
 
 import org.gmp4j.config.Quantum;
 import org.gmp4j.proc.Scheduler;
+import org.gmp4j.proc.StopTheWorld;
 
 /** The settings of a scheduler that can be changed while it runs, by {@code GmpMXBean.set}. {@link Setting} lists them. Thread-safe. */
 final class Adjustments implements Function<List<String>, String> {
@@ -32,7 +33,7 @@ final class Adjustments implements Function<List<String>, String> {
                     throw new IllegalArgumentException("use " + possible);
                 }
                 return () -> {
-                    int _ = s.setProcs(n);
+                    int _ = StopTheWorld.setProcs(s, n);
                 };
             }
 

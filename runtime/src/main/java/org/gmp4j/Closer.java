@@ -4,6 +4,7 @@ package org.gmp4j;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 
+import org.gmp4j.proc.Closing;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Scheduler;
 import org.gmp4j.stack.JdkThreads;
@@ -52,7 +53,7 @@ final class Closer implements Runnable {
     }
 
     private boolean closed(long nanos) throws InterruptedException {
-        boolean closed = s.close(nanos);
+        boolean closed = Closing.close(s, nanos);
         if (closed && diagnosis != null) {
             diagnosis.end();
         }

@@ -24,7 +24,9 @@ import org.gmp4j.metrics.Metrics;
 import org.gmp4j.metrics.MetricsServer;
 import org.gmp4j.metrics.Profile;
 import org.gmp4j.proc.GStack;
+import org.gmp4j.proc.Newproc;
 import org.gmp4j.proc.Scheduler;
+import org.gmp4j.proc.StopTheWorld;
 import org.gmp4j.report.Traceback;
 import org.gmp4j.timer.RuntimeTimer;
 import org.gmp4j.wait.Limits;
@@ -288,7 +290,7 @@ public final class Gmp implements Executor, AutoCloseable {
      * @throws IllegalStateException after {@link #close}
      */
     public void go(Runnable fn) {
-        s.go(Objects.requireNonNull(fn, "go of nil func value"));
+        Newproc.newproc(s, Objects.requireNonNull(fn, "go of nil func value"));
     }
 
     /**
@@ -398,7 +400,7 @@ public final class Gmp implements Executor, AutoCloseable {
 
     private <T> @Nullable T outcome(Outcome<T> o) {
         GStack.checkAll(); // Once the goroutine has started, this call must wait for it.
-        s.go(o);
+        Newproc.newproc(s, o);
         return o.get();
     }
 
@@ -456,7 +458,7 @@ public final class Gmp implements Executor, AutoCloseable {
      * @throws IllegalArgumentException when {@code n} is out of range
      */
     public int setProcs(int n) {
-        return s.setProcs(Procs.check(n));
+        return StopTheWorld.setProcs(s, Procs.check(n));
     }
 
     /** Returns the number of goroutines that live. */

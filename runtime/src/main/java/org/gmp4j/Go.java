@@ -7,7 +7,9 @@ import java.util.concurrent.Callable;
 
 import org.gmp4j.proc.Bubble;
 import org.gmp4j.proc.GStack;
+import org.gmp4j.proc.Newproc;
 import org.gmp4j.proc.Park;
+import org.gmp4j.proc.StopTheWorld;
 import org.gmp4j.proc.Syscall;
 import org.gmp4j.stack.Goexit;
 import org.gmp4j.struct.G;
@@ -53,13 +55,13 @@ public final class Go {
         GStack st = self("go");
         Bubble b = st.bubble();
         if (b == null) {
-            st.scheduler().go(fn);
+            Newproc.newproc(st.scheduler(), fn);
             return;
         }
         Runnable member = b.wrap(fn);
         boolean started = false;
         try {
-            st.scheduler().go(member);
+            Newproc.newproc(st.scheduler(), member);
             started = true;
         } finally {
             if (!started) {
@@ -197,7 +199,7 @@ public final class Go {
      */
     public static int gomaxprocs(int n) {
         var s = self("gomaxprocs").scheduler();
-        return n < 1 ? s.gomaxprocs() : s.setProcs(Procs.check(n));
+        return n < 1 ? s.gomaxprocs() : StopTheWorld.setProcs(s, Procs.check(n));
     }
 
     /** Returns how many goroutines of this goroutine's scheduler live. */

@@ -8,7 +8,10 @@ import java.util.concurrent.atomic.AtomicLong;
 
 import org.gmp4j.proc.Awaited;
 import org.gmp4j.proc.GStack;
+import org.gmp4j.proc.GoroutineExit;
+import org.gmp4j.proc.Newproc;
 import org.gmp4j.proc.Scheduler;
+import org.gmp4j.proc.Stacks;
 import org.gmp4j.stack.EndLatch;
 import org.gmp4j.stack.Goexit;
 import org.jspecify.annotations.Nullable;
@@ -31,7 +34,7 @@ final class Program {
             return;
         }
         Main m = new Main(s, main);
-        s.go(m);
+        Newproc.newproc(s, m);
         m.returned.await();
     }
 
@@ -64,6 +67,7 @@ final class Program {
             } else if (end != null) {
                 GStack.mine().report(end);
             } else {
+                GoroutineExit.letPanicsEnd(GStack.mine());
                 s.setMainReturned();
                 returned.open();
             }
@@ -87,7 +91,7 @@ final class Program {
     record Threads(Scheduler s, @Nullable String prefix, @Nullable AtomicLong number) implements ThreadFactory {
         @Override
         public Thread newThread(Runnable task) {
-            Thread t = s.newThread(Objects.requireNonNull(task));
+            Thread t = Stacks.newThread(s, Objects.requireNonNull(task));
             if (prefix != null && number != null) {
                 t.setName(prefix + number.getAndIncrement());
             }

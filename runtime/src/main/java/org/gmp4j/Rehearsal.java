@@ -20,9 +20,12 @@ import org.gmp4j.config.Placement;
 import org.gmp4j.context.Context;
 import org.gmp4j.context.ContextException;
 import org.gmp4j.netpoll.Netpoller;
+import org.gmp4j.proc.Closing;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Outside;
+import org.gmp4j.proc.Schedinit;
 import org.gmp4j.proc.Scheduler;
+import org.gmp4j.proc.Warm;
 import org.gmp4j.report.Report;
 import org.gmp4j.stack.JdkThreads;
 import org.gmp4j.sync.Cond;
@@ -107,9 +110,11 @@ final class Rehearsal {
     }
 
     private void run(boolean program) {
-        Scheduler s = Scheduler.rehearsal(new Config(1, null, Placement.NONE, StealOrder.UNIFORM, false, 0, QUANTUM_NANOS, QUANTUM_NANOS,
-                Integer.MAX_VALUE, -1, MAX_STACK, new Failures(this), false, program, 0, DebugVars.parse("")), new TimerHeaps(),
-                new Netpoller(), Sysmon.MAKER, Report.ALL);
+        Report.ALL.prepare();
+        Warm.once();
+        Config config = new Config(1, null, Placement.NONE, StealOrder.UNIFORM, false, 0, QUANTUM_NANOS, QUANTUM_NANOS, Integer.MAX_VALUE,
+                -1, MAX_STACK, new Failures(this), false, program, 0, DebugVars.parse(""));
+        Scheduler s = Schedinit.schedinit("gmp-rehearsal", config, new TimerHeaps(), new Netpoller(), Sysmon.MAKER, Report.ALL);
         try {
             all(new Gmp(s, null));
         } catch (Throwable t) { // It may come from a wait that ended because another part has failed.
@@ -432,7 +437,7 @@ final class Rehearsal {
                 case AWAIT -> ((CountDownLatch) on).await();
                 case JOIN -> ((Thread) on).join();
                 default -> {
-                    boolean _ = ((Scheduler) on).close(n);
+                    boolean _ = Closing.close((Scheduler) on, n);
                 }
             }
         }

@@ -19,7 +19,9 @@ import org.gmp4j.config.Config;
 import org.gmp4j.config.DebugVars;
 import org.gmp4j.config.Placement;
 import org.gmp4j.netpoll.Netpoller;
+import org.gmp4j.proc.Closing;
 import org.gmp4j.proc.GStack;
+import org.gmp4j.proc.Schedinit;
 import org.gmp4j.proc.Scheduler;
 import org.gmp4j.report.Report;
 import org.gmp4j.struct.Mem;
@@ -272,8 +274,8 @@ final class Settings implements Gmp.Builder {
         diagnosis = null;
         boolean done = false;
         try {
-            s = name == null ? Scheduler.schedinit(config, new TimerHeaps(), new Netpoller(), Sysmon.MAKER, Report.ALL)
-                    : Scheduler.schedinit(name, config, new TimerHeaps(), new Netpoller(), Sysmon.MAKER, Report.ALL);
+            s = name == null ? Schedinit.schedinit(config, new TimerHeaps(), new Netpoller(), Sysmon.MAKER, Report.ALL)
+                    : Schedinit.schedinit(name, config, new TimerHeaps(), new Netpoller(), Sysmon.MAKER, Report.ALL);
             diagnosis = new Diagnosis(s, served);
             diagnosis.begin();
             Consumer<Gmp.Stall> told = stalled; // The builder's next scheduler may have another callback.
@@ -302,7 +304,7 @@ final class Settings implements Gmp.Builder {
             }
         } finally {
             try {
-                boolean _ = s == null || s.close(0);
+                boolean _ = s == null || Closing.close(s, 0);
             } catch (InterruptedException interrupted) {
                 Thread.currentThread().interrupt();
             }

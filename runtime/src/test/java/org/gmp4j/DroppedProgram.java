@@ -19,6 +19,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.gmp4j.check.Invariants;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Scheduler;
+import org.gmp4j.proc.StopTheWorld;
 
 /**
  * Virtual threads of the default scheduler to which the program has no reference. Each argument is a case; how many goroutines there are
@@ -178,7 +179,7 @@ final class DroppedProgram {
                 .filter(g -> g.frames().stream().anyMatch(f -> f.getMethodName().equals("await"))).mapToInt(g -> g.count()).max().orElse(0);
         Scheduler s = scheduler();
         AtomicReference<List<String>> broken = new AtomicReference<>();
-        s.withWorldStopped(() -> broken.set(Invariants.check(s)));
+        StopTheWorld.withWorldStopped(s, () -> broken.set(Invariants.check(s)));
         latch.countDown();
         return waiting + " " + seen + " " + counted + " " + broken + " " + wentOn(FEW) + " " + left(before);
     }

@@ -13,7 +13,9 @@ import org.gmp4j.config.Placement;
 import org.gmp4j.ffi.gmp.g;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Netpoll;
+import org.gmp4j.proc.Newproc;
 import org.gmp4j.proc.Park;
+import org.gmp4j.proc.Schedinit;
 import org.gmp4j.proc.Scheduler;
 import org.gmp4j.report.Report;
 import org.gmp4j.struct.GStatus;
@@ -74,12 +76,12 @@ class FatalTest {
         }
 
         private static void threadExhaustion() {
-            Scheduler s = Scheduler.schedinit(new Config(1, null, Placement.NONE, org.gmp4j.affinity.StealOrder.UNIFORM, false,
+            Scheduler s = Schedinit.schedinit(new Config(1, null, Placement.NONE, org.gmp4j.affinity.StealOrder.UNIFORM, false,
                     0, 10_000_000, 10_000_000, 5, -1, 1 << 20, null, true, true, 0, DebugVars.parse(null)),
                     new TimerHeaps(), Netpoll.NONE, Sysmon::new, Report.ALL);
             Chan<Integer> c = Chan.make();
             for (int i = 0; i < 10; i++) {
-                s.go(() -> PinningCall.run(c::recv));
+                Newproc.newproc(s, () -> PinningCall.run(c::recv));
             }
             LockSupport.park();
         }

@@ -20,6 +20,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.gmp4j.check.Invariants;
 import org.gmp4j.ffi.OsThread;
 import org.gmp4j.proc.Scheduler;
+import org.gmp4j.proc.StopTheWorld;
 import org.gmp4j.sync.WaitGroup;
 import org.gmp4j.testing.Stress;
 import org.gmp4j.testing.TestGmp;
@@ -116,7 +117,7 @@ class MixTest {
         }).add("checker", () -> {
             while (!stop.get()) {
                 assertEquals(List.of(), Invariants.sample(s));
-                s.withWorldStopped(() -> assertEquals(List.of(), Invariants.check(s)));
+                StopTheWorld.withWorldStopped(s, () -> assertEquals(List.of(), Invariants.check(s)));
                 Thread.sleep(2);
             }
         });

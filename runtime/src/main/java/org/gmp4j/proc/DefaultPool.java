@@ -108,7 +108,7 @@ public abstract class DefaultPool extends ForkJoinPool {
         if (n < 1 || n > Config.MOST_PROCS) {
             throw new IllegalArgumentException("parallelism is " + n + ": use 1 to " + Config.MOST_PROCS);
         }
-        return s.setProcs(n);
+        return StopTheWorld.setProcs(s, n);
     }
 
     /** Returns the number of Ms. */

@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * Then a pooled stack calls {@link Goexit0#goexit0}. A thread with an identity returns to the JDK's code, and its M wakes the threads
  * that join it. No exception leaves this class, whatever user code threw on the way.
  */
-final class GoroutineExit {
+public final class GoroutineExit {
     /** How many times main yields to goroutines whose deferred work runs after a panic. */
     private static final int PATIENCE = 1000;
 
@@ -74,7 +74,7 @@ final class GoroutineExit {
      * work of a goroutine that panics, for example by a {@code done()}. So main yields while such work runs, at most {@link #PATIENCE}
      * times, as Go's main does. If a report is under way, this does not return: the report ends the process.
      */
-    static void letPanicsEnd(GStack st) {
+    public static void letPanicsEnd(GStack st) {
         Scheduler s = st.s;
         for (int i = 0; i < PATIENCE && s.panicDefers.get() != 0 && !s.panicking; i++) {
             Park.gosched(st);

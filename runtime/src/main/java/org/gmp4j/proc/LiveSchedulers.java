@@ -10,12 +10,11 @@ import org.gmp4j.struct.M;
 import org.gmp4j.struct.Schedt;
 import org.jspecify.annotations.Nullable;
 
-/** The schedulers of this process that are not closed. */
+/**
+ * Keeps the list of the schedulers of this process that are not closed ({@link Scheduler#live}), and wakes their threads at its end.
+ */
 public final class LiveSchedulers {
-    private static final Scheduler[] NONE = {};
     private static final LastHook LAST_HOOK = new LastHook();
-    /** Replaced under the class's monitor; read by all. */
-    private static volatile Scheduler[] list = NONE;
     /** The calls that wake the threads which serve timers and sockets of plain threads. Each is written once, under the monitor. */
     private static volatile @Nullable Runnable timers;
     private static volatile @Nullable Runnable sockets;
@@ -32,7 +31,7 @@ public final class LiveSchedulers {
     private static final class LastHook implements Runnable {
         @Override
         public void run() {
-            Scheduler[] all = list;
+            Scheduler[] all = Scheduler.live();
             int machines = 0;
             for (Scheduler s : all) {
                 machines += s.allm.machines().length;
@@ -83,17 +82,12 @@ public final class LiveSchedulers {
         hook();
     }
 
-    /** All of them, in the order of their making; not to be written to. One may be in it twice. */
-    public static Scheduler[] all() {
-        return list;
-    }
-
     static synchronized void add(Scheduler s) {
-        Scheduler[] now = list;
+        Scheduler[] now = Scheduler.live();
         s.label = label(now, s.name);
         Scheduler[] next = Arrays.copyOf(now, now.length + 1);
         next[now.length] = s;
-        list = next;
+        Scheduler.setLive(next);
         hook();
     }
 
@@ -117,7 +111,7 @@ public final class LiveSchedulers {
     /** Takes {@code s} out if it is there. Never fails: without memory for a shorter list, another scheduler is put in its place. */
     @SuppressWarnings("NullAway") // Another is there where one is put.
     static synchronized void remove(Scheduler s) {
-        Scheduler[] now = list;
+        Scheduler[] now = Scheduler.live();
         Scheduler another = null;
         int left = 0;
         for (Scheduler other : now) {
@@ -127,7 +121,7 @@ public final class LiveSchedulers {
             }
         }
         if (left == 0) {
-            list = NONE;
+            Scheduler.setLive(new Scheduler[0]);
             if (timers == null && sockets == null) {
                 JdkShutdown.removeLast(LAST_HOOK);
             }
@@ -141,7 +135,7 @@ public final class LiveSchedulers {
                     next[n++] = other;
                 }
             }
-            list = next;
+            Scheduler.setLive(next);
         } catch (OutOfMemoryError e) {
             for (int i = 0; i < now.length; i++) {
                 if (now[i] == s) {

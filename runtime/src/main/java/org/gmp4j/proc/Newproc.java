@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A fresh G is a struct and a function. It gets a stack when it first runs.
  */
-final class Newproc {
+public final class Newproc {
     /** The number of goids that a P takes at a time. */
     private static final int GOID_BATCH = 16;
 
@@ -37,7 +37,7 @@ final class Newproc {
      *
      * @throws IllegalStateException when the scheduler is closed
      */
-    static void newproc(Scheduler s, Runnable fn) {
+    public static void newproc(Scheduler s, Runnable fn) {
         int site = s.tracer == null ? 0 : TraceEvents.site(s, fn);
         String place = s.places == null ? null : place(s.places, fn);
         GStack st = GStack.enter();
@@ -77,7 +77,7 @@ final class Newproc {
      *
      * @return false when the scheduler is closing; then nothing was started
      */
-    static boolean newprocTimer(Scheduler s, Runnable fn) {
+    public static boolean newprocTimer(Scheduler s, Runnable fn) {
         // Without a check of the stack: the caller may be a cancel, which must not fail after it has cancelled some of a context's
         // children.
         GStack st = GStack.enterChecked();

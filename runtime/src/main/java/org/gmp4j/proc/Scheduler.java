@@ -6,7 +6,6 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
-import java.util.function.IntSupplier;
 
 import org.gmp4j.config.Config;
 import org.gmp4j.config.Placement;
@@ -14,10 +13,7 @@ import org.gmp4j.config.Quantum;
 import org.gmp4j.events.Names;
 import org.gmp4j.events.Tracer;
 import org.gmp4j.events.WaitProfile;
-import org.gmp4j.ffi.NativeException;
-import org.gmp4j.ffi.gmp.m;
 import org.gmp4j.ffi.gmp.schedt;
-import org.gmp4j.lock.SchedLock;
 import org.gmp4j.policy.PollerAbsence;
 import org.gmp4j.policy.Spin;
 import org.gmp4j.print.Stderr;
@@ -29,13 +25,12 @@ import org.gmp4j.struct.GSlots;
 import org.gmp4j.struct.M;
 import org.gmp4j.struct.Mem;
 import org.gmp4j.struct.P;
-import org.gmp4j.struct.RetiredSched;
 import org.gmp4j.struct.Schedt;
 import org.gmp4j.struct.Throw;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One scheduler: its {@code struct schedt} and its objects on the heap. It is made by {@link #schedinit} and ended by {@link #close}.
+ * One scheduler: its {@code struct schedt} and its objects on the heap. {@link Schedinit} makes it and {@link Closing} ends it.
  */
 public final class Scheduler {
     /** A value of {@code sched.closing}: goroutines run to their ends. */
@@ -43,9 +38,8 @@ public final class Scheduler {
     /** A value of {@code sched.closing}: Ms end. */
     static final int STOPPED = 2;
 
-    private static final AtomicInteger NAMES = new AtomicInteger();
-    /** Whether {@link Warm#up} was called in this process. Guarded by the monitor of {@code Rehearsal}, which alone calls. */
-    private static boolean warm;
+    /** The schedulers that are not closed. Replaced by {@link LiveSchedulers}, under its monitor; read by any thread. */
+    private static volatile Scheduler[] live = {};
 
     /** The struct schedt. */
     public final long sched;
@@ -111,7 +105,7 @@ public final class Scheduler {
     private final Monitor monitor;
     final Reports reports;
     /** Notes for the thread that closes the scheduler. */
-    final ClosingNotes closing = new Closing();
+    final ClosingNotes closing;
     /**
      * The time, by nanoTime, from which sysmon has paid for its last use of the CPU, so that the kernel runs it as soon as it is woken
      * from its light sleep. Sysmon writes it before the volatile store of sysmonwait that says that it sleeps lightly. {@link
@@ -124,7 +118,9 @@ public final class Scheduler {
     /** Set while a thread takes a P by its {@link Gate}, which at most one thread does at a time. */
     final AtomicBoolean taker = new AtomicBoolean();
 
-    private Scheduler(String name, Config config, Timers timers, Netpoll netpoll, Function<Scheduler, Monitor> monitor, Reports reports) {
+    Scheduler(String name, Config config, Timers timers, Netpoll netpoll, Function<Scheduler, Monitor> monitor, Reports reports,
+            ClosingNotes closing) {
+        this.closing = closing;
         this.reports = reports;
         this.config = config;
         this.quantum = new Quantum(config.leastQuantumNanos(), config.quantumNanos());
@@ -133,9 +129,6 @@ public final class Scheduler {
         this.name = name;
         this.realtime = new Realtime(config.realtime(), name);
         this.timers = timers;
-        RetiredSched.recycle();
-        Preempt.install();
-        CleanStart.hook(!config.placement().sets().isEmpty());
         placement = config.placement();
         this.monitor = monitor.apply(this);
         this.sched = Mem.alloc(schedt.layout(), 1);
@@ -152,72 +145,6 @@ public final class Scheduler {
         }
     }
 
-    /**
-     * {@code schedinit}: makes a scheduler whose Ps are idle and which has no M yet.
-     *
-     * @param monitor makes the scheduler's monitor; called before the scheduler is complete
-     * @throws OutOfMemoryError when there is no memory for the scheduler, or no thread for its sysmon; then all of it has been undone
-     */
-    public static Scheduler schedinit(Config config, Timers timers, Netpoll netpoll, Function<Scheduler, Monitor> monitor,
-            Reports reports) {
-        return schedinit("gmp" + NAMES.getAndIncrement(), config, timers, netpoll, monitor, reports);
-    }
-
-    /** Makes a scheduler that runs none of the user's code, before one that does is made. Called by one thread at a time. */
-    public static Scheduler rehearsal(Config config, Timers timers, Netpoll netpoll, Function<Scheduler, Monitor> monitor,
-            Reports reports) {
-        reports.prepare();
-        if (!warm) {
-            Warm.up();
-            warm = true;
-        }
-        return schedinit("gmp-rehearsal", config, timers, netpoll, monitor, reports);
-    }
-
-    /** {@link #schedinit(Config, Timers, Netpoll, Function, Reports) schedinit} with a name for the scheduler. */
-    public static Scheduler schedinit(String name, Config config, Timers timers, Netpoll netpoll,
-            Function<Scheduler, Monitor> monitor, Reports reports) {
-        reports.prepare();
-        Scheduler s = new Scheduler(name, config, timers, netpoll, monitor, reports);
-        boolean started = false;
-        try {
-            s.begin();
-            started = true;
-            return s;
-        } finally {
-            if (!started) {
-                s.undo();
-            }
-        }
-    }
-
-    private void begin() {
-        Schedt.MAXMCOUNT.set(sched, config.maxThreads());
-        Schedt.LASTPOLL.setVolatile(sched, System.nanoTime());
-        StopTheWorld.Procs procs = new StopTheWorld.Procs(this, config.procs(), config.placement());
-        SchedLock.lock(sched);
-        long runnable = StopTheWorld.procresize(this, procs, null);
-        SchedLock.unlock(sched);
-        assert runnable == 0;
-        LiveSchedulers.add(this);
-        monitor.start();
-    }
-
-    /**
-     * Undoes a failed construction, as far as there is memory for the undoing: when the heap is full to the last byte, a struct or two
-     * may leak.
-     */
-    private void undo() {
-        LiveSchedulers.remove(this);
-        try {
-            goroutines.deregister();
-            allp.release();
-            RetiredSched.add(this, sched); // A thread that has read the list of live schedulers may still use it.
-        } catch (OutOfMemoryError e) {
-            return; // The caller throws its own error.
-        }
-    }
-
     /** Sets the object of the API that stands for this scheduler. */
     public void setOwner(Object o) {
         owner = o;
@@ -230,12 +157,20 @@ public final class Scheduler {
 
     /** Returns all schedulers that are not closed. */
     public static List<Scheduler> all() {
-        return List.of(LiveSchedulers.all());
+        return List.of(live);
     }
 
-    /** Returns all schedulers that are not closed, without an allocation, for callers that hold a lock. The array must not be changed. */
+    /**
+     * Returns all schedulers that are not closed, in the order of their making, without an allocation, for callers that hold a lock. The
+     * array must not be changed. One may be in it twice.
+     */
     public static Scheduler[] live() {
-        return LiveSchedulers.all();
+        return live;
+    }
+
+    /** Sets the schedulers that are not closed. */
+    static void setLive(Scheduler[] all) {
+        live = all;
     }
 
     /** Records an event of a goroutine. Called by a thread that has no P of this scheduler. */
@@ -263,50 +198,19 @@ public final class Scheduler {
         return Schedt.GOMAXPROCS.getOpaque(sched);
     }
 
-    /** {@code GOMAXPROCS(n)}: stops the world, sets the number of Ps, which sysmon changes no more, and returns the old number. */
-    public int setProcs(int n) {
-        procsByHand = true; // Before the wait for other stops, and even if resize fails: sysmon changes the number no more.
-        return StopTheWorld.resize(this, n);
-    }
-
+    /** Returns whether the number of Ps was set by hand. */
     boolean procsByHand() {
         return procsByHand;
+    }
+
+    /** Notes that the number of Ps is set by hand, so that sysmon changes it no more. */
+    void setProcsByHand() {
+        procsByHand = true;
     }
 
     /** Returns the present CPUs of its Ps. */
     public Placement placement() {
         return placement;
-    }
-
-    /** Follows the CPUs of the process, and its limits unless the number of Ps was set by hand. Called by sysmon. */
-    void updateProcs() {
-        // Without signals a goroutine that does not yield could hold sysmon up here.
-        if (!Preempt.possible() || Schedt.CLOSING.getAcquire(sched) != 0) {
-            return;
-        }
-        Placement changed;
-        boolean byHand;
-        int n;
-        try {
-            changed = placement.dealer().again();
-            IntSupplier auto = config.autoProcs();
-            byHand = procsByHand || auto == null;
-            n = byHand || auto == null ? gomaxprocs() : Math.min(auto.getAsInt(), (changed == null ? placement : changed).mostProcs());
-        } catch (NativeException refused) {
-            return; // The kernel refuses the information. The next round asks again.
-        }
-        if (n != gomaxprocs() || changed != null) {
-            try {
-                boolean _ = StopTheWorld.tryResize(this, n, changed, byHand); // If it fails, the next round tries again.
-            } catch (IllegalStateException closed) {
-                // The scheduler was closed after the check, and sysmon ends.
-            }
-        }
-    }
-
-    /** Runs {@code body} while no goroutine runs. Called from any thread. The body must not wait for a goroutine. */
-    public void withWorldStopped(Runnable body) {
-        StopTheWorld.withWorldStopped(this, body);
     }
 
     // Ms
@@ -363,16 +267,6 @@ public final class Scheduler {
 
     // Gs
 
-    /** {@code go fn()}. Called from any thread. */
-    public void go(Runnable fn) {
-        Newproc.newproc(this, fn);
-    }
-
-    /** {@code go fn()} for a timer that fired. Returns false, and starts nothing, when the scheduler is closing. */
-    public boolean goFromTimer(Runnable fn) {
-        return Newproc.newprocTimer(this, fn);
-    }
-
     /** Returns its monitor, sysmon. */
     public Monitor monitor() {
         return monitor;
@@ -398,11 +292,6 @@ public final class Scheduler {
         return timers;
     }
 
-    /** Returns a virtual thread, not started, that will run on this scheduler's Ps. */
-    public Thread newThread(Runnable task) {
-        return Stacks.ofTask(this, task).thread;
-    }
-
     /** Counts a goroutine that begins (1) or ends (-1) a wait that something outside of the scheduler ends. */
     public void waitsForOutside(int change) {
         if (config.deadlockDetection()) {
@@ -420,9 +309,8 @@ public final class Scheduler {
         mainExited = true;
     }
 
-    /** Program mode, on main's stack: notes that main returned. The goroutines that are left cause no report of a deadlock or panic. */
+    /** Program mode: notes that main returned. The goroutines that are left cause no report of a deadlock or panic. */
     public void setMainReturned() {
-        GoroutineExit.letPanicsEnd(GStack.mine());
         mainReturned = true;
     }
 
@@ -453,24 +341,6 @@ public final class Scheduler {
 
     boolean mainExited() {
         return mainExited;
-    }
-
-    /** Ensures that an M runs the timer that was added and is due at {@code when}: the M that watches the timers must not sleep longer. */
-    public void wakeNetPoller(long when) {
-        Threads.wakeNetPoller(this, when);
-    }
-
-    /**
-     * Does {@link #wakeNetPoller} for a timer of a goroutine that has just parked on {@code m}, but not before the M has found a G to run
-     * ({@link Machine#untold}). Called on g0, with the timer on the M's P. Go wakes another M at once. That M sleeps in the poller, and
-     * the first finds nothing to run and sleeps too.
-     */
-    public void wakeNetPollerLater(Machine m, long when) {
-        if (M.LOCKEDG.get(m.mp) != 0) {
-            wakeNetPoller(when); // The M parks, and its P goes to an M that does not know of this timer.
-        } else {
-            m.untold = FindRunnable.earlier(m.untold, when);
-        }
     }
 
     // Idle-time work
@@ -556,7 +426,7 @@ public final class Scheduler {
         return atStop;
     }
 
-    /** Returns whether {@link #close} was called, so that the scheduler is about to end or has ended. */
+    /** Returns whether a close was called, so that the scheduler is about to end or has ended. */
     public boolean isClosing() {
         return Schedt.CLOSING.getAcquire(sched) != 0;
     }
@@ -573,30 +443,12 @@ public final class Scheduler {
         return closing.mayBeDrained();
     }
 
-    /** Wakes the threads that wait in {@link #close}. Called by sysmon. */
+    /** Wakes the threads that close the scheduler. Called by sysmon. */
     void signalDrained() {
         closing.signalDrained();
     }
 
-    /**
-     * Refuses new goroutines from outside, waits until the living ones have ended, and then ends the Ms.
-     *
-     * @param nanos how long to wait; negative for no limit
-     * @return false when goroutines are left and the time is up, or the JVM shuts down and all goroutines that are left have called exit;
-     *     the scheduler then goes on draining
-     * @throws IllegalStateException on sysmon
-     * @throws OutOfMemoryError when there is no memory for a step of the end; the next close goes on with that step
-     */
-    public boolean close(long nanos) throws InterruptedException {
-        return Closing.close(this, nanos);
-    }
-
-    /** Waits until none of its Ms runs any more. Called from any thread once {@link #isStopped} returns true. */
-    public void awaitMs() {
-        Closing.awaitMs(this);
-    }
-
-    /** Returns whether no goroutine is left and none can be started, as {@link #close} has ended or is about to. */
+    /** Returns whether no goroutine is left and none can be started, as its close has ended or is about to. */
     public boolean isStopped() {
         return Schedt.CLOSING.getAcquire(sched) == STOPPED;
     }

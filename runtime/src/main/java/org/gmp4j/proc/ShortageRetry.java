@@ -88,7 +88,7 @@ final class ShortageRetry {
                 long when = P.TIMER0WHEN.getAcquire(pr.pp);
                 if (when != 0) { // A timer may have been put back for want of memory, after the P had become idle without timers.
                     Idle.timerPutBack(sched, pr.pp);
-                    s.wakeNetPoller(when);
+                    Threads.wakeNetPoller(s, when);
                 }
             }
         } finally {

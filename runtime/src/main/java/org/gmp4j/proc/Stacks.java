@@ -6,7 +6,7 @@ import java.lang.invoke.MethodHandles;
 import org.gmp4j.stack.HiddenExecutor;
 
 /** Makes stacks. It is a class of its own because {@link GStack} is also used where this JVM cannot run goroutines. */
-final class Stacks {
+public final class Stacks {
     private static final GStack MAKER;
 
     static {
@@ -21,6 +21,11 @@ final class Stacks {
     /** Returns a new pooled stack, which runs goroutines without an identity one after the other. */
     static GStack pooled(Scheduler s) {
         return MAKER.pooled(s);
+    }
+
+    /** Returns a virtual thread, not started, that will run on the Ps of {@code s}. */
+    public static Thread newThread(Scheduler s, Runnable task) {
+        return ofTask(s, task).thread;
     }
 
     /** Returns the stack of a new virtual thread that this scheduler runs: see {@code Gmp.threadFactory}. */

@@ -37,7 +37,7 @@ import org.jspecify.annotations.Nullable;
  * with work.
  * </ol>
  */
-final class StopTheWorld {
+public final class StopTheWorld {
     private static final long STOP_ROUND_NANOS = 100_000;
     /** After this many rounds a P is taken from a goroutine that does not yield. */
     private static final int HANDOFF_ROUND = 10;
@@ -203,12 +203,13 @@ final class StopTheWorld {
     }
 
     /**
-     * {@code GOMAXPROCS(n)}: stops the world and changes the number of Ps. If there is no memory for that, or the scheduler is closed, it
-     * throws and nothing has changed.
+     * {@code GOMAXPROCS(n)}: stops the world and sets the number of Ps, which sysmon changes no more. If there is no memory for that, or
+     * the scheduler is closed, it throws and the number has not changed.
      *
      * @return the old number
      */
-    static int resize(Scheduler s, int n) {
+    public static int setProcs(Scheduler s, int n) {
+        s.setProcsByHand(); // Before the wait for other stops, and even if the rest fails: sysmon changes the number no more.
         GStack.checkAll();
         acquire();
         return resizeHeld(s, n, s.placement);
@@ -404,8 +405,11 @@ final class StopTheWorld {
         }
     }
 
-    /** Stops the world, runs {@code body}, and starts it again with as many Ps as it had. */
-    static void withWorldStopped(Scheduler s, Runnable body) {
+    /**
+     * Stops the world, runs {@code body}, and starts it again with as many Ps as it had. Called from any thread. The body must not wait
+     * for a goroutine.
+     */
+    public static void withWorldStopped(Scheduler s, Runnable body) {
         stopTheWorld(s);
         JdkThreads.pin(); // No goroutine may switch now: a lock for which body waits must block the thread.
         try {

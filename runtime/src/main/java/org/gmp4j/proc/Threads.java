@@ -320,7 +320,7 @@ public final class Threads {
      * Ensures that an M runs the timer that was added and is due at {@code when}: wakes the M in the poller if it would sleep longer, or
      * another M if none sleeps there.
      */
-    static void wakeNetPoller(Scheduler s, long when) {
+    public static void wakeNetPoller(Scheduler s, long when) {
         if (Schedt.LASTPOLL.getVolatile(s.sched) == 0) {
             long until = Schedt.POLLUNTIL.getVolatile(s.sched);
             if (until == 0 || until > when) {
@@ -328,6 +328,19 @@ public final class Threads {
             }
         } else {
             Wakep.wakep(s);
+        }
+    }
+
+    /**
+     * Does {@link #wakeNetPoller} for a timer of a goroutine that has just parked on {@code m}, but not before the M has found a G to run
+     * ({@link Machine#untold}). Called on g0, with the timer on the M's P. Go wakes another M at once. That M sleeps in the poller, and
+     * the first finds nothing to run and sleeps too.
+     */
+    public static void wakeNetPollerLater(Machine m, long when) {
+        if (M.LOCKEDG.get(m.mp) != 0) {
+            wakeNetPoller(m.s, when); // The M parks, and its P goes to an M that does not know of this timer.
+        } else {
+            m.untold = FindRunnable.earlier(m.untold, when);
         }
     }
 

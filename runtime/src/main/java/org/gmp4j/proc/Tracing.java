@@ -100,7 +100,7 @@ public final class Tracing {
      */
     @SuppressWarnings("NullAway") // One of the two tracers is not null.
     public static void set(Scheduler s, @Nullable Tracer before, @Nullable Tracer tracer, Consumer<State> seen) {
-        s.withWorldStopped(() -> {
+        StopTheWorld.withWorldStopped(s, () -> {
             if (before != s.tracer) {
                 throw new IllegalStateException("this Gmp is being traced already");
             }

@@ -135,7 +135,7 @@ public final class Upkeep {
     /** Adapts to changes of the process's signal handlers and of its limits of CPUs. */
     public void follow() {
         PreemptSignal.follow();
-        s.updateProcs();
+        ProcsUpdate.update(s);
     }
 
     /** Calls the hook of {@link Scheduler#setEverySecond}, if there is one. */

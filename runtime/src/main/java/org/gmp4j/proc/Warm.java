@@ -37,7 +37,7 @@ import org.gmp4j.struct.Schedt;
  * <p>{@code Rehearsal}, in a package above, runs the code that goroutines and Ms need all the time, on a scheduler of its own.
  * Both run once in a process.
  */
-final class Warm {
+public final class Warm {
     /** Classes that an M, sysmon, or a goroutine inside the runtime may first need when there is no memory. */
     private static final String[] CLASSES = {"Threads", "Threads$Exit", "Newm", "Shortage", "JdkReady", "JdkReady$Wakeup", "Syscall",
         "StopTheWorld", "StopTheWorld$Procs", "Inject", "Mcall", "Collected", "Preempt", "PreemptSignal", "Wakep", "Park", "Outside",
@@ -51,10 +51,21 @@ final class Warm {
     private static final LongField LONG = Mem.longField(p.layout(), "link");
     private static final int GS = 8;
 
+    /** Guarded by the monitor of {@code Rehearsal}, which alone calls. */
+    private static boolean done;
+
     private Warm() {
     }
 
-    static void up() {
+    /** Runs it all, if that was not done in this process. Called by one thread at a time. */
+    public static void once() {
+        if (!done) {
+            up();
+            done = true;
+        }
+    }
+
+    private static void up() {
         long line = Mem.alloc(p.layout(), 1);
         fields(line);
         words(line);

@@ -18,9 +18,11 @@ import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.HiddenStacks;
 import org.gmp4j.proc.Labelled;
 import org.gmp4j.proc.Machine;
+import org.gmp4j.proc.Newproc;
 import org.gmp4j.proc.Park;
 import org.gmp4j.proc.Scheduler;
 import org.gmp4j.proc.SeparatedStack;
+import org.gmp4j.proc.StopTheWorld;
 import org.gmp4j.stack.FinalReferenceHolder;
 import org.gmp4j.stack.JdkThreads;
 import org.gmp4j.struct.G;
@@ -153,10 +155,10 @@ public final class LeakSearch extends HiddenStacks {
         GStack.checkAll();
         Canary canary = new Canary();
         long[][] found = new long[1][];
-        s.go(canary);
+        Newproc.newproc(s, canary);
         try {
             canary.awaitParked();
-            s.withWorldStopped(() -> found[0] = new LeakSearch(s, canary).search());
+            StopTheWorld.withWorldStopped(s, () -> found[0] = new LeakSearch(s, canary).search());
         } finally {
             canary.end();
         }

@@ -8,7 +8,6 @@ import java.util.List;
 import java.util.Set;
 
 import org.gmp4j.proc.GStack;
-import org.gmp4j.proc.LiveSchedulers;
 import org.gmp4j.proc.Scheduler;
 import org.gmp4j.stack.Stack;
 import org.gmp4j.struct.G;
@@ -50,7 +49,7 @@ public final class StackSearch {
         for (Thread t : platformThreads()) {
             look(t, t.threadId());
         }
-        for (Scheduler s : LiveSchedulers.all()) {
+        for (Scheduler s : Scheduler.live()) {
             if (!goroutines(s)) {
                 return false;
             }

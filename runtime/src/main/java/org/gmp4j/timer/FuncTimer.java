@@ -5,6 +5,7 @@ import org.gmp4j.lock.HeapMutex;
 import org.gmp4j.lock.LockRank;
 import org.gmp4j.proc.Bubble;
 import org.gmp4j.proc.GStack;
+import org.gmp4j.proc.Newproc;
 import org.gmp4j.proc.Outside;
 import org.gmp4j.proc.Scheduler;
 import org.gmp4j.report.Uncaught;
@@ -46,12 +47,12 @@ public final class FuncTimer extends RuntimeTimer {
 
     private static boolean goFromTimer(Scheduler s, @Nullable Bubble b, Runnable fn) {
         if (b == null) {
-            return s.goFromTimer(fn);
+            return Newproc.newprocTimer(s, fn);
         }
         Runnable member = b.wrap(fn);
         boolean started = false;
         try {
-            started = s.goFromTimer(member);
+            started = Newproc.newprocTimer(s, member);
         } finally {
             if (!started) {
                 b.unwrap();

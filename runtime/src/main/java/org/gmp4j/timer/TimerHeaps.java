@@ -7,6 +7,7 @@ import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Machine;
 import org.gmp4j.proc.Park;
 import org.gmp4j.proc.Scheduler;
+import org.gmp4j.proc.Threads;
 import org.gmp4j.proc.Timers;
 import org.gmp4j.queue.Idle;
 import org.gmp4j.stack.Stack;
@@ -48,7 +49,7 @@ public final class TimerHeaps implements Timers {
             if (when != 0 && m != null) {
                 Scheduler s = m.s;
                 Idle.timerPutBack(s.sched, pp);
-                s.wakeNetPoller(when);
+                Threads.wakeNetPoller(s, when);
             }
         }
     }
@@ -63,7 +64,7 @@ public final class TimerHeaps implements Timers {
             h.lock();
             h.push(when, gp);
             if (TimerHeaps.unlock(h, when)) {
-                m.s.wakeNetPollerLater(m, when);
+                Threads.wakeNetPollerLater(m, when);
             }
             return true;
         }
@@ -131,7 +132,7 @@ public final class TimerHeaps implements Timers {
             throw e;
         }
         if (unlock(h, a.when)) {
-            m.s.wakeNetPoller(a.when);
+            Threads.wakeNetPoller(m.s, a.when);
         }
     }
 
@@ -151,7 +152,7 @@ public final class TimerHeaps implements Timers {
             first = unlock(h, a.when);
         }
         if (first) {
-            m.s.wakeNetPollerLater(m, a.when);
+            Threads.wakeNetPollerLater(m, a.when);
         }
     }
 
@@ -169,7 +170,7 @@ public final class TimerHeaps implements Timers {
             h.unlock();
         }
         Idle.timerPutBack(s.sched, pp); // Must come after the push: see the method.
-        s.wakeNetPoller(a.when);
+        Threads.wakeNetPoller(s, a.when);
     }
 
     @Override

@@ -13,6 +13,7 @@ import org.gmp4j.events.Lateness;
 import org.gmp4j.events.Tracer;
 import org.gmp4j.ffi.Memory;
 import org.gmp4j.ffi.Ticks;
+import org.gmp4j.proc.Closing;
 import org.gmp4j.proc.Scheduler;
 import org.gmp4j.proc.Tracing;
 import org.jspecify.annotations.Nullable;
@@ -67,7 +68,7 @@ final class Recording {
             if (!s.isStopped()) {
                 throw closed;
             }
-            s.awaitMs(); // No goroutine lives, but an M may still write its last events.
+            Closing.awaitMs(s); // No goroutine lives, but an M may still write its last events.
             if (next != null) {
                 next.first = new Tracing.State(); // No goroutine lives.
             }

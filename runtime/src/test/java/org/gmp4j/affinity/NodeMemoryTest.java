@@ -34,9 +34,13 @@ import org.gmp4j.events.Tracer;
 import org.gmp4j.ffi.Memory;
 import org.gmp4j.ffi.gmp.p;
 import org.gmp4j.memory.Mcache;
+import org.gmp4j.proc.Closing;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Netpoll;
+import org.gmp4j.proc.Newproc;
+import org.gmp4j.proc.Schedinit;
 import org.gmp4j.proc.Scheduler;
+import org.gmp4j.proc.StopTheWorld;
 import org.gmp4j.queue.NodeQueues;
 import org.gmp4j.queue.Places;
 import org.gmp4j.report.Report;
@@ -77,7 +81,7 @@ class NodeMemoryTest {
     }
 
     private static Scheduler start(int procs, Placement placement, boolean nodeQueues) {
-        return Scheduler.schedinit(new Config(procs, null, placement, StealOrder.UNIFORM, nodeQueues, 0, 10_000_000, 10_000_000, 10, -1,
+        return Schedinit.schedinit(new Config(procs, null, placement, StealOrder.UNIFORM, nodeQueues, 0, 10_000_000, 10_000_000, 10, -1,
                 1 << 20, null, false, false, 0, DebugVars.OFF), new TimerHeaps(), Netpoll.NONE, Sysmon::new, Report.ALL);
     }
 
@@ -142,7 +146,7 @@ class NodeMemoryTest {
     private static void run(Scheduler s, Runnable body) throws InterruptedException {
         CountDownLatch done = new CountDownLatch(1);
         AtomicReference<Throwable> thrown = new AtomicReference<>();
-        s.go(() -> {
+        Newproc.newproc(s, () -> {
             try {
                 body.run();
             } catch (Throwable t) {
@@ -182,13 +186,13 @@ class NodeMemoryTest {
             assertEquals(p % 2, s.procs()[p].node());
         }
         run(s, () -> { });
-        assertTrue(s.close(-1));
+        assertTrue(Closing.close(s, -1));
         Scheduler again = start(1, placement("scatter", () -> null)); // Recycled, of the right node.
         assertEquals(prefer(0), policy(again.procs()[0].pp));
-        assertTrue(again.close(-1));
+        assertTrue(Closing.close(again, -1));
         Scheduler roams = start(1, Placement.NONE);
         assertEquals("default", policy(roams.procs()[0].pp));
-        assertTrue(roams.close(-1));
+        assertTrue(Closing.close(roams, -1));
     }
 
     /** All run that yield, and are in the lists of their nodes meanwhile, while Ps come and go. */
@@ -200,7 +204,7 @@ class NodeMemoryTest {
         AtomicReference<String> broken = new AtomicReference<>("");
         run(s, () -> {
             for (int i = 0; i < goroutines; i++) {
-                s.go(() -> {
+                Newproc.newproc(s, () -> {
                     for (int n = 0; n < 50; n++) {
                         org.gmp4j.Go.gosched();
                     }
@@ -211,9 +215,9 @@ class NodeMemoryTest {
         int most = 0;
         for (int procs = 4; left.getCount() > 0; procs = 1 + procs % 4) {
             int now = procs;
-            int _ = s.setProcs(procs);
+            int _ = StopTheWorld.setProcs(s, procs);
             int[] inLists = new int[1];
-            s.withWorldStopped(() -> {
+            StopTheWorld.withWorldStopped(s, () -> {
                 long nodeq = Schedt.NODEQ.get(s.sched);
                 for (int i = 1; i <= NodeQueues.lists(nodeq); i++) {
                     inLists[0] += (int) NodeQueues.size(NodeQueues.list(nodeq, i));
@@ -231,7 +235,7 @@ class NodeMemoryTest {
         left.await();
         assertEquals("", broken.get());
         assertTrue(most > 0, "nothing was ever in a list of a node");
-        assertTrue(s.close(-1));
+        assertTrue(Closing.close(s, -1));
     }
 
     @Test
@@ -312,6 +316,6 @@ class NodeMemoryTest {
             assertEquals(prefer(1).equals("default") ? 1 : 0, memory.stats().unboundMappings());
             next.set(placement("pernode", () -> null));
         }
-        assertTrue(s.close(-1));
+        assertTrue(Closing.close(s, -1));
     }
 }

@@ -29,6 +29,7 @@ import org.gmp4j.lock.SchedLock;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Machine;
 import org.gmp4j.proc.Scheduler;
+import org.gmp4j.proc.StopTheWorld;
 import org.gmp4j.queue.GlobalRunq;
 import org.gmp4j.queue.Idle;
 import org.gmp4j.queue.Runq;
@@ -113,7 +114,7 @@ class InvariantsTest {
                 for (int i = 0; i < 4; i++) {
                     Go.go(() -> { });
                 }
-                s.withWorldStopped(() -> {
+                StopTheWorld.withWorldStopped(s, () -> {
                     pp = Machine.current().attachedP();
                     machine = Machine.current();
                     mp = machine.mp;
@@ -254,7 +255,7 @@ class InvariantsTest {
                 sched = s.sched;
                 pp = s.procs()[2].pp;
                 self = GStack.current().gp();
-                s.withWorldStopped(() -> fires(s, true, name, fault));
+                StopTheWorld.withWorldStopped(s, () -> fires(s, true, name, fault));
             });
         }
     }
@@ -446,7 +447,7 @@ class InvariantsTest {
             });
             inside.await();
             assertEquals(List.of(), Invariants.sample(s));
-            s.withWorldStopped(() -> assertEquals(List.of(), Invariants.check(s)));
+            StopTheWorld.withWorldStopped(s, () -> assertEquals(List.of(), Invariants.check(s)));
             while (Schedt.NPIDLE.getVolatile(sched) != 2) {
                 Thread.sleep(1); // Sysmon takes the P.
             }

@@ -24,6 +24,7 @@ import java.util.stream.Stream;
 
 import org.gmp4j.Chan;
 import org.gmp4j.Gmp;
+import org.gmp4j.proc.StopTheWorld;
 import org.gmp4j.testing.TestGmp;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -162,7 +163,7 @@ class DashboardTest {
     void aSchedulerThatStandsStill() throws IOException {
         try (TestGmp g = TestGmp.procs(1); Dashboard d = Dashboard.start(0)) {
             AtomicAnswer answer = new AtomicAnswer();
-            g.scheduler().withWorldStopped(() -> answer.ask(d));
+            StopTheWorld.withWorldStopped(g.scheduler(), () -> answer.ask(d));
             assertTrue(answer.text.startsWith("HTTP/1.1 200 "), answer.text);
             assertTrue(answer.text.contains("\"name\":\"" + g.scheduler().label() + '"'), answer.text);
         }

@@ -13,6 +13,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.gmp4j.Chan;
 import org.gmp4j.Go;
 import org.gmp4j.proc.Scheduler;
+import org.gmp4j.proc.StopTheWorld;
 import org.gmp4j.testing.TestGmp;
 import org.junit.jupiter.api.Test;
 
@@ -48,7 +49,7 @@ class GoroutineProfileTest {
                 Go.gosched();
                 TestGmp.awaitOthers();
                 Go.go(new NotBegun());
-                s.withWorldStopped(() -> taken.set(g.gmp.goroutines())); // Or sysmon might have it run meanwhile.
+                StopTheWorld.withWorldStopped(s, () -> taken.set(g.gmp.goroutines())); // Or sysmon might have it run meanwhile.
                 c.close();
             });
         }

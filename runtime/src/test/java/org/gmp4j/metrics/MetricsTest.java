@@ -24,6 +24,7 @@ import org.gmp4j.Go;
 import org.gmp4j.metrics.Description.Kind;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Scheduler;
+import org.gmp4j.proc.StopTheWorld;
 import org.gmp4j.struct.Buckets;
 import org.gmp4j.sync.Mutex;
 import org.gmp4j.sync.RWMutex;
@@ -239,7 +240,7 @@ class MetricsTest {
             Scheduler s = g.scheduler();
             long before = histogram(g, "/sched/pauses/total/other:seconds").count();
             for (int i = 0; i < 3; i++) {
-                s.withWorldStopped(() -> { });
+                StopTheWorld.withWorldStopped(s, () -> { });
             }
             assertEquals(before + 3, histogram(g, "/sched/pauses/total/other:seconds").count());
             assertEquals(before + 3, histogram(g, "/sched/pauses/stopping/other:seconds").count());

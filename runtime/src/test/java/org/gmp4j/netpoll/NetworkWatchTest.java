@@ -11,6 +11,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 import org.gmp4j.ffi.EventFd;
 import org.gmp4j.ffi.Fd;
+import org.gmp4j.proc.Newproc;
 import org.gmp4j.struct.Schedt;
 import org.gmp4j.sysmon.Unwatched;
 import org.junit.jupiter.api.Test;
@@ -53,7 +54,7 @@ final class NetworkWatchTest {
         boolean[] watched = new boolean[1];
         try (Unwatched gmp = new Unwatched(PROCS, TimeUnit.MINUTES.toNanos(1), new Netpoller())) {
             long sched = gmp.s.sched;
-            gmp.s.go(() -> {
+            Newproc.newproc(gmp.s, () -> {
                 for (int i = 0; i < LONG_ABSENCES; i++) {
                     long _ = await(one, 0);
                     for (long until = System.nanoTime() + ABSENCE; System.nanoTime() - until < 0;) {
@@ -65,7 +66,7 @@ final class NetworkWatchTest {
                 watched[0] = isWatched(sched);
                 rounds.release();
             });
-            gmp.s.go(() -> {
+            Newproc.newproc(gmp.s, () -> {
                 long _ = await(other, 0);
             });
             for (int i = 0; i <= LONG_ABSENCES; i++) {
@@ -93,7 +94,7 @@ final class NetworkWatchTest {
         try (Unwatched gmp = new Unwatched(PROCS, TimeUnit.MINUTES.toNanos(1), new Netpoller())) {
             long sched = gmp.s.sched;
             for (int fd : fds) {
-                gmp.s.go(() -> {
+                Newproc.newproc(gmp.s, () -> {
                     for (int i = 0; i < ABSENCES_AWAKE / 2; i++) {
                         long _ = await(fd, 0);
                         int run = runs.incrementAndGet();
@@ -109,7 +110,7 @@ final class NetworkWatchTest {
                     ended.release();
                 });
             }
-            gmp.s.go(() -> {
+            Newproc.newproc(gmp.s, () -> {
                 long _ = await(other, 0);
             });
             awaitIdle(sched, 3);

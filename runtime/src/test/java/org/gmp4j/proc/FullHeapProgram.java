@@ -78,7 +78,7 @@ final class FullHeapProgram {
             Runtime.getRuntime().halt(1);
         }
         AtomicReference<List<String>> broken = new AtomicReference<>();
-        s.withWorldStopped(() -> broken.set(Invariants.check(s)));
+        StopTheWorld.withWorldStopped(s, () -> broken.set(Invariants.check(s)));
         int _ = GMP.setProcs(2);
         int sum = GMP.call(() -> pingPong(1_000));
         String left = GMP.close(Duration.ofSeconds(PATIENCE_SECONDS));

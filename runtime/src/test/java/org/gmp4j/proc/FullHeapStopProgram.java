@@ -29,7 +29,7 @@ final class FullHeapStopProgram {
             AtomicBoolean inside = new AtomicBoolean();
             AtomicBoolean ran = new AtomicBoolean();
             Runnable body = () -> ran.set(true);
-            s.withWorldStopped(body);
+            StopTheWorld.withWorldStopped(s, body);
             ran.set(false);
             gmp.go(() -> {
                 GStack st = GStack.enter();
@@ -45,7 +45,7 @@ final class FullHeapStopProgram {
             fill();
             boolean thrown = false;
             try {
-                s.withWorldStopped(body);
+                StopTheWorld.withWorldStopped(s, body);
             } catch (OutOfMemoryError e) {
                 thrown = true;
             }

@@ -101,10 +101,10 @@ class IdleSysmonTest {
         try (TestGmp gmp = TestGmp.procs(1)) {
             Scheduler s = gmp.scheduler();
             DeepSleeper[] sleeper = new DeepSleeper[1];
-            s.withWorldStopped(() -> sleeper[0] = sleepingWithTheWorld(s));
+            StopTheWorld.withWorldStopped(s, () -> sleeper[0] = sleepingWithTheWorld(s));
             DeepSleeper.of(s); // Another sleep, with the world at work: the first has ended.
             assertTrue(sleeper[0].wasRung());
-            assertEquals(1, s.setProcs(2));
+            assertEquals(1, StopTheWorld.setProcs(s, 2));
             DeepSleeper.of(s);
             assertTrue(sleeper[0].wasRung());
         }

@@ -129,13 +129,13 @@ class LastHookTest {
                     Netpoll.NONE.close(s);
                 }
             };
-            Scheduler s = Scheduler.schedinit(new Config(1, null, Placement.NONE, StealOrder.UNIFORM, false, 0, 10_000_000, 10_000_000, 10,
+            Scheduler s = Schedinit.schedinit(new Config(1, null, Placement.NONE, StealOrder.UNIFORM, false, 0, 10_000_000, 10_000_000, 10,
                     -1, 1 << 20, null, false, false, 0, DebugVars.OFF), new TimerHeaps(), poller, Sysmon::new, Report.ALL);
             Runnable last = Program.last();
             wakes.clear();
             last.run();
             System.out.print(wakes);
-            boolean _ = s.close(-1);
+            boolean _ = Closing.close(s, -1);
             LiveSchedulers.add(s);
             wakes.clear();
             last.run();

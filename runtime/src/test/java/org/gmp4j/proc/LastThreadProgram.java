@@ -35,7 +35,7 @@ final class LastThreadProgram {
                 }
             }));
         }
-        Scheduler s = LiveSchedulers.all()[0];
+        Scheduler s = Scheduler.live()[0];
         while (!Shortage.lasts(s)) {
             Thread.sleep(10);
         }

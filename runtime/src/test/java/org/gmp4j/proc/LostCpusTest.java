@@ -44,7 +44,7 @@ class LostCpusTest {
     void aNewThread() {
         try (TestGmp gmp = TestGmp.with(b -> b.procs(1).affinity(Affinity.compact()))) {
             Scheduler s = gmp.scheduler();
-            s.withWorldStopped(() -> lose(s.placement().sets().get(0)));
+            StopTheWorld.withWorldStopped(s, () -> lose(s.placement().sets().get(0)));
             gmp.run(() -> {
                 AtomicBoolean ran = new AtomicBoolean();
                 Go.go(() -> ran.set(true));
@@ -55,7 +55,7 @@ class LostCpusTest {
                 });
             });
             boolean[] refused = new boolean[1];
-            s.withWorldStopped(() -> {
+            StopTheWorld.withWorldStopped(s, () -> {
                 for (Machine m : s.machines()) {
                     refused[0] |= m.pinnedTo == 0 && M.CPU.get(m.mp) == -1;
                 }

@@ -26,7 +26,7 @@ final class NoThreadProgram {
         Gmp gmp = Gmp.builder().procs(1).build();
         gmp.run(() -> { });
         String second = refusal(LEFT);
-        int live = LiveSchedulers.all().length;
+        int live = Scheduler.live().length;
         gmp.run(() -> { });
         gmp.close();
         System.out.printf("%s%n%s%n%s%nlive %d%n", none, first, second, live);

@@ -30,8 +30,8 @@ class ProcsFollowTest {
         Config config = new Config(
                 2, cpus, Placement.NONE, StealOrder.UNIFORM, false, 0, 10_000_000, 10_000_000, 100, -1, 1 << 20, null, false, false, 0,
                 DebugVars.OFF);
-        Scheduler s = Scheduler.schedinit(config, new TimerHeaps(), Netpoll.NONE, Sysmon::new, Report.ALL);
-        s.go(() -> {
+        Scheduler s = Schedinit.schedinit(config, new TimerHeaps(), Netpoll.NONE, Sysmon::new, Report.ALL);
+        Newproc.newproc(s, () -> {
             while (!stop.get()) {
                 Preempt.point();
             }
@@ -41,7 +41,7 @@ class ProcsFollowTest {
 
     private void close(Scheduler s) throws InterruptedException {
         stop.set(true);
-        assertTrue(s.close(-1));
+        assertTrue(Closing.close(s, -1));
     }
 
     private static void await(Scheduler s, int procs) throws InterruptedException {
@@ -62,7 +62,7 @@ class ProcsFollowTest {
         await(s, 5);
         cpus.set(1);
         await(s, 1);
-        assertEquals(1, s.setProcs(3));
+        assertEquals(1, StopTheWorld.setProcs(s, 3));
         cpus.set(4);
         int before = asked.get();
         Thread.sleep(2_200); // Longer than two periods, of which one may have begun.
@@ -107,7 +107,7 @@ class ProcsFollowTest {
             }
             return 4;
         });
-        setter.set(new Thread(() -> s.setProcs(3)));
+        setter.set(new Thread(() -> StopTheWorld.setProcs(s, 3)));
         asked.await();
         setter.get().join();
         Thread.sleep(50); // Sysmon goes on at once.

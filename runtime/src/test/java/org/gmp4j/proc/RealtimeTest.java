@@ -97,13 +97,13 @@ class RealtimeTest {
     /** The kernel refuses a priority that there is not as it does one that is not permitted. */
     @Test
     void refused() throws InterruptedException {
-        Scheduler s = Scheduler.schedinit(new Config(1, null, Placement.NONE, StealOrder.UNIFORM, false, 0, 10_000_000, 10_000_000, 10, -1,
+        Scheduler s = Schedinit.schedinit(new Config(1, null, Placement.NONE, StealOrder.UNIFORM, false, 0, 10_000_000, 10_000_000, 10, -1,
                 1 << 20, null, false, false, 200, DebugVars.OFF), new TimerHeaps(), Netpoll.NONE, Sysmon::new, Report.ALL);
         CountDownLatch ran = new CountDownLatch(1);
-        s.go(ran::countDown);
+        Newproc.newproc(s, ran::countDown);
         ran.await();
         assertTrue(s.realtime.isRefused());
-        assertTrue(s.close(-1));
+        assertTrue(Closing.close(s, -1));
     }
 
     @Test

@@ -100,7 +100,7 @@ class SchedinitTest {
             int refused = 0;
             for (int i = 0; i < TRIES; i++) {
                 try {
-                    Scheduler _ = Scheduler.schedinit(config, new NoTimers(), Netpoll.NONE, Sysmon::new, Report.ALL);
+                    Scheduler _ = Schedinit.schedinit(config, new NoTimers(), Netpoll.NONE, Sysmon::new, Report.ALL);
                 } catch (OutOfMemoryError e) {
                     refused++;
                 }
@@ -118,11 +118,11 @@ class SchedinitTest {
     @Test
     void itIsClosedAgain() throws InterruptedException {
         Unclosed poller = new Unclosed();
-        Scheduler s = Scheduler.schedinit(config(), new TimerHeaps(), poller, Sysmon::new, Report.ALL);
-        assertThrows(OutOfMemoryError.class, () -> s.close(-1));
-        assertTrue(s.close(-1));
+        Scheduler s = Schedinit.schedinit(config(), new TimerHeaps(), poller, Sysmon::new, Report.ALL);
+        assertThrows(OutOfMemoryError.class, () -> Closing.close(s, -1));
+        assertTrue(Closing.close(s, -1));
         assertEquals(2, poller.closes);
-        assertTrue(s.close(-1));
+        assertTrue(Closing.close(s, -1));
         assertEquals(2, poller.closes, "it is over");
     }
 

@@ -247,7 +247,7 @@ class StopTheWorldTest {
                     });
                 }
                 awaitOutside(running, 1);
-                s.withWorldStopped(() -> { });
+                StopTheWorld.withWorldStopped(s, () -> { });
                 awaitOutside(ran, 4);
             }
         }
@@ -260,7 +260,7 @@ class StopTheWorldTest {
             Scheduler s = gmp.scheduler();
             for (int i = 0; i < ROUNDS; i++) {
                 AtomicInteger ran = new AtomicInteger();
-                s.withWorldStopped(() -> gmp.go(ran::incrementAndGet));
+                StopTheWorld.withWorldStopped(s, () -> gmp.go(ran::incrementAndGet));
                 awaitOutside(ran, 1);
             }
         }
@@ -272,7 +272,7 @@ class StopTheWorldTest {
         try (TestGmp gmp = twoPs()) {
             gmp.run(() -> {
                 Scheduler s = GStack.current().s;
-                s.withWorldStopped(() -> {
+                StopTheWorld.withWorldStopped(s, () -> {
                     Machine m = Machine.of();
                     try {
                         Thread.sleep(1);
@@ -293,7 +293,7 @@ class StopTheWorldTest {
             int[] count = new int[1];
             new Threads().add(3, "stopper", () -> {
                 for (int i = 0; i < ROUNDS; i++) {
-                    s.withWorldStopped(() -> count[0]++);
+                    StopTheWorld.withWorldStopped(s, () -> count[0]++);
                 }
             }).run();
             assertEquals(3 * ROUNDS, count[0]);

@@ -81,7 +81,7 @@ class StraysTest {
             });
             try {
                 await(() -> who.get() != 0, "does not run");
-                gmp.run(() -> GStack.current().s.withWorldStopped(() -> { }));
+                gmp.run(() -> StopTheWorld.withWorldStopped(GStack.current().s, () -> { }));
                 await(astray::get, "keeps its P");
                 awaitHome(who.get());
             } finally {

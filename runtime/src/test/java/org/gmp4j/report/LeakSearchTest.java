@@ -9,6 +9,7 @@ import org.gmp4j.Go;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.HiddenStacks;
 import org.gmp4j.proc.Scheduler;
+import org.gmp4j.proc.StopTheWorld;
 import org.gmp4j.struct.GStatus;
 import org.gmp4j.testing.PinningCall;
 import org.gmp4j.testing.TestGmp;
@@ -36,7 +37,7 @@ class LeakSearchTest {
                 TestGmp.awaitOthers();
             });
             boolean[] settled = new boolean[1];
-            s[0].withWorldStopped(() -> settled[0] = LeakSearch.settle(s[0]));
+            StopTheWorld.withWorldStopped(s[0], () -> settled[0] = LeakSearch.settle(s[0]));
             c.close();
             assertTrue(settled[0]);
         }
@@ -52,7 +53,8 @@ class LeakSearchTest {
             Threads searches = new Threads();
             searches.add(SEARCHES, "search", gmp.gmp::assertNoLeaks);
             Scheduler s = gmp.scheduler();
-            other.scheduler().withWorldStopped(() -> { // Only one world at a time is stopped: all searches come to wait for theirs.
+            // Only one world at a time is stopped: all searches come to wait for theirs.
+            StopTheWorld.withWorldStopped(other.scheduler(), () -> {
                 searches.start();
                 while (waiting(s) < SEARCHES) {
                     Thread.onSpinWait();
@@ -75,7 +77,7 @@ class LeakSearchTest {
         try (TestGmp gmp = TestGmp.procs(1)) {
             Scheduler s = gmp.scheduler();
             assertTrue(new StackSearch().run());
-            s.withWorldStopped(() -> {
+            StopTheWorld.withWorldStopped(s, () -> {
                 s.hide(new Nothing());
                 assertFalse(new StackSearch().run());
                 s.hide(null);

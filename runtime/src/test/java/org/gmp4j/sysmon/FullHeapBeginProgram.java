@@ -7,8 +7,10 @@ import org.gmp4j.config.Config;
 import org.gmp4j.config.DebugVars;
 import org.gmp4j.config.Placement;
 import org.gmp4j.proc.Ballast;
+import org.gmp4j.proc.Closing;
 import org.gmp4j.proc.Monitor;
 import org.gmp4j.proc.Netpoll;
+import org.gmp4j.proc.Schedinit;
 import org.gmp4j.proc.Scheduler;
 import org.gmp4j.report.Report;
 import org.gmp4j.timer.TimerHeaps;
@@ -61,10 +63,10 @@ final class FullHeapBeginProgram {
 
     public static void main(String[] args) throws Exception {
         Gmp gmp = Gmp.builder().procs(1).build(); // Rehearses.
-        Scheduler s = Scheduler.schedinit(new Config(1, null, Placement.NONE, org.gmp4j.affinity.StealOrder.UNIFORM, false,
+        Scheduler s = Schedinit.schedinit(new Config(1, null, Placement.NONE, org.gmp4j.affinity.StealOrder.UNIFORM, false,
                 0, 10_000_000, 10_000_000, 10, -1, 1 << 20, null, false, false, 0, DebugVars.parse("")),
                 new TimerHeaps(), Netpoll.NONE, Late::new, Report.ALL);
-        boolean closed = s.close(-1); // Waits for the thread.
+        boolean closed = Closing.close(s, -1); // Waits for the thread.
         int answer = gmp.call(() -> 42);
         System.out.println(closed ? answer : 0);
         System.exit(0);

@@ -13,6 +13,7 @@ import org.gmp4j.Go;
 import org.gmp4j.ffi.OsThread;
 import org.gmp4j.proc.Gate;
 import org.gmp4j.proc.Machine;
+import org.gmp4j.proc.Newproc;
 import org.gmp4j.struct.M;
 import org.gmp4j.struct.P;
 import org.gmp4j.testing.PinningCall;
@@ -98,7 +99,7 @@ class SleepForTest {
             Retake retake = y.retake;
             AtomicLong mp = new AtomicLong();
             CountDownLatch end = new CountDownLatch(1);
-            gmp.s.go(() -> {
+            Newproc.newproc(gmp.s, () -> {
                 Go.go(() -> { });
                 PinningCall.run(() -> {
                     mp.set(Machine.current().mp);

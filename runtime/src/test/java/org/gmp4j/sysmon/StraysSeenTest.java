@@ -19,6 +19,7 @@ import org.gmp4j.Go;
 import org.gmp4j.ffi.OsThread;
 import org.gmp4j.proc.Gate;
 import org.gmp4j.proc.Machine;
+import org.gmp4j.proc.Newproc;
 import org.gmp4j.proc.Processor;
 import org.gmp4j.proc.Scheduler;
 import org.gmp4j.struct.M;
@@ -103,7 +104,7 @@ class StraysSeenTest {
         assumeTrue(Gate.possible());
         try (Unwatched gmp = new Unwatched(QUANTUM)) {
             AtomicLong mp = new AtomicLong();
-            gmp.s.go(() -> {
+            Newproc.newproc(gmp.s, () -> {
                 mp.set(Machine.current().mp);
                 while (!stop.get()) {
                     Thread.onSpinWait();

@@ -7,8 +7,11 @@ import org.gmp4j.affinity.StealOrder;
 import org.gmp4j.config.Config;
 import org.gmp4j.config.DebugVars;
 import org.gmp4j.config.Placement;
+import org.gmp4j.proc.Closing;
 import org.gmp4j.proc.Monitor;
 import org.gmp4j.proc.Netpoll;
+import org.gmp4j.proc.Newproc;
+import org.gmp4j.proc.Schedinit;
 import org.gmp4j.proc.Scheduler;
 import org.gmp4j.report.Report;
 import org.gmp4j.timer.TimerHeaps;
@@ -24,7 +27,7 @@ public final class Unwatched implements AutoCloseable {
     }
 
     public Unwatched(int procs, long quantumNanos, Netpoll netpoll) {
-        s = Scheduler.schedinit(new Config(procs, null, Placement.NONE, StealOrder.UNIFORM, false, 0, quantumNanos, quantumNanos, 100, -1,
+        s = Schedinit.schedinit(new Config(procs, null, Placement.NONE, StealOrder.UNIFORM, false, 0, quantumNanos, quantumNanos, 100, -1,
                 1 << 20, (_, t) -> thrown = t, false, false, 0, DebugVars.OFF), new TimerHeaps(), netpoll, Threadless::new,
                 Report.ALL);
     }
@@ -67,7 +70,7 @@ public final class Unwatched implements AutoCloseable {
     /** On a goroutine, to its end. */
     void run(Runnable fn) throws InterruptedException {
         CountDownLatch ended = new CountDownLatch(1);
-        s.go(() -> {
+        Newproc.newproc(s, () -> {
             try {
                 fn.run();
             } finally {
@@ -81,7 +84,7 @@ public final class Unwatched implements AutoCloseable {
     @Override
     public void close() {
         try {
-            boolean _ = s.close(-1);
+            boolean _ = Closing.close(s, -1);
         } catch (InterruptedException e) {
             throw new AssertionError(e);
         }

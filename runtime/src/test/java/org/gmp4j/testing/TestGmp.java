@@ -13,6 +13,7 @@ import org.gmp4j.Go;
 import org.gmp4j.check.Invariants;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Scheduler;
+import org.gmp4j.proc.StopTheWorld;
 import org.gmp4j.struct.GStatus;
 import org.gmp4j.struct.M;
 import org.gmp4j.struct.Schedt;
@@ -118,7 +119,7 @@ public final class TestGmp implements AutoCloseable {
     public void check() {
         Scheduler s = scheduler();
         List<String> broken = new java.util.ArrayList<>();
-        s.withWorldStopped(() -> broken.addAll(Invariants.check(s)));
+        StopTheWorld.withWorldStopped(s, () -> broken.addAll(Invariants.check(s)));
         if (!broken.isEmpty()) {
             throw new AssertionError(broken);
         }

@@ -20,6 +20,7 @@ import org.gmp4j.check.Invariants;
 import org.gmp4j.ffi.OsThread;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Scheduler;
+import org.gmp4j.proc.StopTheWorld;
 import org.gmp4j.sync.WaitGroup;
 import org.gmp4j.sysmon.Stalls;
 
@@ -164,7 +165,7 @@ final class Soak {
                     wrong.addAll(Invariants.sample(scheduler));
                 }
                 if (i % 128 == 0) {
-                    scheduler.withWorldStopped(() -> wrong.addAll(Invariants.check(scheduler)));
+                    StopTheWorld.withWorldStopped(scheduler, () -> wrong.addAll(Invariants.check(scheduler)));
                 }
                 Thread.sleep(random.nextInt(4));
             }

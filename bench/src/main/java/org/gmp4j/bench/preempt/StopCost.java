@@ -9,6 +9,7 @@ import org.gmp4j.Gmp;
 import org.gmp4j.Go;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Scheduler;
+import org.gmp4j.proc.StopTheWorld;
 import org.gmp4j.sync.WaitGroup;
 
 /** Stopping the world with 8 busy Ps, and starting it again, from a thread that is no goroutine. */
@@ -62,7 +63,7 @@ final class StopCost {
         while (System.nanoTime() < end) {
             LockSupport.parkNanos(PAUSE);
             long start = System.nanoTime();
-            s.withWorldStopped(() -> toStop.recordValue(System.nanoTime() - start));
+            StopTheWorld.withWorldStopped(s, () -> toStop.recordValue(System.nanoTime() - start));
             both.recordValue(System.nanoTime() - start);
         }
     }
