@@ -13,6 +13,7 @@ import org.gmp4j.ffi.NativeException;
 import org.gmp4j.lock.Note;
 import org.gmp4j.lock.ProcessEnd;
 import org.gmp4j.proc.GStack;
+import org.gmp4j.proc.JdkReady;
 import org.gmp4j.proc.Netpoll;
 import org.gmp4j.proc.Scheduler;
 import org.gmp4j.stack.JdkPollers;
@@ -220,7 +221,7 @@ public final class Netpoller implements Netpoll, EdgePoller {
         int _ = Schedt.addNetpollWaiters(s.sched, -1);
         // If the goroutine has gone on since the CAS this is the stack of another goroutine, or none.
         if (GSlots.stack(PollDesc.g(word)) instanceof GStack st) {
-            long gp = st.netReady();
+            long gp = JdkReady.netReady(st);
             if (gp != 0) {
                 found.add(gp);
             }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.proc;
 
+import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.Map;
 import java.util.concurrent.ThreadLocalRandom;
@@ -9,11 +10,10 @@ import java.util.concurrent.locks.LockSupport;
 import org.gmp4j.lock.WaitObject;
 import org.gmp4j.stack.Goexit;
 import org.gmp4j.stack.Headroom;
-import org.gmp4j.stack.HiddenExecutor;
 import org.gmp4j.stack.JdkState;
 import org.gmp4j.stack.JdkThreads;
 import org.gmp4j.stack.Stack;
-import org.gmp4j.stack.Timeout;
+import org.gmp4j.struct.FieldHandle;
 import org.gmp4j.struct.G;
 import org.gmp4j.struct.GSlots;
 import org.gmp4j.struct.JdkWait;
@@ -24,13 +24,12 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The stack of a goroutine, and the loop that runs on a pooled stack: run a goroutine, end it, and run the next in place
- * if it is fresh (without a switch); otherwise yield the thread to the M. Wake-ups by the JDK go through {@link JdkReady}.
- * {@link Stacks} makes the instances, which are all of one hidden class ({@link HiddenExecutor}).
+ * if it is fresh (without a switch); otherwise yield the thread to the M. Its subclass has what the JDK calls ({@code JdkStack}).
  */
 public abstract class GStack extends Stack {
-    /** The instance that makes the others. Written by the initialiser of their class. */
-    @SuppressWarnings("NullAway.Init")
-    static GStack made;
+    /** For {@link #waitTicket}: a number that no ticket has. */
+    static final int NO_TICKET = -1;
+    private static final VarHandle TICKET = FieldHandle.of(MethodHandles.lookup(), GStack.class, "ticket", int.class);
 
     /** The least and the most switches between two counts of the frames on the heap. */
     private static final int FIRST_LOOK = 16;
@@ -61,16 +60,13 @@ public abstract class GStack extends Stack {
     /** For {@link Syscall}: when the present call handed its P off, by nanoTime; else 0. Written by the goroutine. */
     long gaveUpAt;
 
-    /** For {@link JdkReady}: odd while the JDK may wake the thread. */
-    volatile int ticket;
+    /** Odd while the JDK may wake the thread. Written through {@link #TICKET}, and while it is even by the M that parks the thread. */
+    private volatile int ticket;
 
-    /** For {@link SocketWait}: the ticket before the last wait. Written by the goroutine, read by its M. */
-    int waitTicket = SocketWait.NONE;
+    /** The ticket before the last wait for a socket ({@code SocketWait}). Written by the goroutine, read by its M. */
+    int waitTicket = NO_TICKET;
     /** Whether the goroutine is assumed to wait pinned. Written by the goroutine and by pollers; a late write costs a switch of its P. */
     boolean waitsPinned;
-
-    /** The timer of its waits in the JDK; null until a wait has a limit of time. Written by the M that parks it. */
-    private @Nullable Timeout timeout;
 
     /**
      * How much room on the stack a section of the runtime must have; more than any stack has when there are too many frames on the heap.
@@ -103,9 +99,6 @@ public abstract class GStack extends Stack {
     /** The object that is notified of the goroutine's end, in place of {@link #report}; null for none. */
     @Nullable Awaited awaited;
 
-    /** Notifies its waits of interrupts; null until a wait needs it. Written by the goroutine, and kept for the next ones on this stack. */
-    @Nullable InterruptHook interruptHook;
-
     /** See {@link #isPooled}. */
     final boolean pooled;
 
@@ -123,35 +116,33 @@ public abstract class GStack extends Stack {
 
     /** Makes the instance that makes the others and never runs. */
     @SuppressWarnings("NullAway") // Its scheduler is never used.
-    GStack() {
+    protected GStack() {
         super(new Nothing());
         s = null;
         pooled = false;
     }
 
-    GStack(Scheduler s) {
+    /** Makes a pooled stack. */
+    protected GStack(Scheduler s) {
         super(s.goroutines);
         this.s = s;
         pooled = true;
     }
 
     /** Makes a new virtual thread that this scheduler runs: see {@code Gmp.threadFactory}. */
-    GStack(Scheduler s, Runnable task) {
-        super(new ThreadTask(task));
+    protected GStack(Scheduler s, Runnable task) {
+        super(task);
         this.s = s;
         pooled = false;
         locks = 0; // It begins in the JDK's code.
     }
 
     /** Makes the stack of a virtual thread that the JDK started with one of our stacks as its scheduler. */
-    GStack(Scheduler s, Thread virtualThread) {
+    protected GStack(Scheduler s, Thread virtualThread) {
         super(virtualThread, s.inPlaceOfJdk ? s.collected.queue : null);
         this.s = s;
         pooled = false;
         locks = 0; // It begins in the JDK's code.
-        if (!(JdkThreads.task(this) instanceof ThreadTask)) { // It is one already if an earlier start has failed.
-            JdkThreads.setTask(this, new ThreadTask(JdkThreads.task(this)));
-        }
     }
 
     /** Returns the stack on which the caller runs; null outside goroutines. */
@@ -427,11 +418,6 @@ public abstract class GStack extends Stack {
         return site;
     }
 
-    /** Returns the class of the task of this stack's thread, which has an identity: see {@link JdkThreads#taskClass}. */
-    public Class<?> taskClass() {
-        return JdkThreads.taskClass(ThreadTask.inside(JdkThreads.task(this)));
-    }
-
     /** Returns whether one goroutine after the other runs on this stack. False for a thread with an identity, started by the JDK. */
     public boolean isPooled() {
         return pooled;
@@ -449,6 +435,21 @@ public abstract class GStack extends Stack {
         return endable || by == null || what == null ? null : by.waitsFor(what, i);
     }
 
+    /** Opens the ticket, by which the JDK may wake the thread. Called by the M before the JDK publishes that the thread waits. */
+    void openTicket() {
+        ticket++; // Not atomic: while the ticket is even, only the M that parks the G writes it.
+    }
+
+    /** Returns the ticket: see {@code JdkReady}. */
+    int ticket() {
+        return ticket;
+    }
+
+    /** Closes ticket {@code n}. Returns whether the caller has done that, and owns the wake-up. */
+    boolean closeTicket(int n) {
+        return TICKET.compareAndSet(this, n, n + 1);
+    }
+
     /**
      * Returns why the goroutine waits in the JDK, or is about to, as far as that is known without its frames and without the kernel: a wait
      * for a descriptor is {@link WaitReason#IO_WAIT}.
@@ -456,7 +457,7 @@ public abstract class GStack extends Stack {
     WaitReason jdkReason() {
         try {
             Object blocker = LockSupport.getBlocker(thread);
-            boolean socket = blocker == null && (ticket | 1) == (waitTicket | 1); // In a SocketWait, in which the ticket becomes odd.
+            boolean socket = blocker == null && (ticket | 1) == (waitTicket | 1); // In a SocketWait the ticket becomes odd.
             return JdkWait.of(JdkState.wait(this), blocker == null ? null : blocker.getClass(), socket ? WaitReason.IO_WAIT : null);
         } catch (OutOfMemoryError e) { // A class makes its name when it is first asked for it.
             return WaitReason.JDK;
@@ -558,48 +559,5 @@ public abstract class GStack extends Stack {
             site = null;
         }
         acquirechecked(); // There is room, as this is the bottom of the stack.
-    }
-
-    abstract GStack pooled(Scheduler s);
-
-    abstract GStack ofTask(Scheduler s, Runnable task);
-
-    abstract GStack ofThread(Scheduler s, Thread virtualThread);
-
-    /** Does the work of {@code execute}. */
-    final void submitted(Runnable task) {
-        JdkReady.execute(this, task);
-    }
-
-    @Override
-    protected void escaped(Throwable t) {
-        s.reports.escaped(t);
-    }
-
-    @Override
-    protected @Nullable Timeout timeout() {
-        if (JdkThreads.JDK_MOUNT) {
-            return null;
-        }
-        Timeout t = timeout;
-        if (t == null) {
-            t = s.timers.timeout(this);
-            timeout = t;
-        }
-        return t;
-    }
-
-    @Override
-    public final void timedOut(int wait) {
-        if (wait == Timeout.PARK) {
-            JdkReady.parkTimedOut(this);
-        } else {
-            JdkState.waitTimedOut(this, wait);
-        }
-    }
-
-    /** Calls {@link JdkReady#netReady} for the goroutine on this stack. */
-    public long netReady() {
-        return JdkReady.netReady(this);
     }
 }

@@ -47,8 +47,8 @@ public final class InterruptHook extends AbstractSelector {
      * @throws OutOfMemoryError when there is no memory for it
      */
     public static InterruptHook mine() {
-        GStack st = GStack.current();
-        InterruptHook h = st == null ? null : st.interruptHook;
+        JdkStack st = (JdkStack) GStack.current();
+        InterruptHook h = st == null ? null : (InterruptHook) st.interruptHook;
         if (h == null) {
             h = new InterruptHook();
             if (st != null) {

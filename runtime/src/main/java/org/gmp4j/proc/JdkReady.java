@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.proc;
 
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
 import java.lang.ref.Reference;
 import java.util.concurrent.RejectedExecutionException;
 
@@ -14,7 +12,6 @@ import org.gmp4j.stack.JdkPollers;
 import org.gmp4j.stack.JdkState;
 import org.gmp4j.stack.JdkThreads;
 import org.gmp4j.stack.StackRef;
-import org.gmp4j.struct.FieldHandle;
 import org.gmp4j.struct.GStatus;
 import org.gmp4j.struct.M;
 import org.gmp4j.struct.Schedt;
@@ -22,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The JDK's wake-ups of a virtual thread that is a goroutine. When the JDK parks the thread (at a lock, a monitor, a socket), the M
- * makes the G {@code _Gwaiting}, opens the {@link GStack#ticket ticket} (makes it odd), and only then calls the JDK's afterYield, which
+ * makes the G {@code _Gwaiting}, opens the {@link GStack#openTicket ticket} (makes it odd), and only then calls the JDK's afterYield, which
  * publishes PARKED (or BLOCKED, WAIT, …). From then on any thread may call {@link #execute}: on time, late, or twice (a stack
  * dump resubmits a thread that it has held up; an unparker may lose its CPU between its CAS and its call). A call that finds the
  * ticket even, or the thread not runnable, is stale and does nothing. Of the calls that find ticket n odd and the thread runnable,
@@ -33,18 +30,11 @@ import org.jspecify.annotations.Nullable;
  * ticket was opened, and each such CAS is followed by a call. No wake-up is doubled, as a ticket is closed once. Rejected: a plain
  * CAS on the G's status instead. A stale call could end the next wait of the same G, for example on a channel.
  */
-final class JdkReady {
-    private static final VarHandle TICKET = FieldHandle.of(MethodHandles.lookup(), GStack.class, "ticket", int.class);
-
+public final class JdkReady {
     /** The slots that the start of a thread frees while sysmon is behind. More than one, so that the queue becomes shorter. */
     private static final int FREED_AT_START = 2;
 
     private JdkReady() {
-    }
-
-    /** Opens the ticket. Called by the M before the JDK publishes that the thread waits. */
-    static void jdkParking(GStack st) {
-        st.ticket++; // Not atomic: while the ticket is even, only the M that parks the G writes it.
     }
 
     /**
@@ -155,7 +145,8 @@ final class JdkReady {
             if (vt == null) {
                 Newproc.newproc(st.s, task);
             } else {
-                GStack of = Stacks.ofThread(NamedPools.of(st.s, vt), vt);
+                Scheduler s = NamedPools.of(st.s, vt);
+                GStack of = (GStack) s.stacks.ofThread(s, vt);
                 of.site = place;
                 Newproc.adopt(of.s, of, traced);
             }
@@ -187,12 +178,12 @@ final class JdkReady {
 
     private static void jdkReady(GStack st) {
         Scheduler s = st.s;
-        int n = (int) TICKET.getVolatile(st);
+        int n = st.ticket();
         if ((n & 1) == 0 || !JdkState.jdkRunnable(st)) {
             return;
         }
         boolean yielded = JdkState.jdkYielded(st);
-        if (!TICKET.compareAndSet(st, n, n + 1)) {
+        if (!st.closeTicket(n)) {
             return;
         }
         Collected.woken(st);
@@ -226,15 +217,15 @@ final class JdkReady {
      *
      * @return the waiting goroutine, which the caller now owns and has to ready; 0 when it goes on by itself, or another wake-up owns it
      */
-    static long netReady(GStack st) {
+    public static long netReady(GStack st) {
         if (JdkState.isPinned(st)) {
             st.waitsPinned = true;
         }
         if (!JdkState.unpark(st)) {
             return 0;
         }
-        int n = (int) TICKET.getVolatile(st); // The ticket was opened before the JDK published that the thread is parked.
-        if ((n & 1) == 0 || !TICKET.compareAndSet(st, n, n + 1)) {
+        int n = st.ticket(); // The ticket was opened before the JDK published that the thread is parked.
+        if ((n & 1) == 0 || !st.closeTicket(n)) {
             return 0;
         }
         Collected.woken(st); // A stale event may find the goroutine in a later wait, for which its stack was dropped.

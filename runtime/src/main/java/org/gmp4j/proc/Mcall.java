@@ -190,8 +190,8 @@ final class Mcall {
     }
 
     /**
-     * Completes a yield of the JDK, which makes the G {@code _Gwaiting}. Afterwards the G belongs to the thread that wakes it: see {@link
-     * JdkReady} for the ticket.
+     * Completes a yield of the JDK, which makes the G {@code _Gwaiting}. Afterwards the G belongs to the thread that wakes it: see
+     * {@code JdkReady} for the ticket.
      */
     static void jdkYield(Machine m, GStack st) {
         long gp = st.gp;
@@ -208,7 +208,7 @@ final class Mcall {
             long _ = Schedt.addNjdkwait(m.s.sched, 1);
         }
         Collected.parking(st, gp);
-        JdkReady.jdkParking(st);
+        st.openTicket();
         if (!JdkState.afterYield(st)) {
             m.s.leftovers.add(m.s.sched, st);
         }

@@ -34,7 +34,7 @@ public final class Schedinit {
         RetiredSched.recycle();
         Preempt.install();
         CleanStart.hook(!config.placement().sets().isEmpty());
-        Scheduler s = new Scheduler(name, config, timers, netpoll, monitor, reports, new Closing());
+        Scheduler s = new Scheduler(name, config, timers, netpoll, monitor, reports, new Stacks.Maker(), new Closing());
         boolean started = false;
         try {
             begin(s);

@@ -113,7 +113,7 @@ final class Schedule {
 
     private static @Nullable GStack newStack(Scheduler s) {
         try {
-            return Stacks.pooled(s);
+            return (GStack) s.stacks.pooled(s);
         } catch (OutOfMemoryError e) {
             return null;
         }
@@ -165,7 +165,7 @@ final class Schedule {
     /**
      * Runs a G on that the JDK has unmounted inside the runtime: it came to a class that another thread initialises, for which JDK 25 pins
      * a thread and later versions do not. The G must have the same M and P afterwards, so the M waits for it as for a pinned one. The
-     * ticket is closed all the time, so the JDK's wake-up queues nothing ({@link JdkReady}), and the M sees it by the thread's state.
+     * ticket is closed all the time, so the JDK's wake-up queues nothing ({@code JdkReady}), and the M sees it by the thread's state.
      */
     private static long stay(Machine m, GStack st) {
         while (!JdkState.afterYield(st)) { // There is no memory.

@@ -57,6 +57,8 @@ public final class Scheduler {
     @SuppressWarnings("NullAway.Init")
     String label;
     final Timers timers;
+    /** Makes new stacks. */
+    final StackMaker stacks;
     final JdkContainer goroutines;
     Netpoll netpoll; // Not final: tests replace it.
 
@@ -119,7 +121,8 @@ public final class Scheduler {
     final AtomicBoolean taker = new AtomicBoolean();
 
     Scheduler(String name, Config config, Timers timers, Netpoll netpoll, Function<Scheduler, Monitor> monitor, Reports reports,
-            ClosingNotes closing) {
+            StackMaker stacks, ClosingNotes closing) {
+        this.stacks = stacks;
         this.closing = closing;
         this.reports = reports;
         this.config = config;

@@ -17,8 +17,6 @@ import org.gmp4j.struct.P;
  * descriptor itself, by poll(2), as a close, a time-out and an interrupt unpark the thread, which does not end that call.
  */
 public final class SocketWait {
-    /** For {@link GStack#waitTicket}: a number that no ticket has. */
-    static final int NONE = -1;
     private static final int STAY_SHIFT = 48;
 
     private SocketWait() {
@@ -29,7 +27,7 @@ public final class SocketWait {
      * before the JDK parks it.
      */
     public static void begins(GStack st) {
-        st.waitTicket = st.ticket;
+        st.waitTicket = st.ticket();
         if (st.waitsPinned) {
             Syscall.entersyscallblock(st, true);
         }
@@ -37,10 +35,10 @@ public final class SocketWait {
 
     /** Ends the wait. */
     public static void ended(GStack st) {
-        if (st.ticket != st.waitTicket) { // The JDK unmounted it.
+        if (st.ticket() != st.waitTicket) { // The JDK unmounted it.
             st.waitsPinned = false;
         } else {
-            st.waitTicket = NONE; // A later wait is not for the descriptor.
+            st.waitTicket = GStack.NO_TICKET; // A later wait is not for the descriptor.
         }
     }
 

@@ -4,18 +4,32 @@ package org.gmp4j.proc;
 import java.lang.invoke.MethodHandles;
 
 import org.gmp4j.stack.HiddenExecutor;
+import org.gmp4j.stack.Stack;
 
-/** Makes stacks. It is a class of its own because {@link GStack} is also used where this JVM cannot run goroutines. */
+/** Makes stacks. It is a class of its own because {@link JdkStack} is also used where this JVM cannot run goroutines. */
 public final class Stacks {
-    private static final GStack MAKER;
+    private static final JdkStack MAKER;
 
     static {
-        new HiddenExecutor(GStack.class).maker("pooled", Scheduler.class).maker("ofTask", Scheduler.class, Runnable.class)
+        new HiddenExecutor(JdkStack.class).maker("pooled", Scheduler.class).maker("ofTask", Scheduler.class, Runnable.class)
                 .maker("ofThread", Scheduler.class, Thread.class).define(MethodHandles.lookup());
-        MAKER = GStack.made;
+        MAKER = JdkStack.made;
     }
 
     private Stacks() {
+    }
+
+    /** Makes stacks for the loop. It is a class of its own, as {@link Stacks} is first used when a goroutine needs a stack. */
+    public static final class Maker extends StackMaker {
+        @Override
+        public Stack pooled(Scheduler s) {
+            return Stacks.pooled(s);
+        }
+
+        @Override
+        public Stack ofThread(Scheduler s, Thread virtualThread) {
+            return MAKER.ofThread(s, virtualThread);
+        }
     }
 
     /** Returns a new pooled stack, which runs goroutines without an identity one after the other. */
@@ -31,10 +45,5 @@ public final class Stacks {
     /** Returns the stack of a new virtual thread that this scheduler runs: see {@code Gmp.threadFactory}. */
     static GStack ofTask(Scheduler s, Runnable task) {
         return MAKER.ofTask(s, task);
-    }
-
-    /** Returns the stack of a virtual thread that the JDK started with one of our stacks as its scheduler. */
-    static GStack ofThread(Scheduler s, Thread virtualThread) {
-        return MAKER.ofThread(s, virtualThread);
     }
 }

@@ -13,6 +13,7 @@ import org.gmp4j.print.ThrowableText;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Labelled;
 import org.gmp4j.proc.Scheduler;
+import org.gmp4j.proc.ThreadTask;
 import org.gmp4j.struct.G;
 import org.gmp4j.struct.GSlots;
 import org.gmp4j.struct.GStatus;
@@ -91,7 +92,7 @@ public final class Traceback {
     /** Returns the class of a thread's task, or of the function of a goroutine that has not begun; empty for others. */
     private static String task(@Nullable GStack st, @Nullable Runnable fn) {
         if (st != null) {
-            String name = st.isPooled() ? "" : st.taskClass().getName();
+            String name = st.isPooled() ? "" : ThreadTask.classOf(st).getName();
             int hidden = name.indexOf('/');
             return hidden < 0 ? name : name.substring(0, hidden); // A lambda's ends with an address.
         }

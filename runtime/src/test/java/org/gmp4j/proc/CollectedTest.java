@@ -44,7 +44,7 @@ class CollectedTest {
             }
             long gp = st.gp();
             boolean dropped = GSlots.isDropped(gp);
-            long woken = st.netReady();
+            long woken = JdkReady.netReady(st);
             boolean held = !GSlots.isDropped(gp);
             G.SCHEDLINK.set(gp, 0);
             int _ = Inject.injectglist(gmp.scheduler(), gp);
