@@ -38,14 +38,12 @@ import org.gmp4j.struct.Schedt;
  * Both run once in a process.
  */
 public final class Warm {
-    /** Classes that an M, sysmon, or a goroutine inside the runtime may first need when there is no memory. */
-    private static final String[] CLASSES = {"Threads", "Threads$Exit", "Newm", "Shortage", "JdkReady", "JdkReady$Wakeup", "Syscall",
-        "StopTheWorld", "StopTheWorld$Procs", "Inject", "Mcall", "Collected", "Preempt", "PreemptSignal", "Wakep", "Park", "Outside",
-        "Checkdead", "Newproc", "Gcount", "Goexit0", "FindRunnable", "TraceEvents", "Tracing", "Recorder", "Recorder$Taken",
-        "NamedPools"};
-
-    /** The policies that an M or sysmon may first ask when there is no memory. */
-    private static final String[] POLICIES = {"Pacing", "Slice", "Spin", "Steal", "Turns"};
+    /** Classes, by their names below {@code org.gmp4j}, that an M, sysmon, or a goroutine in the runtime may first need without memory. */
+    private static final String[] CLASSES = {"proc.Threads", "proc.Threads$Exit", "proc.Newm", "proc.Shortage", "proc.JdkReady",
+        "proc.JdkReady$Wakeup", "proc.Syscall", "proc.StopTheWorld", "proc.StopTheWorld$Procs", "proc.Inject", "proc.Mcall",
+        "proc.Collected", "proc.Preempt", "proc.PreemptSignal", "proc.Wakep", "proc.Park", "proc.Outside", "proc.Checkdead",
+        "proc.Newproc", "proc.Gcount", "proc.Goexit0", "proc.FindRunnable", "proc.TraceEvents", "proc.Tracing", "proc.Recorder",
+        "proc.Recorder$Taken", "proc.NamedPools", "policy.Pacing", "policy.Slice", "policy.Spin", "policy.Steal", "policy.Turns"};
 
     private static final IntField INT = Mem.intField(p.layout(), "id");
     private static final LongField LONG = Mem.longField(p.layout(), "link");
@@ -84,14 +82,9 @@ public final class Warm {
     private static void load() {
         UnfinishedSwitches.rehearse();
         boolean _ = Newm.rehearse();
-        load("org.gmp4j.proc.", CLASSES);
-        load("org.gmp4j.policy.", POLICIES);
-    }
-
-    private static void load(String prefix, String[] names) {
-        for (String name : names) {
+        for (String name : CLASSES) {
             try {
-                Class<?> _ = Class.forName(prefix + name);
+                Class<?> _ = Class.forName("org.gmp4j." + name);
             } catch (ClassNotFoundException e) {
                 throw new AssertionError(e);
             }
