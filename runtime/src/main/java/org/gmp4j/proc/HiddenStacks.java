@@ -15,7 +15,7 @@ public abstract class HiddenStacks {
     }
 
     /** Returns the stack of a goroutine; null when it was not taken, or is no longer reachable. */
-    protected abstract @Nullable Stack stack(long gp);
+    public abstract @Nullable Stack stack(long gp);
 
     /** Puts the stack of a goroutine back that was woken and is runnable. Called by a waker that has no P of its scheduler. */
     final void woken(long gp) {

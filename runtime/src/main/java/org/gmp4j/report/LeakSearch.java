@@ -393,7 +393,7 @@ public final class LeakSearch extends HiddenStacks {
     }
 
     @Override
-    protected @Nullable GStack stack(long gp) {
+    public @Nullable GStack stack(long gp) {
         int index = G.INDEX.get(gp);
         int i = index < at.length ? at[index] : NONE;
         Object found = i == NONE ? null : refs[i].get();

@@ -66,7 +66,7 @@ class LeakSearchTest {
 
     private static final class Nothing extends HiddenStacks {
         @Override
-        protected @Nullable GStack stack(long gp) {
+        public @Nullable GStack stack(long gp) {
             return null;
         }
     }
