@@ -48,7 +48,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Readers without a lock, such as dumps and searches, find a dropped stack by a weak reference. Between the collection and sysmon's
  * next scan they find none, and omit the goroutine ({@link GSlots#isCollected}). A collection does not wake sysmon. If sysmon does not
- * keep up, threads that start others help ({@link JdkReady}), so that the number of slots to be freed does not grow without limit.
+ * keep up, threads that start others help ({@link Newproc#help}), so that the number of slots to be freed does not grow without limit.
  *
  * <p>Rejected: a weak reference alone. It is cleared before finalizers run, so each wake-up would have to find out whether its slot was
  * freed meanwhile. Rejected too: a table whose element is exchanged at each park and wake-up. A store to that old array costs a barrier
@@ -57,7 +57,7 @@ import org.jspecify.annotations.Nullable;
 final class Collected {
     /** The most slots that sysmon frees in one scan, as it has other duties. */
     static final int AT_ONCE = 1_000;
-    /** The references of collected threads. Filled by the JDK's reference handler, emptied by sysmon and {@link JdkReady}. */
+    /** The references of collected threads. Filled by the JDK's reference handler, emptied by sysmon and {@link Newproc#help}. */
     final ReferenceQueue<Stack> queue = new ReferenceQueue<>();
     private final Scheduler s;
     /** A reference that was taken from the queue and not freed yet, because of an error. Accessed by sysmon only. */

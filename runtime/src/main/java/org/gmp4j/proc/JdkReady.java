@@ -11,7 +11,6 @@ import org.gmp4j.stack.Headroom;
 import org.gmp4j.stack.JdkPollers;
 import org.gmp4j.stack.JdkState;
 import org.gmp4j.stack.JdkThreads;
-import org.gmp4j.stack.StackRef;
 import org.gmp4j.struct.GStatus;
 import org.gmp4j.struct.M;
 import org.gmp4j.struct.Schedt;
@@ -31,9 +30,6 @@ import org.jspecify.annotations.Nullable;
  * CAS on the G's status instead. A stale call could end the next wait of the same G, for example on a channel.
  */
 public final class JdkReady {
-    /** The slots that the start of a thread frees while sysmon is behind. More than one, so that the queue becomes shorter. */
-    private static final int FREED_AT_START = 2;
-
     private JdkReady() {
     }
 
@@ -64,31 +60,11 @@ public final class JdkReady {
                 place = s.places == null ? null : Newproc.place(s.places, fn);
             }
             if (starts) {
-                help(s.collected);
+                Newproc.help(s.collected);
             }
         }
         if (room || !Deferred.add(new Wakeup(st, task))) {
             executeNow(st, task, traced, place);
-        }
-    }
-
-    /**
-     * Frees some slots of collected threads while sysmon is behind. Called before a thread is started, by a caller in no section of the
-     * runtime. Sysmon frees up to {@link Collected#AT_ONCE} slots in a scan, and a program may drop more threads than that, whose
-     * references would fill a small heap.
-     */
-    static void help(Collected collected) {
-        for (int i = 0; collected.any() && i < FREED_AT_START; i++) {
-            StackRef ref = (StackRef) collected.queue.poll(); // Outside of the section, as it takes a lock of the JDK's.
-            if (ref == null) {
-                return;
-            }
-            GStack caller = GStack.enterChecked();
-            try {
-                collected.free(ref);
-            } finally {
-                GStack.exit(caller);
-            }
         }
     }
 

@@ -18,7 +18,7 @@ public abstract class JdkStack extends GStack {
     @SuppressWarnings("NullAway.Init")
     static JdkStack made;
 
-    /** The {@code InterruptHook} that notifies its waits; null until a wait needs it. Written by the goroutine, and kept for the next ones on this stack. */
+    /** The {@code InterruptHook} of its waits; null until one needs it. Written by the goroutine, and kept for the next on this stack. */
     @Nullable AbstractSelector interruptHook;
     /** The timer of its waits in the JDK; null until a wait has a limit of time. Written by the M that parks it. */
     private @Nullable Timeout timeout;

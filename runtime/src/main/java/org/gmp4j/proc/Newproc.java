@@ -12,6 +12,7 @@ import org.gmp4j.lock.SchedLock;
 import org.gmp4j.queue.GFree;
 import org.gmp4j.queue.GlobalRunq;
 import org.gmp4j.queue.Runq;
+import org.gmp4j.stack.StackRef;
 import org.gmp4j.struct.G;
 import org.gmp4j.struct.GSlots;
 import org.gmp4j.struct.GStatus;
@@ -28,6 +29,9 @@ import org.jspecify.annotations.Nullable;
 public final class Newproc {
     /** The number of goids that a P takes at a time. */
     private static final int GOID_BATCH = 16;
+
+    /** The slots that the start of a thread frees while sysmon is behind. More than one, so that the queue becomes shorter. */
+    private static final int FREED_AT_START = 2;
 
     private Newproc() {
     }
@@ -129,6 +133,26 @@ public final class Newproc {
         P.NSPAWN.setRelease(pp, P.NSPAWN.get(pp) + count);
         Runq.runqput(s.sched, pp, gp, true);
         Wakep.wakep(s);
+    }
+
+    /**
+     * Frees some slots of collected threads while sysmon is behind. Called before a thread is started, by a caller in no section of the
+     * runtime. Sysmon frees up to {@link Collected#AT_ONCE} slots in a scan, and a program may drop more threads than that, whose
+     * references would fill a small heap.
+     */
+    static void help(Collected collected) {
+        for (int i = 0; collected.any() && i < FREED_AT_START; i++) {
+            StackRef ref = (StackRef) collected.queue.poll(); // Outside of the section, as it takes a lock of the JDK's.
+            if (ref == null) {
+                return;
+            }
+            GStack caller = GStack.enterChecked();
+            try {
+                collected.free(ref);
+            } finally {
+                GStack.exit(caller);
+            }
+        }
     }
 
     /**

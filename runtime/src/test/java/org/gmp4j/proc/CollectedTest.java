@@ -47,7 +47,7 @@ class CollectedTest {
             long woken = JdkReady.netReady(st);
             boolean held = !GSlots.isDropped(gp);
             G.SCHEDLINK.set(gp, 0);
-            int _ = Inject.injectglist(gmp.scheduler(), gp);
+            Inject.injectPolled(gmp.scheduler(), gp);
             st.thread.join();
             assertTrue(dropped);
             assertEquals(gp, woken);
@@ -98,12 +98,12 @@ class CollectedTest {
             enqueue(st, c, Collected.AT_ONCE + 4);
             c.look();
             assertTrue(c.any());
-            JdkReady.help(c);
+            Newproc.help(c);
             assertTrue(c.queue.poll() != null); // Sysmon has one in hand, and a start frees two.
             assertTrue(c.queue.poll() == null);
             c.look();
             enqueue(st, c, 1);
-            JdkReady.help(c);
+            Newproc.help(c);
             assertTrue(c.queue.poll() != null);
         }
     }
