@@ -7,6 +7,7 @@ import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
 import org.gmp4j.ffi.gmp.m;
 import org.gmp4j.lock.HeapMutex;
 import org.gmp4j.lock.LockRank;
+import org.gmp4j.stack.Stack;
 import org.gmp4j.struct.G;
 import org.gmp4j.struct.GStatus;
 import org.gmp4j.struct.M;
@@ -32,8 +33,8 @@ public class ParkStress {
     public static class ReadyAgainstPark {
         private final long mp = Mem.alloc(m.layout(), 1);
         private final long gp = Structs.g(0);
-        private final Machine machine = new Machine(null, mp);
-        private final GStack stack = Stacks.ofTask(null, () -> { });
+        private final Machine machine = Machines.of(null, mp);
+        private final GStack stack = (GStack) Stack.of(Stacks.newThread(null, () -> { }));
         private final HeapMutex lock = new HeapMutex(LockRank.HCHAN);
 
         public ReadyAgainstPark() {
