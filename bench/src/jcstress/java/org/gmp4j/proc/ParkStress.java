@@ -33,7 +33,7 @@ public class ParkStress {
     public static class ReadyAgainstPark {
         private final long mp = Mem.alloc(m.layout(), 1);
         private final long gp = Structs.g(0);
-        private final Machine machine = Machines.of(null, mp);
+        private final Machine machine = Machines.of(mp);
         private final GStack stack = (GStack) Stack.of(Stacks.newThread(null, () -> { }));
         private final HeapMutex lock = new HeapMutex(LockRank.HCHAN);
 
