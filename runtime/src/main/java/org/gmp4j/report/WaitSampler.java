@@ -10,7 +10,6 @@ import java.util.concurrent.locks.LockSupport;
 
 import org.gmp4j.print.Frames;
 import org.gmp4j.proc.GStack;
-import org.gmp4j.proc.HiddenStacks;
 import org.gmp4j.proc.Scheduler;
 import org.gmp4j.stack.JdkState;
 import org.gmp4j.struct.G;
@@ -76,7 +75,7 @@ public final class WaitSampler extends Sampler {
 
     @Override
     void look(long elapsed) {
-        if (HiddenStacks.areHidden(s)) {
+        if (s.hidesStacks()) {
             return; // A search for leaks has stopped the world.
         }
         List<Long> waiting = new ArrayList<>(); // Not their stacks: a search for leaks would find them alive.

@@ -128,8 +128,8 @@ final class Names {
         value(PROC + "CleanStart", "begin", 0);
         value(PROC + "CleanStart", "hook", 0);
         value(PROC + "CleanStart", "prepareForLock", 0);
-        value(PROC + "Preempt", "install", 1);
-        value(PROC + "Preempt", "follow", 0);
+        value(PROC + "Preempt", "install", 0);
+        value(PROC + "PreemptSignal", "follow", 0);
         value(PROC + "LiveSchedulers", "hook", 0);
         value(ROOT + "LongBlock$Freeing", "run", 0);
 

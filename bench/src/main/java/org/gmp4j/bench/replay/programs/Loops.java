@@ -6,6 +6,9 @@ import java.time.Duration;
 import org.gmp4j.Chan;
 import org.gmp4j.Go;
 import org.gmp4j.Select;
+import org.gmp4j.proc.Closing;
+import org.gmp4j.proc.Newproc;
+import org.gmp4j.proc.StopTheWorld;
 import org.gmp4j.sync.Mutex;
 import org.gmp4j.sync.WaitGroup;
 import org.gmp4j.time.Time;
@@ -31,7 +34,7 @@ final class Loops {
             start(procs);
             lane("go", () -> {
                 for (int i = 0; i < n; i++) {
-                    s.go(done::incrementAndGet);
+                    Newproc.newproc(s, done::incrementAndGet);
                 }
             });
         }
@@ -49,7 +52,7 @@ final class Loops {
         protected void begin() {
             start(2);
             for (int i = 0; i < 2; i++) {
-                lane("go" + i, () -> s.go(done::incrementAndGet));
+                lane("go" + i, () -> Newproc.newproc(s, done::incrementAndGet));
             }
         }
 
@@ -73,7 +76,7 @@ final class Loops {
         @Override
         protected void begin() {
             start(procs);
-            s.go(() -> {
+            Newproc.newproc(s, () -> {
                 for (int i = 0; i < n; i++) {
                     Go.go(done::incrementAndGet);
                 }
@@ -100,14 +103,14 @@ final class Loops {
             start(2);
             Chan<Integer> there = Chan.make(size);
             Chan<Integer> back = Chan.make(size);
-            s.go(() -> {
+            Newproc.newproc(s, () -> {
                 for (int i = 0; i < 2; i++) {
                     there.send(i);
                     check(back.recv() == i, "another element came back");
                 }
                 done.incrementAndGet();
             });
-            s.go(() -> {
+            Newproc.newproc(s, () -> {
                 for (int i = 0; i < 2; i++) {
                     back.send(there.recv());
                 }
@@ -129,7 +132,7 @@ final class Loops {
             start(2);
             Chan<Integer> c = Chan.make(0);
             for (int i = 0; i < 2; i++) {
-                s.go(() -> {
+                Newproc.newproc(s, () -> {
                     Integer _ = c.recv();
                     done.incrementAndGet();
                 });
@@ -235,7 +238,7 @@ final class Loops {
         protected void begin() {
             start(2);
             for (int i = 0; i < 3; i++) {
-                s.go(() -> {
+                Newproc.newproc(s, () -> {
                     Go.gosched();
                     Go.gosched();
                     done.incrementAndGet();
@@ -257,7 +260,7 @@ final class Loops {
             start(2);
             for (int i = 1; i <= 3; i++) {
                 long nanos = 10_000L * (4 - i);
-                s.go(() -> {
+                Newproc.newproc(s, () -> {
                     long due = now() + nanos;
                     Go.sleep(Duration.ofNanos(nanos));
                     check(now() >= due, "a sleep ended early");
@@ -279,7 +282,7 @@ final class Loops {
         protected void begin() {
             start(1);
             for (int i = 0; i < 2; i++) {
-                s.go(() -> {
+                Newproc.newproc(s, () -> {
                     try {
                         Integer _ = Go.blocking(done::incrementAndGet);
                     } catch (Exception e) {
@@ -308,7 +311,7 @@ final class Loops {
             start(2);
             Mutex m = new Mutex();
             for (int i = 0; i < 3; i++) {
-                s.go(() -> {
+                Newproc.newproc(s, () -> {
                     m.lock();
                     int n = count;
                     Go.gosched();
@@ -330,7 +333,7 @@ final class Loops {
         @Override
         protected void begin() {
             start(2);
-            s.go(() -> {
+            Newproc.newproc(s, () -> {
                 WaitGroup wg = new WaitGroup();
                 for (int i = 0; i < 3; i++) {
                     wg.go(done::incrementAndGet);
@@ -354,14 +357,14 @@ final class Loops {
         protected void begin() {
             start(2);
             for (int i = 0; i < 3; i++) {
-                s.go(() -> {
+                Newproc.newproc(s, () -> {
                     Go.gosched();
                     done.incrementAndGet();
                 });
             }
             lane("procs", () -> {
-                int _ = s.setProcs(1);
-                int _ = s.setProcs(3);
+                int _ = StopTheWorld.setProcs(s, 1);
+                int _ = StopTheWorld.setProcs(s, 3);
             });
         }
 
@@ -378,14 +381,14 @@ final class Loops {
         protected void begin() {
             start(2);
             Chan<Integer> c = Chan.make(0);
-            s.go(() -> {
+            Newproc.newproc(s, () -> {
                 Go.lockOSThread();
                 Integer _ = c.recv();
                 Go.gosched();
                 Go.unlockOSThread();
                 done.incrementAndGet();
             });
-            s.go(() -> {
+            Newproc.newproc(s, () -> {
                 c.send(1);
                 Go.gosched();
                 done.incrementAndGet();
@@ -406,14 +409,14 @@ final class Loops {
         @Override
         protected void begin() {
             start(2);
-            s.go(() -> {
+            Newproc.newproc(s, () -> {
                 Go.go(done::incrementAndGet);
                 Go.gosched();
                 done.incrementAndGet();
             });
             lane("close", () -> {
                 try {
-                    closed = s.close(-1);
+                    closed = Closing.close(s, -1);
                 } catch (InterruptedException e) {
                     failed(e);
                 }
@@ -439,7 +442,7 @@ final class Loops {
         protected void begin() {
             start(2, 0, true);
             Chan<Integer> c = Chan.make(0);
-            s.go(() -> {
+            Newproc.newproc(s, () -> {
                 Go.go(() -> {
                     done.incrementAndGet();
                     Integer _ = c.recv();

@@ -11,14 +11,16 @@ import org.gmp4j.check.Invariants;
 import org.gmp4j.config.Config;
 import org.gmp4j.config.DebugVars;
 import org.gmp4j.config.Placement;
-import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Monitor;
 import org.gmp4j.proc.Netpoll;
 import org.gmp4j.proc.Processor;
 import org.gmp4j.proc.Reports;
+import org.gmp4j.proc.Schedinit;
 import org.gmp4j.proc.Scheduler;
+import org.gmp4j.proc.StopTheWorld;
 import org.gmp4j.queue.Runq;
 import org.gmp4j.stack.JdkContainer;
+import org.gmp4j.stack.Stack;
 import org.gmp4j.struct.GSlots;
 import org.gmp4j.struct.Schedt;
 import org.gmp4j.timer.TimerHeaps;
@@ -45,7 +47,7 @@ abstract class OfLoop extends Case {
         DebugVars debug = DebugVars.parse(deadlocks ? "deadlock=strict" : "");
         Config config = new Config(procs, null, Placement.NONE, StealOrder.UNIFORM, false, spinNanos, QUANTUM, QUANTUM, MANY, -1, 1 << 20,
                 null, deadlocks, false, 0, debug);
-        s = Scheduler.schedinit("gmp", config, new TimerHeaps(), Netpoll.NONE, Quiet::new, new Tells());
+        s = Schedinit.schedinit("gmp", config, new TimerHeaps(), Netpoll.NONE, Quiet::new, new Tells());
     }
 
     @Override
@@ -68,7 +70,7 @@ abstract class OfLoop extends Case {
         check(s.gcount() == 0, "the process is idle, and " + s.gcount() + " goroutines have not ended");
         check(Schedt.NMSPINNING.getVolatile(s.sched) == 0, "M7: the process is idle, and nmspinning is not 0");
         List<String> broken = new ArrayList<>();
-        s.withWorldStopped(() -> broken.addAll(Invariants.check(s)));
+        StopTheWorld.withWorldStopped(s, () -> broken.addAll(Invariants.check(s)));
         check(broken.isEmpty(), broken.isEmpty() ? "" : broken.getFirst());
     }
 
@@ -127,7 +129,7 @@ abstract class OfLoop extends Case {
         }
 
         @Override
-        public void uncaught(GStack st, Throwable t) {
+        public void uncaught(Stack st, Throwable t) {
             failed(t);
         }
 
