@@ -43,7 +43,7 @@ public final class Catalog implements Supplier<List<Program>> {
     private void words() {
         String g = "words";
         all.add(Program.of("global", g, "two Ps and a thread at the global queue", Words.Global::new));
-        all.add(Program.of("polled", g, "what the poller found comes before all others, in its order", Words.Polled::new).covered());
+        all.add(Program.of("arrived", g, "what has arrived comes before what Ps have put off, in its order", Words.Arrived::new).covered());
         all.add(Program.of("mask", g, "bits of a mask change at the same time", Words.Mask::new).covered());
         all.add(Program.of("spinners", g, "spinners and idle Ps are counted by several threads", Words.Spinners::new).covered());
         all.add(Program.of("scan", g, "a G is held for its stack trace while its status changes", Words.Scan::new).covered());

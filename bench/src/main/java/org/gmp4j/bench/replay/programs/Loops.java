@@ -8,6 +8,7 @@ import org.gmp4j.Go;
 import org.gmp4j.Select;
 import org.gmp4j.proc.Closing;
 import org.gmp4j.proc.Newproc;
+import org.gmp4j.proc.Stacks;
 import org.gmp4j.proc.StopTheWorld;
 import org.gmp4j.sync.Mutex;
 import org.gmp4j.sync.WaitGroup;
@@ -159,17 +160,17 @@ final class Loops {
             start(2);
             Chan<Integer> c = Chan.make(0);
             Chan<Integer> d = Chan.make(0);
-            s.go(() -> {
+            Newproc.newproc(s, () -> {
                 for (int i = 0; i < 2; i++) {
                     int _ = Select.of().recv(c, v -> got += v).recv(d, v -> got += v).run();
                 }
                 done.incrementAndGet();
             });
-            s.go(() -> {
+            Newproc.newproc(s, () -> {
                 c.send(1);
                 done.incrementAndGet();
             });
-            s.go(() -> {
+            Newproc.newproc(s, () -> {
                 d.send(10);
                 done.incrementAndGet();
             });
@@ -191,11 +192,11 @@ final class Loops {
         protected void begin() {
             start(2);
             Chan<Integer> c = Chan.make(0);
-            s.go(() -> {
+            Newproc.newproc(s, () -> {
                 got += c.recvOkWithin(Duration.ofNanos(5_000)) == null ? 0 : 1;
                 done.incrementAndGet();
             });
-            s.go(() -> {
+            Newproc.newproc(s, () -> {
                 sent += c.sendWithin(1, Duration.ofNanos(5_000)) ? 1 : 0;
                 done.incrementAndGet();
             });
@@ -213,7 +214,7 @@ final class Loops {
         @Override
         protected void begin() {
             start(2);
-            s.go(() -> {
+            Newproc.newproc(s, () -> {
                 Timer t = Time.afterFunc(Duration.ofNanos(10_000), done::incrementAndGet);
                 Go.gosched();
                 boolean stopped = t.stop();
@@ -473,7 +474,7 @@ final class Loops {
         @Override
         protected void begin() {
             start(2);
-            waiter = s.newThread(() -> {
+            waiter = Stacks.newThread(s, () -> {
                 java.util.concurrent.locks.LockSupport.park();
                 done.incrementAndGet();
                 java.util.concurrent.locks.LockSupport.park();

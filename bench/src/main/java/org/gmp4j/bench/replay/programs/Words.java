@@ -40,7 +40,7 @@ final class Words {
                     for (int i = 0; i < 2; i++) {
                         if (Schedt.RUNQSIZE.getOpaque(s.sched) != 0) {
                             SchedLock.lock(s.sched);
-                            boolean _ = s.took(GlobalRunq.globrunqget(s.sched, pp, 0));
+                            boolean _ = s.took(GlobalRunq.globrunqget(s.sched, pp));
                             SchedLock.unlock(s.sched);
                             while (s.took(Runq.runqget(pp))) {
                                 continue;
@@ -198,19 +198,19 @@ final class Words {
         }
     }
 
-    /** The links of a G in the global queue and what the poller found keep their order. */
-    static final class Polled extends Case {
+    /** What has arrived precedes what Ps have put off, and each keeps its order. */
+    static final class Arrived extends Case {
         private final Structs s = new Structs(1, 5);
 
         @Override
         protected void begin() {
-            lane("polls", () -> {
+            lane("arrives", () -> {
                 SchedLock.lock(s.sched);
-                GlobalRunq.globrunqputpolled(s.sched, s.gs[0], s.gs[0], 1);
+                GlobalRunq.globrunqputarrived(s.sched, s.gs[0]);
                 SchedLock.unlock(s.sched);
                 SchedLock.lock(s.sched);
                 G.SCHEDLINK.set(s.gs[1], s.gs[2]);
-                GlobalRunq.globrunqputpolled(s.sched, s.gs[1], s.gs[2], 2);
+                GlobalRunq.globrunqputarrived(s.sched, s.gs[1], s.gs[2], 2);
                 SchedLock.unlock(s.sched);
             });
             lane("puts", () -> {
