@@ -55,7 +55,7 @@ typedef uint64_t sudoguintptr;
 
 /*
  * Values of m.gate, which stands between user code and the P.  Code that raises m.locks from 0 reads the gate next.
- * org.gmp4j.proc.Gate describes the protocol.
+ * org.gmp4j.sched.base.Gate describes the protocol.
  */
 #define GMP_GATE_SHUT 0   /* the M has no P */
 #define GMP_GATE_OPEN 1   /* the M's thread may use m.p while m.locks is raised */

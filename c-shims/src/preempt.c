@@ -10,7 +10,7 @@
  * acquirem first raises m.locks and then reads m.gate. It finds the gate shut and calls exitsyscall. If the signal comes
  * between these two steps, the handler sees locks > 0 and refuses. The compiler must keep the two steps in order, by a fence
  * in acquirem that needs no instruction. The processor cannot show a thread its own accesses in another order. Another
- * thread may be taking the P without a signal at the same time (org.gmp4j.proc.Gate). For that thread the handler is like
+ * thread may be taking the P without a signal at the same time (org.gmp4j.sched.base.Gate). For that thread the handler is like
  * other code that enters the runtime: it raises m.locks, reads the gate, and does not touch the P unless the gate is open.
  *
  * Why the status is written last. Any thread may take the P as soon as p.status is _Psyscall. So all other writes of this

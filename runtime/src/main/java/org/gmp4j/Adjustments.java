@@ -10,8 +10,8 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import org.gmp4j.config.Quantum;
-import org.gmp4j.proc.Scheduler;
-import org.gmp4j.proc.StopTheWorld;
+import org.gmp4j.sched.StopTheWorld;
+import org.gmp4j.sched.base.Scheduler;
 
 /** The settings of a scheduler that can be changed while it runs, by {@code GmpMXBean.set}. {@link Setting} lists them. Thread-safe. */
 final class Adjustments implements Function<List<String>, String> {

@@ -5,7 +5,7 @@ import java.time.Duration;
 import java.util.Iterator;
 import java.util.Objects;
 
-import org.gmp4j.proc.GStack;
+import org.gmp4j.sched.GStack;
 import org.gmp4j.struct.SudogSlots;
 import org.gmp4j.timer.TickTimer;
 import org.gmp4j.wait.DoneChans;

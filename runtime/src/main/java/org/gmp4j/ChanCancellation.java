@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j;
 
-import org.gmp4j.proc.Bubble;
-import org.gmp4j.proc.GStack;
 import org.gmp4j.queue.WaitQ;
+import org.gmp4j.sched.Bubble;
+import org.gmp4j.sched.GStack;
 import org.gmp4j.struct.Sudog;
 import org.gmp4j.struct.WaitReason;
 import org.gmp4j.wait.Limits;

@@ -4,9 +4,9 @@ package org.gmp4j;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 
-import org.gmp4j.proc.Closing;
-import org.gmp4j.proc.GStack;
-import org.gmp4j.proc.Scheduler;
+import org.gmp4j.sched.GStack;
+import org.gmp4j.sched.base.Scheduler;
+import org.gmp4j.sched.life.Closing;
 import org.gmp4j.stack.JdkThreads;
 import org.gmp4j.stack.OwnThread;
 import org.jspecify.annotations.Nullable;

@@ -5,12 +5,12 @@ import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.Callable;
 
-import org.gmp4j.proc.Bubble;
-import org.gmp4j.proc.GStack;
-import org.gmp4j.proc.Newproc;
-import org.gmp4j.proc.Park;
-import org.gmp4j.proc.StopTheWorld;
-import org.gmp4j.proc.Syscall;
+import org.gmp4j.sched.Bubble;
+import org.gmp4j.sched.GStack;
+import org.gmp4j.sched.Newproc;
+import org.gmp4j.sched.Park;
+import org.gmp4j.sched.StopTheWorld;
+import org.gmp4j.sched.Syscall;
 import org.gmp4j.stack.Goexit;
 import org.gmp4j.struct.G;
 import org.gmp4j.struct.WaitReason;

@@ -8,10 +8,10 @@ import java.util.concurrent.atomic.AtomicLong;
 
 import org.gmp4j.lock.HeapMutex;
 import org.gmp4j.lock.LockRank;
-import org.gmp4j.proc.Bubble;
-import org.gmp4j.proc.GStack;
-import org.gmp4j.proc.Park;
 import org.gmp4j.queue.WaitQ;
+import org.gmp4j.sched.Bubble;
+import org.gmp4j.sched.GStack;
+import org.gmp4j.sched.Park;
 import org.gmp4j.struct.FieldHandle;
 import org.gmp4j.struct.Sudog;
 import org.gmp4j.struct.WaitReason;

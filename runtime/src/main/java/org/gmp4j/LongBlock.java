@@ -12,7 +12,7 @@ import org.gmp4j.ffi.Inheritance;
 import org.gmp4j.ffi.Memory;
 import org.gmp4j.lock.HeapMutex;
 import org.gmp4j.lock.LockRank;
-import org.gmp4j.proc.GStack;
+import org.gmp4j.sched.GStack;
 import org.gmp4j.stack.OwnThread;
 import org.gmp4j.struct.FieldHandle;
 import org.jspecify.annotations.Nullable;

@@ -8,7 +8,7 @@ import java.util.Objects;
 import java.util.PrimitiveIterator;
 import java.util.function.LongConsumer;
 
-import org.gmp4j.proc.GStack;
+import org.gmp4j.sched.GStack;
 import org.gmp4j.struct.Mem;
 import org.gmp4j.struct.Sudog;
 import org.gmp4j.wait.Limits;

@@ -6,9 +6,9 @@ import java.util.concurrent.Callable;
 
 import org.gmp4j.lock.HeapMutex;
 import org.gmp4j.lock.LockRank;
-import org.gmp4j.proc.Awaited;
-import org.gmp4j.proc.GStack;
 import org.gmp4j.queue.WaitQ;
+import org.gmp4j.sched.Awaited;
+import org.gmp4j.sched.GStack;
 import org.gmp4j.stack.EndLatch;
 import org.gmp4j.stack.Goexit;
 import org.gmp4j.struct.WaitReason;

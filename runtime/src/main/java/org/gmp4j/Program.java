@@ -6,12 +6,12 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.AtomicLong;
 
-import org.gmp4j.proc.Awaited;
-import org.gmp4j.proc.GStack;
-import org.gmp4j.proc.GoroutineExit;
-import org.gmp4j.proc.Newproc;
-import org.gmp4j.proc.Scheduler;
-import org.gmp4j.proc.Stacks;
+import org.gmp4j.sched.Awaited;
+import org.gmp4j.sched.GStack;
+import org.gmp4j.sched.GoroutineExit;
+import org.gmp4j.sched.Newproc;
+import org.gmp4j.sched.base.Scheduler;
+import org.gmp4j.sched.jdk.Stacks;
 import org.gmp4j.stack.EndLatch;
 import org.gmp4j.stack.Goexit;
 import org.jspecify.annotations.Nullable;

@@ -14,19 +14,20 @@ import java.util.function.LongConsumer;
 import java.util.function.Supplier;
 
 import org.gmp4j.affinity.StealOrder;
+import org.gmp4j.boot.FirstThreads;
+import org.gmp4j.boot.Warm;
 import org.gmp4j.config.Config;
 import org.gmp4j.config.DebugVars;
 import org.gmp4j.config.Placement;
 import org.gmp4j.context.Context;
 import org.gmp4j.context.ContextException;
 import org.gmp4j.netpoll.Netpoller;
-import org.gmp4j.proc.Closing;
-import org.gmp4j.proc.GStack;
-import org.gmp4j.proc.Outside;
-import org.gmp4j.proc.Schedinit;
-import org.gmp4j.proc.Scheduler;
-import org.gmp4j.proc.Warm;
 import org.gmp4j.report.Report;
+import org.gmp4j.sched.GStack;
+import org.gmp4j.sched.base.Outside;
+import org.gmp4j.sched.base.Scheduler;
+import org.gmp4j.sched.life.Closing;
+import org.gmp4j.sched.life.Schedinit;
 import org.gmp4j.stack.JdkThreads;
 import org.gmp4j.sync.Cond;
 import org.gmp4j.sync.Mutex;
@@ -45,7 +46,7 @@ import org.jspecify.annotations.Nullable;
  * goroutines wait and are woken in all ways, exceed their quantum, and end. The first use of a class, of a {@code VarHandle} at a call
  * site or of a method handle takes memory and stack, and may fail for want of them. It would fail between two steps of a protocol,
  * with a lock held, on an M or in the middle of a user's call; and a class whose initialiser failed once fails for ever. So all are
- * used while there is memory. {@code proc.Warm} uses the code that goroutines do not reach.
+ * used while there is memory. {@code boot.Warm} uses the code that goroutines do not reach.
  */
 final class Rehearsal {
     private static final long MAX_STACK = 1 << 20;

@@ -4,7 +4,7 @@ package org.gmp4j;
 import java.util.Arrays;
 
 import org.gmp4j.lock.WaitObject;
-import org.gmp4j.proc.Park;
+import org.gmp4j.sched.Park;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -3,8 +3,8 @@ package org.gmp4j;
 
 import java.util.Arrays;
 
-import org.gmp4j.proc.Bubble;
-import org.gmp4j.proc.GStack;
+import org.gmp4j.sched.Bubble;
+import org.gmp4j.sched.GStack;
 import org.gmp4j.struct.Sudog;
 import org.gmp4j.struct.WaitReason;
 import org.gmp4j.wait.Limits;

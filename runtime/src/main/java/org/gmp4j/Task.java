@@ -11,7 +11,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-import org.gmp4j.proc.Awaited;
+import org.gmp4j.sched.Awaited;
 import org.gmp4j.stack.Goexit;
 import org.gmp4j.wait.Limits;
 import org.jspecify.annotations.NullMarked;

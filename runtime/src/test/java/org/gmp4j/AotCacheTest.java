@@ -48,7 +48,7 @@ class AotCacheTest {
                 .runFrom(jars);
         assertEquals(0, r.exit(), r::toString);
         assertTrue(r.out().contains("\ndone\n"), r::toString);
-        assertTrue(r.out().contains(" org.gmp4j.proc.Schedule source: shared objects file"), r::toString);
+        assertTrue(r.out().contains(" org.gmp4j.sched.Schedule source: shared objects file"), r::toString);
         assertTrue(r.out().contains(" jdk.internal.foreign.abi.LinkerOptions source: shared objects file"), r::toString);
     }
 

@@ -13,6 +13,7 @@ import java.net.URISyntaxException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -62,7 +63,15 @@ class ArchitectureTest {
     private static final Set<String> INTERNAL_TYPES = Set.of("stack.JdkThreads", "stack.JdkMembers", "stack.ThreadCalls",
             "stack.SwitchCalls", "stack.JdkContainer", "stack.Stack", "struct.RawInt", "struct.RawLong");
 
-    private static final Path PROC_USES = Path.of("src/test/resources/proc-uses.txt");
+    private static final Path SCHED_USES = Path.of("src/test/resources/sched-uses.txt");
+
+    /** The loop: Go's {@code schedule}, {@code findRunnable}, {@code startm} and {@code mstart} are a circle, and so are ours. */
+    private static final Set<String> LOOP = Set.of("Bubble", "FindRunnable", "GStack", "Goexit0", "GoroutineExit", "Inject",
+            "Mcall", "Newm", "Newproc", "Park", "Preempt", "Schedule", "Shortage", "StopTheWorld", "Syscall", "Threads", "Wakep");
+
+    /** The state of the loop: a scheduler, its Ms and its interfaces refer to each other, as Go's {@code sched} and {@code m} do. */
+    private static final Set<String> STATE = Set.of("Allm", "ClosingNotes", "Collected", "Gcount", "Machine", "Netpoll", "Reports",
+            "Scheduler", "StackMaker");
 
     /** What sysmon may know of the loop that it watches. */
     private static final Set<String> WATCHED = Set.of("Scheduler", "Machine", "Processor", "Monitor", "Upkeep",
@@ -129,12 +138,13 @@ class ArchitectureTest {
         return c.getName().substring(c.getPackageName().length() + 1).replaceAll("\\$.*", "");
     }
 
-    /** The room of a class: its first package below the root, which is two. */
+    /** The room of a class: its package below the root, which is two. The packages of the bindings are one. */
     private static String room(JavaClass c) {
         if (c.getPackageName().equals(ROOT)) {
             return ROOT_1.contains(top(c)) ? "root1" : ROOT_6.contains(top(c)) ? "root6" : "root7";
         }
-        return c.getPackageName().substring(ROOT.length() + 1).replaceAll("\\..*", "");
+        String room = c.getPackageName().substring(ROOT.length() + 1);
+        return room.startsWith("ffi.") ? "ffi" : room;
     }
 
     private static int floor(String room) {
@@ -180,38 +190,78 @@ class ArchitectureTest {
     /** Sysmon watches Ms and Ps from outside; what else of the loop it is to do is named in {@code Upkeep}. */
     @Test
     void sysmonKnowsLittleOfTheLoop() {
-        assertEquals(new TreeSet<>(WATCHED), known("sysmon", "proc"));
+        assertEquals(new TreeSet<>(WATCHED), knownOfScheduler("sysmon"));
     }
 
     @Test
     void waitingKnowsHowToParkAndNoMore() {
-        assertEquals(new TreeSet<>(PARKING), known("wait", "proc"));
+        assertEquals(new TreeSet<>(PARKING), knownOfScheduler("wait"));
     }
 
-    /**
-     * Which files of {@code proc} know which stands in a file: what one more uses is seen when it changes, and a use that is gone leaves.
-     */
-    @Test
-    void filesOfProcKnowNoMore() throws IOException {
+    /** The scheduler's rooms, and what prepares the JVM for it. */
+    private static boolean isScheduler(String room) {
+        return room.equals("sched") || room.startsWith("sched.") || room.equals("boot");
+    }
+
+    /** From each file of the scheduler, by room and name, the others that it uses, by name. */
+    private static Map<String, Set<String>> schedulerUses() {
         Map<String, Set<String>> uses = new TreeMap<>();
         for (JavaClass c : ALL) {
-            if (ours(c) && room(c).equals("proc") && !top(c).equals("package-info")) {
-                Set<String> known = uses.computeIfAbsent(top(c), _ -> new TreeSet<>());
+            if (ours(c) && isScheduler(room(c)) && !top(c).equals("package-info")) {
+                Set<String> known = uses.computeIfAbsent(room(c) + "." + top(c), _ -> new TreeSet<>());
                 for (Dependency d : c.getDirectDependenciesFromSelf()) {
                     JavaClass target = d.getTargetClass().getBaseComponentType();
-                    if (ours(target) && room(target).equals("proc") && !top(target).equals(top(c))) {
+                    if (ours(target) && isScheduler(room(target)) && !top(target).equals(top(c))) {
                         known.add(top(target));
                     }
                 }
             }
         }
+        return uses;
+    }
+
+    /**
+     * Which files of the scheduler know which others stands in a file: what one more uses is seen when it changes, and a use that is gone
+     * leaves.
+     */
+    @Test
+    void filesOfTheSchedulerKnowNoMore() throws IOException {
         List<String> lines = new ArrayList<>();
-        uses.forEach((from, to) -> lines.add(from + ": " + String.join(" ", to)));
-        List<String> stated = Files.readAllLines(PROC_USES).stream().filter(l -> !l.startsWith("#")).map(String::strip).toList();
+        schedulerUses().forEach((from, to) -> lines.add((from + ": " + String.join(" ", to)).strip()));
+        List<String> stated = Files.readAllLines(SCHED_USES).stream().filter(l -> !l.startsWith("#")).map(String::strip).toList();
         List<String> changed = new ArrayList<>();
-        lines.stream().map(String::strip).filter(l -> !stated.contains(l)).forEach(l -> changed.add("+ " + l));
-        stated.stream().filter(l -> lines.stream().noneMatch(x -> x.strip().equals(l))).forEach(l -> changed.add("- " + l));
-        assertEquals(List.of(), changed, "in " + PROC_USES);
+        lines.stream().filter(l -> !stated.contains(l)).forEach(l -> changed.add("+ " + l));
+        stated.stream().filter(l -> !lines.contains(l)).forEach(l -> changed.add("- " + l));
+        assertEquals(List.of(), changed, "in " + SCHED_USES);
+    }
+
+    /** A call goes in one direction between the files of the scheduler, but in the loop and between the objects of its state. */
+    @Test
+    void onlyTheLoopIsACircle() {
+        Map<String, Set<String>> uses = new TreeMap<>();
+        schedulerUses().forEach((from, to) -> uses.put(from.replaceFirst(".*\\.", ""), to));
+        Set<Set<String>> circles = new HashSet<>();
+        for (String file : uses.keySet()) {
+            Set<String> circle = reached(uses, file);
+            circle.removeIf(other -> !reached(uses, other).contains(file));
+            if (!circle.isEmpty()) {
+                circles.add(circle);
+            }
+        }
+        assertEquals(Set.of(new TreeSet<>(LOOP), new TreeSet<>(STATE)), circles);
+    }
+
+    /** The files that are reached from one by one use or more. */
+    private static Set<String> reached(Map<String, Set<String>> uses, String from) {
+        Set<String> reached = new TreeSet<>();
+        List<String> todo = new ArrayList<>(uses.get(from));
+        while (!todo.isEmpty()) {
+            String next = todo.removeLast();
+            if (reached.add(next)) {
+                todo.addAll(uses.get(next));
+            }
+        }
+        return reached;
     }
 
     /** A policy computes a choice from values, and its callers call it directly. */
@@ -245,12 +295,14 @@ class ArchitectureTest {
         assertTrue(policies.size() > 1, policies::toString);
     }
 
-    /** The classes of one room that another uses. */
-    private static Set<String> known(String from, String to) {
+    /** The files of the scheduler that another room uses. */
+    private static Set<String> knownOfScheduler(String from) {
         Set<String> known = new TreeSet<>();
-        for (String use : uses().get(from).get(to)) {
-            known.add(use.replaceFirst(".* -> ", ""));
-        }
+        uses().get(from).forEach((room, uses) -> {
+            if (isScheduler(room)) {
+                uses.forEach(use -> known.add(use.replaceFirst(".* -> ", "")));
+            }
+        });
         return known;
     }
 
@@ -377,7 +429,7 @@ class ArchitectureTest {
     void thePageNamesWhatIsThere() {
         Set<String> missing = new TreeSet<>();
         int found = 0;
-        Matcher name = Pattern.compile("`(?:([a-z]+)/)?([A-Z][a-z]\\w*)(?:\\.(\\w+))?`").matcher(page());
+        Matcher name = Pattern.compile("`(?:([a-z.]+)/)?([A-Z][a-z]\\w*)(?:\\.(\\w+))?`").matcher(page());
         while (name.find()) {
             String room = name.group(1);
             String member = name.group(3);

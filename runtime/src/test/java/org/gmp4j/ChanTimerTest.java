@@ -9,7 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.time.Duration;
 
-import org.gmp4j.proc.GStack;
+import org.gmp4j.sched.GStack;
 import org.gmp4j.sync.WaitGroup;
 import org.gmp4j.testing.TestGmp;
 import org.gmp4j.time.Ticker;

@@ -20,9 +20,9 @@ import java.util.stream.Stream;
 
 import jdk.internal.vm.ThreadContainer;
 import jdk.internal.vm.ThreadContainers;
-import org.gmp4j.proc.Deferred;
-import org.gmp4j.proc.GStack;
-import org.gmp4j.proc.Scheduler;
+import org.gmp4j.sched.GStack;
+import org.gmp4j.sched.base.Deferred;
+import org.gmp4j.sched.base.Scheduler;
 import org.gmp4j.struct.Schedt;
 import org.gmp4j.sync.WaitGroup;
 import org.gmp4j.testing.ChildJvm;

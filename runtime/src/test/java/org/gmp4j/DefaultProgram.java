@@ -26,7 +26,7 @@ import java.util.concurrent.locks.ReentrantLock;
 
 import com.sun.net.httpserver.HttpServer;
 import org.gmp4j.config.Config;
-import org.gmp4j.proc.GStack;
+import org.gmp4j.sched.GStack;
 
 /**
  * Programs that know nothing of goroutines, but for asking whether they are in one: started with the agent's option {@code default}.

@@ -11,8 +11,8 @@ import javax.management.ObjectName;
 
 import org.gmp4j.check.Invariants;
 import org.gmp4j.metrics.Metrics;
-import org.gmp4j.proc.GStack;
-import org.gmp4j.proc.Scheduler;
+import org.gmp4j.sched.GStack;
+import org.gmp4j.sched.base.Scheduler;
 import org.gmp4j.struct.M;
 import org.gmp4j.struct.Schedt;
 

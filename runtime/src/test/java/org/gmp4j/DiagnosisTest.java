@@ -41,12 +41,12 @@ class DiagnosisTest {
         assertEquals(2, all.exit(), all::toString);
         assertTrue(all.err().startsWith(single.err().lines().findFirst().orElseThrow()), all::toString);
         assertEquals(1, count(all.err(), "[chan receive]"), all::toString);
-        assertEquals(0, count(all.err(), "org.gmp4j.proc."), all::toString);
+        assertEquals(0, count(all.err(), "org.gmp4j.sched."), all::toString);
 
         Result system = program().with("-Dgmp.debug=traceback=system").run("panic");
         assertEquals(2, system.exit(), system::toString);
         assertEquals(1, count(system.err(), "[chan receive]"), system::toString);
-        assertTrue(system.err().contains("org.gmp4j.proc.Park.gopark"), system::toString);
+        assertTrue(system.err().contains("org.gmp4j.sched.Park.gopark"), system::toString);
         assertTrue(system.err().contains("SCHED 0ms: gomaxprocs=2"), system::toString);
     }
 

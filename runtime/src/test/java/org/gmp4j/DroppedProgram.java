@@ -17,9 +17,9 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 
 import org.gmp4j.check.Invariants;
-import org.gmp4j.proc.GStack;
-import org.gmp4j.proc.Scheduler;
-import org.gmp4j.proc.StopTheWorld;
+import org.gmp4j.sched.GStack;
+import org.gmp4j.sched.StopTheWorld;
+import org.gmp4j.sched.base.Scheduler;
 
 /**
  * Virtual threads of the default scheduler to which the program has no reference. Each argument is a case; how many goroutines there are

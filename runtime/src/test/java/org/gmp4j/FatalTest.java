@@ -11,13 +11,13 @@ import org.gmp4j.config.Config;
 import org.gmp4j.config.DebugVars;
 import org.gmp4j.config.Placement;
 import org.gmp4j.ffi.gmp.g;
-import org.gmp4j.proc.GStack;
-import org.gmp4j.proc.Netpoll;
-import org.gmp4j.proc.Newproc;
-import org.gmp4j.proc.Park;
-import org.gmp4j.proc.Schedinit;
-import org.gmp4j.proc.Scheduler;
 import org.gmp4j.report.Report;
+import org.gmp4j.sched.GStack;
+import org.gmp4j.sched.Newproc;
+import org.gmp4j.sched.Park;
+import org.gmp4j.sched.base.Netpoll;
+import org.gmp4j.sched.base.Scheduler;
+import org.gmp4j.sched.life.Schedinit;
 import org.gmp4j.struct.GStatus;
 import org.gmp4j.struct.WaitReason;
 import org.gmp4j.sysmon.Sysmon;
@@ -116,7 +116,7 @@ class FatalTest {
                 """);
     }
 
-    /** In program mode; a service's work waits: {@code proc.ThreadLimitTest}. */
+    /** In program mode; a service's work waits: {@code sched.ThreadLimitTest}. */
     @Test
     void threadExhaustion() {
         jvm().fatal("ThreadExhaustion", "runtime: program exceeds 5-thread limit\nfatal error: thread exhaustion\n");

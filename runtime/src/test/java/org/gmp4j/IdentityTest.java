@@ -17,7 +17,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import com.sun.management.HotSpotDiagnosticMXBean;
 import jdk.internal.vm.Continuation;
 import jdk.internal.vm.ContinuationScope;
-import org.gmp4j.proc.GStack;
+import org.gmp4j.sched.GStack;
 import org.gmp4j.struct.G;
 import org.gmp4j.testing.TestGmp;
 import org.junit.jupiter.api.Test;

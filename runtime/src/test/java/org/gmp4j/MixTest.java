@@ -19,8 +19,8 @@ import java.util.concurrent.locks.ReentrantLock;
 
 import org.gmp4j.check.Invariants;
 import org.gmp4j.ffi.OsThread;
-import org.gmp4j.proc.Scheduler;
-import org.gmp4j.proc.StopTheWorld;
+import org.gmp4j.sched.StopTheWorld;
+import org.gmp4j.sched.base.Scheduler;
 import org.gmp4j.sync.WaitGroup;
 import org.gmp4j.testing.Stress;
 import org.gmp4j.testing.TestGmp;

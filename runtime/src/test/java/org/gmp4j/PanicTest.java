@@ -11,7 +11,7 @@ import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 
-import org.gmp4j.proc.Ballast;
+import org.gmp4j.sched.Ballast;
 import org.gmp4j.sync.WaitGroup;
 import org.gmp4j.testing.ChildJvm;
 import org.gmp4j.testing.ChildJvm.Result;

@@ -10,7 +10,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
 
-import org.gmp4j.proc.Scheduler;
+import org.gmp4j.sched.base.Scheduler;
 import org.gmp4j.sync.WaitGroup;
 import org.gmp4j.testing.Stress;
 import org.gmp4j.testing.TestGmp;
@@ -75,7 +75,7 @@ class SchedulersTest {
                 Scheduler home = homes.get(i);
                 all.get(i).go(() -> {
                     for (int v : in) {
-                        assertTrue(org.gmp4j.proc.GStack.current().scheduler() == home);
+                        assertTrue(org.gmp4j.sched.GStack.current().scheduler() == home);
                         if (v == 3_000) {
                             out.close();
                             return;

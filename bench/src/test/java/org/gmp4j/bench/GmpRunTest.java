@@ -87,7 +87,7 @@ class GmpRunTest {
     void classStartsFromACache() throws Exception {
         Ended e = run("-Xlog:class+load", "Tiny", "a", "b");
         assertEquals("2 true true", e.out.stream().filter(line -> !line.startsWith("[")).reduce("", String::concat), e::toString);
-        assertTrue(cached(e, "org.gmp4j.proc.Schedule"), e::toString);
+        assertTrue(cached(e, "org.gmp4j.sched.Schedule"), e::toString);
         assertEquals(new Ended(0, List.of("0 true true"), ""), run("Tiny")); // There is a cache now, of which it says nothing.
     }
 
@@ -95,7 +95,7 @@ class GmpRunTest {
     void sourceStartsFromACache() throws Exception {
         Ended e = run("-Xlog:class+load", "-Dany=thing", "Tiny.java", "a");
         assertTrue(e.out.contains("1 true true"), e::toString);
-        assertTrue(cached(e, "org.gmp4j.proc.Schedule"), e::toString);
+        assertTrue(cached(e, "org.gmp4j.sched.Schedule"), e::toString);
         assertTrue(cached(e, "com.sun.tools.javac.main.JavaCompiler"), e::toString);
         assertEquals(new Ended(0, List.of("0 true true"), ""), run("Tiny.java"));
     }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.check;
 
-import org.gmp4j.proc.GStack;
-import org.gmp4j.proc.Machine;
-import org.gmp4j.proc.Processor;
-import org.gmp4j.proc.Scheduler;
 import org.gmp4j.queue.Idle;
 import org.gmp4j.queue.Runq;
+import org.gmp4j.sched.GStack;
+import org.gmp4j.sched.base.Machine;
+import org.gmp4j.sched.base.Processor;
+import org.gmp4j.sched.base.Scheduler;
 import org.gmp4j.struct.G;
 import org.gmp4j.struct.GStatus;
 import org.gmp4j.struct.M;

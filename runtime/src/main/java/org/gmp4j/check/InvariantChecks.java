@@ -8,12 +8,12 @@ import java.util.Map;
 import java.util.Set;
 
 import org.gmp4j.lock.SchedLock;
-import org.gmp4j.proc.Processor;
-import org.gmp4j.proc.Scheduler;
 import org.gmp4j.queue.GlobalRunq;
 import org.gmp4j.queue.Idle;
 import org.gmp4j.queue.NodeQueues;
 import org.gmp4j.queue.Runq;
+import org.gmp4j.sched.base.Processor;
+import org.gmp4j.sched.base.Scheduler;
 import org.gmp4j.struct.G;
 import org.gmp4j.struct.GStatus;
 import org.gmp4j.struct.M;

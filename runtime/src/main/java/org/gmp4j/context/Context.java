@@ -11,7 +11,7 @@ import java.util.function.BooleanSupplier;
 
 import org.gmp4j.Cancelable;
 import org.gmp4j.Chan;
-import org.gmp4j.proc.GStack;
+import org.gmp4j.sched.GStack;
 import org.gmp4j.timer.TimeBubble;
 import org.jspecify.annotations.NullMarked;
 import org.jspecify.annotations.Nullable;

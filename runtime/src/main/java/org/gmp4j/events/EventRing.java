@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The writer of one P's events, to one batch off-heap after the other. There is one writing thread at a time, so no access here is
- * atomic: the M that holds the P, or the thread that takes the P from it ({@code proc.Gate}). A P passes from one to another by a CAS,
- * a release or sched.lock, and its ring with it. A thread without a P writes to the ring of {@link Tracer#outside}, under a lock.
+ * atomic: the M that holds the P, or the thread that takes the P from it ({@code sched.base.Gate}). A P passes from one to another by a
+ * CAS, a release or sched.lock, and its ring with it. A thread without a P writes to the ring of {@link Tracer#outside}, under a lock.
  */
 public final class EventRing {
     private static final LongField WORDS = Mem.LONG;

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * The execution tracer of one scheduler while it is on: a ring for each P, and one for all threads without a P.
  *
  * <p>It is turned on and off with the world stopped. When an M gets a P it checks whether its scheduler has a tracer, and keeps that
- * P's ring in a plain field of its own ({@code proc.Machine.trace}). While tracing is off, each event costs the test of that field.
+ * P's ring in a plain field of its own ({@code sched.base.Machine.trace}). While tracing is off, each event costs the test of that field.
  * While the world is stopped only the caller's M has a P, and that M checks again. So the field of each M that has a P is right, and
  * after the stop that ends tracing no M writes to the ring of a P any more. Ms without a P, sysmon, pollers and plain threads write to
  * {@link #outside}, under whose lock they see that tracing has ended.

@@ -14,8 +14,8 @@ import org.gmp4j.jfr.Events.ProcessorStatistics;
 import org.gmp4j.jfr.Events.SchedulerStatistics;
 import org.gmp4j.metrics.Histogram;
 import org.gmp4j.metrics.Metrics;
-import org.gmp4j.proc.Recorder;
-import org.gmp4j.proc.Scheduler;
+import org.gmp4j.sched.base.Recorder;
+import org.gmp4j.sched.base.Scheduler;
 import org.gmp4j.stack.JdkThreads;
 import org.jspecify.annotations.Nullable;
 

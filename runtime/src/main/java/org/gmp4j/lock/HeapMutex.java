@@ -89,7 +89,7 @@ public final class HeapMutex extends WaitObject {
         }
     }
 
-    /** Runs the code for a contended lock once, on a free lock, so that this does not sleep. {@code proc.Warm} says why. */
+    /** Runs the code for a contended lock once, on a free lock, so that this does not sleep. {@code boot.Warm} says why. */
     public static void rehearse() {
         HeapMutex m = new HeapMutex(LockRank.SEMA);
         m.lock();

@@ -60,7 +60,7 @@ public final class RuntimeMutex {
         }
     }
 
-    /** Runs all code of a contended lock, on a lock that is free, so that it does not sleep: see {@code proc.Warm}. */
+    /** Runs all code of a contended lock, on a lock that is free, so that it does not sleep: see {@code boot.Warm}. */
     public static void rehearse(long addr) {
         lock(addr, LockRank.SUDOG);
         unlock(addr, LockRank.SUDOG);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.memory;
 
-import org.gmp4j.proc.GStack;
+import org.gmp4j.sched.GStack;
 
 /**
  * Runs once all operations that an allocator does with a lock held, or where no error may occur, as when a P or its scheduler ends.

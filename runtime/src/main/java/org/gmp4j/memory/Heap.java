@@ -10,7 +10,7 @@ import org.gmp4j.ffi.Memory;
 import org.gmp4j.ffi.NativeException;
 import org.gmp4j.lock.HeapMutex;
 import org.gmp4j.lock.LockRank;
-import org.gmp4j.proc.GStack;
+import org.gmp4j.sched.GStack;
 
 /**
  * The memory that an allocator has from the kernel: chunks, which are divided into spans, and a mapping for each segment that is

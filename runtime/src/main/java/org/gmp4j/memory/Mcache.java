@@ -14,8 +14,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.gmp4j.ffi.Memory;
 import org.gmp4j.lock.HeapMutex;
 import org.gmp4j.lock.LockRank;
-import org.gmp4j.proc.GStack;
-import org.gmp4j.proc.Processor;
+import org.gmp4j.sched.GStack;
+import org.gmp4j.sched.base.Processor;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -5,8 +5,8 @@ import java.util.List;
 import java.util.Map;
 
 import org.gmp4j.metrics.Profile.Sample;
-import org.gmp4j.proc.Scheduler;
 import org.gmp4j.report.CpuSampler;
+import org.gmp4j.sched.base.Scheduler;
 
 /**
  * Samples which goroutines run, and where, until it is stopped. Thread-safe.

@@ -14,7 +14,7 @@ import java.util.stream.Collectors;
 import org.gmp4j.metrics.Inspection.Kind;
 import org.gmp4j.metrics.WebServer.Answer;
 import org.gmp4j.metrics.WebServer.Page;
-import org.gmp4j.proc.Scheduler;
+import org.gmp4j.sched.base.Scheduler;
 
 /**
  * The pages below {@code /debug/pprof/} of {@link MetricsServer}: profiles and traces on demand, under the paths and with the parameters

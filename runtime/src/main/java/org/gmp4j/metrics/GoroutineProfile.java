@@ -13,8 +13,8 @@ import java.util.TreeMap;
 import java.util.function.Consumer;
 import java.util.function.LongPredicate;
 
-import org.gmp4j.proc.Scheduler;
 import org.gmp4j.report.Traceback;
+import org.gmp4j.sched.base.Scheduler;
 
 /**
  * The goroutines of a scheduler in groups. Goroutines in the same state, at the same place, with the same labels are one {@link

@@ -13,8 +13,8 @@ import java.util.concurrent.TimeUnit;
 
 import org.gmp4j.events.WaitProfile;
 import org.gmp4j.metrics.Profile.Sample;
-import org.gmp4j.proc.Scheduler;
 import org.gmp4j.report.WaitSampler;
+import org.gmp4j.sched.base.Scheduler;
 import org.gmp4j.tracing.Session;
 
 /**

@@ -12,8 +12,8 @@ import javax.management.JMException;
 import javax.management.MBeanServerFactory;
 import javax.management.ObjectName;
 
-import org.gmp4j.proc.Scheduler;
 import org.gmp4j.report.Traceback;
+import org.gmp4j.sched.base.Scheduler;
 import org.gmp4j.stack.JdkThreads;
 import org.gmp4j.sysmon.Stalls;
 import org.jspecify.annotations.Nullable;

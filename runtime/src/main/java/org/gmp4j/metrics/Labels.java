@@ -4,7 +4,7 @@ package org.gmp4j.metrics;
 import java.util.Map;
 import java.util.TreeMap;
 
-import org.gmp4j.proc.GStack;
+import org.gmp4j.sched.GStack;
 
 /**
  * Labels of goroutines, which profiles show. They say for which request or task a goroutine works. A goroutine begins with the labels

@@ -6,9 +6,9 @@ import java.util.HashSet;
 import java.util.Objects;
 import java.util.Set;
 
-import org.gmp4j.proc.GStack;
-import org.gmp4j.proc.Scheduler;
 import org.gmp4j.report.Traceback;
+import org.gmp4j.sched.GStack;
+import org.gmp4j.sched.base.Scheduler;
 import org.gmp4j.struct.G;
 
 /**

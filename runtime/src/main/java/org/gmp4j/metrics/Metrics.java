@@ -5,8 +5,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-import org.gmp4j.proc.Scheduler;
 import org.gmp4j.report.Traceback;
+import org.gmp4j.sched.base.Scheduler;
 
 /**
  * The metrics of one scheduler: {@code Gmp.metrics()}. Metrics that Go has too have the names and meanings of Go's {@code

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Map;
 
 import org.gmp4j.metrics.Description.Kind;
-import org.gmp4j.proc.Scheduler;
+import org.gmp4j.sched.base.Scheduler;
 
 /** The text format of Prometheus, version 0.0.4. */
 final class PrometheusText {

@@ -4,13 +4,13 @@ package org.gmp4j.metrics;
 import java.util.function.ToLongFunction;
 
 import org.gmp4j.lock.SchedLock;
-import org.gmp4j.proc.GStack;
-import org.gmp4j.proc.Machine;
-import org.gmp4j.proc.Processor;
-import org.gmp4j.proc.Scheduler;
 import org.gmp4j.queue.Idle;
 import org.gmp4j.queue.Places;
 import org.gmp4j.queue.Runq;
+import org.gmp4j.sched.GStack;
+import org.gmp4j.sched.base.Machine;
+import org.gmp4j.sched.base.Processor;
+import org.gmp4j.sched.base.Scheduler;
 import org.gmp4j.struct.Buckets;
 import org.gmp4j.struct.LongField;
 import org.gmp4j.struct.M;

@@ -13,7 +13,7 @@ import org.gmp4j.ffi.SocketAddresses;
 import org.gmp4j.ffi.SocketIo;
 import org.gmp4j.netpoll.IoResult;
 import org.gmp4j.netpoll.PollFd;
-import org.gmp4j.proc.GStack;
+import org.gmp4j.sched.GStack;
 import org.gmp4j.sync.Mutex;
 import org.gmp4j.wait.Limits;
 import org.gmp4j.wait.WaitCancellation;

@@ -12,7 +12,7 @@ import org.gmp4j.Select;
 import org.gmp4j.WaitInterruptedException;
 import org.gmp4j.context.Context;
 import org.gmp4j.netpoll.IoResult;
-import org.gmp4j.proc.GStack;
+import org.gmp4j.sched.GStack;
 import org.gmp4j.time.Time;
 import org.gmp4j.time.Timer;
 import org.jspecify.annotations.Nullable;

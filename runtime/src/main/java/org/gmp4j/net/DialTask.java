@@ -6,7 +6,7 @@ import java.util.concurrent.atomic.AtomicReference;
 
 import org.gmp4j.Chan;
 import org.gmp4j.context.Context;
-import org.gmp4j.proc.GStack;
+import org.gmp4j.sched.GStack;
 import org.gmp4j.wait.Limits;
 import org.jspecify.annotations.Nullable;
 

@@ -13,7 +13,7 @@ import org.gmp4j.ffi.SocketOptions;
 import org.gmp4j.ffi.Sockets;
 import org.gmp4j.ffi.UnixSockets;
 import org.gmp4j.netpoll.PollFd;
-import org.gmp4j.proc.GStack;
+import org.gmp4j.sched.GStack;
 import org.jspecify.annotations.Nullable;
 
 /**

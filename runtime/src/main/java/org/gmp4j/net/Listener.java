@@ -13,7 +13,7 @@ import org.gmp4j.Go;
 import org.gmp4j.ffi.Fd;
 import org.gmp4j.netpoll.IoResult;
 import org.gmp4j.netpoll.PollFd;
-import org.gmp4j.proc.GStack;
+import org.gmp4j.sched.GStack;
 import org.gmp4j.timer.TimerHeaps;
 import org.gmp4j.wait.Limits;
 import org.jspecify.annotations.Nullable;

@@ -15,7 +15,7 @@ import org.gmp4j.WaitInterruptedException;
 import org.gmp4j.context.Context;
 import org.gmp4j.netpoll.IoResult;
 import org.gmp4j.netpoll.PollFd;
-import org.gmp4j.proc.GStack;
+import org.gmp4j.sched.GStack;
 import org.gmp4j.stack.JdkThreads;
 import org.gmp4j.time.Time;
 import org.gmp4j.time.Timer;

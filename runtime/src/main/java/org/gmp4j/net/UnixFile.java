@@ -4,7 +4,7 @@ package org.gmp4j.net;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 import org.gmp4j.ffi.UnixSockets;
-import org.gmp4j.proc.GStack;
+import org.gmp4j.sched.GStack;
 
 /**
  * The file that a Unix socket was given for its name; a name with {@code @} has none. It is removed before the socket is closed, so that

@@ -4,8 +4,8 @@ package org.gmp4j.netpoll;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
-import org.gmp4j.proc.GStack;
-import org.gmp4j.proc.Park;
+import org.gmp4j.sched.GStack;
+import org.gmp4j.sched.Park;
 import org.gmp4j.struct.FieldHandle;
 import org.gmp4j.struct.Throw;
 import org.gmp4j.struct.WaitReason;

@@ -9,7 +9,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.gmp4j.ffi.EventFd;
 import org.gmp4j.ffi.Fd;
 import org.gmp4j.ffi.NativeException;
-import org.gmp4j.proc.GStack;
+import org.gmp4j.sched.GStack;
 import org.gmp4j.wait.Limits;
 
 /**

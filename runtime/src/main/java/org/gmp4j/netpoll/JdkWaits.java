@@ -3,8 +3,8 @@ package org.gmp4j.netpoll;
 
 import java.io.IOException;
 
-import org.gmp4j.proc.GStack;
-import org.gmp4j.proc.SocketWait;
+import org.gmp4j.sched.GStack;
+import org.gmp4j.sched.jdk.SocketWait;
 import org.gmp4j.stack.JdkPollers;
 
 /** Passes the waits of goroutines for the JDK's sockets to the {@link Netpoller} of their scheduler. */

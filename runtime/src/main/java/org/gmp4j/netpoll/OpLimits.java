@@ -3,7 +3,7 @@ package org.gmp4j.netpoll;
 
 import java.util.function.Supplier;
 
-import org.gmp4j.proc.Bubble;
+import org.gmp4j.sched.Bubble;
 import org.gmp4j.wait.Limits;
 import org.gmp4j.wait.WaitCancellation;
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.netpoll;
 
-import org.gmp4j.proc.GStack;
-import org.gmp4j.proc.Outside;
-import org.gmp4j.proc.Park;
-import org.gmp4j.proc.Scheduler;
+import org.gmp4j.sched.GStack;
+import org.gmp4j.sched.Park;
+import org.gmp4j.sched.base.Outside;
+import org.gmp4j.sched.base.Scheduler;
 import org.gmp4j.struct.GSlots;
 import org.gmp4j.struct.PollDesc;
 import org.gmp4j.struct.Schedt;

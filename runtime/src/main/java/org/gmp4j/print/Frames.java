@@ -36,7 +36,7 @@ public final class Frames {
 
     private static boolean internal(StackTraceElement e) {
         String c = e.getClassName();
-        return c.startsWith("org.gmp4j.proc.") || c.startsWith("org.gmp4j.wait.") || c.startsWith("org.gmp4j.sysmon.")
+        return c.startsWith("org.gmp4j.sched.") || c.startsWith("org.gmp4j.wait.") || c.startsWith("org.gmp4j.sysmon.")
                 || c.startsWith("org.gmp4j.report.") || c.startsWith("org.gmp4j.queue.") || c.startsWith("org.gmp4j.lock.")
                 || c.startsWith("org.gmp4j.struct.") || c.startsWith("org.gmp4j.stack.") || c.startsWith("org.gmp4j.ffi.")
                 || c.startsWith("org.gmp4j.events.") || c.equals("org.gmp4j.Hchan") || c.equals("org.gmp4j.ChanCancellation")

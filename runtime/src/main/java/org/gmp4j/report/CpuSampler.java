@@ -10,9 +10,9 @@ import java.util.concurrent.atomic.LongAdder;
 
 import org.gmp4j.ffi.OsThread;
 import org.gmp4j.print.Frames;
-import org.gmp4j.proc.GStack;
-import org.gmp4j.proc.Machine;
-import org.gmp4j.proc.Scheduler;
+import org.gmp4j.sched.GStack;
+import org.gmp4j.sched.base.Machine;
+import org.gmp4j.sched.base.Scheduler;
 import org.gmp4j.struct.G;
 import org.gmp4j.struct.GSlots;
 import org.gmp4j.struct.GStatus;

@@ -14,15 +14,15 @@ import com.sun.management.HotSpotDiagnosticMXBean;
 import org.gmp4j.lock.HeapMutex;
 import org.gmp4j.lock.LockRank;
 import org.gmp4j.lock.WaitObject;
-import org.gmp4j.proc.GStack;
-import org.gmp4j.proc.HiddenStacks;
-import org.gmp4j.proc.Labelled;
-import org.gmp4j.proc.Machine;
-import org.gmp4j.proc.Newproc;
-import org.gmp4j.proc.Park;
-import org.gmp4j.proc.Scheduler;
-import org.gmp4j.proc.SeparatedStack;
-import org.gmp4j.proc.StopTheWorld;
+import org.gmp4j.sched.GStack;
+import org.gmp4j.sched.Labelled;
+import org.gmp4j.sched.Newproc;
+import org.gmp4j.sched.Park;
+import org.gmp4j.sched.SeparatedStack;
+import org.gmp4j.sched.StopTheWorld;
+import org.gmp4j.sched.base.HiddenStacks;
+import org.gmp4j.sched.base.Machine;
+import org.gmp4j.sched.base.Scheduler;
 import org.gmp4j.stack.FinalReferenceHolder;
 import org.gmp4j.stack.JdkThreads;
 import org.gmp4j.struct.G;
@@ -49,7 +49,7 @@ import org.jspecify.annotations.Nullable;
  * </ol>
  * A goroutine that waits in the JDK for a lock, a queue or a latch needs no such reference: the lock refers to its thread, and
  * the thread to its stack, whose frames stay. A virtual thread of the default scheduler is left out while it waits in the JDK: if no
- * object can wake it, the collector frees it ({@code proc/Collected}), and so does this collection.
+ * object can wake it, the collector frees it ({@code sched.base/Collected}), and so does this collection.
  *
  * <p>A live goroutine is never reported as leaked. Collectors do not clear a weak reference to an object that any code can still
  * reach. Waits that can also be ended through off-heap memory, whose addresses no collector sees, are left out: waits for timers, the

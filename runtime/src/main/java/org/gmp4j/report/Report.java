@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.report;
 
-import org.gmp4j.proc.GStack;
-import org.gmp4j.proc.Reports;
-import org.gmp4j.proc.Scheduler;
+import org.gmp4j.sched.GStack;
+import org.gmp4j.sched.base.Reports;
+import org.gmp4j.sched.base.Scheduler;
 import org.gmp4j.stack.JdkContainer;
 import org.gmp4j.stack.Stack;
 import org.gmp4j.struct.GSlots;

@@ -4,7 +4,7 @@ package org.gmp4j.report;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
-import org.gmp4j.proc.Scheduler;
+import org.gmp4j.sched.base.Scheduler;
 import org.gmp4j.stack.OwnThread;
 
 /** Looks at a scheduler at intervals, on a thread of its own, from {@link #start} to {@link #stop}. Both are called once. */

@@ -9,9 +9,9 @@ import java.util.concurrent.locks.LockSupport;
 
 import org.gmp4j.ffi.NativeException;
 import org.gmp4j.ffi.Sockets;
-import org.gmp4j.proc.GStack;
-import org.gmp4j.proc.Netpoll;
-import org.gmp4j.proc.Scheduler;
+import org.gmp4j.sched.GStack;
+import org.gmp4j.sched.base.Netpoll;
+import org.gmp4j.sched.base.Scheduler;
 import org.gmp4j.stack.JdkState;
 import org.gmp4j.struct.G;
 import org.gmp4j.struct.GStatus;

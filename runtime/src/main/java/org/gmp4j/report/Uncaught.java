@@ -5,8 +5,8 @@ import java.util.function.BiConsumer;
 
 import org.gmp4j.print.Stderr;
 import org.gmp4j.print.ThrowableText;
-import org.gmp4j.proc.GStack;
-import org.gmp4j.proc.Scheduler;
+import org.gmp4j.sched.GStack;
+import org.gmp4j.sched.base.Scheduler;
 import org.gmp4j.stack.Goexit;
 import org.gmp4j.struct.G;
 import org.jspecify.annotations.Nullable;

@@ -9,8 +9,8 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.LockSupport;
 
 import org.gmp4j.print.Frames;
-import org.gmp4j.proc.GStack;
-import org.gmp4j.proc.Scheduler;
+import org.gmp4j.sched.GStack;
+import org.gmp4j.sched.base.Scheduler;
 import org.gmp4j.stack.JdkState;
 import org.gmp4j.struct.G;
 import org.gmp4j.struct.GSlots;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.struct;
 
-import org.gmp4j.proc.Bubble;
+import org.gmp4j.sched.Bubble;
 
 /**
  * Says why a goroutine waits: the value of {@code g.waitreason} and the text in its traceback. A new reason comes at the end. Texts are

@@ -6,7 +6,7 @@ import java.util.Objects;
 
 import org.gmp4j.Cancelable;
 import org.gmp4j.WaitInterruptedException;
-import org.gmp4j.proc.GStack;
+import org.gmp4j.sched.GStack;
 import org.gmp4j.struct.WaitReason;
 import org.gmp4j.wait.Limits;
 import org.gmp4j.wait.NotifyList;

@@ -8,9 +8,9 @@ import java.util.Objects;
 import java.util.function.Supplier;
 
 import org.gmp4j.Cancelable;
-import org.gmp4j.proc.Deferred;
-import org.gmp4j.proc.GStack;
 import org.gmp4j.report.Fatal;
+import org.gmp4j.sched.GStack;
+import org.gmp4j.sched.base.Deferred;
 import org.gmp4j.stack.Headroom;
 import org.gmp4j.struct.FieldHandle;
 import org.gmp4j.struct.Throw;

@@ -12,7 +12,7 @@ import java.util.function.Supplier;
 
 import org.gmp4j.lock.HeapMutex;
 import org.gmp4j.lock.LockRank;
-import org.gmp4j.proc.GStack;
+import org.gmp4j.sched.GStack;
 import org.gmp4j.struct.FieldHandle;
 import org.gmp4j.sysmon.GcWatch;
 import org.jspecify.annotations.Nullable;

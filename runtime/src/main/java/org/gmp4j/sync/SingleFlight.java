@@ -12,7 +12,7 @@ import java.util.function.Supplier;
 
 import org.gmp4j.Chan;
 import org.gmp4j.Go;
-import org.gmp4j.proc.GStack;
+import org.gmp4j.sched.GStack;
 import org.gmp4j.stack.Goexit;
 import org.jspecify.annotations.Nullable;
 

@@ -7,7 +7,7 @@ import java.util.Objects;
 
 import org.gmp4j.Gmp;
 import org.gmp4j.Go;
-import org.gmp4j.proc.GStack;
+import org.gmp4j.sched.GStack;
 import org.gmp4j.stack.JdkThreads;
 import org.gmp4j.timer.TimeBubble;
 

@@ -5,7 +5,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 import org.gmp4j.agent.Points;
 import org.gmp4j.ffi.VmFlags;
-import org.gmp4j.proc.Machine;
+import org.gmp4j.sched.base.Machine;
 import org.gmp4j.stack.Stack;
 import org.gmp4j.struct.GSlots;
 import org.gmp4j.struct.M;

@@ -11,8 +11,8 @@ import org.gmp4j.ffi.Inheritance;
 import org.gmp4j.ffi.OsThread;
 import org.gmp4j.policy.CompilerRules;
 import org.gmp4j.policy.CompilerRules.Way;
-import org.gmp4j.proc.Machine;
-import org.gmp4j.proc.Scheduler;
+import org.gmp4j.sched.base.Machine;
+import org.gmp4j.sched.base.Scheduler;
 import org.gmp4j.stack.OwnThread;
 import org.gmp4j.struct.M;
 

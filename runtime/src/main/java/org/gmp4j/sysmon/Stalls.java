@@ -8,7 +8,7 @@ import org.gmp4j.config.DebugVars;
 import org.gmp4j.print.Stderr;
 import org.gmp4j.print.ThreadName;
 import org.gmp4j.print.ThrowableText;
-import org.gmp4j.proc.Scheduler;
+import org.gmp4j.sched.base.Scheduler;
 import org.gmp4j.stack.Stack;
 import org.gmp4j.struct.G;
 import org.gmp4j.struct.GSlots;

@@ -2,8 +2,8 @@
 package org.gmp4j.sysmon;
 
 import org.gmp4j.agent.Points;
-import org.gmp4j.proc.Machine;
-import org.gmp4j.proc.Scheduler;
+import org.gmp4j.sched.base.Machine;
+import org.gmp4j.sched.base.Scheduler;
 import org.gmp4j.struct.G;
 import org.gmp4j.struct.M;
 import org.gmp4j.struct.Schedt;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.sysmon;
 
-import org.gmp4j.proc.Gate;
-import org.gmp4j.proc.Preempt;
-import org.gmp4j.proc.Processor;
-import org.gmp4j.proc.Recorder;
-import org.gmp4j.proc.Scheduler;
-import org.gmp4j.proc.Threads;
+import org.gmp4j.sched.Preempt;
+import org.gmp4j.sched.Threads;
+import org.gmp4j.sched.base.Gate;
+import org.gmp4j.sched.base.Processor;
+import org.gmp4j.sched.base.Recorder;
+import org.gmp4j.sched.base.Scheduler;
 import org.gmp4j.struct.G;
 import org.gmp4j.struct.M;
 import org.gmp4j.struct.P;

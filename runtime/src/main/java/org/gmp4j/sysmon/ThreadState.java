@@ -2,7 +2,7 @@
 package org.gmp4j.sysmon;
 
 import org.gmp4j.ffi.OsThread;
-import org.gmp4j.proc.Machine;
+import org.gmp4j.sched.base.Machine;
 import org.gmp4j.struct.M;
 import org.gmp4j.struct.P;
 

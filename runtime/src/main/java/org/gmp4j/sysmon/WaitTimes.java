@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.sysmon;
 
-import org.gmp4j.proc.Upkeep;
+import org.gmp4j.sched.upkeep.Upkeep;
 
 /**
  * Records the times at which goroutines began to wait, in a pass every {@value #EVERY} ns. So the minutes in a traceback are off by that

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.sysmon;
 
-import org.gmp4j.proc.Machine;
-import org.gmp4j.proc.Monitor;
+import org.gmp4j.sched.base.Machine;
+import org.gmp4j.sched.base.Monitor;
 
 /**
  * Sysmon's record of an M. Only sysmon uses it, but for {@link #renew}, which runs before sysmon can see the M. Time slices have the names
- * that {@link org.gmp4j.proc.SliceClock#slice} gives; -1 stands for none.
+ * that {@link org.gmp4j.sched.base.SliceClock#slice} gives; -1 stands for none.
  */
 final class WatchedM implements Monitor.Watched {
     /** The time slice in which sysmon asked the goroutine to yield. */

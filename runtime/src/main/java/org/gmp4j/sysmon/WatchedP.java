@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.sysmon;
 
-import org.gmp4j.proc.Monitor;
-import org.gmp4j.proc.Processor;
 import org.gmp4j.queue.Runq;
+import org.gmp4j.sched.base.Monitor;
+import org.gmp4j.sched.base.Processor;
 
 /**
  * Sysmon's record of a P. It has the latest request to hand the P off, with the state by which the answer is recognised, and the first G of

@@ -5,7 +5,7 @@ import java.time.Duration;
 import java.time.Instant;
 
 import org.gmp4j.Chan;
-import org.gmp4j.proc.GStack;
+import org.gmp4j.sched.GStack;
 import org.gmp4j.timer.RuntimeTimer;
 import org.gmp4j.timer.TickTimer;
 import org.jspecify.annotations.NullMarked;

@@ -5,7 +5,7 @@ import java.time.Duration;
 import java.time.Instant;
 
 import org.gmp4j.Chan;
-import org.gmp4j.proc.GStack;
+import org.gmp4j.sched.GStack;
 import org.gmp4j.timer.RuntimeTimer;
 import org.jspecify.annotations.NullMarked;
 import org.jspecify.annotations.Nullable;

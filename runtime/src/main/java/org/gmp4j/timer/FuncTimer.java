@@ -3,12 +3,12 @@ package org.gmp4j.timer;
 
 import org.gmp4j.lock.HeapMutex;
 import org.gmp4j.lock.LockRank;
-import org.gmp4j.proc.Bubble;
-import org.gmp4j.proc.GStack;
-import org.gmp4j.proc.Newproc;
-import org.gmp4j.proc.Outside;
-import org.gmp4j.proc.Scheduler;
 import org.gmp4j.report.Uncaught;
+import org.gmp4j.sched.Bubble;
+import org.gmp4j.sched.GStack;
+import org.gmp4j.sched.Newproc;
+import org.gmp4j.sched.base.Outside;
+import org.gmp4j.sched.base.Scheduler;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -5,7 +5,7 @@ import java.util.concurrent.TimeUnit;
 
 import org.gmp4j.lock.HeapMutex;
 import org.gmp4j.lock.LockRank;
-import org.gmp4j.proc.GStack;
+import org.gmp4j.sched.GStack;
 import org.gmp4j.stack.Timeout;
 import org.jspecify.annotations.Nullable;
 

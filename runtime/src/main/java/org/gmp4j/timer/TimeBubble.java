@@ -6,9 +6,9 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 
 import org.gmp4j.ffi.gmp.p;
-import org.gmp4j.proc.Bubble;
-import org.gmp4j.proc.GStack;
-import org.gmp4j.proc.Park;
+import org.gmp4j.sched.Bubble;
+import org.gmp4j.sched.GStack;
+import org.gmp4j.sched.Park;
 import org.gmp4j.struct.Mem;
 import org.gmp4j.struct.WaitReason;
 import org.jspecify.annotations.Nullable;

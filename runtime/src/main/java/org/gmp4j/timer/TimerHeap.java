@@ -10,7 +10,7 @@ import org.gmp4j.ffi.Memory;
 import org.gmp4j.ffi.NativeException;
 import org.gmp4j.lock.LockRank;
 import org.gmp4j.lock.RuntimeMutex;
-import org.gmp4j.proc.Park;
+import org.gmp4j.sched.Park;
 import org.gmp4j.stack.JdkThreads;
 import org.gmp4j.struct.FieldHandle;
 import org.gmp4j.struct.Mem;

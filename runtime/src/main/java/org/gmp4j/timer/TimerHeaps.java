@@ -3,13 +3,13 @@ package org.gmp4j.timer;
 
 import java.util.Arrays;
 
-import org.gmp4j.proc.GStack;
-import org.gmp4j.proc.Machine;
-import org.gmp4j.proc.Park;
-import org.gmp4j.proc.Scheduler;
-import org.gmp4j.proc.Threads;
-import org.gmp4j.proc.Timers;
 import org.gmp4j.queue.Idle;
+import org.gmp4j.sched.GStack;
+import org.gmp4j.sched.Park;
+import org.gmp4j.sched.Threads;
+import org.gmp4j.sched.base.Machine;
+import org.gmp4j.sched.base.Scheduler;
+import org.gmp4j.sched.base.Timers;
 import org.gmp4j.stack.Stack;
 import org.gmp4j.stack.Timeout;
 import org.gmp4j.struct.G;
@@ -41,7 +41,7 @@ public final class TimerHeaps implements Timers {
 
         /**
          * Sets the P's timer bit, and wakes the poller. Called by an M that may hold another P, as this P may have become idle while the
-         * heap was empty. Sysmon, which is no M, does this by itself ({@code proc.ShortageRetry}).
+         * heap was empty. Sysmon, which is no M, does this by itself ({@code sched.upkeep.ShortageRetry}).
          */
         @Override
         void cameBack(long when) {

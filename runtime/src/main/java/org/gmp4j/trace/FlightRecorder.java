@@ -7,7 +7,7 @@ import java.time.Duration;
 import java.util.Objects;
 
 import org.gmp4j.Gmp;
-import org.gmp4j.proc.Scheduler;
+import org.gmp4j.sched.base.Scheduler;
 import org.gmp4j.tracing.Flight;
 
 /**

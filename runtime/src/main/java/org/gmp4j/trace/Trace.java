@@ -9,8 +9,8 @@ import java.util.concurrent.atomic.AtomicLong;
 
 import org.gmp4j.Gmp;
 import org.gmp4j.events.Ev;
-import org.gmp4j.proc.Scheduler;
-import org.gmp4j.proc.Tracing;
+import org.gmp4j.sched.Tracing;
+import org.gmp4j.sched.base.Scheduler;
 import org.gmp4j.tracing.Session;
 
 /**

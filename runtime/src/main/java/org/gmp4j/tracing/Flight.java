@@ -10,7 +10,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.gmp4j.events.Lateness;
 import org.gmp4j.ffi.Ticks;
 import org.gmp4j.print.ThrowableText;
-import org.gmp4j.proc.Scheduler;
+import org.gmp4j.sched.base.Scheduler;
 import org.gmp4j.stack.OwnThread;
 import org.gmp4j.sysmon.Stalls;
 import org.jspecify.annotations.Nullable;

@@ -14,7 +14,7 @@ import java.util.Map;
 import org.gmp4j.events.Ev;
 import org.gmp4j.events.Tracer;
 import org.gmp4j.print.ThreadName;
-import org.gmp4j.proc.Tracing.State;
+import org.gmp4j.sched.Tracing.State;
 import org.gmp4j.struct.GStatus;
 import org.gmp4j.struct.WaitReason;
 import org.jspecify.annotations.Nullable;

@@ -13,9 +13,9 @@ import org.gmp4j.events.Lateness;
 import org.gmp4j.events.Tracer;
 import org.gmp4j.ffi.Memory;
 import org.gmp4j.ffi.Ticks;
-import org.gmp4j.proc.Closing;
-import org.gmp4j.proc.Scheduler;
-import org.gmp4j.proc.Tracing;
+import org.gmp4j.sched.Tracing;
+import org.gmp4j.sched.base.Scheduler;
+import org.gmp4j.sched.life.Closing;
 import org.jspecify.annotations.Nullable;
 
 /** The events that one scheduler's tracer has written, from its beginning to its end. Not thread-safe. */

@@ -15,8 +15,8 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.locks.LockSupport;
 
 import org.gmp4j.print.Stderr;
-import org.gmp4j.proc.Scheduler;
 import org.gmp4j.report.Fatal;
+import org.gmp4j.sched.base.Scheduler;
 import org.gmp4j.stack.OwnThread;
 import org.jspecify.annotations.Nullable;
 

@@ -5,7 +5,7 @@ import java.time.Duration;
 import java.util.Objects;
 
 import org.gmp4j.Cancelable;
-import org.gmp4j.proc.Bubble;
+import org.gmp4j.sched.Bubble;
 import org.gmp4j.struct.WaitReason;
 import org.gmp4j.timer.RuntimeTimer;
 import org.gmp4j.timer.TimeBubble;

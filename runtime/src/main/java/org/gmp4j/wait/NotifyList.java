@@ -7,8 +7,8 @@ import java.lang.ref.Reference;
 
 import org.gmp4j.lock.HeapMutex;
 import org.gmp4j.lock.LockRank;
-import org.gmp4j.proc.GStack;
-import org.gmp4j.proc.Park;
+import org.gmp4j.sched.GStack;
+import org.gmp4j.sched.Park;
 import org.gmp4j.struct.FieldHandle;
 import org.gmp4j.struct.Sudog;
 import org.gmp4j.struct.WaitReason;

@@ -5,10 +5,10 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.lang.ref.Reference;
 
-import org.gmp4j.proc.GStack;
-import org.gmp4j.proc.Park;
 import org.gmp4j.queue.Runq;
 import org.gmp4j.queue.SemaRoot;
+import org.gmp4j.sched.GStack;
+import org.gmp4j.sched.Park;
 import org.gmp4j.struct.FieldHandle;
 import org.gmp4j.struct.GSlots;
 import org.gmp4j.struct.Schedt;

@@ -18,7 +18,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-import org.gmp4j.proc.PointHook;
+import org.gmp4j.sched.PointHook;
 import org.junit.jupiter.api.Test;
 
 /** Which loops keep their points unarmed when points are armed from the start, and what is armed later. */

@@ -7,8 +7,8 @@ import java.time.Duration;
 
 import org.gmp4j.Gmp;
 import org.gmp4j.Go;
-import org.gmp4j.proc.GStack;
-import org.gmp4j.proc.Scheduler;
+import org.gmp4j.sched.GStack;
+import org.gmp4j.sched.base.Scheduler;
 
 /** Programs of {@link JfrTest}; only one of them names anything of JFR. */
 final class JfrProgram {

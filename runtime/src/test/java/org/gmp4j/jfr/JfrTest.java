@@ -30,7 +30,7 @@ import org.gmp4j.Chan;
 import org.gmp4j.Gmp;
 import org.gmp4j.Go;
 import org.gmp4j.events.WaitProfile;
-import org.gmp4j.proc.GStack;
+import org.gmp4j.sched.GStack;
 import org.gmp4j.testing.ChildJvm;
 import org.gmp4j.testing.ChildJvm.Result;
 import org.gmp4j.testing.PinningCall;

@@ -5,7 +5,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.concurrent.TimeUnit;
 
 import org.gmp4j.Gmp;
-import org.gmp4j.proc.Ballast;
+import org.gmp4j.sched.Ballast;
 
 /** The first blocks are given back, and the first P dies, with the heap full to the last object. */
 final class FullHeapProgram {

@@ -24,7 +24,7 @@ import java.util.stream.Stream;
 
 import org.gmp4j.Chan;
 import org.gmp4j.Gmp;
-import org.gmp4j.proc.StopTheWorld;
+import org.gmp4j.sched.StopTheWorld;
 import org.gmp4j.testing.TestGmp;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;

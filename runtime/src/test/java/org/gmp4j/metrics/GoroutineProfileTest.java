@@ -12,8 +12,8 @@ import java.util.concurrent.atomic.AtomicReference;
 
 import org.gmp4j.Chan;
 import org.gmp4j.Go;
-import org.gmp4j.proc.Scheduler;
-import org.gmp4j.proc.StopTheWorld;
+import org.gmp4j.sched.StopTheWorld;
+import org.gmp4j.sched.base.Scheduler;
 import org.gmp4j.testing.TestGmp;
 import org.junit.jupiter.api.Test;
 

@@ -15,8 +15,8 @@ import java.util.stream.Collectors;
 
 import org.gmp4j.metrics.Inspection.Kind;
 import org.gmp4j.metrics.Profile.Sample;
-import org.gmp4j.proc.Scheduler;
 import org.gmp4j.report.Traceback;
+import org.gmp4j.sched.base.Scheduler;
 import org.gmp4j.testing.TestGmp;
 import org.junit.jupiter.api.Test;
 

@@ -5,7 +5,7 @@ import java.util.concurrent.CountDownLatch;
 
 import org.gmp4j.Chan;
 import org.gmp4j.Gmp;
-import org.gmp4j.proc.Ballast;
+import org.gmp4j.sched.Ballast;
 
 /** Looks for leaks with ever more memory, so that it runs out between any two steps. Then all goroutines go on. */
 final class LeakFullHeapProgram {

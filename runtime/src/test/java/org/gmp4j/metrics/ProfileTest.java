@@ -164,7 +164,7 @@ class ProfileTest {
             String top = go(dir, "tool", "pprof", "-top", "-sample_index=contentions", "-tagfocus=tenant=blue", file.toString());
             assertTrue(top.contains("Type: contentions"), top);
             assertTrue(top.contains("org.gmp4j.metrics.ProfileTest.waitsHere"), top);
-            assertFalse(top.contains("org.gmp4j.proc."), top);
+            assertFalse(top.contains("org.gmp4j.sched."), top);
             Chan<Integer> c = Chan.make();
             g.run(() -> {
                 Go.go(() -> waitsHere(c));

@@ -22,8 +22,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 import org.gmp4j.Go;
 import org.gmp4j.net.Io.Pair;
-import org.gmp4j.proc.GStack;
-import org.gmp4j.proc.Scheduler;
+import org.gmp4j.sched.GStack;
+import org.gmp4j.sched.base.Scheduler;
 import org.gmp4j.struct.Schedt;
 import org.gmp4j.sync.WaitGroup;
 import org.gmp4j.testing.TestGmp;

@@ -18,7 +18,7 @@ import org.gmp4j.Gmp;
 import org.gmp4j.Go;
 import org.gmp4j.SpinPolicy;
 import org.gmp4j.net.Io.Pair;
-import org.gmp4j.proc.GStack;
+import org.gmp4j.sched.GStack;
 import org.gmp4j.struct.SchedStat;
 import org.gmp4j.struct.Schedt;
 import org.gmp4j.testing.ChildJvm;

@@ -23,7 +23,7 @@ import java.util.concurrent.locks.LockSupport;
 
 import org.gmp4j.ffi.EventFd;
 import org.gmp4j.ffi.Fd;
-import org.gmp4j.proc.Scheduler;
+import org.gmp4j.sched.base.Scheduler;
 import org.gmp4j.sync.WaitGroup;
 import org.gmp4j.testing.TestGmp;
 import org.junit.jupiter.api.Test;

@@ -11,7 +11,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 import org.gmp4j.ffi.EventFd;
 import org.gmp4j.ffi.Fd;
-import org.gmp4j.proc.Newproc;
+import org.gmp4j.sched.Newproc;
 import org.gmp4j.struct.Schedt;
 import org.gmp4j.sysmon.Unwatched;
 import org.junit.jupiter.api.Test;

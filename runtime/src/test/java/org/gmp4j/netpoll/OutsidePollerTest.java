@@ -11,7 +11,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.gmp4j.ffi.Epoll;
 import org.gmp4j.ffi.EventFd;
 import org.gmp4j.ffi.Memory;
-import org.gmp4j.proc.GStack;
+import org.gmp4j.sched.GStack;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 

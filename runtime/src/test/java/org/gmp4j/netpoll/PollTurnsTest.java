@@ -20,7 +20,7 @@ import org.gmp4j.Go;
 import org.gmp4j.SpinPolicy;
 import org.gmp4j.ffi.EventFd;
 import org.gmp4j.ffi.Fd;
-import org.gmp4j.proc.GStack;
+import org.gmp4j.sched.GStack;
 import org.gmp4j.struct.SchedStat;
 import org.gmp4j.struct.Schedt;
 import org.gmp4j.testing.Stress;

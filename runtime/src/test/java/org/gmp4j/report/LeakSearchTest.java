@@ -6,10 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import org.gmp4j.Chan;
 import org.gmp4j.Go;
-import org.gmp4j.proc.GStack;
-import org.gmp4j.proc.HiddenStacks;
-import org.gmp4j.proc.Scheduler;
-import org.gmp4j.proc.StopTheWorld;
+import org.gmp4j.sched.GStack;
+import org.gmp4j.sched.StopTheWorld;
+import org.gmp4j.sched.base.HiddenStacks;
+import org.gmp4j.sched.base.Scheduler;
 import org.gmp4j.struct.GStatus;
 import org.gmp4j.testing.PinningCall;
 import org.gmp4j.testing.TestGmp;

@@ -9,10 +9,10 @@ import java.util.concurrent.locks.LockSupport;
 
 import org.gmp4j.Chan;
 import org.gmp4j.Go;
-import org.gmp4j.proc.GStack;
-import org.gmp4j.proc.Scheduler;
-import org.gmp4j.proc.Syscall;
-import org.gmp4j.proc.Upkeep;
+import org.gmp4j.sched.GStack;
+import org.gmp4j.sched.Syscall;
+import org.gmp4j.sched.base.Scheduler;
+import org.gmp4j.sched.upkeep.Upkeep;
 import org.gmp4j.struct.G;
 import org.gmp4j.testing.TestGmp;
 import org.junit.jupiter.api.Test;

@@ -13,7 +13,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Semaphore;
 
 import org.gmp4j.metrics.GoroutineProfile.Group;
-import org.gmp4j.proc.Scheduler;
+import org.gmp4j.sched.base.Scheduler;
 import org.gmp4j.testing.TestGmp;
 import org.junit.jupiter.api.Test;
 

@@ -2,7 +2,7 @@
 package org.gmp4j.sysmon;
 
 import org.gmp4j.policy.Pacing;
-import org.gmp4j.proc.Scheduler;
+import org.gmp4j.sched.base.Scheduler;
 import org.gmp4j.struct.Schedt;
 
 /** The sysmon of an idle scheduler, brought into a sleep that lasts so long that only a ring can have ended it. */

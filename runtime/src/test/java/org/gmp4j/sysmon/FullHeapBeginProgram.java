@@ -6,13 +6,13 @@ import org.gmp4j.Gmp;
 import org.gmp4j.config.Config;
 import org.gmp4j.config.DebugVars;
 import org.gmp4j.config.Placement;
-import org.gmp4j.proc.Ballast;
-import org.gmp4j.proc.Closing;
-import org.gmp4j.proc.Monitor;
-import org.gmp4j.proc.Netpoll;
-import org.gmp4j.proc.Schedinit;
-import org.gmp4j.proc.Scheduler;
 import org.gmp4j.report.Report;
+import org.gmp4j.sched.Ballast;
+import org.gmp4j.sched.base.Monitor;
+import org.gmp4j.sched.base.Netpoll;
+import org.gmp4j.sched.base.Scheduler;
+import org.gmp4j.sched.life.Closing;
+import org.gmp4j.sched.life.Schedinit;
 import org.gmp4j.timer.TimerHeaps;
 
 /** A scheduler of which all is made when the heap becomes full, but for its sysmon's thread. */

@@ -10,7 +10,7 @@ import org.gmp4j.Gmp;
 import org.gmp4j.Go;
 import org.gmp4j.agent.PointLoader;
 import org.gmp4j.agent.Points;
-import org.gmp4j.proc.Ballast;
+import org.gmp4j.sched.Ballast;
 
 /**
  * The heap is full when a goroutine first overruns its quantum in code with points, and for a while thereafter, and then again and

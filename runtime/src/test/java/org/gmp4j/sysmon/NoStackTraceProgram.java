@@ -7,7 +7,7 @@ import java.util.function.IntUnaryOperator;
 
 import org.gmp4j.Gmp;
 import org.gmp4j.agent.PointLoader;
-import org.gmp4j.proc.Ballast;
+import org.gmp4j.sched.Ballast;
 
 /**
  * A class that the JDK needs for stack traces had no memory as it was initialised, and can never be used again. Then a goroutine in

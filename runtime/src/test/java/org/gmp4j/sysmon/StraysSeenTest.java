@@ -17,11 +17,11 @@ import java.util.concurrent.atomic.AtomicLong;
 
 import org.gmp4j.Go;
 import org.gmp4j.ffi.OsThread;
-import org.gmp4j.proc.Gate;
-import org.gmp4j.proc.Machine;
-import org.gmp4j.proc.Newproc;
-import org.gmp4j.proc.Processor;
-import org.gmp4j.proc.Scheduler;
+import org.gmp4j.sched.Newproc;
+import org.gmp4j.sched.base.Gate;
+import org.gmp4j.sched.base.Machine;
+import org.gmp4j.sched.base.Processor;
+import org.gmp4j.sched.base.Scheduler;
 import org.gmp4j.struct.M;
 import org.gmp4j.struct.P;
 import org.gmp4j.testing.TestGmp;

@@ -9,7 +9,7 @@ import java.util.List;
 
 import org.gmp4j.ffi.Memory;
 import org.gmp4j.lock.Note;
-import org.gmp4j.proc.Scheduler;
+import org.gmp4j.sched.base.Scheduler;
 import org.gmp4j.struct.Schedt;
 import org.gmp4j.testing.ChildJvm;
 import org.gmp4j.testing.ChildJvm.Result;

@@ -7,13 +7,13 @@ import org.gmp4j.affinity.StealOrder;
 import org.gmp4j.config.Config;
 import org.gmp4j.config.DebugVars;
 import org.gmp4j.config.Placement;
-import org.gmp4j.proc.Closing;
-import org.gmp4j.proc.Monitor;
-import org.gmp4j.proc.Netpoll;
-import org.gmp4j.proc.Newproc;
-import org.gmp4j.proc.Schedinit;
-import org.gmp4j.proc.Scheduler;
 import org.gmp4j.report.Report;
+import org.gmp4j.sched.Newproc;
+import org.gmp4j.sched.base.Monitor;
+import org.gmp4j.sched.base.Netpoll;
+import org.gmp4j.sched.base.Scheduler;
+import org.gmp4j.sched.life.Closing;
+import org.gmp4j.sched.life.Schedinit;
 import org.gmp4j.timer.TimerHeaps;
 
 /** A scheduler whose sysmon has no thread. A test may scan in its place, at times of its own choice. */

@@ -15,7 +15,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.gmp4j.Chan;
 import org.gmp4j.Gmp;
 import org.gmp4j.Go;
-import org.gmp4j.proc.GStack;
+import org.gmp4j.sched.GStack;
 import org.gmp4j.struct.Schedt;
 import org.gmp4j.sync.WaitGroup;
 import org.gmp4j.testing.ChildJvm;

@@ -16,9 +16,9 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 
 import org.gmp4j.Gmp;
-import org.gmp4j.proc.GStack;
-import org.gmp4j.proc.Machine;
 import org.gmp4j.queue.Idle;
+import org.gmp4j.sched.GStack;
+import org.gmp4j.sched.base.Machine;
 import org.gmp4j.stack.Timeout;
 import org.gmp4j.struct.P;
 import org.gmp4j.testing.ChildJvm;

@@ -8,7 +8,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 
 import org.gmp4j.Gmp;
 import org.gmp4j.Go;
-import org.gmp4j.proc.Ballast;
+import org.gmp4j.sched.Ballast;
 
 /** Ends traces with ever more memory, so that it runs out between any two steps; and stops the world under checks meanwhile. */
 final class TraceFullHeapProgram {

@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import org.gmp4j.Chan;
 import org.gmp4j.Go;
-import org.gmp4j.proc.GStack;
+import org.gmp4j.sched.GStack;
 import org.gmp4j.testing.TestGmp;
 import org.junit.jupiter.api.Test;
 

@@ -8,8 +8,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import org.gmp4j.Go;
-import org.gmp4j.proc.GStack;
 import org.gmp4j.queue.SemaRoot;
+import org.gmp4j.sched.GStack;
 import org.gmp4j.struct.WaitReason;
 import org.gmp4j.sync.WaitGroup;
 import org.gmp4j.testing.PinningCall;

@@ -2,8 +2,8 @@
 package org.gmp4j.bench.jmh;
 
 import org.gmp4j.Go;
-import org.gmp4j.proc.GStack;
-import org.gmp4j.proc.Park;
+import org.gmp4j.sched.GStack;
+import org.gmp4j.sched.Park;
 import org.gmp4j.struct.WaitReason;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.OperationsPerInvocation;

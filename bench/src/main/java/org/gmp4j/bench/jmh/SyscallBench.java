@@ -5,8 +5,8 @@ import java.util.concurrent.Callable;
 
 import org.gmp4j.Go;
 import org.gmp4j.ffi.gmp.p;
-import org.gmp4j.proc.GStack;
-import org.gmp4j.proc.Syscall;
+import org.gmp4j.sched.GStack;
+import org.gmp4j.sched.Syscall;
 import org.gmp4j.struct.GSlots;
 import org.gmp4j.struct.GStatus;
 import org.gmp4j.struct.Mem;

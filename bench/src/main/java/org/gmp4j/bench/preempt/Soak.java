@@ -18,9 +18,9 @@ import org.gmp4j.Go;
 import org.gmp4j.agent.Points;
 import org.gmp4j.check.Invariants;
 import org.gmp4j.ffi.OsThread;
-import org.gmp4j.proc.GStack;
-import org.gmp4j.proc.Scheduler;
-import org.gmp4j.proc.StopTheWorld;
+import org.gmp4j.sched.GStack;
+import org.gmp4j.sched.StopTheWorld;
+import org.gmp4j.sched.base.Scheduler;
 import org.gmp4j.sync.WaitGroup;
 import org.gmp4j.sysmon.Stalls;
 

@@ -7,9 +7,9 @@ import java.util.concurrent.locks.LockSupport;
 import org.HdrHistogram.Histogram;
 import org.gmp4j.Gmp;
 import org.gmp4j.Go;
-import org.gmp4j.proc.GStack;
-import org.gmp4j.proc.Scheduler;
-import org.gmp4j.proc.StopTheWorld;
+import org.gmp4j.sched.GStack;
+import org.gmp4j.sched.StopTheWorld;
+import org.gmp4j.sched.base.Scheduler;
 import org.gmp4j.sync.WaitGroup;
 
 /** Stopping the world with 8 busy Ps, and starting it again, from a thread that is no goroutine. */

@@ -7,8 +7,8 @@ import java.util.concurrent.Callable;
 import org.gmp4j.Gmp;
 import org.gmp4j.Go;
 import org.gmp4j.bench.peers.Estimate;
-import org.gmp4j.proc.GStack;
-import org.gmp4j.proc.Syscall;
+import org.gmp4j.sched.GStack;
+import org.gmp4j.sched.Syscall;
 
 /** What giving the P up and taking it back costs when nobody wants it. */
 final class SyscallCost {

@@ -21,7 +21,6 @@ final class Names {
     private static final String ROOT = "org/gmp4j/";
     private static final String STRUCT = ROOT + "struct/";
     private static final String STACK = ROOT + "stack/";
-    private static final String PROC = ROOT + "proc/";
     private static final String FFI = ROOT + "ffi/";
     private static final String JDK = "java/lang/";
     private static final String WORLD = World.class.getName();
@@ -124,13 +123,13 @@ final class Names {
         value(STACK + "Headroom", "toTake", 0);
         value(STACK + "Headroom", "enough", 1);
         body(STACK + "Headroom", "runOn", STACKS, "runOn");
-        body(PROC + "CleanStart", "start", STACKS, "start");
-        value(PROC + "CleanStart", "begin", 0);
-        value(PROC + "CleanStart", "hook", 0);
-        value(PROC + "CleanStart", "prepareForLock", 0);
-        value(PROC + "Preempt", "install", 0);
-        value(PROC + "PreemptSignal", "follow", 0);
-        value(PROC + "LiveSchedulers", "hook", 0);
+        body(ROOT + "sched/base/CleanStart", "start", STACKS, "start");
+        value(ROOT + "sched/base/CleanStart", "begin", 0);
+        value(ROOT + "sched/base/CleanStart", "hook", 0);
+        value(ROOT + "sched/base/CleanStart", "prepareForLock", 0);
+        value(ROOT + "sched/Preempt", "install", 0);
+        value(ROOT + "sched/base/PreemptSignal", "follow", 0);
+        value(ROOT + "sched/life/LiveSchedulers", "hook", 0);
         value(ROOT + "LongBlock$Freeing", "run", 0);
 
         call(FFI + "Futex", "await", WORLD, "await");

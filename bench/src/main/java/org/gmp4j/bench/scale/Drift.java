@@ -21,8 +21,8 @@ import org.gmp4j.Go;
 import org.gmp4j.LongChan;
 import org.gmp4j.Select;
 import org.gmp4j.bench.report.Format;
-import org.gmp4j.proc.GStack;
-import org.gmp4j.proc.Scheduler;
+import org.gmp4j.sched.GStack;
+import org.gmp4j.sched.base.Scheduler;
 import org.gmp4j.sync.WaitGroup;
 import org.gmp4j.time.Time;
 

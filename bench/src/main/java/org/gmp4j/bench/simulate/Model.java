@@ -29,7 +29,7 @@ import org.gmp4j.struct.Schedt;
 /**
  * Ps without threads, in simulated time, on the runtime's own structs: its rings, global queue, idle lists and masks, its steal
  * walk and orders are those that run in a scheduler. What this class has of its own is what an M does around them (when it looks,
- * spins and sleeps, by the rules of {@code proc.FindRunnable} and {@code proc.Wakep}) and what each step costs ({@link Costs}).
+ * spins and sleeps, by the rules of {@code sched.FindRunnable} and {@code sched.Wakep}) and what each step costs ({@link Costs}).
  *
  * <p>One thread runs it; a P's step sees the others as they are when it begins. Two resources serve one P at a time, in the order in
  * which they are asked: sched.lock, and the word that counts spinners.

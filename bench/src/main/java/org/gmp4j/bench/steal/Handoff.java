@@ -3,8 +3,8 @@ package org.gmp4j.bench.steal;
 
 import org.gmp4j.Chan;
 import org.gmp4j.Go;
-import org.gmp4j.proc.GStack;
-import org.gmp4j.proc.Machine;
+import org.gmp4j.sched.GStack;
+import org.gmp4j.sched.base.Machine;
 import org.gmp4j.struct.GStatus;
 
 /**

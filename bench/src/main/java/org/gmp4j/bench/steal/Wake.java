@@ -2,7 +2,7 @@
 package org.gmp4j.bench.steal;
 
 import org.gmp4j.Go;
-import org.gmp4j.proc.Machine;
+import org.gmp4j.sched.base.Machine;
 
 /**
  * {@code go f()} until f's first instruction. The parent keeps its P busy until f has run, so f must run on another P;

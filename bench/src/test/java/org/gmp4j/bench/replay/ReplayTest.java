@@ -120,7 +120,7 @@ class ReplayTest {
 
     @Test
     void aPlantedFaultOfTheLoopIsFoundAndRepeated() throws IOException {
-        List<Program> all = planted("proc/Wakep.java", "        wakepSlow(s, 0);\n    }", "    }");
+        List<Program> all = planted("sched/Wakep.java", "        wakepSlow(s, 0);\n    }", "    }");
         Program p = program(all, "submits");
         Run failed = find(p);
         assertTrue(failed.failure.why().contains("runnable goroutines"), failed.failure.why());

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.bench.replay.programs;
 
-import org.gmp4j.proc.Gate;
-import org.gmp4j.proc.Preempt;
-import org.gmp4j.proc.Processor;
-import org.gmp4j.proc.Threads;
+import org.gmp4j.sched.Preempt;
+import org.gmp4j.sched.Threads;
+import org.gmp4j.sched.base.Gate;
+import org.gmp4j.sched.base.Processor;
 import org.gmp4j.struct.P;
 import org.gmp4j.struct.PStatus;
 import org.gmp4j.struct.Schedt;

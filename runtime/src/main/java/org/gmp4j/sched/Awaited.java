@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.sched;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A goroutine's function whose starter is notified of its outcome. The function has this type, so that the starter is known before the
+ * function runs, whose first instruction may already fail, for want of memory for example.
+ */
+public abstract class Awaited implements Runnable {
+    /**
+     * Notifies the starter of the goroutine's end, in place of the uncaught-exception policy. Called on the goroutine's stack after its
+     * deferred work.
+     *
+     * @param end null, Goexit.INSTANCE or the exception that it threw
+     */
+    protected abstract void ended(@Nullable Throwable end);
+
+    /** Returns whether an interrupt of the goroutine's thread is meant for the goroutine, and ends its waits. */
+    protected boolean cancelable() {
+        return false;
+    }
+}

@@ -1,0 +1,568 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.sched;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.Map;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.locks.LockSupport;
+
+import org.gmp4j.lock.WaitObject;
+import org.gmp4j.sched.base.Gate;
+import org.gmp4j.sched.base.HiddenStacks;
+import org.gmp4j.sched.base.Machine;
+import org.gmp4j.sched.base.Processor;
+import org.gmp4j.sched.base.Scheduler;
+import org.gmp4j.stack.Goexit;
+import org.gmp4j.stack.Headroom;
+import org.gmp4j.stack.JdkState;
+import org.gmp4j.stack.JdkThreads;
+import org.gmp4j.stack.Stack;
+import org.gmp4j.struct.FieldHandle;
+import org.gmp4j.struct.G;
+import org.gmp4j.struct.GSlots;
+import org.gmp4j.struct.JdkWait;
+import org.gmp4j.struct.M;
+import org.gmp4j.struct.P;
+import org.gmp4j.struct.WaitReason;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The stack of a goroutine, and the loop that runs on a pooled stack: run a goroutine, end it, and run the next in place
+ * if it is fresh (without a switch); otherwise yield the thread to the M. Its subclass has what the JDK calls ({@code JdkStack}).
+ */
+public abstract class GStack extends Stack {
+    /** For {@link #waitTicket}: a number that no ticket has. */
+    public static final int NO_TICKET = -1;
+    private static final VarHandle TICKET = FieldHandle.of(MethodHandles.lookup(), GStack.class, "ticket", int.class);
+
+    /** The least and the most switches between two counts of the frames on the heap. */
+    private static final int FIRST_LOOK = 16;
+    private static final int MOST_LOOK = 1024;
+    /** A count that found n chunks of frames is followed by at least n divided by this switches, so that counts cost little. */
+    private static final int CHUNK_SHARE = 2;
+    /** Bytes of a stack, with its guard zones, that any collector moves to the heap. */
+    private static final long MOVABLE = 448 << 10;
+
+    /** The scheduler. */
+    public final Scheduler s;
+    /** The goroutine on this stack. Written by the M that gives it the stack, or in place by the stack itself. */
+    public long gp;
+    /**
+     * The goroutine's labels for profiles; null for none. Written by the goroutine. A profiler may read a map that was replaced a moment
+     * ago, which is safe as no map ever changes.
+     */
+    @Nullable Map<String, String> labels;
+    /** Deferred work of the goroutine, last first; null when there is none. */
+    @Nullable Defer defers;
+    /** The value of {@code m.locks} when the M runs this stack again. A new stack begins inside the runtime. */
+    int locks = 1;
+    /** Whether goexit was called and has not unwound the stack yet. */
+    boolean exiting;
+
+    /** For {@link Syscall}: whether the P was taken during the last system call. Written by the goroutine. */
+    boolean lostP;
+    /** For {@link Syscall}: when the present call handed its P off, by nanoTime; else 0. Written by the goroutine. */
+    long gaveUpAt;
+
+    /** Odd while the JDK may wake the thread. Written through {@link #TICKET}, and while it is even by the M that parks the thread. */
+    private volatile int ticket;
+
+    /** The ticket before the last wait for a socket ({@code SocketWait}). Written by the goroutine, read by its M. */
+    public int waitTicket = NO_TICKET;
+    /** Whether the goroutine is assumed to wait pinned. Written by the goroutine and by pollers; a late write costs a switch of its P. */
+    public boolean waitsPinned;
+
+    /**
+     * How much room on the stack a section of the runtime must have; more than any stack has when there are too many frames on the heap.
+     * Written by the goroutine and its M.
+     */
+    private long room = Headroom.toTake();
+    /** The number of switches until the M next counts the frames on the heap. Written by the M, as the next two. */
+    private int untilLook = FIRST_LOOK;
+    /** The number of switches between two counts, if there are not many frames. */
+    private int looks = FIRST_LOOK;
+    /** The bytes of frames on the heap at the last count. */
+    private long frozen;
+
+    /** The bubble of the goroutine; null for none. Written by the goroutine. */
+    @Nullable Bubble bubble;
+    /** Whether the bubble counts the goroutine as waiting. Written by the goroutine and by its waker in turn. */
+    boolean durable;
+    /** The unlock function of its park as a member of the bubble. Set by the goroutine, cleared by its M. */
+    Park.@Nullable Unlock unlock;
+
+    /** The unlock function of its present {@link Park#gopark}. Written by the goroutine, read by its M. */
+    Park.@Nullable Unlock parkUnlock;
+    /** The argument of the unlock function; null while the goroutine does not park. Written by the goroutine, read by its M. */
+    @Nullable Object parkLock;
+    /** Whether its present wait may be ended by an interrupt, a limit of time or a context. Written by the goroutine. */
+    boolean endable;
+    /** The place where the goroutine was started; null when that was not recorded. Written by the goroutine, or by its starter. */
+    public @Nullable String site;
+
+    /** The object that is notified of the goroutine's end, in place of {@link #report}; null for none. */
+    @Nullable Awaited awaited;
+
+    /** See {@link #isPooled}. */
+    final boolean pooled;
+
+    /** One deferred call. */
+    record Defer(Runnable fn, @Nullable Defer next) {
+    }
+
+    /** The task of the instance that makes the others. It never runs. */
+    private static final class Nothing implements Runnable {
+        @Override
+        public void run() {
+            throw new IllegalStateException("it only makes others");
+        }
+    }
+
+    /** Makes the instance that makes the others and never runs. */
+    @SuppressWarnings("NullAway") // Its scheduler is never used.
+    protected GStack() {
+        super(new Nothing());
+        s = null;
+        pooled = false;
+    }
+
+    /** Makes a pooled stack. */
+    protected GStack(Scheduler s) {
+        super(s.goroutines);
+        this.s = s;
+        pooled = true;
+    }
+
+    /** Makes a new virtual thread that this scheduler runs: see {@code Gmp.threadFactory}. */
+    protected GStack(Scheduler s, Runnable task) {
+        super(task);
+        this.s = s;
+        pooled = false;
+        locks = 0; // It begins in the JDK's code.
+    }
+
+    /** Makes the stack of a virtual thread that the JDK started with one of our stacks as its scheduler. */
+    protected GStack(Scheduler s, Thread virtualThread) {
+        super(virtualThread, s.inPlaceOfJdk ? s.collected.queue : null);
+        this.s = s;
+        pooled = false;
+        locks = 0; // It begins in the JDK's code.
+    }
+
+    /** Returns the stack on which the caller runs; null outside goroutines. */
+    public static @Nullable GStack current() {
+        return (GStack) Stack.current();
+    }
+
+    /** Returns the stack on which the caller runs, which is a goroutine. */
+    @SuppressWarnings("NullAway")
+    public static GStack mine() {
+        return current();
+    }
+
+    /** Returns the stack of a goroutine, for readers while a search for leaks may be under way; null when it has none. */
+    public static @Nullable GStack of(Scheduler s, long gp) {
+        GStack st = (GStack) GSlots.stack(gp);
+        HiddenStacks hidden = s.hidden;
+        if (st != null) {
+            return st;
+        }
+        return (GStack) (hidden != null ? hidden.stack(gp) : GSlots.stack(gp)); // Read again: it may have been put back since.
+    }
+
+    /** Returns the goroutine on this stack. */
+    public long gp() {
+        return gp;
+    }
+
+    /**
+     * {@code acquirem}: begins a section of the runtime, in which the calling goroutine keeps its P until {@link #exit}. Every call of
+     * the runtime that touches the P, or holds a runtime lock, is inside a section. Sections nest.
+     *
+     * <p>First m.locks is raised, then m.gate is read. The P is taken only while locks is 0, by the signal handler on this same
+     * thread, or by another thread that has a fence run here first ({@link Gate}). So either the taker sees the raised locks, or
+     * the read sees that the P is gone or being taken, and the goroutine gets a P as after a system call. The fence between the two
+     * accesses is for the compiler alone.
+     *
+     * <p>The outermost call ensures that the section has room on the stack: see {@link Headroom}. On a thread that is no
+     * goroutine the nesting is not counted, so code that may be inside another section calls {@link #enterChecked} there.
+     *
+     * @return the caller's stack; null on a thread that is no goroutine
+     * @throws StackOverflowError when there is too little room; nothing has changed
+     */
+    public static @Nullable GStack enter() {
+        long left = Headroom.left(); // First of all: after a call in the middle the compiled code would have to reload all its values.
+        GStack st = current();
+        if (st != null) {
+            st.acquirem(left);
+        } else if (left < Headroom.toTake()) {
+            throw Headroom.overflow();
+        }
+        return st;
+    }
+
+    /**
+     * Checks that there is room on the stack, as {@link #enter} does, but enters no section. Called before an operation of several
+     * sections that belong together, which then enter by {@link #enterChecked} or {@link #enterToGive}.
+     *
+     * @throws StackOverflowError when there is too little room, or too many frames are on the heap; nothing has changed
+     */
+    public static void checkAll() {
+        Headroom.checkAll();
+        GStack st = current();
+        if (st != null && st.room != Headroom.toTake() && M.LOCKS.getOpaque(st.machine().mp) == 0) {
+            st.checkRoom(Long.MAX_VALUE);
+        }
+    }
+
+    /**
+     * Checks that there is room on the stack for an operation that releases something, such as a close. It demands a little less room
+     * than {@link #checkAll}, so that an object that was made at about the same depth can also be released there.
+     *
+     * @throws StackOverflowError when there is too little room; nothing has changed
+     */
+    public static void checkAllToGive() {
+        Headroom.checkAllToGive();
+    }
+
+    /**
+     * Begins a section like {@link #enter}, for an operation that releases something. It demands a little less room, so that a lock that
+     * was taken in a section at about the same depth can also be released there.
+     *
+     * @return the caller's stack; null on a thread that is no goroutine
+     * @throws StackOverflowError when there is too little room; nothing has changed
+     */
+    public static @Nullable GStack enterToGive() {
+        GStack st = current();
+        if ((st == null || M.LOCKS.getOpaque(st.machine().mp) == 0) && !Headroom.enough()) {
+            throw Headroom.overflow();
+        }
+        if (st != null) {
+            st.acquirechecked();
+        }
+        return st;
+    }
+
+    /** Begins a section like {@link #enter}, without a check of the room, for callers that have checked it or must not fail. */
+    public static @Nullable GStack enterChecked() {
+        GStack st = current();
+        if (st != null) {
+            st.acquirechecked();
+        }
+        return st;
+    }
+
+    /** {@code releasem}: ends the section that {@link #enter} began. The goroutine yields at the end of the outermost if asked to. */
+    public static void exit(@Nullable GStack st) {
+        if (st != null) {
+            st.releasem();
+        }
+    }
+
+    void acquirem() {
+        acquirem(Headroom.left());
+    }
+
+    private void acquirem(long left) {
+        if (left < room && M.LOCKS.getOpaque(machine().mp) == 0) {
+            checkRoom(left);
+        }
+        acquirechecked();
+    }
+
+    /** Does acquirem without a check of the room, for callers that have checked it or must not fail. */
+    void acquirechecked() {
+        if (!raise() && !Gate.pass(machine().mp)) {
+            Syscall.exitsyscall(this);
+        }
+    }
+
+    /**
+     * Pins the calling goroutine if its stack is deep. Called before a wait in the JDK for an object of the runtime's. HotSpot takes
+     * interpreted frames off a thread by a recursion, and throws a StackOverflowError where the recursion has no room, which may be from
+     * a third of the stack's depth on, or where G1 would need more than half a region for the frames (512 KiB at the least). The error
+     * would come out of the middle of the JDK's lock, which would keep a waiter that is gone. So a wait at such a depth is pinned.
+     *
+     * @return whether the goroutine was pinned, so that the caller must call {@code JdkThreads.unpin}
+     */
+    public static boolean pinIfDeep() {
+        GStack st = current();
+        boolean deep = false;
+        if (st != null) {
+            long all = st.s.config.maxStack() + Headroom.OF_THREAD;
+            deep = all - Headroom.left() > Math.min(all / 4, MOVABLE);
+        }
+        if (deep) {
+            JdkThreads.pin();
+        }
+        return deep;
+    }
+
+    /**
+     * Throws if there is too little room on the stack, or if there still are too many frames on the heap, as the M's last count found. The
+     * recursion may be over by now. So one section is refused, and later ones only when the M's next count finds too many again.
+     */
+    private void checkRoom(long left) {
+        if (left < Headroom.toTake()) {
+            throw Headroom.overflow();
+        }
+        room = Headroom.toTake();
+        if (JdkThreads.frozen(this) > s.config.maxStack()) {
+            throw new StackOverflowError("goroutine stack exceeds " + s.config.maxStack() + "-byte limit");
+        }
+    }
+
+    /**
+     * Counts the stack's frames on the heap every {@link #untilLook} switches. Called by the M, with the stack unmounted. Parked frames
+     * return to the thread two at a time, as calls return. So a recursion that parks on its way down never fills the thread's stack, but
+     * the heap. Counts are more frequent while the frames increase. If there are too many, the next section of the runtime fails as if
+     * the stack were full.
+     */
+    void parked() {
+        if (--untilLook == 0) {
+            long bytes = JdkThreads.frozen(this);
+            if (bytes > s.config.maxStack()) {
+                room = Long.MAX_VALUE;
+            }
+            looks = bytes > frozen ? FIRST_LOOK : Math.min(looks * 2, MOST_LOOK);
+            frozen = bytes;
+            untilLook = Math.max(looks, chunks / CHUNK_SHARE);
+        }
+    }
+
+    /** Raises m.locks, the first half of acquirem. Returns true if the M keeps its P. If not, {@link Gate#pass} decides. */
+    boolean raise() {
+        long mp = machine().mp;
+        M.LOCKS.setOpaque(mp, M.LOCKS.getOpaque(mp) + 1);
+        // Keeps the compilers from moving a load below above the store. (By the specification the fence orders earlier loads only;
+        // HotSpot's orders all earlier accesses.) The CPU may still reorder the two, and Gate's membarrier prevents that. The fence is
+        // no instruction on x86.
+        VarHandle.acquireFence();
+        return M.GATE.getOpaque(mp) == M.GATE_OPEN;
+    }
+
+    void releasem() {
+        long mp = machine().mp;
+        int depth = M.LOCKS.getOpaque(mp) - 1;
+        if (depth == 0 && G.PREEMPT.getOpaque(gp) != 0 && M.P.getOpaque(mp) != 0) { // Not at the start of a system call.
+            Preempt.gopreempt(this); // Before locks is lowered, so that it switches with its P.
+            mp = machine().mp;
+        }
+        VarHandle.releaseFence(); // All accesses to the P come before the store. Partner: the acquire of m.locks in Gate.take.
+        M.LOCKS.setOpaque(mp, depth);
+    }
+
+    /** Returns the M on which this stack is mounted. It must not be used after a call that may yield. */
+    public Machine machine() {
+        return (Machine) host;
+    }
+
+    /** Returns the goroutine's P, inside {@link #enter}. It must not be used after a call that may yield. */
+    public long pp() {
+        return machine().pp();
+    }
+
+    /**
+     * {@code cheaprandn}: returns a pseudo-random number from 0 to {@code n} - 1.
+     *
+     * @param st the caller's stack, inside {@link #enter}; null for a thread that is no M
+     */
+    public static int cheaprandn(@Nullable GStack st, int n) {
+        int r = st != null ? st.machine().cheaprand() : ThreadLocalRandom.current().nextInt();
+        return (int) ((r & 0xFFFF_FFFFL) * n >>> Integer.SIZE);
+    }
+
+    /** Returns the Java side of the goroutine's P, inside {@link #enter}. It must not be used after a call that may yield. */
+    public Processor processor() {
+        return s.proc(pp());
+    }
+
+    /**
+     * Returns whether an interrupt ends the goroutine's waits. That is so for a virtual thread with an identity, to which other code may
+     * have a reference, and for a task that can be cancelled, but not for a goroutine of {@code go}.
+     */
+    public boolean endsByInterrupt() {
+        return !pooled || awaited != null && awaited.cancelable();
+    }
+
+    /** Returns whether {@code a} will be notified of the end of the goroutine on this stack. */
+    public boolean tells(Awaited a) {
+        return awaited == a;
+    }
+
+    /** Returns a number that changes with each wait in the JDK for which the goroutine leaves its thread, and not during the wait. */
+    public int jdkWaits() {
+        return ticket;
+    }
+
+    /** Returns the goroutine's labels for profiles, which the goroutines that it starts inherit; null for none. */
+    public @Nullable Map<String, String> labels() {
+        return labels;
+    }
+
+    /** Sets the goroutine's labels. Called on this stack. */
+    public void setLabels(@Nullable Map<String, String> labels) {
+        this.labels = labels;
+    }
+
+    /** Returns whether to record which code held a lock for which this goroutine waits. */
+    public boolean profilesLocks() {
+        return s.mutexProfile.isOn();
+    }
+
+    /**
+     * Records that this goroutine, which is inside {@link #enter}, has released a lock for which another goroutine waited {@code nanos} ns.
+     */
+    public void held(long nanos) {
+        s.mutexProfile.held(labels, s.config.debug().system(), nanos);
+    }
+
+    /** Returns the place where this goroutine was started; null when that was not recorded. */
+    public @Nullable String site() {
+        return site;
+    }
+
+    /** Returns whether one goroutine after the other runs on this stack. False for a thread with an identity, started by the JDK. */
+    public boolean isPooled() {
+        return pooled;
+    }
+
+    /**
+     * Returns one of the objects of which the waker of this goroutine's present wait needs one. Called with the world stopped.
+     *
+     * @param i the number of the object, from 0
+     * @return null when there are no more objects; null for number 0 also when they are not known, or the wait may be ended early
+     */
+    public @Nullable WaitObject waitsFor(int i) {
+        Park.Unlock by = parkUnlock;
+        Object what = parkLock;
+        return endable || by == null || what == null ? null : by.waitsFor(what, i);
+    }
+
+    /** Opens the ticket, by which the JDK may wake the thread. Called by the M before the JDK publishes that the thread waits. */
+    void openTicket() {
+        ticket++; // Not atomic: while the ticket is even, only the M that parks the G writes it.
+    }
+
+    /** Returns the ticket: see {@code JdkReady}. */
+    public int ticket() {
+        return ticket;
+    }
+
+    /** Closes ticket {@code n}. Returns whether the caller has done that, and owns the wake-up. */
+    public boolean closeTicket(int n) {
+        return TICKET.compareAndSet(this, n, n + 1);
+    }
+
+    /**
+     * Returns why the goroutine waits in the JDK, or is about to, as far as that is known without its frames and without the kernel: a wait
+     * for a descriptor is {@link WaitReason#IO_WAIT}.
+     */
+    WaitReason jdkReason() {
+        try {
+            Object blocker = LockSupport.getBlocker(thread);
+            boolean socket = blocker == null && (ticket | 1) == (waitTicket | 1); // In a SocketWait the ticket becomes odd.
+            return JdkWait.of(JdkState.wait(this), blocker == null ? null : blocker.getClass(), socket ? WaitReason.IO_WAIT : null);
+        } catch (OutOfMemoryError e) { // A class makes its name when it is first asked for it.
+            return WaitReason.JDK;
+        }
+    }
+
+    /** Sets whether the present wait of this goroutine may be ended early. Called on this stack. */
+    public void setEndable(boolean endable) {
+        this.endable = endable;
+    }
+
+    /** Returns the bubble of this goroutine; null for none. */
+    public @Nullable Bubble bubble() {
+        return bubble;
+    }
+
+    /** Returns the scheduler to which this stack belongs. */
+    public Scheduler scheduler() {
+        return s;
+    }
+
+    /** Returns the id of the P that the calling goroutine has, or had a moment ago; 0 for none. Only a hint, to choose a cache. */
+    public int pHint() {
+        long pp = M.P.getOpaque(machine().mp);
+        return pp == 0 ? 0 : P.ID.get(pp);
+    }
+
+    /** Notes that goexit has begun. Until deferred work runs, every call of {@code Go} throws it again. */
+    public void goexit() {
+        exiting = true;
+    }
+
+    /** Returns whether goexit was called and has not ended the goroutine's function yet, perhaps because user code swallowed it. */
+    public boolean exiting() {
+        return exiting;
+    }
+
+    /**
+     * Reports the end of this goroutine, if it was an exception, to its bubble, or by the policy in {@code Uncaught}. The report is
+     * complete when this returns. Never throws.
+     *
+     * @param end null, {@link Goexit#INSTANCE} or an exception
+     */
+    public void report(@Nullable Throwable end) {
+        if (end == null || end == Goexit.INSTANCE) {
+            return;
+        }
+        if (bubble != null) {
+            bubble.failed(end);
+        } else {
+            s.reports.uncaught(this, end);
+        }
+    }
+
+    /** Runs {@code fn} on this stack, the caller's, as the rest of its goroutine, followed by deferred work and a report. */
+    public void runToEnd(Runnable fn) {
+        GoroutineExit.run(this, fn);
+    }
+
+    /**
+     * Runs the deferred work of the calling goroutine now. This is its stack.
+     *
+     * @param end the outcome so far: null, {@link Goexit#INSTANCE} or an exception
+     * @return the outcome after the deferred work, of the same kinds
+     */
+    public @Nullable Throwable runDeferred(@Nullable Throwable end) {
+        return GoroutineExit.deferred(this, end);
+    }
+
+    /** Adds deferred work. */
+    public void defer(Runnable fn) {
+        defers = new Defer(fn, defers);
+    }
+
+    @Override
+    public void run() {
+        do {
+            runGoroutine(); // A method of its own, as a local variable of this frame, when interpreted, would keep the function reachable.
+            room = Headroom.toTake();
+            JdkThreads.forget(this);
+        } while (Goexit0.goexit0(this) || JdkThreads.yield(this));
+        // Reached only when there is no memory for the yield: the virtual thread ends, and the M drops the stack.
+    }
+
+    @SuppressWarnings("NullAway") // A goroutine that begins has a function.
+    private void runGoroutine() {
+        Runnable fn = GSlots.fn(gp);
+        if (fn instanceof Labelled l) {
+            labels = l.labels();
+            site = l.site();
+            fn = l.fn();
+        }
+        releasem();
+        GoroutineExit.run(this, fn);
+        if (labels != null) {
+            labels = null;
+        }
+        if (site != null) {
+            site = null;
+        }
+        acquirechecked(); // There is room, as this is the bottom of the stack.
+    }
+}

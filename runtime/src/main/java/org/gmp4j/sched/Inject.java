@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.sched;
+
+import org.gmp4j.lock.SchedLock;
+import org.gmp4j.queue.GlobalRunq;
+import org.gmp4j.queue.Idle;
+import org.gmp4j.queue.Runq;
+import org.gmp4j.sched.base.Checkdead;
+import org.gmp4j.sched.base.Machine;
+import org.gmp4j.sched.base.Scheduler;
+import org.gmp4j.sched.base.TraceEvents;
+import org.gmp4j.struct.G;
+import org.gmp4j.struct.GStatus;
+import org.gmp4j.struct.Schedt;
+
+/** {@code injectglist}: makes many Gs runnable at once. The network poller has found them ready, or a C thread has readied them. */
+public final class Inject {
+    private Inject() {
+    }
+
+    /**
+     * Readies a list of waiting Gs, linked by schedlink. On an M with a P, {@code sched.arrived} gets one G for each idle P, and the
+     * other Gs go to this P's ring. Without a P all Gs go to {@code sched.arrived}.
+     *
+     * @return the number of Gs
+     */
+    static int injectglist(Scheduler s, long list) {
+        long sched = s.sched;
+        int n = 0;
+        long last = 0;
+        for (long gp = list; gp != 0; gp = G.SCHEDLINK.get(gp)) {
+            GStatus.casgstatus(gp, GStatus.GWAITING, GStatus.GRUNNABLE);
+            TraceEvents.unblocked(s, gp);
+            last = gp;
+            n++;
+        }
+        if (n == 0) {
+            return 0;
+        }
+        Machine m = Machine.of();
+        long pp = m != null && m.s == s ? m.pp() : 0;
+        int global = pp == 0 ? n : Math.min(n, Schedt.NPIDLE.getVolatile(sched));
+        long rest = 0;
+        if (global < n) {
+            long cut = list;
+            for (int i = 1; i < global; i++) {
+                cut = G.SCHEDLINK.get(cut);
+            }
+            if (global == 0) {
+                rest = list;
+            } else {
+                rest = G.SCHEDLINK.get(cut);
+                last = cut;
+            }
+        }
+        if (global > 0) {
+            SchedLock.lock(sched);
+            GlobalRunq.globrunqputarrived(sched, list, last, global);
+            SchedLock.unlock(sched);
+            startIdle(s, global);
+        }
+        if (rest != 0) {
+            Runq.runqputbatch(sched, pp, rest, n - global);
+        }
+        Wakep.wakep(s);
+        return n;
+    }
+
+    /** Readies and counts a list of Gs that the network poller found. */
+    public static void injectPolled(Scheduler s, long list) {
+        countPolled(s, injectglist(s, list));
+    }
+
+    /**
+     * Polls the network without blocking. Returns the list of Gs that the poll found, 0 for none.
+     *
+     * <p>If this poll has ended the last wait for the network, and deadlock detection is on, this wakes the M that sleeps in the poller.
+     * Otherwise that M would sleep on although no goroutine waits for the network. It counts as awake, and would hide a deadlock. (The M
+     * sets lastpoll to 0 before it reads whether any goroutine waits. Here the count of waiters was changed before lastpoll is read. So
+     * either this sees lastpoll 0, or the M sees the new count.)
+     */
+    public static long look(Scheduler s) {
+        long list = s.netpoll.poll(s, 0);
+        if (s.config.deadlockDetection() && !s.netpoll.anyWaiters(s) && Schedt.LASTPOLL.getVolatile(s.sched) == 0) {
+            s.netpoll.wake(s);
+        }
+        return list;
+    }
+
+    /**
+     * Subtracts {@code n} Gs, which the JDK had parked, from {@code njdkwait}, the number of Gs that something outside may ready. Called
+     * once the Gs are runnable, not earlier: {@link Checkdead} assumes that a spinning M, and sysmon, ready no G, although either may have
+     * found Gs in the poller. If the Gs were subtracted before they are runnable, Checkdead could find all Gs asleep in between.
+     */
+    static void countPolled(Scheduler s, int n) {
+        if (s.config.deadlockDetection()) {
+            long _ = Schedt.addNjdkwait(s.sched, -n);
+        }
+    }
+
+    /** Takes all Gs that C code has pushed on sched.inject, and readies them in the order of the pushes. Called from any thread. */
+    public static void drain(Scheduler s) {
+        if (Schedt.INJECT.getAcquire(s.sched) == 0) {
+            return;
+        }
+        long list = 0;
+        for (long gp = Schedt.INJECT.getAndSet(s.sched, 0); gp != 0;) {
+            long next = G.SCHEDLINK.get(gp);
+            G.SCHEDLINK.set(gp, list);
+            list = gp;
+            gp = next;
+        }
+        int _ = injectglist(s, list);
+    }
+
+    private static void startIdle(Scheduler s, int n) {
+        for (int i = 0; i < n; i++) {
+            SchedLock.lock(s.sched);
+            long pp = Idle.pidlegetSpinning(s.sched, System.nanoTime());
+            SchedLock.unlock(s.sched);
+            if (pp == 0) {
+                return;
+            }
+            Threads.startm(s, pp, false);
+        }
+    }
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.sched;
+
+import org.gmp4j.sched.base.HiddenStacks;
+import org.gmp4j.stack.JdkThreads;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A goroutine that waits for known objects, separated from its thread, for a search for leaks ({@link HiddenStacks}). The JVM, an agent or
+ * a library may refer to the thread, and through it to the stack, for reasons of their own, and none of them can end the wait. (A JVMTI
+ * agent that sees a class loaded on the thread refers to it as long as it lives.) While the world is stopped, the frames, and the objects
+ * for which the goroutine waits, are reachable from here only.
+ */
+public final class SeparatedStack {
+    /** The goroutine's stack. */
+    public final GStack st;
+    private @Nullable Object frames;
+    private Park.@Nullable Unlock unlock;
+    private @Nullable Object lock;
+
+    /** Makes one for a goroutine that waits, and takes nothing off its stack yet. */
+    public SeparatedStack(GStack st) {
+        this.st = st;
+    }
+
+    /** Takes the frames and the fields of the park off the stack. Allocates nothing. */
+    public void take() {
+        unlock = st.parkUnlock;
+        lock = st.parkLock;
+        st.parkUnlock = null;
+        st.parkLock = null;
+        frames = JdkThreads.takeFrames(st);
+    }
+
+    /** Puts them back. Called before the world is started again. */
+    public void putBack() {
+        st.parkUnlock = unlock;
+        st.parkLock = lock;
+        JdkThreads.putFrames(st, frames);
+        unlock = null;
+        lock = null;
+        frames = null;
+    }
+}

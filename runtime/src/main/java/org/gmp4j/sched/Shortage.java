@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.sched;
+
+import org.gmp4j.lock.Note;
+import org.gmp4j.lock.SchedLock;
+import org.gmp4j.queue.GlobalRunq;
+import org.gmp4j.queue.Idle;
+import org.gmp4j.queue.Runq;
+import org.gmp4j.sched.base.Scheduler;
+import org.gmp4j.struct.M;
+import org.gmp4j.struct.Schedt;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The treatment of a P for which an M is needed and none can be made, because the heap is full, the system gives no thread, or there
+ * are {@code maxThreads} Ms. The P goes idle, and its work waits for an M. Any M that runs finds the work when it next searches. Sysmon
+ * tries again to make an M ({@code ShortageRetry}). Until sysmon tries, no other thread does: with a full heap each attempt costs a
+ * collection or two, and without threads HotSpot prints two lines on stdout each time.
+ *
+ * <p>No work is forgotten. {@link #without} runs under sched.lock, and takes an M that has put itself on the idle list before. An M
+ * that does so later sees that the P is idle, that no spinner is counted for it, and that the work of its ring is in the global queue,
+ * and takes that work ({@link Wakep}, steps 3 and 4). An M that sleeps in the poller is woken. Work that a submitter left to the spinner
+ * which could not be made waits for sysmon's next attempt.
+ */
+public final class Shortage {
+    private Shortage() {
+    }
+
+    /** Returns whether the last attempt to make an M failed. */
+    public static boolean lasts(Scheduler s) {
+        return s.shortage != null;
+    }
+
+    /**
+     * Finds an M for a P for which none could be made, or makes the P idle and puts its work into the global queue.
+     *
+     * @param pp a P of the caller's, idle and in no list
+     * @param reason why no M could be made; null to keep the last reason
+     */
+    static void without(Scheduler s, long pp, boolean spinning, @Nullable String reason) {
+        long sched = s.sched;
+        SchedLock.lock(sched);
+        if (Schedt.CLOSING.getAcquire(sched) == Scheduler.STOPPED) {
+            SchedLock.unlock(sched);
+            return; // The P may be another scheduler's by now.
+        }
+        long mp = Idle.mget(sched);
+        if (mp != 0) {
+            SchedLock.unlock(sched);
+            Threads.startm(s, mp, pp, spinning);
+            return;
+        }
+        if (spinning) {
+            Wakep.neverComes(sched);
+        }
+        if (Schedt.GCWAITING.getAcquire(sched) != 0) {
+            StopTheWorld.stopped(s, pp); // Its work stays in its ring. startTheWorld finds an M for it, or calls this again.
+        } else {
+            for (long gp = Runq.runqget(pp); gp != 0; gp = Runq.runqget(pp)) {
+                GlobalRunq.globrunqput(sched, gp & ~Runq.INHERIT);
+            }
+            Idle.pidleput(sched, pp, System.nanoTime());
+        }
+        if (reason != null) {
+            s.shortage = reason;
+        }
+        SchedLock.unlock(sched);
+        if (Schedt.LASTPOLL.getVolatile(sched) == 0) {
+            s.netpoll.wake(s);
+        }
+        if (Schedt.SYSMONWAIT.getAcquire(sched) != 0) {
+            Note.ring(Schedt.sysmonnoteAddress(sched));
+        }
+    }
+}

@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.sched;
+
+import java.lang.invoke.VarHandle;
+
+import org.gmp4j.lock.Note;
+import org.gmp4j.lock.SchedLock;
+import org.gmp4j.policy.Spin;
+import org.gmp4j.queue.Idle;
+import org.gmp4j.queue.Runq;
+import org.gmp4j.sched.base.Machine;
+import org.gmp4j.sched.base.Processor;
+import org.gmp4j.sched.base.Scheduler;
+import org.gmp4j.struct.M;
+import org.gmp4j.struct.P;
+import org.gmp4j.struct.PStat;
+import org.gmp4j.struct.SchedStat;
+import org.gmp4j.struct.Schedt;
+import org.gmp4j.struct.Throw;
+
+/**
+ * {@code wakep}, spinning, and the protocol which ensures that no work stays unseen in a queue while an M sleeps.
+ *
+ * <p>An M without work does not sleep at once. It spins: it searches the other Ps' queues, and is counted in {@code nmspinning}. A
+ * thread that submits work wakes an M only when no M spins, because a spinner will find the work.
+ *
+ * <pre>
+ *  a submitter of work                       an M that stops spinning
+ *  1 queue the G                             1 give the P up: pidleput, npidle+1, under sched.lock
+ *  2 full fence: the CAS on runnext, the     2 nmspinning-1                    (volatile)
+ *    exchange that frees sched.lock, or a    3 check all run queues again      (volatile)
+ *    fence after the release of the tail
+ *  3 npidle > 0, and nmspinning == 0 or      4 work: take an idle P, spin again; no work: sleep;
+ *    all spinners are late? then wake one      given a P by a waker meanwhile: wake another M, as
+ *    M: nmspinning+1                           on the left
+ * </pre>
+ *
+ * The fence between 1 and 3 on the left and the volatile add between 1 and 3 on the right make this Dekker's pattern. If
+ * the submitter's read still sees the spinner, then the G was queued before the spinner's last check, which finds it. If
+ * the last check misses the G, then the submitter sees nmspinning without that spinner and npidle with its P. Without the
+ * fence the read of nmspinning may pass the store of the tail; then each side misses the other, and a G waits while a P is idle.
+ *
+ * <p>An M that does not spin when it gives its P up, because enough others do ({@link #becomeSpinning}), also checks the queues once
+ * more. Its P becomes idle only now: the last spinner may have found work, and a submitter may have queued some, and neither has
+ * woken an M as no P was idle. Go needs no such check, because there wakep takes sched.lock each time, to set needspinning.
+ *
+ * <p>A spinner that finds work stops spinning as well. Submitters may have relied on it, so it does step 2 and then checks the queues,
+ * and the timers too ({@link #resetspinning}). It wakes another M only if there is more work. Go wakes one without a check. In a
+ * service at low load, where one goroutine becomes ready now and then, each request would wake a second M for nothing.
+ *
+ * <p>A spinner that was woken may wait for a CPU: the kernel queues it behind the thread that runs on its last CPU, and for a while no
+ * other CPU takes it from there. In Go no other M is woken for work that is submitted meanwhile, though a P and a CPU are idle. So the word
+ * of nmspinning also counts the spinners on their way, which were woken and do not run yet. When all spinners are on their way and are
+ * late ({@link Spin}), a submitter wakes one more M. {@code wokenat} is stored before the CAS that
+ * counts the M and read after the count, so a reader never sees the time of an earlier M. The reader reads the clock before wokenat,
+ * so a delay between the two makes the M seem younger, not older. An M that is awake searches as if the Ms on their way did not
+ * exist: neither their number nor their Ps keep it from spinning, and it leaves its last check to none of them.
+ *
+ * <p>M7: the word grows only by CAS. It grows when an M is woken, from 0 or from a value whose spinners are all late, and in
+ * becomeSpinning, below the bound there. An M that was woken and begins to run is counted as one that spins, also by CAS, only if not
+ * enough others spin. So at most half of the Ps spin, or one.
+ *
+ * <p>Rejected: to wake an M for each G (as many futex calls as goroutines, and most of the woken Ms find nothing); to hand the G to
+ * the sleeping M directly (often the submitter is about to block, and the G would have run on the submitter's P, caches warm).
+ */
+public final class Wakep {
+    private Wakep() {
+    }
+
+    /**
+     * Ensures that an M searches for work that was just queued, if a P is idle. The caller has made a full fence since.
+     *
+     * <p>If no P is idle, wakes sysmon from its light sleep: the work waits for a running G, whose slice must now be timed. Before {@link
+     * Scheduler#monitorPaidAt} sysmon is not woken, as it has just used its share of the CPU. The kernel would make it wait for the next
+     * tick while that goroutine runs, whereas its own timer wakes it sooner.
+     *
+     * <p>The clock is read only where all spinners are on their way and a P is idle, and where sysmon is in its light sleep.
+     */
+    public static void wakep(Scheduler s) {
+        long sched = s.sched;
+        long spinners = Schedt.NMSPINNING.getVolatile(sched);
+        if (spinners != 0) {
+            int spinning = Schedt.spinning(spinners);
+            if (Schedt.onTheirWay(spinners) == spinning && Schedt.NPIDLE.getVolatile(sched) != 0
+                    && Spin.isLate(System.nanoTime() - Schedt.WOKENAT.getOpaque(sched), spinning)) {
+                wakepSlow(s, spinners);
+            }
+            return;
+        }
+        if (Schedt.NPIDLE.getVolatile(sched) == 0) {
+            if (Schedt.SYSMONWAIT.getAcquire(sched) == Schedt.SYSMON_RESTS && System.nanoTime() - s.monitorPaidAt >= 0) {
+                Note.ring(Schedt.sysmonnoteAddress(sched));
+            }
+            return;
+        }
+        wakepSlow(s, 0);
+    }
+
+    /** Wakes one more M, if the word of nmspinning is still {@code spinners}. */
+    private static void wakepSlow(Scheduler s, long spinners) {
+        long sched = s.sched;
+        if (!isOnItsWay(sched, spinners)) {
+            return; // Another M began to spin or was woken, and will search; or one has stopped spinning, and checks the queues.
+        }
+        SchedLock.lock(sched);
+        long pp = Schedt.CLOSING.getAcquire(sched) == Scheduler.STOPPED ? 0
+                : Idle.pidlegetSpinning(sched, System.nanoTime());
+        if (pp == 0) {
+            neverComes(sched);
+            SchedLock.unlock(sched);
+            return;
+        }
+        if (spinners != 0) {
+            SchedStat.NLATE.addOpaque(sched, 1);
+        }
+        long mp = Idle.mget(sched);
+        SchedLock.unlock(sched);
+        Threads.startm(s, mp, pp, true);
+    }
+
+    /**
+     * Counts an M that the caller will wake or make as a spinner on its way, if the word of nmspinning is still {@code spinners}.
+     * Returns false when it is not. The time is stored even then, so the spinners are taken for late a little later. The word may
+     * have returned to the same value though it counts other Ms, which are not late: then an M is woken too early.
+     */
+    static boolean isOnItsWay(long sched, long spinners) {
+        Schedt.WOKENAT.setOpaque(sched, System.nanoTime());
+        return Schedt.NMSPINNING.compareAndSet(sched, spinners, spinners + Schedt.IS_ON_ITS_WAY);
+    }
+
+    /** Extends the time after which the M that was counted last is late: its thread is new, and takes longer to run. */
+    static void isNew(long sched) {
+        Schedt.WOKENAT.setOpaque(sched, System.nanoTime() + Spin.NEW_THREAD);
+    }
+
+    /** Counts one spinner on its way less, as there was no P or no M to wake. */
+    static void neverComes(long sched) {
+        subtract(sched, Schedt.IS_ON_ITS_WAY);
+    }
+
+    /**
+     * Counts an M that was on its way as one that spins. Called by that M when it begins to run. If enough others spin by now it stops
+     * spinning and checks the queues, like a spinner that found work, since submitters may have relied on it.
+     */
+    static void begun(Machine m) {
+        long sched = m.s.sched;
+        for (;;) {
+            long spinners = Schedt.NMSPINNING.getVolatile(sched);
+            long others = spinners - Schedt.IS_ON_ITS_WAY;
+            boolean enough = enough(sched, others);
+            if (Schedt.NMSPINNING.compareAndSet(sched, spinners, others + (enough ? 0 : Schedt.SPINS))) {
+                if (enough) {
+                    M.SPINNING.setOpaque(m.mp, 0);
+                    lookAfterIt(m.s);
+                } else {
+                    PStat.NSPIN.addOpaque(m.pp(), 1);
+                }
+                return;
+            }
+        }
+    }
+
+    /**
+     * Returns whether enough others spin. Spinners on their way do not count, and their Ps do not count as busy.
+     *
+     * @param others the word of nmspinning without the caller
+     */
+    private static boolean enough(long sched, long others) {
+        int onTheirWay = Schedt.onTheirWay(others);
+        int n = Schedt.spinning(others) - onTheirWay;
+        return Spin.isEnough(n, Schedt.GOMAXPROCS.getOpaque(sched), Schedt.NPIDLE.getVolatile(sched) + onTheirWay);
+    }
+
+    /**
+     * Makes an M that has a P and no work spin, if not enough others do.
+     *
+     * @return whether the M spins
+     */
+    static boolean becomeSpinning(Machine m) {
+        long sched = m.s.sched;
+        if (m.hasStandIn) {
+            m.hasStandIn = false;
+            m.s.spin.ends();
+        }
+        for (;;) {
+            long spinners = Schedt.NMSPINNING.getVolatile(sched);
+            if (enough(sched, spinners)) {
+                return false;
+            }
+            if (Schedt.NMSPINNING.compareAndSet(sched, spinners, spinners + Schedt.SPINS)) {
+                startSpinning(m);
+                PStat.NSPIN.addOpaque(m.pp(), 1);
+                return true;
+            }
+        }
+    }
+
+    /** Sets the M spinning, for a caller that has counted it. */
+    static void startSpinning(Machine m) {
+        M.SPINNING.setOpaque(m.mp, 1);
+        Schedt.NEEDSPINNING.setVolatile(m.s.sched, 0);
+        long nanos = m.s.config.spinNanos();
+        m.spinUntil = Spin.isLimited(nanos) ? System.nanoTime() + nanos : nanos;
+    }
+
+    /**
+     * Stops the spinning of an M that has found work. Another M takes over if there is more work, or if the latency policy keeps a
+     * spinner ready for new work.
+     */
+    static void resetspinning(Machine m) {
+        Scheduler s = m.s;
+        M.SPINNING.setOpaque(m.mp, 0);
+        stopSpinning(s.sched);
+        if (s.config.spinNanos() == 0) {
+            lookAfterIt(s);
+        } else {
+            standIn(m);
+        }
+    }
+
+    /** Does the last check of an M that has stopped spinning because it has something else to do. */
+    private static void lookAfterIt(Scheduler s) {
+        VarHandle.fullFence(); // Between steps 2 and 3, because not all reads of step 3 are volatile.
+        if (Schedt.NPIDLE.getVolatile(s.sched) != 0) {
+            wakepForWork(s);
+        }
+    }
+
+    /**
+     * Wakes another M to spin in place of the caller, which has found work, so that a spinner is ready for new work, unless that would be
+     * in vain ({@link Spin}). Called under a latency policy only.
+     */
+    private static void standIn(Machine m) {
+        Scheduler s = m.s;
+        int idle = Schedt.NPIDLE.getVolatile(s.sched);
+        if (Spin.isAlone(idle, Schedt.GOMAXPROCS.getOpaque(s.sched))) {
+            if (s.spin.inVain) {
+                lookAfterIt(s);
+            } else {
+                s.spin.begins();
+                m.hasStandIn = true;
+                wakep(s);
+            }
+            return;
+        }
+        s.spin.finds();
+        if (idle != 0) {
+            wakep(s);
+        }
+    }
+
+    /**
+     * Wakes an M if a queue has work, or if there is a timer or a goroutine that waits for the network and no M watches for it. Called by
+     * an M that others relied on, as a spinner or as the holder of the last P, and that will do something else now.
+     */
+    public static void wakepForWork(Scheduler s) {
+        if (anyWork(s)) {
+            wakep(s);
+            return;
+        }
+        long when = 0;
+        for (Processor pr : s.procs()) {
+            when = FindRunnable.earlier(when, P.TIMER0WHEN.getAcquire(pr.pp));
+        }
+        if (when != 0) {
+            Threads.wakeNetPoller(s, when);
+        } else if (Schedt.LASTPOLL.getVolatile(s.sched) != 0 && s.netpoll.anyWaiters(s)) {
+            wakep(s);
+        }
+    }
+
+    /**
+     * Returns whether a run queue has work. The global queue is read first, by an acquire that keeps the reads of the rings behind it;
+     * its partner is the release of the tail in runqpushlist. The order matters because an M that does not spin may move Gs from the
+     * global queue to its ring and wake no M. While such Gs are in neither place, that M has taken the last Gs of the queue. Then npidle
+     * is 0, or there was only the one G that this M runs itself.
+     */
+    private static boolean anyWork(Scheduler s) {
+        if (Schedt.RUNQSIZE.getAcquire(s.sched) != 0) {
+            return true;
+        }
+        for (Processor pr : s.procs()) {
+            if (!Runq.runqempty(pr.pp)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Counts one spinning M less. */
+    static void stopSpinning(long sched) {
+        subtract(sched, Schedt.SPINS);
+    }
+
+    private static void subtract(long sched, long one) {
+        if (Schedt.spinning(Schedt.addSpinners(sched, -one)) < 0) {
+            throw Throw.of("findRunnable: negative nmspinning");
+        }
+    }
+}

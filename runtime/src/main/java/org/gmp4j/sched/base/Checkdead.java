@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.sched.base;
+
+import org.gmp4j.lock.Note;
+import org.gmp4j.struct.P;
+import org.gmp4j.struct.Schedt;
+
+/**
+ * {@code checkdead}: reports a deadlock when all goroutines wait and nothing inside or outside of the scheduler can ready one.
+ * Something outside that may ready one holds the report off:
+ * <ul>
+ * <li>goroutines that the JDK parked, also one that waits for a socket, like a goroutine in IO wait in Go;
+ * <li>threads that are not Ms and are inside a blocking call of ours, or left one less than a second ago;
+ * <li>timers outside all schedulers, and their functions;
+ * <li>work that is left to sysmon ({@link Deferred});
+ * <li>other schedulers;
+ * <li>{@link org.gmp4j.stack.Bystanders}: threads, hooks and handlers that do not belong to gmp4j, unless the rule is STRICT.
+ * </ul>
+ *
+ * <p>There are two checks. {@link #dead} runs under sched.lock whenever an M goes to sleep, so its counts are consistent, and the
+ * last M to go to sleep finds the deadlock. With the rule STRICT that M reports it. Otherwise the M rings sysmon, because a search for
+ * bystanders allocates. An M that sleeps in the poller until a timer is due is on no list and counts as running. {@code DeadlockSearch}
+ * is sysmon's check.
+ */
+public final class Checkdead {
+    private Checkdead() {
+    }
+
+    /** Returns whether no goroutine can ever run again; false when detection is off. Called under sched.lock. */
+    public static boolean dead(Scheduler s) {
+        long sched = s.sched;
+        if (!wanted(s)) {
+            return false;
+        }
+        long running = Schedt.MNEXT.get(sched) - Schedt.NMFREED.get(sched) - Schedt.NMIDLE.getOpaque(sched)
+                - Schedt.NMIDLELOCKED.get(sched);
+        if (running > 0 || Schedt.RUNQSIZE.getOpaque(sched) > 0 || Schedt.GCWAITING.getAcquire(sched) != 0 || outside(s)) {
+            return false;
+        }
+        for (Processor pr : s.procs()) {
+            if (P.TIMER0WHEN.getAcquire(pr.pp) != 0) {
+                return false;
+            }
+        }
+        for (Machine m : s.machines()) {
+            if (m.listed) {
+                return false; // The M is on the idle list but still searches for work. It calls this when it has finished.
+            }
+        }
+        return Gcount.gcount(s) > 0 || s.mainExited();
+    }
+
+    /** Returns whether deadlocks are to be found, and nothing has ended the search for good. */
+    public static boolean wanted(Scheduler s) {
+        return s.config.deadlockDetection() && !s.mainReturned() && Schedt.CLOSING.getAcquire(s.sched) == 0;
+    }
+
+    /** Returns whether something that is no goroutine of this scheduler may ready one. */
+    public static boolean outside(Scheduler s) {
+        return Schedt.NJDKWAIT.getVolatile(s.sched) > 0 || Outside.threads() || Outside.alarms()
+                || Schedt.INJECT.getAcquire(s.sched) != 0 || Deferred.pending()
+                || othersLive(s);
+    }
+
+    /** Returns whether another scheduler's goroutines could wake those of {@code s}. */
+    private static boolean othersLive(Scheduler s) {
+        for (Scheduler other : Scheduler.live()) {
+            if (other != s && !other.mainReturned()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Reports, or has sysmon check, a deadlock that {@link #dead} has found. Called by the M without sched.lock. */
+    public static void suspect(Scheduler s) {
+        if (s.config.strictDeadlocks()) {
+            report(s);
+        }
+        if (System.nanoTime() - s.heldUntil >= 0) { // While the report is held off, an M that falls asleep need not wake sysmon.
+            s.mayBeDead = true;
+            Note.ring(Schedt.sysmonnoteAddress(s.sched));
+        }
+    }
+
+    /** Reports the deadlock. Called without sched.lock. Nothing runs that could change the number of living goroutines. */
+    public static void report(Scheduler s) {
+        throw s.reports.fatal(s, "", Gcount.gcount(s) == 0 ? "no goroutines (main called runtime.Goexit) - deadlock!"
+                : "all goroutines are asleep - deadlock!");
+    }
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.sched.base;
+
+import java.lang.ref.ReferenceQueue;
+
+import org.gmp4j.events.Ev;
+import org.gmp4j.lock.SchedLock;
+import org.gmp4j.queue.GFree;
+import org.gmp4j.stack.Stack;
+import org.gmp4j.stack.StackRef;
+import org.gmp4j.struct.G;
+import org.gmp4j.struct.GSlots;
+import org.gmp4j.struct.GStatus;
+import org.gmp4j.struct.Schedt;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Virtual threads that the JVM's collector takes while they wait. On the JDK's scheduler a virtual thread that waits for an unreachable
+ * object is garbage, unless the JDK refers to the thread ({@code jdk.trackAllThreads}). So it is on a scheduler that stands in the JDK's
+ * place. Goroutines of our own API, including threads of {@code Gmp.threadFactory}, are never collected, as in Go.
+ *
+ * <p>The table {@link GSlots} leads from a G to its stack. For a thread that the JDK starts in that mode the table has a {@link StackRef},
+ * which does not hold the stack while the thread waits in the JDK:
+ * <pre>
+ *  the M that parks it              the thread that wakes it                   the collector, then sysmon
+ *  1 drops the stack (parking)      1 the JDK's CAS from PARKED, BLOCKED …     1 no code can reach the stack
+ *  2 opens the ticket               2 closes the ticket                        2 the StackRef is queued
+ *  3 the JDK publishes PARKED …     3 holds the stack (woken)                  3 _Gwaiting -> _Gdead, the slot is free
+ *                                   4 _Gwaiting -> _Grunnable, queues the G
+ * </pre>
+ *
+ * <p>No thread is lost that can go on. The code that wakes it refers to the thread, and the thread refers to its stack, so the stack is
+ * reachable until step 3 of the wake-up. From then on the table holds the stack, as a queue holds only the G's address. The CAS of
+ * step 4 releases the store of step 3, and the CAS by which an M makes the G running acquires it. The store of step 1 on the left comes
+ * before the volatile store of step 3 on the left, which the CAS of step 1 of the wake-up reads. So the two plain stores to the reference
+ * are ordered, and a thread that was woken is held. If the M dropped the stack after its step 3, the thread might run by then, and its
+ * next wait could lose the stack.
+ *
+ * <p>Some wakers have no such reference. The network poller has only the G's address. But in a wait for a socket the JDK's {@code
+ * Poller.map} refers to the thread until the thread itself has noticed the end of the wait. (The poller's event may be stale, for a wait
+ * that is over. Then it finds the stack in the table, or another goroutine's.) The timer of a timed wait refers to the stack ({@code
+ * timer.ParkTimer}). While a G is locked to an M, which sleeps for it, its stack is not dropped. Waits of our own, whose wakers have only
+ * the G's address, do not drop the stack.
+ *
+ * <p>No slot is freed too early. The reference is queued when no code, including finalizers, can reach the stack any more. Sysmon frees
+ * the slot if the slot still has this reference. If the thread has ended, the slot is empty or serves another goroutine. {@code Goexit0}
+ * empties the slot while it refers to the stack itself, hence before the collector can find the stack unreachable.
+ *
+ * <p>Readers without a lock, such as dumps and searches, find a dropped stack by a weak reference. Between the collection and sysmon's
+ * next scan they find none, and omit the goroutine ({@link GSlots#isCollected}). A collection does not wake sysmon. If sysmon does not
+ * keep up, threads that start others help ({@code Newproc.help}), so that the number of slots to be freed does not grow without limit.
+ *
+ * <p>Rejected: a weak reference alone. It is cleared before finalizers run, so each wake-up would have to find out whether its slot was
+ * freed meanwhile. Rejected too: a table whose element is exchanged at each park and wake-up. A store to that old array costs a barrier
+ * of the collector's, while the reference is mostly as young as its stack.
+ */
+public final class Collected {
+    /** The most slots that sysmon frees in one scan, as it has other duties. */
+    static final int AT_ONCE = 1_000;
+    /** The references of collected threads. Filled by the JDK's reference handler, emptied by sysmon and {@code Newproc.help}. */
+    public final ReferenceQueue<Stack> queue = new ReferenceQueue<>();
+    private final Scheduler s;
+    /** A reference that was taken from the queue and not freed yet, because of an error. Accessed by sysmon only. */
+    private @Nullable StackRef next;
+    /** Whether sysmon's last scan left any. Written by sysmon, and by tests. A stale value costs a start that helps in vain. */
+    volatile boolean more;
+
+    Collected(Scheduler s) {
+        this.s = s;
+    }
+
+    /**
+     * Lets the collector take the thread from now on. Called by the M that has unmounted it, before the JDK publishes that the thread
+     * waits.
+     */
+    public static void parking(Stack st, long gp) {
+        StackRef ref = st.ref;
+        if (ref != null && G.LOCKEDM.get(gp) == 0) {
+            ref.drop(st);
+        }
+    }
+
+    /** Holds the stack again. Called when the ticket is closed, before the caller enqueues the goroutine. */
+    public static void woken(Stack st) {
+        StackRef ref = st.ref;
+        if (ref != null) {
+            ref.hold(st);
+        }
+    }
+
+    /** Runs the code that each thread runs once, while there is memory: see {@code Warm}. */
+    public void rehearse(Stack st) {
+        StackRef ref = new StackRef(st, queue);
+        ref.drop(st);
+        ref.hold(st);
+        ref.clear();
+    }
+
+    /** Frees the slots of collected threads. Called by sysmon. */
+    public void look() {
+        int left = AT_ONCE;
+        for (StackRef ref = next(); ref != null && left > 0; ref = next()) {
+            free(ref);
+            next = null;
+            left--;
+        }
+        more = left == 0;
+    }
+
+    private @Nullable StackRef next() {
+        if (next == null) {
+            next = (StackRef) queue.poll();
+        }
+        return next;
+    }
+
+    /** Returns whether sysmon's last scan left any. */
+    public boolean any() {
+        return more;
+    }
+
+    /** Ends the goroutine, in the order of {@code Goexit0.dead}. Called on sysmon, or inside {@code GStack.enter}. */
+    public void free(StackRef ref) {
+        long gp = ref.gp();
+        if (gp == 0 || !GSlots.has(gp, ref)) {
+            return;
+        }
+        long sched = s.sched;
+        s.traceOutside(Ev.COLLECTED, 0, gp);
+        GStatus.casgstatus(gp, GStatus.GWAITING, GStatus.GDEAD);
+        GSlots.setStack(gp, null);
+        G.HASSTACK.set(gp, 0);
+        G.PARAM.set(gp, 0);
+        SchedLock.lock(sched);
+        GFree.putGlobal(sched, gp);
+        long _ = Schedt.addNexitextern(sched, 1);
+        s.waitsForOutside(-1); // In one hold of the lock with the count of ends, or checkdead could take the goroutine for asleep.
+        SchedLock.unlock(sched);
+        if (Schedt.CLOSING.getAcquire(sched) != 0) {
+            s.exitedWhileClosing();
+        }
+    }
+}

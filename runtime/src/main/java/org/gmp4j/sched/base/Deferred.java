@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.sched.base;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import org.gmp4j.lock.Note;
+import org.gmp4j.struct.Schedt;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Work that must be done, left to sysmon by threads that do not have enough stack for it. The sysmon of any scheduler does it. It is a
+ * list to which many threads push by CAS, and which one drains by exchanging it for null, so there is no ABA.
+ *
+ * <p>{@link #add} itself needs little stack. If not even that is left, the JDK's own frames overflow before they call us, as they would
+ * with the JDK's own scheduler. They have changed the thread's state by then, so we can promise no more than they do.
+ */
+public abstract class Deferred {
+    private static final VarHandle HEAD;
+
+    static {
+        try {
+            HEAD = MethodHandles.lookup().findStaticVarHandle(Deferred.class, "head", Deferred.class).withInvokeExactBehavior();
+        } catch (ReflectiveOperationException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    /** The value of the list while no sysmon drains it, so that nothing can be added. */
+    private static final Deferred CLOSED = new Deferred() {
+        @Override
+        protected void run() {
+            throw new AssertionError("the end of the list");
+        }
+    };
+
+    /** The newest work in the list. Written by any thread, through HEAD; changed to and from CLOSED under the class's lock. */
+    private static volatile @Nullable Deferred head = CLOSED;
+    /** The number of threads that are doing such work. */
+    private static final AtomicInteger DRAINING = new AtomicInteger();
+    /** The sysmons that drain the list; the first is rung. Written under the class's lock, read without it. */
+    private static volatile @Nullable Drainer drainers;
+
+    private @Nullable Deferred next;
+
+    /** Makes work that is in no list yet. */
+    protected Deferred() {
+    }
+
+    /** Does the work. Called on sysmon. It must not wait for a lock that user code may hold, and must not throw. */
+    protected abstract void run();
+
+    /** A scheduler whose sysmon drains the list. */
+    public static final class Drainer {
+        private final Scheduler s;
+        /** Work that is done once as a trial, so that all of this code has run. Later there would be no room to load and link it. */
+        private final Deferred trial = new Trial();
+        /** The next in {@link #drainers}. Accessed under the class's lock. */
+        private @Nullable Drainer next;
+
+        /** Makes one for a scheduler whose struct may not have been made yet. */
+        public Drainer(Scheduler s) {
+            this.s = s;
+        }
+    }
+
+    /** Work that has nothing to do. */
+    private static final class Trial extends Deferred {
+        @Override
+        protected void run() {
+            // It has only to be run.
+        }
+    }
+
+    /** Adds {@code d}, and wakes a sysmon to do it. Returns false, and adds nothing, when no scheduler lives. */
+    public static boolean add(Deferred d) {
+        do {
+            d.next = head;
+            if (d.next == CLOSED) {
+                return false;
+            }
+        } while (!HEAD.compareAndSet(d.next, d));
+        try {
+            ring();
+        } catch (StackOverflowError e) {
+            return true; // There is no room for the wake-up. A sysmon drains the list when its sleep ends, 10 s later at most.
+        }
+        return true;
+    }
+
+    /**
+     * Wakes a sysmon after a push. A sysmon that ends leaves the list of drainers first and then drains the work. So either the push comes
+     * before that drain, or this finds another sysmon first in the list. A sysmon that sleeps clears its note before it drains.
+     */
+    private static void ring() {
+        Drainer d = drainers;
+        if (d != null) {
+            Note.ringOrLeave(Schedt.sysmonnoteAddress(d.s.sched));
+        }
+    }
+
+    /** Does the work in the list. Called by sysmon. */
+    public static void drain() {
+        if (head == null) {
+            return;
+        }
+        runAll(null);
+    }
+
+    /** Takes the list, leaves {@code end} in its place, and does the work. */
+    private static void runAll(@Nullable Deferred end) {
+        int _ = DRAINING.incrementAndGet(); // Before the list is taken: see pending.
+        try {
+            run((Deferred) HEAD.getAndSet(end));
+        } finally {
+            var _ = DRAINING.decrementAndGet();
+        }
+    }
+
+    /** Returns whether work is in the list or being done, which may ready a goroutine. Reads the list first, as runAll takes it second. */
+    public static boolean pending() {
+        Deferred d = head;
+        return d != null && d != CLOSED || DRAINING.get() != 0;
+    }
+
+    /** Does the work, or puts it back if there is no memory. When the last sysmon ends, it tries until there is memory. */
+    private void runOrLeave() {
+        for (;;) {
+            try {
+                run();
+                return;
+            } catch (OutOfMemoryError e) {
+                if (add(this)) {
+                    return;
+                }
+                Thread.onSpinWait();
+            }
+        }
+    }
+
+    private static void run(Deferred newest) {
+        Deferred list = null;
+        for (Deferred d = newest; d != null;) { // Reverses the list into the order of the pushes.
+            Deferred after = d.next;
+            d.next = list;
+            list = d;
+            d = after;
+        }
+        while (list != null) {
+            Deferred d = list;
+            list = d.next;
+            d.runOrLeave();
+        }
+    }
+
+    /** Registers a sysmon that drains the list from now on. Runs all of this code once, as later there would be no room to link it. */
+    public static synchronized void begin(Drainer d) {
+        d.next = drainers;
+        drainers = d;
+        if (d.next == null) {
+            head = null;
+        }
+        boolean _ = add(d.trial);
+        drain();
+    }
+
+    /** Removes a sysmon that drains the list no more. The last one does the work that is left, and closes the list. */
+    public static synchronized void end(Drainer d) {
+        Drainer first = drainers;
+        if (first == d) {
+            drainers = d.next; // Before the list is drained: see ring.
+        } else {
+            for (Drainer at = first; at != null; at = at.next) {
+                if (at.next == d) {
+                    at.next = d.next;
+                }
+            }
+        }
+        if (drainers == null) {
+            runAll(CLOSED); // Work that comes later is refused.
+        } else {
+            drain();
+        }
+    }
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.sched.base;
+
+import org.gmp4j.stack.Stack;
+import org.gmp4j.struct.GSlots;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The stacks of goroutines that a search for leaks has taken out of {@link GSlots} while the world is stopped ({@code
+ * report.LeakSearch}).
+ */
+public abstract class HiddenStacks {
+    /** Called by subclasses. */
+    protected HiddenStacks() {
+    }
+
+    /** Returns the stack of a goroutine; null when it was not taken, or is no longer reachable. */
+    public abstract @Nullable Stack stack(long gp);
+
+    /** Puts the stack of a goroutine back that was woken and is runnable. Called by a waker that has no P of its scheduler. */
+    public final void woken(long gp) {
+        Stack st = stack(gp);
+        if (st != null) {
+            GSlots.setStack(gp, st);
+        }
+    }
+}

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.sched.base;
+
+import org.gmp4j.config.Placement;
+import org.gmp4j.events.EventRing;
+import org.gmp4j.events.Tracer;
+import org.gmp4j.queue.StealWalk;
+import org.gmp4j.sched.Mcall;
+import org.gmp4j.stack.Host;
+import org.gmp4j.struct.M;
+import org.gmp4j.struct.P;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The Java side of an M: its thread, and the request that a goroutine leaves for the M when it yields the thread (see
+ * {@link Mcall}). Unless a field says otherwise, only the M's thread accesses it, on a goroutine's stack or on its own.
+ */
+public final class Machine extends Host {
+    /** The scheduler. */
+    public final Scheduler s;
+    /** Its struct m. */
+    public final long mp;
+
+    /** The slot of {@link #pinnedBy} to which the thread is pinned; -1 for none. */
+    public int pinnedTo = -1;
+    /** The placement by which the thread was last pinned. */
+    public @Nullable Placement pinnedBy;
+
+    /** The operation that the M performs after the switch: a code of {@link Mcall}. */
+    public int op;
+    /** For {@link Mcall#GOEXIT}: the G that the stack took from the queue after its own had ended, with Runq.INHERIT; 0 for none. */
+    public long pick;
+    /**
+     * The time, by nanoTime, until which this M searches before it sleeps; valid while it spins. Written by the M's thread, or by a
+     * waker before it wakes the note, which orders the two.
+     */
+    public long spinUntil;
+    /**
+     * Whether this M, when it was alone at work, has woken another to spin in its place, as a latency policy wants it. Cleared when the
+     * M runs out of work.
+     */
+    public boolean hasStandIn;
+    /** The times at which this M's slices begin, for sysmon. */
+    public final SliceClock slices = new SliceClock();
+    /** Sysmon's notes on this M; null for {@link Allm#TOO_MANY}. */
+    public final Monitor.Watched watched;
+    /**
+     * The time, by nanoTime, at which this M was last woken to run on a P; 0 once its wake-up time was counted. Written like {@link
+     * #spinUntil}.
+     */
+    public long rung;
+    /** This M's search through other Ps. */
+    public final StealWalk walk = new Walk(this);
+    /**
+     * Whether the M is on the idle list while it still searches for work. Written by the M's thread, read by Checkdead, both under
+     * sched.lock.
+     */
+    public boolean listed;
+    /**
+     * When the first timer is due that a goroutine has set as it went to sleep on this M, if the poller has not been woken for that timer
+     * yet; else 0. The wake-up can wait: if the M finds nothing to run, it reads all timers itself before it sleeps. If it sleeps
+     * without reading them, another thread that reads them was woken, by startTheWorld or when the M was taken from the idle list.
+     */
+    public long untold;
+    /** When this M left the poller with a goroutine while a P was idle, by nanoTime; 0 if it has polled or gone to sleep since. */
+    public long leftPoller;
+    /** Whether a goroutine was ever locked to this M, and may have changed the state of its thread. */
+    public boolean wasLocked;
+    /** How many times in a row this M was woken shortly after it fell asleep, and found no work. */
+    public int inVain;
+    /** Whether its thread has been brought into the state that {@link CleanStart} requires. */
+    public boolean begun;
+    /** The ring for the events of the M's P; null when they are not recorded. Valid while the M has a P: see {@link Tracer}. */
+    public @Nullable EventRing trace;
+    /** The next in the list of Ms that have ended. Accessed under sched.lock. */
+    @Nullable Machine nextFree;
+
+    @SuppressWarnings("NullAway") // Two instances in Allm stand for the absence of an M, and have no scheduler.
+    Machine(@Nullable Scheduler s, long mp) {
+        this.s = s;
+        this.mp = mp;
+        watched = s == null ? null : s.monitor().ofM();
+    }
+
+    /** Returns whether the struct of this M, which has ended, may get another thread. */
+    boolean isFree() {
+        return thread == null || !thread.isAlive();
+    }
+
+    /** Resets all fields to their first values, for another thread. The last thread has ended, or was never started. */
+    void renew() {
+        pinnedTo = -1;
+        pinnedBy = null;
+        op = Mcall.JDK;
+        pick = 0;
+        spinUntil = 0;
+        hasStandIn = false;
+        rung = 0;
+        listed = false;
+        untold = 0;
+        leftPoller = 0;
+        inVain = 0;
+        begun = false;
+        wasLocked = false;
+        watched.renew();
+        held = 0;
+    }
+
+    /** Returns the M on whose thread the caller runs, in a goroutine or not; null on other threads. */
+    public static @Nullable Machine of() {
+        return (Machine) Host.current();
+    }
+
+    /** Returns the M on whose thread the caller runs, for callers on higher floors that know that there is one. */
+    @SuppressWarnings("NullAway")
+    public static Machine current() {
+        return of();
+    }
+
+    /** Returns the attached P, 0 for none; for higher floors. */
+    public long attachedP() {
+        return pp();
+    }
+
+    /**
+     * Returns whether the M is a stray: it runs a goroutine's own code without a P, and the goroutine has not announced that it would
+     * block. (While m.locks is raised the goroutine is inside the runtime, and {@link Gate} takes no P.) Called from any thread. The
+     * owner may change these words meanwhile, so they may be of different moments.
+     */
+    public boolean astray() {
+        return M.P.getOpaque(mp) == 0 && M.CURG.getOpaque(mp) != 0 && M.INCGO.getOpaque(mp) == 0 && M.LOCKS.getOpaque(mp) == 0;
+    }
+
+    /** Sets {@link #trace} for the P, which the M has just acquired, or kept while the world was stopped. */
+    public void lookForTrace(long pp) {
+        Tracer t = s.tracer;
+        trace = t == null ? null : t.ring(P.ID.get(pp));
+    }
+
+    /** Returns the attached P, 0 for none. */
+    public long pp() {
+        return M.P.get(mp);
+    }
+
+    /** Returns the next pseudo-random number (xorshift64*, the high half). */
+    public int cheaprand() {
+        long x = M.FASTRAND.get(mp);
+        x ^= x >>> 12;
+        x ^= x << 25;
+        x ^= x >>> 27;
+        M.FASTRAND.set(mp, x);
+        return (int) (x * 0x2545F4914F6CDD1DL >>> 32);
+    }
+
+    private static final class Walk extends StealWalk {
+        private final Machine m;
+
+        Walk(Machine m) {
+            this.m = m;
+        }
+
+        @Override
+        protected int cheaprand() {
+            return m.cheaprand();
+        }
+
+        @Override
+        protected boolean runTimers(long victim) {
+            return m.s.timers.check(m.pp(), victim);
+        }
+    }
+}

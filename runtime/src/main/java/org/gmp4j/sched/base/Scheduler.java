@@ -1,0 +1,458 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.sched.base;
+
+import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
+import java.util.function.Function;
+
+import org.gmp4j.config.Config;
+import org.gmp4j.config.Placement;
+import org.gmp4j.config.Quantum;
+import org.gmp4j.events.Names;
+import org.gmp4j.events.Tracer;
+import org.gmp4j.events.WaitProfile;
+import org.gmp4j.ffi.gmp.schedt;
+import org.gmp4j.policy.PollerAbsence;
+import org.gmp4j.policy.Spin;
+import org.gmp4j.print.Stderr;
+import org.gmp4j.print.ThrowableText;
+import org.gmp4j.queue.VictimOrder;
+import org.gmp4j.stack.JdkContainer;
+import org.gmp4j.struct.G;
+import org.gmp4j.struct.GSlots;
+import org.gmp4j.struct.M;
+import org.gmp4j.struct.Mem;
+import org.gmp4j.struct.P;
+import org.gmp4j.struct.Schedt;
+import org.gmp4j.struct.Throw;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One scheduler: its {@code struct schedt} and its objects on the heap. {@code Schedinit} makes it and {@code Closing} ends it.
+ */
+public final class Scheduler {
+    /** A value of {@code sched.closing}: goroutines run to their ends. */
+    public static final int DRAINING = 1;
+    /** A value of {@code sched.closing}: Ms end. */
+    public static final int STOPPED = 2;
+
+    /** The schedulers that are not closed. Replaced by {@code LiveSchedulers}, under its monitor; read by any thread. */
+    private static volatile Scheduler[] live = {};
+
+    /** The struct schedt. */
+    public final long sched;
+    /** The settings. */
+    public final Config config;
+    /** The present quantum, at first that of the settings. Any thread may replace it; sysmon and Ms may see the old one for a moment. */
+    public volatile Quantum quantum;
+    /** The slots of its Gs. */
+    public final GSlots slots = new GSlots(this);
+    public final Allp allp;
+    public final Allm allm = new Allm(this);
+    /** The prefix of its threads' names. */
+    public final String name;
+    /** Written once, by {@code LiveSchedulers}, before other threads see the scheduler. */
+    @SuppressWarnings("NullAway.Init")
+    public String label;
+    public final Timers timers;
+    /** Makes new stacks. */
+    public final StackMaker stacks;
+    public final JdkContainer goroutines;
+    public Netpoll netpoll; // Not final: tests replace it.
+
+    /** The order in which Ms search other Ps. Written by procresize, first before any M runs. */
+    @SuppressWarnings("NullAway.Init")
+    public volatile VictimOrder victimOrder;
+    /** The CPUs of its Ps. Replaced with the world stopped. */
+    public volatile Placement placement;
+    /** The object of the API that stands for this scheduler; null in program mode. Written once. */
+    private volatile @Nullable Object owner;
+    /** The tracer; null when it is off. Set with the world stopped, by {@code Tracing}. */
+    public volatile @Nullable Tracer tracer;
+    /** The names of the places at which goroutines are started, for {@code createsites=1}; else null. */
+    public final @Nullable Names places;
+    /** A profile of the places at which goroutines waited. */
+    public final WaitProfile blockProfile = new WaitProfile();
+    /** A profile of the places at which goroutines held locks that others waited for. */
+    public final WaitProfile mutexProfile = new WaitProfile();
+    /** Not null while a search for leaks is under way. Set and cleared with the world stopped. */
+    public volatile @Nullable HiddenStacks hidden;
+    private volatile @Nullable BooleanSupplier idleHook;
+    private volatile boolean mainExited;
+    /** Whether an M found all goroutines asleep. Set by Ms before they ring sysmon, which clears it and then checks ({@link Checkdead}). */
+    public volatile boolean mayBeDead;
+    /** Before this time, by nanoTime, sysmon checks for no deadlock, as something held its last report off. Written by sysmon. */
+    public volatile long heldUntil = System.nanoTime();
+    private volatile boolean procsByHand;
+    private volatile boolean mainReturned;
+    /** Whether this scheduler runs all virtual threads that name none. Set before the first of them runs, by {@code DefaultPool}. */
+    public volatile boolean inPlaceOfJdk;
+    /** Program mode, {@code GoroutineExit}: the number of goroutines whose deferred work runs after an exception. */
+    public final AtomicInteger panicDefers = new AtomicInteger();
+    /** Program mode: whether an exception that ends the program, or a fatal error, is being reported. */
+    public volatile boolean panicking;
+    /** For {@code StopTheWorld}: when the stop began, how long it took, its event. Written by the thread that stops the world. */
+    public long stopBegan;
+    public long stopTook;
+    public @Nullable Object stopEvent;
+    public final Realtime realtime;
+    /** The reason why no M could be made; null when the last attempt succeeded. Set by the thread that tried, cleared by sysmon only. */
+    public volatile @Nullable String shortage;
+    public final SpareThreads spare;
+    public final UnfinishedSwitches leftovers = new UnfinishedSwitches();
+    public final Collected collected = new Collected(this);
+    public final PollerAbsence pollerAbsence = new PollerAbsence();
+    private final Monitor monitor;
+    public final Reports reports;
+    /** Notes for the thread that closes the scheduler. */
+    public final ClosingNotes closing;
+    /**
+     * The time, by nanoTime, from which sysmon has paid for its last use of the CPU, so that the kernel runs it as soon as it is woken
+     * from its light sleep. Sysmon writes it before the volatile store of sysmonwait that says that it sleeps lightly. {@link
+     * Wakep#wakep} reads it after an acquire of sysmonwait. A late reader may see the time of a later sleep: then sysmon has scanned the
+     * Ps since, and the wake-up is not needed.
+     */
+    public long monitorPaidAt;
+    /** Whether spinners are of use, for a latency policy. */
+    public final Spin spin = new Spin();
+    /** Set while a thread takes a P by its {@link Gate}, which at most one thread does at a time. */
+    final AtomicBoolean taker = new AtomicBoolean();
+
+    public Scheduler(String name, Config config, Timers timers, Netpoll netpoll, Function<Scheduler, Monitor> monitor, Reports reports,
+            StackMaker stacks, ClosingNotes closing) {
+        this.stacks = stacks;
+        this.closing = closing;
+        this.reports = reports;
+        this.config = config;
+        this.quantum = new Quantum(config.leastQuantumNanos(), config.quantumNanos());
+        this.places = config.debug().createsites() ? new Names() : null;
+        this.netpoll = netpoll;
+        this.name = name;
+        this.realtime = new Realtime(config.realtime(), name);
+        this.timers = timers;
+        placement = config.placement();
+        this.monitor = monitor.apply(this);
+        this.sched = Mem.alloc(schedt.layout(), 1);
+        boolean made = false;
+        try {
+            this.allp = new Allp(sched, timers, this.monitor);
+            this.spare = new SpareThreads(sched, name);
+            this.goroutines = reports.container(name, slots);
+            made = true;
+        } finally {
+            if (!made) {
+                Mem.recycle(schedt.layout(), sched);
+            }
+        }
+    }
+
+    /** Sets the object of the API that stands for this scheduler. */
+    public void setOwner(Object o) {
+        owner = o;
+    }
+
+    /** Returns the object of the API that stands for this scheduler; null in program mode. */
+    public @Nullable Object owner() {
+        return owner;
+    }
+
+    /** Returns all schedulers that are not closed. */
+    public static List<Scheduler> all() {
+        return List.of(live);
+    }
+
+    /**
+     * Returns all schedulers that are not closed, in the order of their making, without an allocation, for callers that hold a lock. The
+     * array must not be changed. One may be in it twice.
+     */
+    public static Scheduler[] live() {
+        return live;
+    }
+
+    /** Sets the schedulers that are not closed. */
+    public static void setLive(Scheduler[] all) {
+        live = all;
+    }
+
+    /** Records an event of a goroutine. Called by a thread that has no P of this scheduler. */
+    public void traceOutside(int kind, int argument, long gp) {
+        Tracer t = tracer;
+        if (t != null) {
+            t.outside(kind, argument, G.GOID.get(gp), 0);
+        }
+    }
+
+    // Ps
+
+    /** Returns the Java sides of all Ps that ever existed, by id. */
+    public Processor[] procs() {
+        return allp.procs();
+    }
+
+    /** Returns the Java side of a P. */
+    public Processor proc(long pp) {
+        return allp.procs()[P.ID.get(pp)];
+    }
+
+    /** {@code GOMAXPROCS(0)}: returns the number of Ps. */
+    public int gomaxprocs() {
+        return Schedt.GOMAXPROCS.getOpaque(sched);
+    }
+
+    /** Returns whether the number of Ps was set by hand. */
+    public boolean procsByHand() {
+        return procsByHand;
+    }
+
+    /** Notes that the number of Ps is set by hand, so that sysmon changes it no more. */
+    public void setProcsByHand() {
+        procsByHand = true;
+    }
+
+    /** Returns the present CPUs of its Ps. */
+    public Placement placement() {
+        return placement;
+    }
+
+    // Ms
+
+    /** Returns the Java side of an M. */
+    public Machine machine(long mp) {
+        return allm.machine(mp);
+    }
+
+    /** Returns the Java sides of all Ms. */
+    public Machine[] machines() {
+        return allm.machines();
+    }
+
+    /**
+     * Counts of preemption's signals by their outcomes, summed over all Ms since the scheduler was made. Each number may lag a little.
+     *
+     * @param sent signals sent
+     * @param marked the goroutine ran its own code and was marked to yield at its next point
+     * @param taken the goroutine lost its P at once, by a signal or without one
+     * @param idle refused: the M ran no goroutine, or had no P
+     * @param locks refused: the goroutine was inside the runtime, and yields by itself when it leaves
+     * @param late refused: another goroutine ran by then
+     */
+    public record Signals(long sent, long marked, long taken, long idle, long locks, long late) {
+        private static Signals of(Machine[] machines) {
+            long[] n = new long[6];
+            for (Machine m : machines) {
+                n[0] += M.SIGSENT.getOpaque(m.mp);
+                n[1] += M.SIGPREEMPT.getOpaque(m.mp);
+                n[2] += M.SIGHANDOFF.getOpaque(m.mp) + M.TAKEN.getOpaque(m.mp);
+                n[3] += M.SIGIDLE.getOpaque(m.mp);
+                n[4] += M.SIGLOCKS.getOpaque(m.mp);
+                n[5] += M.SIGLATE.getOpaque(m.mp);
+            }
+            return new Signals(n[0], n[1], n[2], n[3], n[4], n[5]);
+        }
+    }
+
+    /** Returns the counts of preemption by signal. Called from any thread. */
+    public Signals signals() {
+        return Signals.of(allm.machines());
+    }
+
+    /** Returns the number of Ms, asleep or not. */
+    public int mcount() {
+        return allm.mcount();
+    }
+
+    /** Notes that the calling thread of an M is about to end. */
+    public void mexited(Machine m) {
+        closing.mexited(m);
+    }
+
+    // Gs
+
+    /** Returns its monitor, sysmon. */
+    public Monitor monitor() {
+        return monitor;
+    }
+
+    /** Returns the prefix of its threads' names. */
+    public String name() {
+        return name;
+    }
+
+    /** Returns the name, followed by a number if a scheduler that was live when this one was made had that label already. */
+    public String label() {
+        return label;
+    }
+
+    /** Returns the network poller it was made with. */
+    public Netpoll netpoll() {
+        return netpoll;
+    }
+
+    /** Returns the timers it was made with. */
+    public Timers timers() {
+        return timers;
+    }
+
+    /** Counts a goroutine that begins (1) or ends (-1) a wait that something outside of the scheduler ends. */
+    public void waitsForOutside(int change) {
+        if (config.deadlockDetection()) {
+            long _ = Schedt.addNjdkwait(sched, change);
+        }
+    }
+
+    /** {@code NumGoroutine}: returns the number of goroutines; 0 once the scheduler has ended. */
+    public int gcount() {
+        return isStopped() ? 0 : (int) Math.min(Integer.MAX_VALUE, Gcount.gcount(this));
+    }
+
+    /** Program mode: notes that main called goexit, so it will not return. */
+    public void setMainExited() {
+        mainExited = true;
+    }
+
+    /** Program mode: notes that main returned. The goroutines that are left cause no report of a deadlock or panic. */
+    public void setMainReturned() {
+        mainReturned = true;
+    }
+
+    /** Program mode: notes that an exception that ends the program, or a fatal error, is being reported. Main returns no more. */
+    public void setPanicking() {
+        panicking = true;
+    }
+
+    /** Returns whether this scheduler runs all virtual threads of the JVM that name none. */
+    public boolean isInPlaceOfJdk() {
+        return inPlaceOfJdk;
+    }
+
+    /** Begins a search for leaks, or ends it if {@code stacks} is null. Called with the world stopped. */
+    public void hide(@Nullable HiddenStacks stacks) {
+        hidden = stacks;
+    }
+
+    /** Returns whether a search for leaks is under way, so that stacks may lack their frames. */
+    public boolean hidesStacks() {
+        return hidden != null;
+    }
+
+    /** Returns whether main has returned: see {@link #setMainReturned}. */
+    public boolean mainReturned() {
+        return mainReturned;
+    }
+
+    public boolean mainExited() {
+        return mainExited;
+    }
+
+    // Idle-time work
+
+    /**
+     * Sets the hook that an M without work calls before it sleeps; null for none. The hook returns whether there may be a G to run now.
+     * Deadlock detection does not wait for it, as the M may be spinning. It must be short, as this may be the M that watches the timers.
+     */
+    public void setIdleHook(@Nullable BooleanSupplier hook) {
+        idleHook = hook;
+    }
+
+    /**
+     * Calls the idle hook, if there is one, on an M that has a P and no work. Go runs its GC mark workers here.
+     *
+     * @return whether the hook says that there may be a G to run
+     */
+    public boolean idleWork(Machine m) {
+        BooleanSupplier hook = idleHook;
+        if (hook == null) {
+            return false;
+        }
+        boolean _ = Thread.interrupted(); // The interrupt was for a goroutine that ran on this thread: see JdkThreads.
+        try {
+            return hook.getAsBoolean();
+        } catch (Throw t) {
+            throw t; // A call of the runtime found the scheduler corrupt.
+        } catch (Throwable t) {
+            idleHook = null; // Otherwise it would be called, and fail, again at once.
+            idleHookThrew(t);
+            return false;
+        }
+    }
+
+    /** Reports that the idle hook threw. Lack of memory for the text must not end the M. */
+    private static void idleHookThrew(Throwable t) {
+        try {
+            Stderr.tryPrint("gmp4j: the idle hook threw ", ThrowableText.line(t), " and is off");
+        } catch (OutOfMemoryError e) {
+            return;
+        }
+    }
+
+    // Watching
+
+    /**
+     * Begins to read the structs, which are not recycled until {@link #endReading}. Called from any thread.
+     *
+     * @return false when the scheduler has ended; then the caller must neither read nor call endReading
+     */
+    public boolean beginReading() {
+        return closing.beginReading(this);
+    }
+
+    /** Ends {@link #beginReading}. */
+    public void endReading() {
+        closing.endReading();
+    }
+
+    /** Registers a thread that reads the structs. It is interrupted, and waited for, before they are recycled. */
+    public void endFirst(Thread t) {
+        closing.endFirst(t);
+    }
+
+    private volatile @Nullable Runnable everySecond;
+    private volatile @Nullable Runnable atStop;
+
+    /** Sets the hook that sysmon calls about once a second; null for none. It must be quick, and take no lock that user code may hold. */
+    public void setEverySecond(@Nullable Runnable hook) {
+        everySecond = hook;
+    }
+
+    public @Nullable Runnable everySecond() {
+        return everySecond;
+    }
+
+    /** Sets the hook that is called whenever the world has been stopped, by the thread that stopped it; null for none. */
+    public void setAtStop(@Nullable Runnable hook) {
+        atStop = hook;
+    }
+
+    public @Nullable Runnable atStop() {
+        return atStop;
+    }
+
+    /** Returns whether a close was called, so that the scheduler is about to end or has ended. */
+    public boolean isClosing() {
+        return Schedt.CLOSING.getAcquire(sched) != 0;
+    }
+
+    // Closing
+
+    /** Notes that a goroutine has ended while the scheduler is closing, as it may have been the last. Called by goexit0. */
+    public void exitedWhileClosing() {
+        closing.exitedWhileClosing(this);
+    }
+
+    /** Returns whether there may be no goroutine left, so that a thread that may block has to call {@link #signalDrained}. */
+    public boolean mayBeDrained() {
+        return closing.mayBeDrained();
+    }
+
+    /** Wakes the threads that close the scheduler. Called by sysmon. */
+    public void signalDrained() {
+        closing.signalDrained();
+    }
+
+    /** Returns whether no goroutine is left and none can be started, as its close has ended or is about to. */
+    public boolean isStopped() {
+        return Schedt.CLOSING.getAcquire(sched) == STOPPED;
+    }
+}

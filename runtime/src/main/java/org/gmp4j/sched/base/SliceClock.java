@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.sched.base;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+
+import org.gmp4j.policy.Slice;
+import org.gmp4j.struct.FieldHandle;
+import org.gmp4j.struct.P;
+
+/**
+ * The times at which an M's slices begin, for sysmon, which can then sleep until the first slice ends. Without them sysmon would have to
+ * scan several times in a quantum to know the end of a slice well enough, which takes a notable part of a CPU where the quantum is short.
+ * {@link Slice} decides when slices are timed.
+ *
+ * <p>{@code began} and {@code slice} are written by the M's thread, in this order, the second by release ({@link #begins}).
+ * Sysmon reads them in the other order, {@code slice} by acquire ({@link #began}). So it never gets the time of a slice that is
+ * earlier than the one it asked for. It may get the time of a later one; then the slice it asked for has ended, as its next scan
+ * shows. {@code on} is written by sysmon and read by the M's thread, without order: at worst a slice more or less is timed.
+ */
+public final class SliceClock {
+    private static final SliceClock NOBODYS = new SliceClock();
+    private static final VarHandle ON = FieldHandle.of(MethodHandles.lookup(), SliceClock.class, "on", boolean.class);
+    private static final VarHandle SLICE = FieldHandle.of(MethodHandles.lookup(), SliceClock.class, "slice", long.class);
+    private static final VarHandle BEGAN = FieldHandle.of(MethodHandles.lookup(), SliceClock.class, "began", long.class);
+
+    @SuppressWarnings("unused") // Accessed through ON: sysmon writes it, the M reads it.
+    private boolean on = true; // The first goroutine may be one that does not yield.
+    /** The time slice that was timed last, by its {@link #slice(long, int)}. */
+    private long slice = -1;
+    /** The time, by nanoTime, at which {@link #slice} began. */
+    private long began;
+    /** When sysmon last saw a goroutine run on. Accessed by sysmon only. */
+    private long seen = System.nanoTime() - 2 * Slice.TIMED_FOR;
+
+    /** Returns the name of a time slice, which includes the P, as two Ps may have the same schedtick. */
+    public static long slice(long pp, int tick) {
+        return (long) P.ID.get(pp) << Integer.SIZE | Integer.toUnsignedLong(tick);
+    }
+
+    /** Notes that a slice begins on the M's P. Called on the M's thread. */
+    public void begins(long pp) {
+        begins((boolean) ON.getOpaque(this), pp);
+    }
+
+    private void begins(boolean timed, long pp) {
+        if (timed) {
+            BEGAN.setOpaque(this, System.nanoTime());
+            SLICE.setRelease(this, slice(pp, P.SCHEDTICK.get(pp)));
+        }
+    }
+
+    /**
+     * Takes both branches of {@link #begins(boolean, long)}. Called by sysmon now and then. C2 does not compile a branch that was never
+     * taken. It would discard the code of the scheduler's loop when slices begin, or cease, to be timed, and the loop would run slowly
+     * until it is compiled again.
+     */
+    public static void keepBothCompiled(long pp) {
+        NOBODYS.begins(true, pp);
+        NOBODYS.begins(false, pp);
+    }
+
+    /** Returns when {@code slice} began, or {@code estimate} if that is not known. Called by sysmon. */
+    public long began(long slice, long estimate) {
+        return (long) SLICE.getAcquire(this) == slice ? (long) BEGAN.getOpaque(this) : estimate;
+    }
+
+    /** Notes that a goroutine has run on since the last scan while others wait. Called by sysmon. */
+    public void ranOn(long now) {
+        seen = now;
+        ON.setOpaque(this, true);
+    }
+
+    /**
+     * Decides, and returns, whether the slices of a running P are timed from now on. Called by sysmon in each scan.
+     *
+     * @param slices the number of slices that have begun since the last scan, {@code nanos} ago
+     */
+    public boolean look(long now, int slices, long nanos) {
+        boolean is = Slice.isTimed(now - seen, slices, nanos);
+        ON.setOpaque(this, is);
+        return is;
+    }
+}

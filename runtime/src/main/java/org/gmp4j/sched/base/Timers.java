@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.sched.base;
+
+import org.gmp4j.stack.Stack;
+import org.gmp4j.stack.Timeout;
+
+/** The loop's view of the timers, which are in a package above. The next due time of a P is {@code p.timer0When}. */
+public interface Timers {
+    /** Makes the timer heaps of new Ps, which have consecutive ids and are not in use yet. Throws for want of memory. */
+    void added(long[] pps);
+
+    /**
+     * Allocates the memory that {@link #move} will need. Called in a stopped world. Throws for want of memory.
+     *
+     * @param before how many timers of other Ps will be moved to {@code to} before
+     */
+    void prepareMove(long from, long to, int before);
+
+    /** Runs the due timers of {@code pp} on an M that holds {@code mine} (this P or another). Returns whether there were any. */
+    boolean check(long mine, long pp);
+
+    /** Returns when the next timer of {@code pp} is due that was not stopped, 0 for none. Called by an M that is about to sleep. */
+    long next(long pp);
+
+    /** Returns whether a timer of {@code pp} may ready a goroutine, or is doing so. Takes the timers' lock. */
+    boolean pending(long pp);
+
+    /** Returns the timer for the limits of a stack's waits in the JDK, one at a time. It runs on the P that the stack's M has. */
+    Timeout timeout(Stack st);
+
+    /** Moves all timers of a P that dies to a living P, in a stopped world. {@code to} is 0 when the scheduler has ended. */
+    void move(long from, long to);
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.sched.base;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+
+import org.gmp4j.lock.Note;
+import org.gmp4j.stack.JdkState;
+import org.gmp4j.stack.Stack;
+import org.gmp4j.struct.FieldHandle;
+import org.gmp4j.struct.Schedt;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Stacks for which the JDK could not complete a park, or the end of a thread, for want of memory. A timed park, for example, allocates a
+ * timer when the stack is already off the M. Sysmon is rung, and tries again in each scan. Meanwhile the thread's state in the JDK is
+ * that of a thread about to park, which is harmless: an unpark leaves a permit, a notify leaves a mark, and the park sees both when it
+ * completes.
+ */
+public final class UnfinishedSwitches {
+    private static final VarHandle FIRST = FieldHandle.of(MethodHandles.lookup(), UnfinishedSwitches.class, "first", Stack.class);
+
+    /** The list, linked by {@link Stack#nextUnfinished}. Ms push to it, and sysmon takes all of it. */
+    private volatile @Nullable Stack first;
+
+    /** Adds a stack, and rings sysmon, which may sleep for long. Called by the M that has unmounted the stack, and may have no P. */
+    public void add(long sched, Stack st) {
+        push(st);
+        Note.ring(Schedt.sysmonnoteAddress(sched)); // After the CAS. Sysmon clears the note and then reads the list.
+    }
+
+    /** Pushes a stack; the CAS hands it to sysmon. */
+    private void push(Stack st) {
+        Stack old;
+        do {
+            old = first;
+            st.nextUnfinished = old;
+        } while (!FIRST.compareAndSet(this, old, st));
+    }
+
+    /** Runs the accesses to the list once: see {@code Warm}. */
+    public static void rehearse() {
+        UnfinishedSwitches none = new UnfinishedSwitches();
+        boolean _ = FIRST.compareAndSet(none, (Stack) null, (Stack) null);
+        none.first = (Stack) FIRST.getAndSet(none, (Stack) null);
+    }
+
+    public boolean any() {
+        return first != null;
+    }
+
+    /** Tries again for all stacks in the list. Called by sysmon. */
+    public void look() {
+        if (first == null) {
+            return;
+        }
+        Stack all = (Stack) FIRST.getAndSet(this, (Stack) null);
+        while (all != null) {
+            Stack st = all;
+            all = st.nextUnfinished; // Read before the thread can run again, and be added again.
+            st.nextUnfinished = null;
+            if (!(st.ended() ? JdkState.afterDone(st) : JdkState.afterYield(st))) {
+                push(st); // Needs no ring, as sysmon comes back while the list is not empty.
+            }
+        }
+    }
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.sched.jdk;
+
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.nio.channels.spi.AbstractSelectableChannel;
+import java.nio.channels.spi.AbstractSelector;
+import java.util.Set;
+
+import org.gmp4j.sched.GStack;
+import org.gmp4j.sched.base.Deferred;
+import org.gmp4j.stack.Headroom;
+import org.gmp4j.stack.JdkThreads;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Notifies a wait of an interrupt of its thread. The JDK reports interrupts to a thread that blocks in an interruptible channel or a
+ * selector, and this is a selector that serves only that purpose ({@code AbstractSelector.begin} and {@code end}). The JDK calls it for
+ * threads of all kinds, on the thread that interrupts, after it has released its lock.
+ *
+ * <p>A goroutine's stack keeps its one hook. Any other thread makes one for each wait, as it is small.
+ *
+ * <p>The JDK may call late, when the thread has left that wait, has cleared its interrupt status, and waits again. Such a call ends
+ * no wait wrongly: it first reads which wait is under way, and then the status. If the status is set then, it was set during that wait
+ * or before it, as nothing clears it during a wait.
+ */
+public final class InterruptHook extends AbstractSelector {
+    /** A wait that is notified. */
+    @FunctionalInterface
+    public interface Told {
+        /**
+         * Notes that the waiting thread is interrupted. Called by the interrupting thread, by sysmon for it, or within {@link #on} if the
+         * interrupt was earlier.
+         */
+        void interrupted();
+    }
+
+    private final Thread thread = Thread.currentThread();
+    /** The wait that is under way; null for none. Written by the waiting thread. */
+    private volatile @Nullable Told told;
+
+    private InterruptHook() {
+        super(null);
+    }
+
+    /**
+     * Returns the hook of the calling thread, which it makes if there is none.
+     *
+     * @throws OutOfMemoryError when there is no memory for it
+     */
+    public static InterruptHook mine() {
+        JdkStack st = (JdkStack) GStack.current();
+        InterruptHook h = st == null ? null : (InterruptHook) st.interruptHook;
+        if (h == null) {
+            h = new InterruptHook();
+            if (st != null) {
+                st.interruptHook = h;
+            }
+        }
+        return h;
+    }
+
+    /** Notifies {@code wait}, of the calling thread, of interrupts until {@link #off}. A thread has one such wait at a time. */
+    public void on(Told wait) {
+        told = wait;
+        JdkThreads.pin(); // The JDK takes a lock that an interrupting thread holds briefly. The caller waits for it with its P.
+        try {
+            begin();
+        } finally {
+            JdkThreads.unpin();
+        }
+    }
+
+    /** Ends the notification of a wait. A notification that is under way may still arrive. More calls have no effect. */
+    public void off() {
+        told = null;
+        JdkThreads.pin();
+        try {
+            end();
+        } finally {
+            JdkThreads.unpin();
+        }
+    }
+
+    /** Notifies the wait. Called by the JDK when the thread was interrupted. */
+    @Override
+    public Selector wakeup() {
+        Told wait = told; // Read before the status: see the class comment.
+        if (wait != null && thread.isInterrupted()
+                && (Headroom.enough() || !Deferred.add(new Late(wait)))) { // An interrupt must neither fail nor be lost.
+            wait.interrupted();
+        }
+        return this;
+    }
+
+    /** The notification by a thread that has too little stack left to wake the waiter. Sysmon does it. */
+    private static final class Late extends Deferred {
+        private final Told wait;
+
+        Late(Told wait) {
+            this.wait = wait;
+        }
+
+        @Override
+        protected void run() {
+            wait.interrupted();
+        }
+    }
+
+    @Override
+    protected void implCloseSelector() {
+    }
+
+    @Override
+    protected SelectionKey register(AbstractSelectableChannel ch, int ops, Object att) {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public Set<SelectionKey> keys() {
+        return Set.of();
+    }
+
+    @Override
+    public Set<SelectionKey> selectedKeys() {
+        return Set.of();
+    }
+
+    @Override
+    public int selectNow() {
+        return 0;
+    }
+
+    @Override
+    public int select(long timeout) {
+        return 0;
+    }
+
+    @Override
+    public int select() {
+        return 0;
+    }
+}

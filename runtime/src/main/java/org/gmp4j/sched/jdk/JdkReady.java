@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.sched.jdk;
+
+import java.lang.ref.Reference;
+import java.util.concurrent.RejectedExecutionException;
+
+import org.gmp4j.lock.SchedLock;
+import org.gmp4j.print.Stderr;
+import org.gmp4j.queue.GlobalRunq;
+import org.gmp4j.sched.GStack;
+import org.gmp4j.sched.Newproc;
+import org.gmp4j.sched.Park;
+import org.gmp4j.sched.Wakep;
+import org.gmp4j.sched.base.Collected;
+import org.gmp4j.sched.base.Deferred;
+import org.gmp4j.sched.base.HiddenStacks;
+import org.gmp4j.sched.base.Scheduler;
+import org.gmp4j.sched.base.TraceEvents;
+import org.gmp4j.stack.Headroom;
+import org.gmp4j.stack.JdkPollers;
+import org.gmp4j.stack.JdkState;
+import org.gmp4j.stack.JdkThreads;
+import org.gmp4j.struct.GStatus;
+import org.gmp4j.struct.M;
+import org.gmp4j.struct.Schedt;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The JDK's wake-ups of a virtual thread that is a goroutine. When the JDK parks the thread (at a lock, a monitor, a socket), the M
+ * makes the G {@code _Gwaiting}, opens the {@link GStack#openTicket ticket} (makes it odd), and only then calls the JDK's afterYield, which
+ * publishes PARKED (or BLOCKED, WAIT, …). From then on any thread may call {@link #execute}: on time, late, or twice (a stack
+ * dump resubmits a thread that it has held up; an unparker may lose its CPU between its CAS and its call). A call that finds the
+ * ticket even, or the thread not runnable, is stale and does nothing. Of the calls that find ticket n odd and the thread runnable,
+ * the one that moves the ticket to n+1 owns the wake-up and readies the G. {@link Collected} treats threads that no code can wake any
+ * more.
+ *
+ * <p>No wake-up is lost: the thread becomes runnable only by the JDK's CAS from a state that afterYield set, hence after the
+ * ticket was opened, and each such CAS is followed by a call. No wake-up is doubled, as a ticket is closed once. Rejected: a plain
+ * CAS on the G's status instead. A stale call could end the next wait of the same G, for example on a channel.
+ */
+public final class JdkReady {
+    private JdkReady() {
+    }
+
+    /**
+     * Readies the goroutine of a thread that the JDK has made runnable or starts. It must not fail then, so the work is left to sysmon if
+     * there is too little room on the caller's stack.
+     */
+    static void execute(GStack st, Runnable task) {
+        boolean starts = false;
+        if (!st.isMine(task)) {
+            task = JdkThreads.unwrapped(task);
+            starts = !st.isMine(task);
+            if (starts && leftToJdk(task)) {
+                return;
+            }
+        }
+        GStack caller = GStack.current();
+        boolean outside = caller == null || M.LOCKS.getOpaque(caller.machine().mp) == 0;
+        boolean room = !outside || Headroom.enough();
+        int traced = 0;
+        String place = null;
+        if (outside && room && (starts || st.gp == 0)) {
+            Thread vt = starts ? JdkThreads.threadOf(task) : null;
+            Scheduler s = vt == null ? st.s : NamedPools.of(st.s, vt);
+            Runnable fn = s.tracer == null && s.places == null ? null : started(st, task, starts);
+            if (fn != null) {
+                traced = TraceEvents.site(s, fn);
+                place = s.places == null ? null : Newproc.place(s.places, fn);
+            }
+            if (starts) {
+                Newproc.help(s.collected);
+            }
+        }
+        if (room || !Deferred.add(new Wakeup(st, task))) {
+            executeNow(st, task, traced, place);
+        }
+    }
+
+    /** A wake-up that is left to sysmon. */
+    private static final class Wakeup extends Deferred {
+        private final GStack st;
+        private final Runnable task;
+
+        Wakeup(GStack st, Runnable task) {
+            this.st = st;
+            this.task = task;
+        }
+
+        @Override
+        protected void run() {
+            try {
+                executeNow(st, task);
+            } catch (IllegalStateException | RejectedExecutionException e) {
+                Stderr.print("gmp4j: a thread was not started, its Gmp is closed: " + task + "\n"); // Its starter is gone.
+            }
+        }
+    }
+
+    /** Returns the task of the virtual thread that {@code task} starts; null when it starts none. */
+    private static @Nullable Runnable started(GStack st, Runnable task, boolean starts) {
+        Thread vt = starts ? JdkThreads.threadOf(task) : JdkState.isNew(st) ? st.thread : null;
+        return vt == null ? null : ThreadTask.inside(JdkThreads.task(vt));
+    }
+
+    /** Does the work of {@link #execute}, with enough room on the caller's stack, or on a thread that must not fail. */
+    private static void executeNow(GStack st, Runnable task) {
+        executeNow(st, task, 0, null);
+    }
+
+    /**
+     * Does the work of {@link #execute}.
+     *
+     * @param traced the number of the place where a thread is started, in the trace; 0 for none
+     * @param place that place, if it is to be recorded; else null
+     */
+    private static void executeNow(GStack st, Runnable task, int traced, @Nullable String place) {
+        GStack caller = GStack.enterChecked();
+        try {
+            if (st.isMine(task)) {
+                if (st.gp != 0) {
+                    jdkReady(st);
+                } else if (JdkState.isNew(st)) {
+                    st.site = place;
+                    Newproc.adopt(st.s, st, traced); // This is Thread.start: the first call, and the only one before the thread runs.
+                } // Otherwise the stack was dropped, and this is a late interrupt of a goroutine that ran on it.
+                return;
+            }
+            Thread vt = JdkThreads.threadOf(task);
+            if (vt == null) {
+                Newproc.newproc(st.s, task);
+            } else {
+                Scheduler s = NamedPools.of(st.s, vt);
+                GStack of = (GStack) s.stacks.ofThread(s, vt);
+                of.site = place;
+                Newproc.adopt(of.s, of, traced);
+            }
+        } finally {
+            GStack.exit(caller);
+        }
+    }
+
+    /**
+     * Leaves a poller thread of the JDK to the JDK's scheduler, as it serves the whole process and outlives this scheduler. Returns
+     * whether the task is one. The goroutine that starts it is in a class initialiser for which others wait, and may have lost its P to
+     * one of them; so this takes no P.
+     */
+    private static boolean leftToJdk(Runnable task) {
+        Thread vt = JdkThreads.threadOf(task);
+        if (vt == null || !JdkPollers.isPoller(vt)) {
+            return false;
+        }
+        JdkThreads.leaveToJdk(vt, task);
+        return true;
+    }
+
+    /** Wakes a thread whose timed park has reached its limit. Called on an M or sysmon; takes no lock of the JDK's. */
+    static void parkTimedOut(GStack st) {
+        if (JdkState.unpark(st)) {
+            jdkReady(st);
+        }
+    }
+
+    private static void jdkReady(GStack st) {
+        Scheduler s = st.s;
+        int n = st.ticket();
+        if ((n & 1) == 0 || !JdkState.jdkRunnable(st)) {
+            return;
+        }
+        boolean yielded = JdkState.jdkYielded(st);
+        if (!st.closeTicket(n)) {
+            return;
+        }
+        Collected.woken(st);
+        long g = st.gp; // The caller owns the G now: the ticket is closed, and the G is in no queue.
+        GStatus.casgstatus(g, GStatus.GWAITING, GStatus.GRUNNABLE);
+        if (yielded || !Park.onP(s)) {
+            HiddenStacks hidden = s.hidden;
+            if (hidden != null) {
+                hidden.woken(g);
+            }
+            Reference.reachabilityFence(st);
+            TraceEvents.unblocked(s, g);
+            SchedLock.lock(s.sched);
+            countReady(s); // In one hold of the lock with the enqueueing, or checkdead could see the G neither counted nor queued.
+            if (yielded) {
+                GlobalRunq.globrunqput(s.sched, g);
+            } else {
+                GlobalRunq.globrunqputarrived(s.sched, g);
+            }
+            SchedLock.unlock(s.sched);
+            Wakep.wakep(s);
+        } else {
+            countReady(s); // Not under the lock: while this M runs, checkdead finds no deadlock.
+            Park.enqueue(s, g, true);
+        }
+    }
+
+    /**
+     * Unparks the goroutine on this stack, as the network poller has found its descriptor ready. The JDK has parked the goroutine, or is
+     * about to. Called on g0 or sysmon; takes no lock.
+     *
+     * @return the waiting goroutine, which the caller now owns and has to ready; 0 when it goes on by itself, or another wake-up owns it
+     */
+    public static long netReady(GStack st) {
+        if (JdkState.isPinned(st)) {
+            st.waitsPinned = true;
+        }
+        if (!JdkState.unpark(st)) {
+            return 0;
+        }
+        int n = st.ticket(); // The ticket was opened before the JDK published that the thread is parked.
+        if ((n & 1) == 0 || !st.closeTicket(n)) {
+            return 0;
+        }
+        Collected.woken(st); // A stale event may find the goroutine in a later wait, for which its stack was dropped.
+        return st.gp;
+    }
+
+    private static void countReady(Scheduler s) {
+        if (s.config.deadlockDetection()) {
+            long _ = Schedt.addNjdkwait(s.sched, -1);
+        }
+    }
+}

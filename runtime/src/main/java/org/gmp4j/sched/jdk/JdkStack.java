@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.sched.jdk;
+
+import java.nio.channels.spi.AbstractSelector;
+
+import org.gmp4j.sched.GStack;
+import org.gmp4j.sched.base.Scheduler;
+import org.gmp4j.stack.HiddenExecutor;
+import org.gmp4j.stack.JdkState;
+import org.gmp4j.stack.JdkThreads;
+import org.gmp4j.stack.Timeout;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The stack of a goroutine with the methods that the JDK calls: to schedule its thread, to time its waits, and when its code has failed.
+ * {@code Stacks} makes the instances, which are all of one hidden class ({@link HiddenExecutor}).
+ */
+public abstract class JdkStack extends GStack {
+    /** The instance that makes the others. Written by the initialiser of their class. */
+    @SuppressWarnings("NullAway.Init")
+    static JdkStack made;
+
+    /** The {@code InterruptHook} of its waits; null until one needs it. Written by the goroutine, and kept for the next on this stack. */
+    @Nullable AbstractSelector interruptHook;
+    /** The timer of its waits in the JDK; null until a wait has a limit of time. Written by the M that parks it. */
+    private @Nullable Timeout timeout;
+
+    /** Makes the instance that makes the others and never runs. */
+    JdkStack() {
+    }
+
+    JdkStack(Scheduler s) {
+        super(s);
+    }
+
+    /** Makes a new virtual thread that this scheduler runs: see {@code Gmp.threadFactory}. */
+    JdkStack(Scheduler s, Runnable task) {
+        super(s, new ThreadTask(task));
+    }
+
+    /** Makes the stack of a virtual thread that the JDK started with one of our stacks as its scheduler. */
+    JdkStack(Scheduler s, Thread virtualThread) {
+        super(s, virtualThread);
+        if (!(JdkThreads.task(this) instanceof ThreadTask)) { // It is one already if an earlier start has failed.
+            JdkThreads.setTask(this, new ThreadTask(JdkThreads.task(this)));
+        }
+    }
+
+    abstract JdkStack pooled(Scheduler s);
+
+    abstract JdkStack ofTask(Scheduler s, Runnable task);
+
+    abstract JdkStack ofThread(Scheduler s, Thread virtualThread);
+
+    /** Does the work of {@code execute}. */
+    final void submitted(Runnable task) {
+        JdkReady.execute(this, task);
+    }
+
+    @Override
+    protected final void escaped(Throwable t) {
+        scheduler().reports.escaped(t);
+    }
+
+    @Override
+    protected final @Nullable Timeout timeout() {
+        if (JdkThreads.JDK_MOUNT) {
+            return null;
+        }
+        Timeout t = timeout;
+        if (t == null) {
+            t = scheduler().timers().timeout(this);
+            timeout = t;
+        }
+        return t;
+    }
+
+    @Override
+    public final void timedOut(int wait) {
+        if (wait == Timeout.PARK) {
+            JdkReady.parkTimedOut(this);
+        } else {
+            JdkState.waitTimedOut(this, wait);
+        }
+    }
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.sched.jdk;
+
+import org.gmp4j.sched.base.Scheduler;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Assigns the virtual threads of the default scheduler to pools, by their names. A pool is a scheduler of its own, with its own Ps.
+ *
+ * <p>A thread is assigned when it is started, and keeps its scheduler. If its name matches no pool, it belongs to the scheduler of the
+ * thread that made it: of that goroutine, or the default one when a platform thread made it.
+ */
+public final class NamedPools {
+    /** Written once, before the default scheduler takes the JDK's place, and read by each thread that starts one. Null for no pools. */
+    private static volatile Pool @Nullable [] pools;
+
+    /**
+     * A pool.
+     *
+     * @param s its scheduler, which never closes
+     * @param names the names of its threads; a name that ends with {@code *} stands for all names that begin so
+     */
+    public record Pool(Scheduler s, String... names) {
+        boolean has(String thread) {
+            for (String name : names) {
+                int most = name.length() - 1;
+                if (name.charAt(most) == '*' ? thread.regionMatches(0, name, 0, most) : thread.equals(name)) {
+                    return true;
+                }
+            }
+            return false;
+        }
+    }
+
+    private NamedPools() {
+    }
+
+    /** Sets the pools. The first that has a name gets its threads. */
+    public static void set(Pool... all) {
+        for (Pool p : all) {
+            p.s.inPlaceOfJdk = true;
+        }
+        pools = all;
+    }
+
+    /** Returns the scheduler of a virtual thread that is started by a thread of scheduler {@code s}. Allocates nothing. */
+    static Scheduler of(Scheduler s, Thread virtualThread) {
+        Pool @Nullable [] all = pools;
+        if (all == null || !s.inPlaceOfJdk) {
+            return s;
+        }
+        String name = virtualThread.getName();
+        for (Pool p : all) {
+            if (p.has(name)) {
+                return p.s;
+            }
+        }
+        return s;
+    }
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.sched.jdk;
+
+import org.gmp4j.sched.GStack;
+import org.gmp4j.sched.Syscall;
+import org.gmp4j.struct.P;
+
+/**
+ * Waits of goroutines for sockets in the JDK, and the P of a goroutine that waits pinned.
+ *
+ * <p>A goroutine that the JDK unmounts for a wait leaves its M free to search for work and to poll. A goroutine that is pinned, in a
+ * class initialiser or below a native frame, sleeps with its M and its P. If no other M sleeps in the poller, only sysmon's poll finds
+ * its socket ready, which may take 10 ms. Only the attempt to unmount shows that a goroutine is pinned, and the JDK makes that attempt
+ * after its last call of ours. So this predicts from earlier waits: once a poller has found the goroutine parked and pinned, its next
+ * waits first hand the P to an M that watches the network, until a wait in which the goroutine is unmounted. In that wait its M has to
+ * find a P again.
+ *
+ * <p>Rejected: to ask the JVM whether the goroutine is pinned, which walks the stack in each wait; to have the M wait for the
+ * descriptor itself, by poll(2), as a close, a time-out and an interrupt unpark the thread, which does not end that call.
+ */
+public final class SocketWait {
+    private static final int STAY_SHIFT = 48;
+
+    private SocketWait() {
+    }
+
+    /**
+     * Begins a wait for a descriptor. Called by the goroutine inside {@link GStack#enter}, after the registration of the descriptor and
+     * before the JDK parks it.
+     */
+    public static void begins(GStack st) {
+        st.waitTicket = st.ticket();
+        if (st.waitsPinned) {
+            Syscall.entersyscallblock(st, true);
+        }
+    }
+
+    /** Ends the wait. */
+    public static void ended(GStack st) {
+        if (st.ticket() != st.waitTicket) { // The JDK unmounted it.
+            st.waitsPinned = false;
+        } else {
+            st.waitTicket = GStack.NO_TICKET; // A later wait is not for the descriptor.
+        }
+    }
+
+    /**
+     * Returns a number for the calling goroutine's stay on its P, which differs after each switch; 0 while it has no P. If a switch comes
+     * between the reads, it returns a number of neither stay.
+     */
+    public static long stay(GStack st) {
+        long pp = st.machine().pp();
+        return pp == 0 ? 0
+                : (long) P.ID.get(pp) + 1 << STAY_SHIFT | P.NSWITCH.getOpaque(pp) + P.SCHEDTICK.getOpaque(pp) & (1L << STAY_SHIFT) - 1;
+    }
+}

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.sched.life;
+
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+
+import org.gmp4j.ffi.gmp.m;
+import org.gmp4j.lock.Note;
+import org.gmp4j.lock.SchedLock;
+import org.gmp4j.queue.Idle;
+import org.gmp4j.queue.SudogCache;
+import org.gmp4j.sched.GStack;
+import org.gmp4j.sched.StopTheWorld;
+import org.gmp4j.sched.base.ClosingNotes;
+import org.gmp4j.sched.base.Gcount;
+import org.gmp4j.sched.base.Machine;
+import org.gmp4j.sched.base.Processor;
+import org.gmp4j.sched.base.Scheduler;
+import org.gmp4j.struct.M;
+import org.gmp4j.struct.Mem;
+import org.gmp4j.struct.RetiredSched;
+import org.gmp4j.struct.Schedt;
+
+/**
+ * The end of a scheduler, in steps:
+ *
+ * <ol>
+ * <li>{@code closing} becomes {@link Scheduler#DRAINING}. No goroutine may be started from outside; living ones may start others.
+ * <li>When the last goroutine has ended, {@code closing} becomes {@link Scheduler#STOPPED}, and Ms end instead of sleeping.
+ * <li>Sysmon ends. The closing thread waits for threads that still read the structs, and joins the threads of the Ms.
+ * <li>The structs of Ms, Ps and Gs are recycled; {@code schedt} itself later ({@link RetiredSched}).
+ * </ol>
+ *
+ * <p>One thread at a time does the steps from the second on. If it finds no memory for a step it has changed nothing, and the next
+ * call of {@link #close} goes on with that step.
+ */
+public final class Closing extends ClosingNotes {
+    /** The time between two checks of {@link #close} whether any goroutine is left, in ns. */
+    private static final long DRAIN_LOOK = 10_000_000;
+
+    /** Held by the thread that does the last steps. It guards the fields below, which say which steps are done. */
+    private final ReentrantLock ending = new ReentrantLock();
+    private boolean ended;
+    private volatile boolean exits; // Also read without the lock.
+    private int machinesLeft;
+    private int procsLeft;
+    private boolean given;
+
+    /**
+     * Refuses new goroutines from outside, waits until the living ones have ended, and then ends the Ms.
+     *
+     * @param nanos how long to wait; negative for no limit
+     * @return false when goroutines are left and the time is up, or the JVM shuts down and all goroutines that are left have called exit;
+     *     the scheduler then goes on draining
+     * @throws IllegalStateException on sysmon, which may run a hook of the user's
+     * @throws OutOfMemoryError when there is no memory for a step of the end; the next close goes on with that step
+     */
+    public static boolean close(Scheduler s, long nanos) throws InterruptedException {
+        return ((Closing) s.closing).begin(s, nanos);
+    }
+
+    private boolean begin(Scheduler s, long nanos) throws InterruptedException {
+        if (s.monitor().isCurrent()) {
+            throw new IllegalStateException("close was called on the thread that watches the scheduler, which it would wait for");
+        }
+        long end = System.nanoTime() + nanos;
+        GStack caller = GStack.enter(); // The caller may be another scheduler's goroutine, which must keep its P while it holds the lock.
+        SchedLock.lock(s.sched);
+        if (Schedt.CLOSING.getAcquire(s.sched) == 0) {
+            Schedt.CLOSING.setVolatile(s.sched, Scheduler.DRAINING);
+        }
+        boolean stopped = Schedt.CLOSING.getAcquire(s.sched) == Scheduler.STOPPED;
+        SchedLock.unlock(s.sched);
+        GStack.exit(caller);
+        if (stopped) {
+            return stop(s, nanos, end); // Another close may be under way, or may have failed for want of memory.
+        }
+        Exiters exiters = Exiters.ofShutdown(s.slots);
+        for (;;) {
+            synchronized (drained) {
+                if (s.isStopped() || Gcount.gcount(s) == 0) { // After another close the Ps may be another scheduler's, so isStopped first.
+                    break;
+                }
+                // The wait is limited, because the last goroutine counts its end and then reads closing without a fence between the
+                // two. So it may miss this close, as this close has missed its end.
+                long left = nanos < 0 ? DRAIN_LOOK : Math.min(DRAIN_LOOK, end - System.nanoTime());
+                if (left <= 0) {
+                    return false;
+                }
+                drained.wait(left / 1_000_000, (int) (left % 1_000_000));
+            }
+            if (exiters != null && exiters.onlyTheyAreLeft()) {
+                return false;
+            }
+        }
+        return stop(s, nanos, end);
+    }
+
+    /**
+     * Ends the scheduler, of which no goroutine lives and none can be started. One thread at a time does that.
+     *
+     * @return whether the scheduler has ended; false when another thread is ending it and the time is up
+     */
+    private boolean stop(Scheduler s, long nanos, long end) throws InterruptedException {
+        if (!ending.tryLock()) { // An interrupt does not end tryLock.
+            if (nanos < 0) {
+                ending.lockInterruptibly();
+            } else if (!ending.tryLock(end - System.nanoTime(), TimeUnit.NANOSECONDS)) {
+                return false;
+            }
+        }
+        endOnce(s);
+        return true;
+    }
+
+    /**
+     * Waits until none of the scheduler's Ms runs any more. Called once {@link Scheduler#isStopped} returns true. It does not wait for
+     * sysmon, which may be the caller, or may wait for the caller.
+     */
+    public static void awaitMs(Scheduler s) {
+        ((Closing) s.closing).joinMs(s);
+    }
+
+    private void joinMs(Scheduler s) {
+        while (!exits) {
+            if (ending.tryLock()) {
+                try {
+                    endMs(s);
+                } finally {
+                    ending.unlock();
+                }
+            } else {
+                Thread.yield(); // Another thread ends the Ms, which does not take long.
+            }
+        }
+    }
+
+    /** Ends the scheduler if that is not done. Called with the lock {@link #ending}, which it releases. */
+    private void endOnce(Scheduler s) {
+        try {
+            if (!ended) {
+                end(s);
+                ended = true;
+            }
+        } finally {
+            ending.unlock();
+        }
+    }
+
+    /**
+     * Ends all Ms and sysmon, and recycles the structs, except schedt, which is recycled later. A step that fails for want of memory has
+     * changed nothing, and a step that is done is not done again.
+     */
+    private void end(Scheduler s) {
+        endMs(s);
+        s.spare.letGo();
+        joinUninterruptibly(s.monitor().stop());
+        while (readers.get() != 0) {
+            Thread.yield(); // Reads are short, and the readers are no goroutines of this scheduler.
+        }
+        Thread looker = before;
+        if (looker != null) {
+            looker.interrupt();
+            joinUninterruptibly(looker);
+        }
+        LiveSchedulers.remove(s);
+        s.goroutines.deregister();
+        Machine[] machines = s.machines();
+        for (; machinesLeft < machines.length; machinesLeft++) {
+            Machine mach = machines[machinesLeft];
+            if (mach.thread != null) { // Null if there was no memory for a thread.
+                joinUninterruptibly(mach.thread);
+            }
+            Mem.recycle(m.layout(), mach.mp);
+        }
+        while (s.leftovers.any()) { // An M that ended after sysmon may have left some.
+            s.leftovers.look();
+            Thread.yield();
+        }
+        GStack caller = GStack.enterChecked(); // Another scheduler's goroutine must not be preempted while it holds a heap's lock.
+        try {
+            for (Processor[] all = s.procs(); procsLeft < all.length; procsLeft++) {
+                s.timers.move(all[procsLeft].pp, 0);
+                SudogCache.purge(all[procsLeft].pp);
+            }
+        } finally {
+            GStack.exit(caller);
+        }
+        s.netpoll.close(s);
+        s.slots.release();
+        s.allp.release();
+        if (!given) {
+            given = true; // Set first: if add fails, a leaked block is better than one that two schedulers use.
+            RetiredSched.add(s, s.sched);
+        }
+    }
+
+    /** Ends all Ms, once. Afterwards no thread writes the words that only Ms write. */
+    private void endMs(Scheduler s) {
+        if (!exits) {
+            int count = stopMs(s);
+            for (long mp = idle(s); mp != 0; mp = idle(s)) {
+                Note.wakeup(M.parkAddress(mp)); // nextp is 0, so the M ends.
+            }
+            s.netpoll.wake(s);
+            exited.acquireUninterruptibly(count);
+            exits = true;
+        }
+    }
+
+    /** Makes Ms end from now on. Returns how many threads have ended or will end. */
+    private static int stopMs(Scheduler s) {
+        StopTheWorld.acquire(); // Ensures that the world is not stopped, and will not be stopped again.
+        SchedLock.lock(s.sched);
+        Schedt.CLOSING.setVolatile(s.sched, Scheduler.STOPPED);
+        int count = s.allm.starts(); // It does not change any more, as allocm reads closing under the same lock.
+        SchedLock.unlock(s.sched);
+        StopTheWorld.WORLDSEMA.release();
+        return count;
+    }
+
+    private static long idle(Scheduler s) {
+        SchedLock.lock(s.sched);
+        long mp = Idle.mget(s.sched);
+        SchedLock.unlock(s.sched);
+        return mp;
+    }
+
+    private static void joinUninterruptibly(Thread t) {
+        boolean interrupted = false;
+        while (t.isAlive()) {
+            try {
+                t.join();
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.sched.upkeep;
+
+import java.util.function.IntSupplier;
+
+import org.gmp4j.config.Placement;
+import org.gmp4j.ffi.NativeException;
+import org.gmp4j.sched.Preempt;
+import org.gmp4j.sched.StopTheWorld;
+import org.gmp4j.sched.base.Scheduler;
+import org.gmp4j.struct.Schedt;
+
+/** {@code sysmonUpdateGOMAXPROCS}: how sysmon follows the CPUs of the process and its limits of CPU time. */
+final class ProcsUpdate {
+    private ProcsUpdate() {
+    }
+
+    /** Follows the CPUs of the process, and its limits unless the number of Ps was set by hand. Called by sysmon. */
+    static void update(Scheduler s) {
+        // Without signals a goroutine that does not yield could hold sysmon up here.
+        if (!Preempt.possible() || Schedt.CLOSING.getAcquire(s.sched) != 0) {
+            return;
+        }
+        Placement placement = s.placement;
+        Placement changed;
+        boolean byHand;
+        int n;
+        try {
+            changed = placement.dealer().again();
+            IntSupplier auto = s.config.autoProcs();
+            byHand = s.procsByHand() || auto == null;
+            n = byHand || auto == null ? s.gomaxprocs() : Math.min(auto.getAsInt(), (changed == null ? placement : changed).mostProcs());
+        } catch (NativeException refused) {
+            return; // The kernel refuses the information. The next round asks again.
+        }
+        if (n != s.gomaxprocs() || changed != null) {
+            try {
+                boolean _ = StopTheWorld.tryResize(s, n, changed, byHand); // If it fails, the next round tries again.
+            } catch (IllegalStateException closed) {
+                // The scheduler was closed after the check, and sysmon ends.
+            }
+        }
+    }
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.sched.upkeep;
+
+import org.gmp4j.lock.Note;
+import org.gmp4j.lock.SchedLock;
+import org.gmp4j.print.Stderr;
+import org.gmp4j.queue.GlobalRunq;
+import org.gmp4j.queue.Idle;
+import org.gmp4j.sched.Shortage;
+import org.gmp4j.sched.StopTheWorld;
+import org.gmp4j.sched.Threads;
+import org.gmp4j.sched.Wakep;
+import org.gmp4j.sched.base.Processor;
+import org.gmp4j.sched.base.Scheduler;
+import org.gmp4j.struct.G;
+import org.gmp4j.struct.M;
+import org.gmp4j.struct.P;
+import org.gmp4j.struct.Schedt;
+
+/**
+ * Sysmon's attempts to end a {@link Shortage} of Ms. Sysmon tries again to make an M after {@link #FIRST_WAIT}, and each time doubles the
+ * interval, up to {@link #LONGEST_WAIT}.
+ *
+ * <p>All Ms may be asleep for goroutines that are locked to them. Such an M needs no thread, only a P and a waker of its goroutine. So
+ * sysmon runs the timers that no M has run, and hands Ps to those Ms.
+ */
+final class ShortageRetry {
+    private static final long FIRST_WAIT = 10_000_000;
+    private static final long LONGEST_WAIT = 1_000_000_000;
+    private static final long TELL_NANOS = 60_000_000_000L;
+    /** A timer that has been due for this long, in ns, has no M that would run it. */
+    private static final long LATE_TIMER = 10_000_000;
+
+    // The fields are sysmon's.
+    private final Scheduler s;
+    /** When sysmon last tried, by nanoTime. */
+    private long tried;
+    /** How long sysmon waits before it tries again. */
+    private long wait = FIRST_WAIT;
+    /** When sysmon last printed a line. */
+    private long told = System.nanoTime() - TELL_NANOS;
+
+    ShortageRetry(Scheduler s) {
+        this.s = s;
+    }
+
+    /** Tries again to make an M, if one is needed and it is time. Called by sysmon. */
+    void look(long now) {
+        String reason = s.shortage;
+        if (reason == null) {
+            return;
+        }
+        if (anyLateTimer(now)) {
+            runTimers(now);
+            startLocked();
+        }
+        if (now - tried < wait) {
+            return;
+        }
+        tried = now;
+        if (now - told >= TELL_NANOS) {
+            told = now;
+            Stderr.tryPrint("gmp4j: ", s.name, " has no thread for what is ready to run, which waits: ", reason);
+        }
+        s.shortage = null; // From now on other threads may try as well.
+        startLocked();
+        Wakep.wakepForWork(s);
+        wait = s.shortage == null ? FIRST_WAIT : Math.min(2 * wait, LONGEST_WAIT);
+    }
+
+    private boolean anyLateTimer(long now) {
+        for (Processor pr : s.procs()) {
+            long when = P.TIMER0WHEN.getAcquire(pr.pp);
+            if (when != 0 && now - when > LATE_TIMER) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Runs all due timers, if there is an idle P for it. Goroutines that they ready go to the global queue, as sysmon is no M. */
+    private void runTimers(long now) {
+        long sched = s.sched;
+        SchedLock.lock(sched);
+        long pp = Schedt.GCWAITING.getAcquire(sched) == 0 ? Idle.pidleget(sched, now) : 0;
+        SchedLock.unlock(sched);
+        if (pp == 0) {
+            return;
+        }
+        s.waitsForOutside(1); // Between its timer and a queue a goroutine is in neither, and checkdead would take it for asleep.
+        try {
+            for (Processor pr : s.procs()) {
+                boolean _ = s.timers.check(pp, pr.pp);
+                long when = P.TIMER0WHEN.getAcquire(pr.pp);
+                if (when != 0) { // A timer may have been put back for want of memory, after the P had become idle without timers.
+                    Idle.timerPutBack(sched, pr.pp);
+                    Threads.wakeNetPoller(s, when);
+                }
+            }
+        } finally {
+            s.waitsForOutside(-1);
+            SchedLock.lock(sched);
+            if (Schedt.GCWAITING.getAcquire(sched) != 0) {
+                StopTheWorld.stopped(s, pp);
+            } else {
+                Idle.pidleput(sched, pp, now);
+            }
+            SchedLock.unlock(sched);
+        }
+    }
+
+    /** Hands a P to an M whose locked goroutine is in the global queue, as all other Ms may be blocked. It needs no new thread. */
+    private void startLocked() {
+        long sched = s.sched;
+        long found = 0;
+        long pp = 0;
+        SchedLock.lock(sched);
+        if (Schedt.GCWAITING.getAcquire(sched) == 0 && Schedt.PIDLE.get(sched) != 0) {
+            found = GlobalRunq.popLocked(sched);
+            if (found != 0) {
+                pp = Idle.pidleget(sched, System.nanoTime());
+                Schedt.NMIDLELOCKED.set(sched, Schedt.NMIDLELOCKED.get(sched) - 1);
+            }
+        }
+        SchedLock.unlock(sched);
+        if (found != 0) {
+            long mp = G.LOCKEDM.get(found);
+            M.NEXTP.set(mp, pp); // As in startlockedm.
+            Note.wakeup(M.parkAddress(mp));
+        }
+    }
+}

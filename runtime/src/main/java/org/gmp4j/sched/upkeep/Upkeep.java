@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.sched.upkeep;
+
+import java.util.function.LongConsumer;
+
+import org.gmp4j.sched.Inject;
+import org.gmp4j.sched.Shortage;
+import org.gmp4j.sched.Tracing;
+import org.gmp4j.sched.Wakep;
+import org.gmp4j.sched.base.CleanStart;
+import org.gmp4j.sched.base.Collected;
+import org.gmp4j.sched.base.Deferred;
+import org.gmp4j.sched.base.PreemptSignal;
+import org.gmp4j.sched.base.Scheduler;
+import org.gmp4j.sched.base.UnfinishedSwitches;
+import org.gmp4j.struct.G;
+import org.gmp4j.struct.GStatus;
+import org.gmp4j.struct.Schedt;
+
+/**
+ * The loop's work that is left to sysmon, because goroutines and Ms cannot do it themselves or do not have the time. Only sysmon's thread
+ * calls these methods; {@code sysmon.Sysmon} decides when. If a method throws an {@link OutOfMemoryError}, its next call does the rest.
+ */
+public final class Upkeep {
+    private final Scheduler s;
+    private final DeadlockSearch deadlocks;
+    private final ShortageRetry shortage;
+    /** Made with the scheduler, because an OutOfMemoryError still reaches the caller that makes the scheduler then. */
+    private final Deferred.Drainer drainer;
+
+    /** Makes the upkeep of one scheduler, which may not be complete yet. */
+    public Upkeep(Scheduler s) {
+        this.s = s;
+        deadlocks = new DeadlockSearch(s);
+        shortage = new ShortageRetry(s);
+        drainer = new Deferred.Drainer(s);
+    }
+
+    /** Brings sysmon's thread into the state of a thread of the runtime. */
+    public void beginThread() {
+        CleanStart.begin();
+        s.realtime.begin(1); // Above the Ms, or it could preempt no goroutine.
+    }
+
+    /** Makes sysmon's thread do the work of {@link Deferred} until {@link #close}. */
+    public void open() {
+        Deferred.begin(drainer);
+    }
+
+    /** Does the work that is left. Later work is done by another scheduler's sysmon, or refused if there is none. */
+    public void close() {
+        Deferred.end(drainer);
+    }
+
+    /** Returns whether the scheduler has ended and no work is left. */
+    public boolean isOver() {
+        return s.isStopped() && !s.leftovers.any();
+    }
+
+    /** Returns whether {@link #drain} or {@link #checkdead} has work now. */
+    public boolean pending() {
+        return s.mayBeDrained() || Schedt.INJECT.getAcquire(s.sched) != 0 || Deferred.pending() || s.mayBeDead;
+    }
+
+    /** Readies goroutines for C code, does the work of {@link Deferred}, and wakes a closing thread if no goroutine may be left. */
+    public void drain() {
+        Inject.drain(s);
+        Deferred.drain();
+        s.signalDrained();
+    }
+
+    /** Completes the parks and ends in {@link UnfinishedSwitches} for which there is memory now. */
+    public void leftovers() {
+        s.leftovers.look();
+    }
+
+    /** Returns whether any {@link #leftovers} are left. */
+    public boolean anyLeftovers() {
+        return s.leftovers.any();
+    }
+
+    /** Frees the slots of virtual threads that the collector has taken: {@link Collected}. */
+    public void collected() {
+        s.collected.look();
+    }
+
+    /** Returns whether the last {@link #collected} left any. */
+    public boolean anyCollected() {
+        return s.collected.any();
+    }
+
+    /** Tries again to make an M that is needed, if it is time. */
+    public void shortage(long now) {
+        shortage.look(now);
+    }
+
+    /** Records the lengths of the queues, if the tracer is on. */
+    public void traceQueues() {
+        Tracing.queues(s);
+    }
+
+    /** Returns whether an M is needed and could not be made. */
+    public boolean shortageLasts() {
+        return Shortage.lasts(s);
+    }
+
+    /** {@code checkdead}: reports when all goroutines are asleep for good. */
+    public void checkdead(long now) {
+        deadlocks.look(now);
+    }
+
+    /** Returns whether {@link #checkdead} must be called again though nothing runs: a bystander may end without waking sysmon. */
+    public boolean deadlockIsHeldBack() {
+        return deadlocks.isHeldBack();
+    }
+
+    /** Returns the time in ns until the next search for bystanders; 0 or less when it is due, or no report is held back. */
+    public long bystanderLookIn(long now) {
+        return s.heldUntil - now;
+    }
+
+    /**
+     * Writes the present time to goroutines that wait and have no such time yet, for the minutes in the header of a traceback. It is
+     * called now and then, because a read of the clock in each park would cost more than the park's stores. A goroutine that parks clears
+     * the time of its last wait. A time that is written late, when the goroutine waits again, is wrong by no more than the duration of
+     * this call.
+     *
+     * @param part the part of the goroutines: 0 at first, then the last result, until that is 0
+     * @return the next part; 0 when this was the last
+     */
+    public int timeWaits(int part, long now) {
+        return s.slots.forEachIn(part, new Since(now | 1)); // Never 0, which means that there is no time.
+    }
+
+    /** Writes the time to one goroutine, if it waits and has none. (A lambda would have to be linked on sysmon, maybe without memory.) */
+    private record Since(long now) implements LongConsumer {
+        @Override
+        public void accept(long gp) {
+            if (GStatus.readgstatus(gp) == GStatus.GWAITING && G.WAITSINCE.getOpaque(gp) == 0) {
+                G.WAITSINCE.setOpaque(gp, now);
+            }
+        }
+    }
+
+    /** Adapts to changes of the process's signal handlers and of its limits of CPUs. */
+    public void follow() {
+        PreemptSignal.follow();
+        ProcsUpdate.update(s);
+    }
+
+    /** Calls the hook of {@link Scheduler#setEverySecond}, if there is one. */
+    public void everySecond() {
+        Runnable hook = s.everySecond();
+        if (hook != null) {
+            hook.run();
+        }
+    }
+
+    /** Wakes an M, which goes to the poller, if a goroutine waits for the network or a timer and no M is in the poller. */
+    public void watchPoller() {
+        Wakep.wakepForWork(s);
+    }
+
+    /** Polls the network, and readies the goroutines that it finds. The caller has taken {@code sched.lastpoll}. */
+    public void pollNetwork() {
+        long list = Inject.look(s);
+        if (list != 0) {
+            Inject.injectPolled(s, list);
+        }
+    }
+}

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.sched;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
+
+import org.gmp4j.Chan;
+import org.gmp4j.Go;
+import org.gmp4j.struct.Schedt;
+import org.gmp4j.testing.TestGmp;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Goroutines that threads without a P start or wake, while the Ps have enough to do. */
+class ArrivalsTest {
+    private static final Duration QUANTUM = Duration.ofMillis(400);
+    private static final int ROUNDS = 5;
+
+    /** How a goroutine arrives. */
+    private enum By {
+        START, CHANNEL, UNPARK, SYSCALL
+    }
+
+    /** A goroutine that runs {@code arrived} when a thread without a P lets it. */
+    private static final class Arrival {
+        private final By by;
+        private final TestGmp gmp;
+        private final Runnable arrived;
+        private final Chan<Boolean> chan = Chan.make();
+        private final CountDownLatch called = new CountDownLatch(1);
+        private final CountDownLatch returns = new CountDownLatch(1);
+        private final Thread thread;
+
+        Arrival(By by, TestGmp gmp, Runnable arrived) {
+            this.by = by;
+            this.gmp = gmp;
+            this.arrived = arrived;
+            thread = gmp.gmp.threadFactory().newThread(() -> {
+                LockSupport.park();
+                arrived.run();
+            });
+        }
+
+        /** On a goroutine: until it waits. */
+        void prepare() {
+            switch (by) {
+                case START -> { }
+                case CHANNEL -> {
+                    Go.go(() -> {
+                        chan.recv();
+                        arrived.run();
+                    });
+                    TestGmp.awaitOthers();
+                }
+                case UNPARK -> {
+                    thread.start();
+                    TestGmp.awaitOthers();
+                }
+                default -> {
+                    Go.go(() -> {
+                        GStack st = GStack.current();
+                        Syscall.enter(st);
+                        called.countDown();
+                        while (returns.getCount() != 0) {
+                            Thread.onSpinWait();
+                        }
+                        Syscall.exit(st);
+                        arrived.run();
+                    });
+                    while (called.getCount() != 0) {
+                        Go.gosched();
+                    }
+                }
+            }
+        }
+
+        /** By a plain thread. */
+        void arrive() {
+            switch (by) {
+                case START -> gmp.go(arrived);
+                case CHANNEL -> chan.send(true);
+                case UNPARK -> LockSupport.unpark(thread);
+                default -> returns.countDown();
+            }
+        }
+    }
+
+    /** They run long before the slice ends that two share by readying each other. */
+    @ParameterizedTest
+    @EnumSource(By.class)
+    void besideTwoThatReadyEachOther(By by) throws InterruptedException {
+        long[] late = new long[ROUNDS];
+        try (TestGmp gmp = TestGmp.with(b -> b.procs(1).quantum(QUANTUM))) {
+            for (int i = 0; i < ROUNDS; i++) {
+                AtomicLong at = new AtomicLong();
+                CountDownLatch ready = new CountDownLatch(1);
+                CountDownLatch ran = new CountDownLatch(1);
+                Arrival arrival = new Arrival(by, gmp, () -> {
+                    at.set(System.nanoTime());
+                    ran.countDown();
+                });
+                gmp.go(() -> {
+                    arrival.prepare();
+                    ready.countDown();
+                    pair(ran);
+                });
+                ready.await();
+                long now = System.nanoTime();
+                arrival.arrive();
+                ran.await();
+                late[i] = at.get() - now;
+            }
+        }
+        Arrays.sort(late);
+        assertTrue(late[ROUNDS / 2] < QUANTUM.toNanos() / 2, Arrays.toString(late));
+    }
+
+    /** Those that come with the first have their turn as well, in the ring, and not when a slice ends: one has begun with the first. */
+    @Test
+    void thoseThatComeWithIt() throws InterruptedException {
+        long[] late = new long[ROUNDS];
+        try (TestGmp gmp = TestGmp.with(b -> b.procs(1).quantum(QUANTUM))) {
+            long sched = gmp.scheduler().sched;
+            for (int i = 0; i < ROUNDS; i++) {
+                AtomicLong first = new AtomicLong();
+                AtomicLong second = new AtomicLong();
+                CountDownLatch ready = new CountDownLatch(1);
+                CountDownLatch ran = new CountDownLatch(2);
+                gmp.go(() -> {
+                    GStack st = GStack.enter(); // Nobody takes its P.
+                    ready.countDown();
+                    while (Schedt.RUNQSIZE.getOpaque(sched) < 2) {
+                        Thread.onSpinWait();
+                    }
+                    GStack.exit(st);
+                    pair(ran);
+                });
+                ready.await();
+                gmp.go(() -> {
+                    first.set(System.nanoTime());
+                    ran.countDown();
+                });
+                gmp.go(() -> {
+                    second.set(System.nanoTime());
+                    ran.countDown();
+                });
+                ran.await();
+                late[i] = second.get() - first.get();
+            }
+        }
+        Arrays.sort(late);
+        assertTrue(late[ROUNDS / 2] < QUANTUM.toNanos() / 8, Arrays.toString(late));
+    }
+
+    /** A goroutine in the ring runs long before the slice ends that two share by readying each other. */
+    @Test
+    void theRingBesideTwoThatReadyEachOther() {
+        long[] late = new long[ROUNDS];
+        try (TestGmp gmp = TestGmp.with(b -> b.procs(1).quantum(QUANTUM))) {
+            for (int i = 0; i < ROUNDS; i++) {
+                AtomicLong at = new AtomicLong();
+                CountDownLatch ran = new CountDownLatch(1);
+                long before = gmp.call(() -> {
+                    Go.go(() -> {
+                        at.set(System.nanoTime());
+                        ran.countDown();
+                    });
+                    long now = System.nanoTime();
+                    pair(ran); // It starts a goroutine, so that the one above goes from runnext to the ring.
+                    return now;
+                });
+                late[i] = at.get() - before;
+            }
+        }
+        Arrays.sort(late);
+        assertTrue(late[ROUNDS / 2] < QUANTUM.toNanos() / 8, Arrays.toString(late));
+    }
+
+    /** Two goroutines ready each other until all have run that are waited for. */
+    private static void pair(CountDownLatch ran) {
+        Chan<Boolean> there = Chan.make();
+        Chan<Boolean> back = Chan.make();
+        Go.go(() -> {
+            while (there.recv() != null) {
+                back.send(true);
+            }
+        });
+        while (ran.getCount() != 0) {
+            there.send(true);
+            back.recv();
+        }
+        there.close();
+    }
+}
