@@ -38,6 +38,8 @@ final class Lane {
     int since;
     /** Whether it spins: it goes on when another lane has taken a step, or no other can. */
     boolean spins;
+    /** Whether it has spun, and has written nothing since: it waits in a loop for another. */
+    boolean loops;
     /** Whether it has mounted or left a stack, so that it is resumed at once. */
     boolean switches;
 

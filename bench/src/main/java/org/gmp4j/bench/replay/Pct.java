@@ -52,6 +52,9 @@ final class Pct extends Strategy {
                 return run.options[numbers.below(run.optionCount)];
             }
         }
+        if (run.count > 0 && run.lanes[run.last].spins) {
+            priorities[run.last] = --lowest; // What it waits for is another's to do.
+        }
         int best = -1;
         for (int i = 0; i < run.optionCount; i++) {
             int o = run.options[i];

@@ -20,6 +20,10 @@ final class Run {
     static final int MOST = 16;
     /** A lane that could go on for so many steps goes on next: no schedule is unfair for longer. */
     private static final int STARVED = 1_500;
+    /** After so many steps in which all lanes wait in loops, the sleep that ends first has ended. */
+    private static final int LATE = 50;
+    /** After so many such steps, while no lane sleeps for a time, they wait in vain. */
+    private static final int IN_VAIN = 4 * STARVED;
     /** How long a pause of a spin takes, in ns. */
     static final long PAUSE = 500;
     private static final long CLOCK_AT_FIRST = 1_000_000_000_000L;
@@ -51,6 +55,8 @@ final class Run {
     boolean over;
     private int chosen;
     private long sleeps;
+    /** For how many steps all lanes that could go on have waited in loops. */
+    private int waits;
     /** The lane that goes on because it has waited too long; null for none. */
     private Lane favoured;
     private int favouredUntil;
@@ -147,6 +153,7 @@ final class Run {
         l.word = word;
         l.object = object;
         l.writes = writes;
+        l.loops &= !writes || site == Sites.PAUSE;
         pause(l);
     }
 
@@ -179,12 +186,14 @@ final class Run {
     void spin(int site) {
         now += PAUSE;
         lane.spins = true;
+        lane.loops = true;
         point(site, Trace.ANYWHERE, null, true);
     }
 
     /** Puts the lane that runs to sleep. Returns the error number of the futex call. */
     int sleep(long word, long nanos) {
         Lane l = lane;
+        l.loops = false;
         l.state = Lane.State.ASLEEP;
         l.futex = word;
         l.deadline = nanos < 0 || nanos > Long.MAX_VALUE - now ? Long.MAX_VALUE : now + nanos;
@@ -267,18 +276,26 @@ final class Run {
                 options[optionCount++] = i * KINDS;
             }
         }
-        if (optionCount == 0) {
+        waits = allLoop() ? waits + 1 : 0;
+        boolean sleeper = waits > LATE && anyDeadline();
+        if (optionCount == 0 && !sleeper) {
             for (int i = 0; i < count; i++) {
                 if (lanes[i].state == Lane.State.READY) {
                     options[optionCount++] = i * KINDS;
                 }
             }
         }
+        if (sleeper) {
+            optionCount = 0;
+        } else if (waits > IN_VAIN) {
+            fail(lanes[last].name + " spins for what does not come");
+            return;
+        }
         ready = optionCount;
         boolean mayWake = early < program.earlyTimeouts();
         for (int i = 0; i < count; i++) {
             if (lanes[i].state == Lane.State.ASLEEP) {
-                if (lanes[i].deadline != Long.MAX_VALUE && (ready == 0 || mayWake)) {
+                if (lanes[i].deadline != Long.MAX_VALUE && (ready == 0 || mayWake || lanes[i].deadline <= now)) {
                     options[optionCount++] = i * KINDS + TIMEOUT;
                 }
                 if (ready != 0 && spurious < program.spuriousWakes()) {
@@ -286,6 +303,29 @@ final class Run {
                 }
             }
         }
+    }
+
+    /** Returns whether all lanes that can go on are in loops in which they wait for others. */
+    private boolean allLoop() {
+        boolean any = false;
+        for (int i = 0; i < count; i++) {
+            if (lanes[i].state == Lane.State.READY) {
+                if (!lanes[i].loops) {
+                    return false;
+                }
+                any = true;
+            }
+        }
+        return any;
+    }
+
+    private boolean anyDeadline() {
+        for (int i = 0; i < count; i++) {
+            if (lanes[i].state == Lane.State.ASLEEP && lanes[i].deadline != Long.MAX_VALUE) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** Returns the lane that must go on as it has waited too long, for a number of steps; null for none. */

@@ -18,6 +18,7 @@ public final class Catalog implements Supplier<List<Program>> {
         locks();
         waits();
         loops();
+        meetings();
     }
 
     @Override
@@ -107,5 +108,19 @@ public final class Catalog implements Supplier<List<Program>> {
         all.add(Program.ofLoop("parks", "a virtual thread parks, and is unparked early and late", Loops.Parks::new));
         all.add(Program.ofLoop("closes", "the scheduler is closed while goroutines run", Loops.Closes::new));
         all.add(Program.ofLoop("deadlock", "a deadlock is reported when all sleep, and not before", Loops.Deadlock::new));
+    }
+
+    /** Goroutines that meet: each runs on until all of them run, so each needs a P at the same time. */
+    private void meetings() {
+        all.add(Program.ofLoop("meet-submits", "a thread starts two that meet", () -> new Meetings.Submits(2, 1)));
+        all.add(Program.ofLoop("meet-submits-3", "a thread starts three that meet", () -> new Meetings.Submits(3, 1)));
+        all.add(Program.ofLoop("meet-submitters", "three threads start three that meet", () -> new Meetings.Submits(3, 3)));
+        all.add(Program.ofLoop("meet-spawns", "a goroutine starts one that it meets", () -> new Meetings.Spawns(2)));
+        all.add(Program.ofLoop("meet-spawns-3", "a goroutine starts two that it meets", () -> new Meetings.Spawns(3)));
+        all.add(Program.ofLoop("meet-tree", "a goroutine starts one that starts one, and all meet", Meetings.Tree::new));
+        all.add(Program.ofLoop("meet-ready", "a goroutine readies two that it meets", Meetings.Ready::new));
+        all.add(Program.ofLoop("meet-sleeps", "a goroutine meets two that have slept", Meetings.Sleeps::new));
+        all.add(Program.ofLoop("meet-calls", "a goroutine in a call meets one that needs its P", Meetings.Calls::new));
+        all.add(Program.ofLoop("meet-resized", "goroutines meet on Ps that are added", Meetings.Resized::new));
     }
 }

@@ -14,17 +14,28 @@ final class Retakes implements Runnable {
     private static final int ROUNDS = 3;
 
     private final OfLoop of;
+    private final boolean untilTaken;
 
     Retakes(OfLoop of) {
+        this(of, false);
+    }
+
+    /** @param untilTaken whether to go on until a P was taken from a system call */
+    Retakes(OfLoop of, boolean untilTaken) {
         this.of = of;
+        this.untilTaken = untilTaken;
     }
 
     @Override
     public void run() {
-        for (int i = 0; i < ROUNDS; i++) {
+        boolean taken = false;
+        for (int i = 0; i < ROUNDS || untilTaken && !taken; i++) {
+            if (i >= ROUNDS) {
+                Thread.onSpinWait();
+            }
             for (Processor p : of.s.procs()) {
                 long pp = p.pp;
-                if (PStatus.get(pp) == PStatus.PRUNNING) {
+                if (PStatus.get(pp) == PStatus.PRUNNING && !untilTaken) {
                     boolean _ = Preempt.preemptone(pp);
                     boolean _ = Gate.take(of.s, P.M.getOpaque(pp), P.SCHEDTICK.getOpaque(pp));
                 }
@@ -32,6 +43,7 @@ final class Retakes implements Runnable {
                         && PStatus.cas(pp, PStatus.PSYSCALL, PStatus.PIDLE)) {
                     P.SYSCALLTICK.set(pp, P.SYSCALLTICK.getOpaque(pp) + 1);
                     Threads.handoffp(of.s, pp);
+                    taken = true;
                 }
             }
         }

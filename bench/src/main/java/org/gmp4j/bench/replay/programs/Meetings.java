@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.bench.replay.programs;
+
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import org.gmp4j.Chan;
+import org.gmp4j.Go;
+
+/**
+ * Programs in which goroutines meet: each runs on, without a call of the runtime, until all of them run. So none may be left in a queue
+ * while a P is idle, as no M would look there later.
+ */
+final class Meetings {
+    private Meetings() {
+    }
+
+    /** A case with as many Ps as goroutines that meet. */
+    private abstract static class Meeting extends OfLoop {
+        final int n;
+        private final AtomicInteger there = new AtomicInteger();
+
+        Meeting(int n) {
+            this.n = n;
+        }
+
+        /** Runs on until all are there. */
+        final void meet() {
+            there.incrementAndGet();
+            while (there.get() < n) {
+                Thread.onSpinWait();
+            }
+        }
+
+        @Override
+        protected void end() {
+            super.end();
+            check(there.get() == n, "of " + n + " goroutines " + there.get() + " have run");
+        }
+    }
+
+    /** Threads start goroutines that meet. */
+    static final class Submits extends Meeting {
+        private final int threads;
+
+        Submits(int n, int threads) {
+            super(n);
+            this.threads = threads;
+        }
+
+        @Override
+        protected void begin() {
+            start(n);
+            for (int t = 0; t < threads; t++) {
+                lane("go" + t, () -> {
+                    for (int i = 0; i < n / threads; i++) {
+                        s.go(this::meet);
+                    }
+                });
+            }
+        }
+    }
+
+    /** A goroutine starts others, and meets them. */
+    static final class Spawns extends Meeting {
+        Spawns(int n) {
+            super(n);
+        }
+
+        @Override
+        protected void begin() {
+            start(n);
+            s.go(() -> {
+                for (int i = 1; i < n; i++) {
+                    Go.go(this::meet);
+                }
+                meet();
+            });
+        }
+    }
+
+    /** Each goroutine starts the next. */
+    static final class Tree extends Meeting {
+        Tree() {
+            super(3);
+        }
+
+        @Override
+        protected void begin() {
+            start(n);
+            s.go(() -> {
+                Go.go(() -> {
+                    Go.go(this::meet);
+                    meet();
+                });
+                meet();
+            });
+        }
+    }
+
+    /** A goroutine readies others, and meets them. */
+    static final class Ready extends Meeting {
+        Ready() {
+            super(3);
+        }
+
+        @Override
+        protected void begin() {
+            start(n);
+            Chan<Integer> c = Chan.make(0);
+            for (int i = 1; i < n; i++) {
+                s.go(() -> {
+                    Integer _ = c.recv();
+                    meet();
+                });
+            }
+            s.go(() -> {
+                for (int i = 1; i < n; i++) {
+                    c.send(i);
+                }
+                meet();
+            });
+        }
+    }
+
+    /** Goroutines sleep, one for longer than the others, and meet. */
+    static final class Sleeps extends Meeting {
+        Sleeps() {
+            super(3);
+        }
+
+        @Override
+        protected void begin() {
+            start(n);
+            for (int i = 0; i < n; i++) {
+                long nanos = 10_000L + 1_000 * i;
+                s.go(() -> {
+                    Go.sleep(Duration.ofNanos(nanos));
+                    meet();
+                });
+            }
+        }
+    }
+
+    /** One P: a goroutine in a system call meets another, which runs on that P. */
+    static final class Calls extends Meeting {
+        Calls() {
+            super(2);
+        }
+
+        @Override
+        protected void begin() {
+            start(1);
+            s.go(() -> {
+                Go.go(this::meet);
+                try {
+                    Integer _ = Go.blocking(() -> {
+                        meet();
+                        return 1;
+                    });
+                } catch (Exception e) {
+                    failed(e);
+                }
+            });
+            lane("sysmon", new Retakes(this, true));
+        }
+    }
+
+    /** The number of Ps grows while goroutines wait for Ps. */
+    static final class Resized extends Meeting {
+        Resized() {
+            super(3);
+        }
+
+        @Override
+        protected void begin() {
+            start(1);
+            lane("go", () -> {
+                int _ = s.setProcs(3);
+            });
+            lane("more", () -> {
+                for (int i = 0; i < n; i++) {
+                    s.go(() -> {
+                        while (s.gomaxprocs() < n) {
+                            Go.gosched();
+                        }
+                        meet();
+                    });
+                }
+            });
+        }
+    }
+}
