@@ -21,8 +21,9 @@ import java.util.stream.Stream;
 /**
  * Removes one barrier or check at a time and sees that a named test fails: {@code java .ci/Mutants.java [PATTERN]}.
  * {@code java .ci/Mutants.java --check} runs no test: it sees whether each text still stands in its source once.
- * {@code java .ci/Mutants.java --replay [PATTERN]} asks {@code gmp replay} instead of the tests, and prints by which program and strategy it
- * has found the mutant, after how many schedules. Without a pattern it takes the mutants of the files that {@code gmp replay} runs.
+ * {@code java .ci/Mutants.java --replay [PATTERN]} asks {@code gmp replay} instead of the tests, and prints by which program
+ * and strategy it has found the mutant, after how many schedules. Without a pattern it takes the mutants of the files that
+ * {@code gmp replay} runs.
  *
  * <p>The list is {@code mutants.txt} beside this file; PATTERN is a regular expression that picks entries by name. The
  * sources are copied to a temporary directory and built there once; then each mutant compiles the one file that it changes
@@ -40,7 +41,8 @@ public final class Mutants {
     /** The files of which {@code --replay} takes the mutants. */
     private static final Pattern REPLAYED = Pattern.compile("runtime/src/main/java/org/gmp4j/((queue|lock|wait|sync)/.*"
             + "|struct/(GStatus|Schedt).java|timer/(Alarm|RuntimeTimer|TimerHeaps?).java|(Hchan|Selectgo|SelectLocks|LongChan).java"
-            + "|(proc|sched)/(life/|jdk/)?(FindRunnable|Wakep|Threads|Park|Mcall|JdkReady|Newproc|StopTheWorld|Syscall|Gate|Schedule).java)");
+            + "|(proc|sched)/(life/|jdk/)?(FindRunnable|Wakep|Threads|Park|Mcall|JdkReady|Newproc|StopTheWorld|Syscall|Gate"
+            + "|Schedule).java)");
     /** A row of {@code gmp replay} for a program that failed: its name, the strategy, the schedules, the time, the reason. */
     private static final Pattern FOUND = Pattern.compile("(?m)^(\\S+) +(\\S+) +(\\d+) +([0-9.]+) s +FAILED: (.*)$");
     private static final int REPLAY_SEEDS = Integer.getInteger("mutants.seeds", 1_000);
@@ -236,7 +238,8 @@ public final class Mutants {
             }
             Matcher row = FOUND.matcher(Files.readString(log));
             if (row.find()) {
-                by[0] = "%s %s, %s schedules, %s s: %s".formatted(row.group(1), row.group(2), row.group(3), row.group(4), row.group(5));
+                by[0] = "%s %s, %s schedules, %s s: %s".formatted(row.group(1), row.group(2), row.group(3), row.group(4),
+                        row.group(5));
             }
             return ended ? End.FAILED : End.HUNG;
         });

@@ -26,6 +26,7 @@ final class Run {
     private static final int IN_VAIN = 4 * STARVED;
     /** How long a pause of a spin takes, in ns. */
     static final long PAUSE = 500;
+    private static final int MOST_ACCESSES = 1_000_000;
     private static final long CLOCK_AT_FIRST = 1_000_000_000_000L;
 
     final Program program;
@@ -60,6 +61,7 @@ final class Run {
     /** The lane that goes on because it has waited too long; null for none. */
     private Lane favoured;
     private int favouredUntil;
+    private int accesses;
 
     Run(Program program, Strategy strategy, Trace trace) {
         this.program = program;
@@ -155,6 +157,13 @@ final class Run {
         l.writes = writes;
         l.loops &= !writes || site == Sites.PAUSE;
         pause(l);
+    }
+
+    /** Counts an access of code that is one step, or that sets up or checks: it must not go on for ever. */
+    void accessWithoutPoint() {
+        if (++accesses > MOST_ACCESSES) {
+            throw new AssertionError("code without points goes on after " + MOST_ACCESSES + " accesses");
+        }
     }
 
     private void pause(Lane l) {

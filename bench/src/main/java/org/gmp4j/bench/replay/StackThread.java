@@ -5,7 +5,10 @@ import java.util.concurrent.Executor;
 
 import jdk.internal.vm.Continuation;
 
-/** Stands for a virtual thread of the JDK: the identity of a goroutine's stack, its frames, and the words of the JDK's park. Never started. */
+/**
+ * Stands for a virtual thread of the JDK: the identity of a goroutine's stack, its frames, and the words of the JDK's park. It is never
+ * started.
+ */
 final class StackThread extends Thread {
     /** The states, with the JDK's numbers. */
     static final int NEW = 0;

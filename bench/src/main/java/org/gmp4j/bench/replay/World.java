@@ -62,7 +62,11 @@ public final class World {
 
     /** A point before an access to the word at an address. */
     static void word(long address, boolean writes, boolean plain) {
-        if (stops() && (!plain || run.program.plain())) {
+        if (!stops()) {
+            if (run != null) {
+                run.accessWithoutPoint();
+            }
+        } else if (!plain || run.program.plain()) {
             run.point(site, address, null, writes);
         }
     }

@@ -108,6 +108,8 @@ public final class Catalog implements Supplier<List<Program>> {
         all.add(Program.ofLoop("parks", "a virtual thread parks, and is unparked early and late", Loops.Parks::new));
         all.add(Program.ofLoop("closes", "the scheduler is closed while goroutines run", Loops.Closes::new));
         all.add(Program.ofLoop("deadlock", "a deadlock is reported when all sleep, and not before", Loops.Deadlock::new));
+        all.add(Program.ofLoop("deadlock-timer", "a deadlock behind a timer that was stopped is reported at once",
+                Loops.DeadlockBehindTimer::new).waking(0, 0));
     }
 
     /** Goroutines that meet: each runs on until all of them run, so each needs a P at the same time. */

@@ -467,6 +467,40 @@ final class Loops {
         }
     }
 
+    /** The deadlock of goroutines one of which has stopped a timer: it is reported before the timer would have been due. */
+    static final class DeadlockBehindTimer extends OfLoop {
+        private static final Duration LONG = Duration.ofHours(1);
+        private boolean reported;
+        private long due;
+
+        @Override
+        protected void begin() {
+            start(2, 0, true);
+            due = now() + LONG.toNanos();
+            Chan<Integer> c = Chan.make(0);
+            s.go(() -> {
+                Timer t = Time.afterFunc(LONG, done::incrementAndGet);
+                Go.go(() -> {
+                    boolean _ = t.stop();
+                    Integer _ = c.recv();
+                });
+                Integer _ = c.recv();
+            });
+        }
+
+        @Override
+        void fatal(String message) {
+            check(now() < due, "the deadlock was reported when a timer was due that was stopped");
+            reported = true;
+            exit();
+        }
+
+        @Override
+        protected void end() {
+            check(reported, "all goroutines are asleep, and no deadlock was reported");
+        }
+    }
+
     /** Two goroutines that wait for each other's threads to park and be unparked early. */
     static final class Parks extends OfLoop {
         private Thread waiter;
