@@ -12,4 +12,10 @@ public final class Threads {
         s.state = StackThread.STARTED;
         s.scheduler.execute(s.continuation);
     }
+
+    /** Submits a thread that may not be runnable, as the JDK does when it has held a thread up for a dump. */
+    public static void submit(Thread t) {
+        StackThread s = (StackThread) t;
+        s.scheduler.execute(s.continuation);
+    }
 }

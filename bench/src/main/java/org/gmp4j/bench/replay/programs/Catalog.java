@@ -78,6 +78,11 @@ public final class Catalog implements Supplier<List<Program>> {
         all.add(Program.of("selects-meet", g, "a select that sends and one that receives", Waits.SelectsMeet::new));
         all.add(Program.of("select-default", g, "a default sees all channels at one moment", Waits.SelectDefault::new));
         all.add(Program.of("limited", g, "a receive with a limit of time beside a try to send", Waits.Limited::new).waking(2, 0));
+        all.add(Program.of("mutex-limited", g, "a Mutex whose waiters starve, or give up", Limited.Mutexes::new).waking(3, 0));
+        all.add(Program.of("readers-limited", g, "readers and writers that give up", Limited.Readers::new).waking(3, 0));
+        all.add(Program.of("semaphore-limited", g, "a large request gives up", Limited.Units::new).waking(2, 0));
+        all.add(Program.of("group-limited", g, "a waiter of a group gives up", Limited.Groups::new).waking(2, 0));
+        all.add(Program.of("cond-limited", g, "a waiter of a condition gives up", Limited.Conditions::new).waking(2, 0));
         all.add(Program.of("mutex", g, "three threads in a Mutex", Waits.Mutexes::new));
         all.add(Program.of("readers", g, "readers and writers", Waits.Readers::new));
         all.add(Program.of("semaphore", g, "a large request and small ones", Waits.Units::new));
@@ -106,6 +111,7 @@ public final class Catalog implements Supplier<List<Program>> {
         all.add(Program.ofLoop("resizes", "the number of Ps changes while goroutines run", Loops.Resizes::new));
         all.add(Program.ofLoop("locked", "a goroutine is locked to its thread", Loops.Locked::new));
         all.add(Program.ofLoop("parks", "a virtual thread parks, and is unparked early and late", Loops.Parks::new));
+        all.add(Program.ofLoop("parks-late", "wake-ups of the JDK's that come late or twice", Loops.ParksLate::new));
         all.add(Program.ofLoop("closes", "the scheduler is closed while goroutines run", Loops.Closes::new));
         all.add(Program.ofLoop("deadlock", "a deadlock is reported when all sleep, and not before", Loops.Deadlock::new));
         all.add(Program.ofLoop("deadlock-timer", "a deadlock behind a timer that was stopped is reported at once",
@@ -123,6 +129,7 @@ public final class Catalog implements Supplier<List<Program>> {
         all.add(Program.ofLoop("meet-ready", "a goroutine readies two that it meets", Meetings.Ready::new));
         all.add(Program.ofLoop("meet-sleeps", "a goroutine meets two that have slept", Meetings.Sleeps::new));
         all.add(Program.ofLoop("meet-calls", "a goroutine in a call meets one that needs its P", Meetings.Calls::new));
+        all.add(Program.ofLoop("meet-taken", "an M is taken for a P with work while it looks for the last time", Meetings.Taken::new));
         all.add(Program.ofLoop("meet-resized", "goroutines meet on Ps that are added", Meetings.Resized::new));
     }
 }

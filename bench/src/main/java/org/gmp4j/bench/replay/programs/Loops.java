@@ -532,4 +532,38 @@ final class Loops {
             check(done.get() == 2, "an unpark is lost");
         }
     }
+
+    /** A virtual thread parks and then waits on a channel, while the JDK submits it late and twice. */
+    static final class ParksLate extends OfLoop {
+        @Override
+        protected void begin() {
+            start(2);
+            Chan<Integer> c = Chan.make(0);
+            Thread waiter = s.newThread(() -> {
+                java.util.concurrent.locks.LockSupport.park();
+                check(c.recv() == 1, "another element came");
+                done.incrementAndGet();
+                java.util.concurrent.locks.LockSupport.park();
+                done.incrementAndGet();
+            });
+            org.gmp4j.bench.replay.Threads.start(waiter);
+            lane("unpark", () -> {
+                java.util.concurrent.locks.LockSupport.unpark(waiter);
+                c.send(1);
+                java.util.concurrent.locks.LockSupport.unpark(waiter);
+            });
+            for (int i = 0; i < 2; i++) {
+                lane("dump" + i, () -> {
+                    org.gmp4j.bench.replay.Threads.submit(waiter);
+                    org.gmp4j.bench.replay.Threads.submit(waiter);
+                });
+            }
+        }
+
+        @Override
+        protected void end() {
+            super.end();
+            check(done.get() == 2, "an unpark is lost");
+        }
+    }
 }

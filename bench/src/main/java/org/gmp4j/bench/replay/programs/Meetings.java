@@ -166,6 +166,34 @@ final class Meetings {
         }
     }
 
+    /**
+     * Two Ps: a goroutine blocks, and its P, which has work, goes to an M that may be about to sleep; what a thread starts meanwhile is
+     * for the other P.
+     */
+    static final class Taken extends Meeting {
+        Taken() {
+            super(3);
+        }
+
+        @Override
+        protected void begin() {
+            start(2);
+            s.go(() -> {
+                Go.go(this::meet);
+                try {
+                    Integer _ = Go.blocking(() -> {
+                        meet();
+                        return 1;
+                    });
+                } catch (Exception e) {
+                    failed(e);
+                }
+            });
+            lane("go", () -> s.go(this::meet));
+            lane("sysmon", new Retakes(this, true));
+        }
+    }
+
     /** The number of Ps grows while goroutines wait for Ps. */
     static final class Resized extends Meeting {
         Resized() {
