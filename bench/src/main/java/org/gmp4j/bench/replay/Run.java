@@ -24,10 +24,14 @@ final class Run {
     private static final int LATE = 50;
     /** After so many such steps, while no lane sleeps for a time, they wait in vain. */
     private static final int IN_VAIN = 4 * STARVED;
+    /** How long a step takes, in ns; none in a small program, whose schedules differ by the order of accesses alone. */
+    private static final long STEP = 20;
+    /** A sleep lasts no longer than this, in ns, beyond its limit. */
+    private static final long LATEST = 5_000;
     /** How long a pause of a spin takes, in ns. */
     static final long PAUSE = 500;
     private static final int MOST_ACCESSES = 1_000_000;
-    private static final long CLOCK_AT_FIRST = 1_000_000_000_000L;
+    static final long CLOCK_AT_FIRST = 1_000_000_000_000L;
 
     final Program program;
     private Case its;
@@ -275,6 +279,14 @@ final class Run {
     private void collect() {
         optionCount = 0;
         int ready = 0;
+        for (int i = 0; i < count; i++) {
+            Lane l = lanes[i];
+            if (l.state == Lane.State.ASLEEP && l.deadline != Long.MAX_VALUE && now - l.deadline > LATEST) {
+                l.woke = World.TIMED_OUT;
+                l.state = Lane.State.READY;
+                l.since = steps;
+            }
+        }
         Lane starved = starved();
         if (starved != null) {
             options[optionCount++] = starved.index * KINDS;
@@ -339,10 +351,13 @@ final class Run {
 
     /** Returns the lane that must go on as it has waited too long, for a number of steps; null for none. */
     private Lane starved() {
-        if (favoured != null && (steps > favouredUntil || favoured.state != Lane.State.READY || favoured.spins)) {
+        if (favoured != null && (steps > favouredUntil || favoured.state == Lane.State.ENDED || favoured.spins)) {
             favoured = null;
         }
-        for (int i = 0; i < count && favoured == null; i++) {
+        if (favoured != null) {
+            return favoured.state == Lane.State.READY ? favoured : null; // It may sleep on a lock for a moment.
+        }
+        for (int i = 0; i < count && favoured == null; i++) { // The first that has waited too long.
             if (lanes[i].state == Lane.State.READY && steps - lanes[i].since > STARVED) {
                 favoured = lanes[i];
                 favouredUntil = steps + STARVED;
@@ -356,6 +371,7 @@ final class Run {
             schedule = Arrays.copyOf(schedule, steps * 2);
         }
         schedule[steps++] = option;
+        now += program.small() ? 0 : STEP;
         Lane l = lanes[lane(option)];
         l.since = steps;
         for (int i = 0; i < count; i++) {

@@ -109,6 +109,7 @@ public final class Catalog implements Supplier<List<Program>> {
         all.add(Program.ofLoop("mutexes", "three goroutines in a Mutex", Loops.Mutexes::new));
         all.add(Program.ofLoop("group", "a goroutine waits for three", Loops.Group::new));
         all.add(Program.ofLoop("resizes", "the number of Ps changes while goroutines run", Loops.Resizes::new));
+        all.add(Program.ofLoop("stops", "two threads stop the world, and check it", Loops.Stops::new));
         all.add(Program.ofLoop("locked", "a goroutine is locked to its thread", Loops.Locked::new));
         all.add(Program.ofLoop("parks", "a virtual thread parks, and is unparked early and late", Loops.Parks::new));
         all.add(Program.ofLoop("parks-late", "wake-ups of the JDK's that come late or twice", Loops.ParksLate::new));

@@ -2,10 +2,12 @@
 package org.gmp4j.bench.replay.programs;
 
 import java.time.Duration;
+import java.util.List;
 
 import org.gmp4j.Chan;
 import org.gmp4j.Go;
 import org.gmp4j.Select;
+import org.gmp4j.check.Invariants;
 import org.gmp4j.sched.Newproc;
 import org.gmp4j.sched.StopTheWorld;
 import org.gmp4j.sched.jdk.Stacks;
@@ -352,17 +354,23 @@ final class Loops {
         }
     }
 
-    /** The number of Ps changes while goroutines run. */
+    /** The number of Ps changes while goroutines run, wait in the rings of Ps that die, and sleep there. */
     static final class Resizes extends OfLoop {
+        private static final int N = 5;
+
         @Override
         protected void begin() {
             start(2);
-            for (int i = 0; i < 3; i++) {
-                Newproc.newproc(s, () -> {
-                    Go.gosched();
-                    done.incrementAndGet();
-                });
-            }
+            Newproc.newproc(s, () -> {
+                for (int i = 0; i < N; i++) {
+                    long nanos = 1_000L * i;
+                    Go.go(() -> {
+                        Go.sleep(Duration.ofNanos(nanos));
+                        done.incrementAndGet();
+                    });
+                }
+                Go.gosched();
+            });
             lane("procs", () -> {
                 int _ = StopTheWorld.setProcs(s, 1);
                 int _ = StopTheWorld.setProcs(s, 3);
@@ -372,7 +380,46 @@ final class Loops {
         @Override
         protected void end() {
             super.end();
-            check(done.get() == 3 && s.gomaxprocs() == 3, "a goroutine has not ended");
+            check(done.get() == N && s.gomaxprocs() == 3, "of " + N + " goroutines " + done.get() + " have ended");
+        }
+    }
+
+    /** The world is stopped again and again while goroutines run, call the kernel, and end. */
+    static final class Stops extends OfLoop {
+        private int stopped;
+        private boolean inside;
+
+        @Override
+        protected void begin() {
+            start(2);
+            for (int i = 0; i < 2; i++) {
+                Newproc.newproc(s, () -> {
+                    try {
+                        Integer _ = Go.blocking(done::incrementAndGet);
+                    } catch (Exception e) {
+                        failed(e);
+                    }
+                    Go.go(done::incrementAndGet);
+                    Go.gosched();
+                    done.incrementAndGet();
+                });
+            }
+            for (int i = 0; i < 2; i++) {
+                lane("stops" + i, () -> s.withWorldStopped(() -> {
+                    check(!inside, "two threads have stopped the world");
+                    inside = true;
+                    List<String> broken = Invariants.check(s);
+                    check(broken.isEmpty(), broken.isEmpty() ? "" : broken.getFirst());
+                    inside = false;
+                    stopped++;
+                }));
+            }
+        }
+
+        @Override
+        protected void end() {
+            super.end();
+            check(done.get() == 6 && stopped == 2, "done " + done.get() + ", stopped " + stopped);
         }
     }
 
@@ -478,7 +525,7 @@ final class Loops {
             start(2, 0, true);
             due = now() + LONG.toNanos();
             Chan<Integer> c = Chan.make(0);
-            s.go(() -> {
+            Newproc.newproc(s, () -> {
                 Timer t = Time.afterFunc(LONG, done::incrementAndGet);
                 Go.go(() -> {
                     boolean _ = t.stop();
@@ -508,7 +555,7 @@ final class Loops {
         @Override
         protected void begin() {
             start(2);
-            waiter = Stacks.newThread(s, () -> {
+            waiter = StackStacks.newThread(s, s, () -> {
                 java.util.concurrent.locks.LockSupport.park();
                 done.incrementAndGet();
                 java.util.concurrent.locks.LockSupport.park();
@@ -539,7 +586,7 @@ final class Loops {
         protected void begin() {
             start(2);
             Chan<Integer> c = Chan.make(0);
-            Thread waiter = s.newThread(() -> {
+            Thread waiter = Stacks.newThread(s, () -> {
                 java.util.concurrent.locks.LockSupport.park();
                 check(c.recv() == 1, "another element came");
                 done.incrementAndGet();
