@@ -405,7 +405,7 @@ final class Loops {
                 });
             }
             for (int i = 0; i < 2; i++) {
-                lane("stops" + i, () -> s.withWorldStopped(() -> {
+                lane("stops" + i, () -> StopTheWorld.withWorldStopped(s, () -> {
                     check(!inside, "two threads have stopped the world");
                     inside = true;
                     List<String> broken = Invariants.check(s);
@@ -555,7 +555,7 @@ final class Loops {
         @Override
         protected void begin() {
             start(2);
-            waiter = StackStacks.newThread(s, s, () -> {
+            waiter = Stacks.newThread(s, () -> {
                 java.util.concurrent.locks.LockSupport.park();
                 done.incrementAndGet();
                 java.util.concurrent.locks.LockSupport.park();

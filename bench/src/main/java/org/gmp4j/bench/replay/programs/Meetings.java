@@ -6,6 +6,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 import org.gmp4j.Chan;
 import org.gmp4j.Go;
+import org.gmp4j.sched.Newproc;
+import org.gmp4j.sched.StopTheWorld;
 
 /**
  * Programs in which goroutines meet: each runs on, without a call of the runtime, until all of them run. So none may be left in a queue
@@ -54,7 +56,7 @@ final class Meetings {
             for (int t = 0; t < threads; t++) {
                 lane("go" + t, () -> {
                     for (int i = 0; i < n / threads; i++) {
-                        s.go(this::meet);
+                        Newproc.newproc(s, this::meet);
                     }
                 });
             }
@@ -70,7 +72,7 @@ final class Meetings {
         @Override
         protected void begin() {
             start(n);
-            s.go(() -> {
+            Newproc.newproc(s, () -> {
                 for (int i = 1; i < n; i++) {
                     Go.go(this::meet);
                 }
@@ -88,7 +90,7 @@ final class Meetings {
         @Override
         protected void begin() {
             start(n);
-            s.go(() -> {
+            Newproc.newproc(s, () -> {
                 Go.go(() -> {
                     Go.go(this::meet);
                     meet();
@@ -109,12 +111,12 @@ final class Meetings {
             start(n);
             Chan<Integer> c = Chan.make(0);
             for (int i = 1; i < n; i++) {
-                s.go(() -> {
+                Newproc.newproc(s, () -> {
                     Integer _ = c.recv();
                     meet();
                 });
             }
-            s.go(() -> {
+            Newproc.newproc(s, () -> {
                 for (int i = 1; i < n; i++) {
                     c.send(i);
                 }
@@ -134,7 +136,7 @@ final class Meetings {
             start(n);
             for (int i = 0; i < n; i++) {
                 long nanos = 10_000L + 1_000 * i;
-                s.go(() -> {
+                Newproc.newproc(s, () -> {
                     Go.sleep(Duration.ofNanos(nanos));
                     meet();
                 });
@@ -151,7 +153,7 @@ final class Meetings {
         @Override
         protected void begin() {
             start(1);
-            s.go(() -> {
+            Newproc.newproc(s, () -> {
                 Go.go(this::meet);
                 try {
                     Integer _ = Go.blocking(() -> {
@@ -178,7 +180,7 @@ final class Meetings {
         @Override
         protected void begin() {
             start(2);
-            s.go(() -> {
+            Newproc.newproc(s, () -> {
                 Go.go(this::meet);
                 try {
                     Integer _ = Go.blocking(() -> {
@@ -189,7 +191,7 @@ final class Meetings {
                     failed(e);
                 }
             });
-            lane("go", () -> s.go(this::meet));
+            lane("go", () -> Newproc.newproc(s, this::meet));
             lane("sysmon", new Retakes(this, true));
         }
     }
@@ -204,11 +206,11 @@ final class Meetings {
         protected void begin() {
             start(1);
             lane("go", () -> {
-                int _ = s.setProcs(3);
+                int _ = StopTheWorld.setProcs(s, 3);
             });
             lane("more", () -> {
                 for (int i = 0; i < n; i++) {
-                    s.go(() -> {
+                    Newproc.newproc(s, () -> {
                         while (s.gomaxprocs() < n) {
                             Go.gosched();
                         }
