@@ -308,7 +308,8 @@ public final class Mutants {
         Path path = copy.resolve("classpath");
         Path log = copy.resolve("build.log");
         Process p = new ProcessBuilder(copy.resolve("mvnw").toString(), "-B", "-ntp", "-q", "-pl",
-                replays ? "native-bindings,runtime,bench" : "native-bindings,runtime", replays ? "compile" : "test-compile", "dependency:build-classpath", "-Dmdep.outputFile=" + path)
+                replays ? "native-bindings,runtime,bench" : "native-bindings,runtime", replays ? "compile" : "test-compile",
+                "dependency:build-classpath", "-Dmdep.outputFile=" + path)
                 .directory(copy.toFile()).redirectErrorStream(true).redirectOutput(log.toFile()).start();
         if (p.waitFor() != 0 || !Files.exists(path)) {
             throw new IllegalStateException("the build failed:\n" + Files.readString(log));
