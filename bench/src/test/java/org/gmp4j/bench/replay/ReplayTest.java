@@ -9,10 +9,8 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import javax.tools.ToolProvider;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -79,18 +77,6 @@ class ReplayTest {
         assertTrue(different > 10, different + " of 20 schedules differ");
     }
 
-    /** Compiles a source of the runtime with one text in place of another, and loads the programs with it. */
-    private List<Program> planted(String file, String text, String with) throws IOException {
-        String source = Files.readString(Path.of("../runtime/src/main/java/org/gmp4j/" + file));
-        assertTrue(source.contains(text), text);
-        Path mutant = Files.writeString(dir.resolve(file.substring(file.lastIndexOf('/') + 1)), source.replace(text, with));
-        Path out = Files.createDirectories(dir.resolve("classes"));
-        int code = ToolProvider.getSystemJavaCompiler().run(null, null, null, "-proc:none", "-nowarn", "-cp",
-                System.getProperty("java.class.path"), "-d", out.toString(), mutant.toString());
-        assertEquals(0, code);
-        return Rewriter.load(out);
-    }
-
     private static Run find(Program p) {
         for (int seed = 0; seed < 2_000; seed++) {
             Run run = Engine.run(p, new RandomWalk(seed));
@@ -103,7 +89,7 @@ class ReplayTest {
 
     @Test
     void aPlantedFaultOfTheRingIsFoundShrunkAndRepeated() throws IOException {
-        List<Program> all = planted("queue/Runq.java", "return next != 0 && RUNNEXT.compareAndSet(pp, next, 0L) ? next : 0;",
+        List<Program> all = Plant.in(dir, "queue/Runq.java", "return next != 0 && RUNNEXT.compareAndSet(pp, next, 0L) ? next : 0;",
                 "if (next != 0) { RUNNEXT.setVolatile(pp, 0L); } return next;");
         Program p = program(all, "runnext");
         Run failed = find(p);
@@ -119,7 +105,7 @@ class ReplayTest {
 
     @Test
     void aPlantedFaultOfTheLoopIsFoundAndRepeated() throws IOException {
-        List<Program> all = planted("sched/Wakep.java", "        wakepSlow(s, 0);\n    }", "    }");
+        List<Program> all = Plant.in(dir, "proc/Wakep.java", "        wakepSlow(s, 0);\n    }", "    }");
         Program p = program(all, "submits");
         Run failed = find(p);
         assertTrue(failed.failure.why().contains("runnable goroutines"), failed.failure.why());

@@ -115,6 +115,7 @@ public final class Catalog implements Supplier<List<Program>> {
         all.add(Program.ofLoop("parks-late", "wake-ups of the JDK's that come late or twice", Loops.ParksLate::new));
         all.add(Program.ofLoop("closes", "the scheduler is closed while goroutines run", Loops.Closes::new));
         all.add(Program.ofLoop("deadlock", "a deadlock is reported when all sleep, and not before", Loops.Deadlock::new));
+        all.add(Program.ofLoop("no-deadlock", "a thread unparks a goroutine as the last M falls asleep", Loops.NoDeadlock::new));
         all.add(Program.ofLoop("deadlock-timer", "a deadlock behind a timer that was stopped is reported at once",
                 Loops.DeadlockBehindTimer::new).waking(0, 0));
     }
@@ -131,6 +132,7 @@ public final class Catalog implements Supplier<List<Program>> {
         all.add(Program.ofLoop("meet-sleeps", "a goroutine meets two that have slept", Meetings.Sleeps::new));
         all.add(Program.ofLoop("meet-calls", "a goroutine in a call meets one that needs its P", Meetings.Calls::new));
         all.add(Program.ofLoop("meet-taken", "an M is taken for a P with work while it looks for the last time", Meetings.Taken::new));
+        all.add(Program.ofLoop("meet-handoff", "a P is handed off while a spinner finds work and more is started", Meetings.Handoff::new));
         all.add(Program.ofLoop("meet-resized", "goroutines meet on Ps that are added", Meetings.Resized::new));
     }
 }

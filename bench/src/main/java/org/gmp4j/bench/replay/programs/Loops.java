@@ -548,6 +548,32 @@ final class Loops {
         }
     }
 
+    /** A thread unparks the only goroutine that can go on, as the last M falls asleep: that is no deadlock. */
+    static final class NoDeadlock extends OfLoop {
+        @Override
+        protected void begin() {
+            start(2, 0, true);
+            Chan<Integer> c = Chan.make(0);
+            s.go(() -> {
+                Integer _ = c.recv();
+                done.incrementAndGet();
+            });
+            Thread waiter = s.newThread(() -> {
+                java.util.concurrent.locks.LockSupport.park();
+                c.send(1);
+                done.incrementAndGet();
+            });
+            org.gmp4j.bench.replay.Threads.start(waiter);
+            lane("unpark", () -> java.util.concurrent.locks.LockSupport.unpark(waiter));
+        }
+
+        @Override
+        protected void end() {
+            super.end();
+            check(done.get() == 2, "a goroutine has not ended");
+        }
+    }
+
     /** Two goroutines that wait for each other's threads to park and be unparked early. */
     static final class Parks extends OfLoop {
         private Thread waiter;

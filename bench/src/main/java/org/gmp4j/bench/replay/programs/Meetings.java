@@ -196,6 +196,32 @@ final class Meetings {
         }
     }
 
+    /** Three Ps: a goroutine blocks, and its P is handed off while a spinner finds what one thread has started, and another starts more. */
+    static final class Handoff extends Meeting {
+        Handoff() {
+            super(4);
+        }
+
+        @Override
+        protected void begin() {
+            start(3);
+            s.go(() -> {
+                Go.go(this::meet);
+                try {
+                    Integer _ = Go.blocking(() -> {
+                        meet();
+                        return 1;
+                    });
+                } catch (Exception e) {
+                    failed(e);
+                }
+            });
+            lane("go0", () -> s.go(this::meet));
+            lane("go1", () -> s.go(this::meet));
+            lane("sysmon", new Retakes(this, true));
+        }
+    }
+
     /** The number of Ps grows while goroutines wait for Ps. */
     static final class Resized extends Meeting {
         Resized() {

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.bench.replay;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Faults that the scheduler once had, put back: each is found, shortened, and repeated by its schedule. */
+class PastFaultsTest {
+    private static final int SEEDS = 4_000;
+
+    @TempDir
+    Path dir;
+
+    /**
+     * The faults: an M that did not spin slept without a last look at the queues; the M in the poller slept for a timer that was stopped
+     * before it could be seen to sleep for it; a goroutine that the JDK had woken was for a moment neither counted as waiting nor queued,
+     * and a deadlock was reported.
+     */
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', value = {
+        "proc/FindRunnable.java | long gp = checkAgain(m); | long gp = wasSpinning ? checkAgain(m) : 0; | meet-ready"
+                + " | spins for what does not come",
+        "proc/FindRunnable.java | delay = 0; | M.NSLEEPPOLL.addOpaque(m.mp, 0); | deadlock-timer"
+                + " | the deadlock was reported when a timer was due that was stopped",
+        "proc/JdkReady.java | SchedLock.lock(s.sched); | countReady(s); SchedLock.lock(s.sched); long _ = s.config.deadlockDetection()"
+                + " ? Schedt.addNjdkwait(s.sched, 1) : 0; | no-deadlock | fatal error: all goroutines are asleep - deadlock!"
+    })
+    void aFaultOfThePastIsFound(String file, String text, String with, String name, String why) throws IOException {
+        List<Program> all = Plant.in(dir, file, text, with);
+        Program p = all.stream().filter(one -> one.name().equals(name)).findFirst().orElseThrow();
+        Run failed = null;
+        int length = Engine.length(p);
+        for (int seed = 0; seed < SEEDS && failed == null; seed++) {
+            Run run = Engine.run(p, Search.strategy(Search.MIXED, seed, length));
+            failed = run.failure == null ? null : run;
+        }
+        assertTrue(failed != null && failed.failure.why().endsWith(why), failed == null ? "not found" : failed.failure.text());
+        Run again = Engine.repeat(p, Schedule.parse(new Schedule(failed.schedule()).toString()), new Trace());
+        assertEquals(failed.failure.text(), again.failure.text());
+    }
+}
