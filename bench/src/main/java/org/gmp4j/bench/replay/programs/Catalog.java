@@ -17,6 +17,7 @@ public final class Catalog implements Supplier<List<Program>> {
         words();
         locks();
         waits();
+        cancels();
         loops();
         meetings();
     }
@@ -134,5 +135,17 @@ public final class Catalog implements Supplier<List<Program>> {
         all.add(Program.ofLoop("meet-taken", "an M is taken for a P with work while it looks for the last time", Meetings.Taken::new));
         all.add(Program.ofLoop("meet-handoff", "a P is handed off while a spinner finds work and more is started", Meetings.Handoff::new));
         all.add(Program.ofLoop("meet-resized", "goroutines meet on Ps that are added", Meetings.Resized::new));
+    }
+
+    private void cancels() {
+        String g = "wait";
+        all.add(Program.of("cancel-alone", g, "nothing but a context ends a wait", Cancelled.Alone::new));
+        all.add(Program.of("cancel-taken", g, "a unit is released as its waiter's context is cancelled", Cancelled.Taken::new));
+        all.add(Program.of("cancel-large", g, "a large request is given up in front of a small one", Cancelled.Large::new));
+        all.add(Program.of("too-large", g, "a request for more than there is holds nobody up", Cancelled.TooLarge::new));
+        all.add(Program.of("together", g, "waiters for whom there is room are let in together", Cancelled.Together::new));
+        all.add(Program.of("cancel-readers", g, "readers and writers that give up", Cancelled.Readers::new));
+        all.add(Program.of("cancel-cond", g, "a waiter of a condition gives up", Cancelled.Conditions::new));
+        all.add(Program.of("cancel-select", g, "a context ends a select and a send", Cancelled.Selects::new));
     }
 }
