@@ -26,11 +26,11 @@ class PastFaultsTest {
      */
     @ParameterizedTest
     @CsvSource(delimiter = '|', value = {
-        "proc/FindRunnable.java | long gp = checkAgain(m); | long gp = wasSpinning ? checkAgain(m) : 0; | meet-ready"
+        "sched/FindRunnable.java | long gp = checkAgain(m); | long gp = wasSpinning ? checkAgain(m) : 0; | meet-ready"
                 + " | spins for what does not come",
-        "proc/FindRunnable.java | delay = 0; | M.NSLEEPPOLL.addOpaque(m.mp, 0); | deadlock-timer"
+        "sched/FindRunnable.java | delay = 0; | M.NSLEEPPOLL.addOpaque(m.mp, 0); | deadlock-timer"
                 + " | the deadlock was reported when a timer was due that was stopped",
-        "proc/JdkReady.java | SchedLock.lock(s.sched); | countReady(s); SchedLock.lock(s.sched); long _ = s.config.deadlockDetection()"
+        "sched/jdk/JdkReady.java | SchedLock.lock(s.sched); | countReady(s); SchedLock.lock(s.sched); long _ = s.config.deadlockDetection()"
                 + " ? Schedt.addNjdkwait(s.sched, 1) : 0; | no-deadlock | fatal error: all goroutines are asleep - deadlock!"
     })
     void aFaultOfThePastIsFound(String file, String text, String with, String name, String why) throws IOException {

@@ -554,11 +554,11 @@ final class Loops {
         protected void begin() {
             start(2, 0, true);
             Chan<Integer> c = Chan.make(0);
-            s.go(() -> {
+            Newproc.newproc(s, () -> {
                 Integer _ = c.recv();
                 done.incrementAndGet();
             });
-            Thread waiter = s.newThread(() -> {
+            Thread waiter = Stacks.newThread(s, () -> {
                 java.util.concurrent.locks.LockSupport.park();
                 c.send(1);
                 done.incrementAndGet();

@@ -205,7 +205,7 @@ final class Meetings {
         @Override
         protected void begin() {
             start(3);
-            s.go(() -> {
+            Newproc.newproc(s, () -> {
                 Go.go(this::meet);
                 try {
                     Integer _ = Go.blocking(() -> {
@@ -216,8 +216,8 @@ final class Meetings {
                     failed(e);
                 }
             });
-            lane("go0", () -> s.go(this::meet));
-            lane("go1", () -> s.go(this::meet));
+            lane("go0", () -> Newproc.newproc(s, this::meet));
+            lane("go1", () -> Newproc.newproc(s, this::meet));
             lane("sysmon", new Retakes(this, true));
         }
     }
