@@ -34,7 +34,7 @@ public final class Memory {
 
     static void reset() {
         for (Kept k : KEPT) {
-            for (int i = 0; i < k.content.length; i++) {
+            for (int i = 0; k.content != null && i < k.content.length; i++) {
                 Mem.LONG.set(k.address + (long) i * Long.BYTES, k.content[i]);
             }
         }

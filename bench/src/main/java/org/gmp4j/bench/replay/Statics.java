@@ -13,8 +13,23 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /** The static fields of rewritten classes: each run begins with what the class initialisers left in them. */
 public final class Statics {
-    private static final List<Runnable> RESTORE = new ArrayList<>();
+    private static final List<Kept> FIELDS = new ArrayList<>();
+    private static final List<Runnable> OBJECTS = new ArrayList<>();
     private static int depth;
+
+    /** A static field that is not final. */
+    private static final class Kept {
+        final VarHandle field;
+        Object value;
+        /** The value at the beginning of the initialiser that runs. */
+        Object before;
+
+        Kept(VarHandle field) {
+            this.field = field;
+            value = field.get();
+            before = value;
+        }
+    }
 
     private Statics() {
     }
@@ -24,7 +39,11 @@ public final class Statics {
     }
 
     static void restore() {
-        for (Runnable r : RESTORE) {
+        depth = 0; // An initialiser may have failed.
+        for (Kept k : FIELDS) {
+            k.field.set(k.value);
+        }
+        for (Runnable r : OBJECTS) {
             r.run();
         }
     }
@@ -32,40 +51,51 @@ public final class Statics {
     /** Called at the beginning of a class initialiser. */
     public static void begin() {
         World.enter();
-        depth++;
+        if (depth++ == 0) {
+            for (Kept k : FIELDS) {
+                k.before = k.field.get();
+            }
+        }
     }
 
     /** Called at the end of a class initialiser. */
     public static void end(Class<?> c) {
-        depth--;
         World.exit();
-        if (depth == 0) {
-            Memory.keep();
-        }
         for (Field f : c.getDeclaredFields()) {
             if (Modifier.isStatic(f.getModifiers()) && !f.isSynthetic()) {
                 keep(c, f);
             }
+        }
+        if (--depth == 0) {
+            for (Kept k : FIELDS) { // An initialiser may have set a field of another class.
+                Object now = k.field.get();
+                if (now == null ? k.before != null : !now.equals(k.before)) {
+                    k.value = now;
+                }
+            }
+            Memory.keep();
         }
     }
 
     private static void keep(Class<?> c, Field f) {
         try {
             VarHandle field = MethodHandles.privateLookupIn(c, MethodHandles.lookup()).unreflectVarHandle(f);
-            Object value = field.get();
             if (!Modifier.isFinal(f.getModifiers())) {
-                RESTORE.add(() -> field.set(value));
-            } else if (value instanceof AtomicInteger a) {
+                FIELDS.add(new Kept(field));
+                return;
+            }
+            Object value = field.get();
+            if (value instanceof AtomicInteger a) {
                 int v = a.get();
-                RESTORE.add(() -> a.set(v));
+                OBJECTS.add(() -> a.set(v));
             } else if (value instanceof AtomicLong a) {
                 long v = a.get();
-                RESTORE.add(() -> a.set(v));
+                OBJECTS.add(() -> a.set(v));
             } else if (value instanceof AtomicBoolean a) {
                 boolean v = a.get();
-                RESTORE.add(() -> a.set(v));
+                OBJECTS.add(() -> a.set(v));
             } else if (value instanceof Permits p) {
-                RESTORE.add(p::reset);
+                OBJECTS.add(p::reset);
             }
         } catch (IllegalAccessException e) {
             throw new IllegalStateException(e);
