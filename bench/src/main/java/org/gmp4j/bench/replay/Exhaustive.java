@@ -2,6 +2,7 @@
 package org.gmp4j.bench.replay;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
@@ -73,7 +74,7 @@ final class Exhaustive extends Strategy {
 
     private Node node(Run run) {
         Node node = new Node();
-        node.options = java.util.Arrays.copyOf(run.options, run.optionCount);
+        node.options = Arrays.copyOf(run.options, run.optionCount);
         node.words = new long[run.optionCount];
         node.writes = new boolean[run.optionCount];
         for (int i = 0; i < run.optionCount; i++) {

@@ -136,7 +136,7 @@ final class Names {
         call(FFI + "Futex", "wake", WORLD, "wake");
         call(FFI + "Memory", "map", MEMORY, "map");
         call(FFI + "Memory", "unmap", MEMORY, "drop");
-        call(FFI + "Membarrier", "run", WORLD, "pauseNot");
+        call(FFI + "Membarrier", "run", WORLD, "fence");
         call(FFI + "Membarrier", "isAvailable", WORLD, "yes");
         call(FFI + "OsThread", "gettid", WORLD, "tid");
         call(FFI + "StackSpace", "trim", WORLD, "none");

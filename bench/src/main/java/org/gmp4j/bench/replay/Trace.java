@@ -3,6 +3,7 @@ package org.gmp4j.bench.replay;
 
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 
@@ -35,7 +36,7 @@ final class Trace {
 
     private final List<Step> steps = new ArrayList<>();
     private final Map<Long, Integer> words = new HashMap<>();
-    private final Map<Object, Integer> objects = new java.util.IdentityHashMap<>();
+    private final Map<Object, Integer> objects = new IdentityHashMap<>();
 
     List<Step> steps() {
         return steps;

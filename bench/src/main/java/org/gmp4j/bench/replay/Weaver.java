@@ -3,6 +3,7 @@ package org.gmp4j.bench.replay;
 
 import java.lang.classfile.ClassBuilder;
 import java.lang.classfile.ClassElement;
+import java.lang.classfile.ClassFile;
 import java.lang.classfile.ClassModel;
 import java.lang.classfile.ClassTransform;
 import java.lang.classfile.CodeBuilder;
@@ -95,7 +96,7 @@ final class Weaver implements ClassTransform {
         boolean hasStatics = model.fields().stream()
                 .anyMatch(f -> f.flags().has(AccessFlag.STATIC) && !f.flags().has(AccessFlag.FINAL));
         if (!hasInitialiser && hasStatics) {
-            out.withMethodBody("<clinit>", NOTHING, java.lang.classfile.ClassFile.ACC_STATIC,
+            out.withMethodBody("<clinit>", NOTHING, ClassFile.ACC_STATIC,
                     b -> b.invokestatic(STATICS, "begin", NOTHING).loadConstant(self).invokestatic(STATICS, "end", OF_CLASS).return_());
         }
         for (Helper h : helpers) {
@@ -120,8 +121,8 @@ final class Weaver implements ClassTransform {
     }
 
     private int flags(boolean isStatic) {
-        return java.lang.classfile.ClassFile.ACC_PRIVATE | java.lang.classfile.ClassFile.ACC_SYNTHETIC
-                | (isStatic ? java.lang.classfile.ClassFile.ACC_STATIC : 0);
+        return ClassFile.ACC_PRIVATE | ClassFile.ACC_SYNTHETIC
+                | (isStatic ? ClassFile.ACC_STATIC : 0);
     }
 
     private static void load(CodeBuilder b, MethodTypeDesc type, int slot) {
@@ -157,7 +158,7 @@ final class Weaver implements ClassTransform {
     private void replace(ClassBuilder out, MethodModel m, Names.Body body) {
         boolean isStatic = m.flags().has(AccessFlag.STATIC);
         MethodTypeDesc t = m.methodTypeSymbol();
-        out.withMethodBody(m.methodName().stringValue(), t, m.flags().flagsMask() & ~java.lang.classfile.ClassFile.ACC_SYNCHRONIZED, b -> {
+        out.withMethodBody(m.methodName().stringValue(), t, m.flags().flagsMask() & ~ClassFile.ACC_SYNCHRONIZED, b -> {
             if (body.nothing()) {
                 TypeKind kind = TypeKind.from(t.returnType());
                 switch (kind) {
@@ -223,7 +224,7 @@ final class Weaver implements ClassTransform {
         boolean isStatic = m.flags().has(AccessFlag.STATIC);
         String inner = HELPER + m.methodName().stringValue();
         MethodTypeDesc t = m.methodTypeSymbol();
-        int mask = m.flags().flagsMask() & ~java.lang.classfile.ClassFile.ACC_SYNCHRONIZED;
+        int mask = m.flags().flagsMask() & ~ClassFile.ACC_SYNCHRONIZED;
         out.withMethod(inner, t, flags(isStatic), mb -> mb.transformCode(m.code().orElseThrow(), code(m)));
         out.withMethodBody(m.methodName().stringValue(), t, mask, b -> {
             monitor(b, isStatic, "enter");

@@ -319,7 +319,7 @@ public final class World {
     // What the machine answers
 
     /** A call of the kernel that only makes other CPUs run a fence. */
-    public static void pauseNot() {
+    public static void fence() {
         // Memory is sequentially consistent.
     }
 

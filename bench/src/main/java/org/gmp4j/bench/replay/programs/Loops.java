@@ -3,10 +3,12 @@ package org.gmp4j.bench.replay.programs;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.locks.LockSupport;
 
 import org.gmp4j.Chan;
 import org.gmp4j.Go;
 import org.gmp4j.Select;
+import org.gmp4j.bench.replay.Threads;
 import org.gmp4j.check.Invariants;
 import org.gmp4j.sched.Newproc;
 import org.gmp4j.sched.StopTheWorld;
@@ -365,6 +367,7 @@ final class Loops {
                 for (int i = 0; i < N; i++) {
                     long nanos = 1_000L * i;
                     Go.go(() -> {
+                        Go.go(done::incrementAndGet);
                         Go.sleep(Duration.ofNanos(nanos));
                         done.incrementAndGet();
                     });
@@ -372,6 +375,9 @@ final class Loops {
                 Go.gosched();
             });
             lane("procs", () -> {
+                while (done.get() == 0) {
+                    Thread.onSpinWait();
+                }
                 int _ = StopTheWorld.setProcs(s, 1);
                 int _ = StopTheWorld.setProcs(s, 3);
             });
@@ -380,7 +386,7 @@ final class Loops {
         @Override
         protected void end() {
             super.end();
-            check(done.get() == N && s.gomaxprocs() == 3, "of " + N + " goroutines " + done.get() + " have ended");
+            check(done.get() == 2 * N && s.gomaxprocs() == 3, "of " + 2 * N + " goroutines " + done.get() + " have ended");
         }
     }
 
@@ -559,12 +565,12 @@ final class Loops {
                 done.incrementAndGet();
             });
             Thread waiter = Stacks.newThread(s, () -> {
-                java.util.concurrent.locks.LockSupport.park();
+                LockSupport.park();
                 c.send(1);
                 done.incrementAndGet();
             });
-            org.gmp4j.bench.replay.Threads.start(waiter);
-            lane("unpark", () -> java.util.concurrent.locks.LockSupport.unpark(waiter));
+            Threads.start(waiter);
+            lane("unpark", () -> LockSupport.unpark(waiter));
         }
 
         @Override
@@ -582,20 +588,20 @@ final class Loops {
         protected void begin() {
             start(2);
             waiter = Stacks.newThread(s, () -> {
-                java.util.concurrent.locks.LockSupport.park();
+                LockSupport.park();
                 done.incrementAndGet();
-                java.util.concurrent.locks.LockSupport.park();
+                LockSupport.park();
                 done.incrementAndGet();
             });
             lane("start", () -> {
-                org.gmp4j.bench.replay.Threads.start(waiter);
-                java.util.concurrent.locks.LockSupport.unpark(waiter);
+                Threads.start(waiter);
+                LockSupport.unpark(waiter);
             });
             lane("unpark", () -> {
                 while (done.get() == 0) {
                     Thread.onSpinWait();
                 }
-                java.util.concurrent.locks.LockSupport.unpark(waiter);
+                LockSupport.unpark(waiter);
             });
         }
 
@@ -613,22 +619,22 @@ final class Loops {
             start(2);
             Chan<Integer> c = Chan.make(0);
             Thread waiter = Stacks.newThread(s, () -> {
-                java.util.concurrent.locks.LockSupport.park();
+                LockSupport.park();
                 check(c.recv() == 1, "another element came");
                 done.incrementAndGet();
-                java.util.concurrent.locks.LockSupport.park();
+                LockSupport.park();
                 done.incrementAndGet();
             });
-            org.gmp4j.bench.replay.Threads.start(waiter);
+            Threads.start(waiter);
             lane("unpark", () -> {
-                java.util.concurrent.locks.LockSupport.unpark(waiter);
+                LockSupport.unpark(waiter);
                 c.send(1);
-                java.util.concurrent.locks.LockSupport.unpark(waiter);
+                LockSupport.unpark(waiter);
             });
             for (int i = 0; i < 2; i++) {
                 lane("dump" + i, () -> {
-                    org.gmp4j.bench.replay.Threads.submit(waiter);
-                    org.gmp4j.bench.replay.Threads.submit(waiter);
+                    Threads.submit(waiter);
+                    Threads.submit(waiter);
                 });
             }
         }
