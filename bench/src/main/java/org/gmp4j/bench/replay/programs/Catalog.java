@@ -110,15 +110,16 @@ public final class Catalog implements Supplier<List<Program>> {
         all.add(Program.ofLoop("mutexes", "three goroutines in a Mutex", Loops.Mutexes::new));
         all.add(Program.ofLoop("group", "a goroutine waits for three", Loops.Group::new));
         all.add(Program.ofLoop("resizes", "the number of Ps changes while goroutines run", Loops.Resizes::new));
+        all.add(Program.ofLoop("resizes-inside", "a goroutine changes the number of Ps", Loops.ResizesInside::new));
         all.add(Program.ofLoop("stops", "two threads stop the world, and check it", Loops.Stops::new));
         all.add(Program.ofLoop("locked", "a goroutine is locked to its thread", Loops.Locked::new));
-        all.add(Program.ofLoop("parks", "a virtual thread parks, and is unparked early and late", Loops.Parks::new));
-        all.add(Program.ofLoop("parks-late", "wake-ups of the JDK's that come late or twice", Loops.ParksLate::new));
-        all.add(Program.ofLoop("closes", "the scheduler is closed while goroutines run", Loops.Closes::new));
-        all.add(Program.ofLoop("deadlock", "a deadlock is reported when all sleep, and not before", Loops.Deadlock::new));
-        all.add(Program.ofLoop("no-deadlock", "a thread unparks a goroutine as the last M falls asleep", Loops.NoDeadlock::new));
+        all.add(Program.ofLoop("parks", "a virtual thread parks, and is unparked early and late", Ends.Parks::new));
+        all.add(Program.ofLoop("parks-late", "wake-ups of the JDK's that come late or twice", Ends.ParksLate::new));
+        all.add(Program.ofLoop("closes", "the scheduler is closed while goroutines run", Ends.Closes::new));
+        all.add(Program.ofLoop("deadlock", "a deadlock is reported when all sleep, and not before", Ends.Deadlock::new));
+        all.add(Program.ofLoop("no-deadlock", "a thread unparks a goroutine as the last M falls asleep", Ends.NoDeadlock::new));
         all.add(Program.ofLoop("deadlock-timer", "a deadlock behind a timer that was stopped is reported at once",
-                Loops.DeadlockBehindTimer::new).waking(0, 0));
+                Ends.DeadlockBehindTimer::new).waking(0, 0));
     }
 
     /** Goroutines that meet: each runs on until all of them run, so each needs a P at the same time. */
