@@ -7,6 +7,9 @@ import java.util.concurrent.locks.LockSupport;
 import org.gmp4j.Chan;
 import org.gmp4j.Go;
 import org.gmp4j.bench.replay.Threads;
+import org.gmp4j.sched.Newproc;
+import org.gmp4j.sched.jdk.Stacks;
+import org.gmp4j.sched.life.Closing;
 import org.gmp4j.time.Time;
 import org.gmp4j.time.Timer;
 
@@ -22,7 +25,7 @@ final class Ends {
         @Override
         protected void begin() {
             start(2);
-            waiter = s.newThread(() -> {
+            waiter = Stacks.newThread(s, () -> {
                 LockSupport.park();
                 done.incrementAndGet();
                 LockSupport.park();
@@ -53,7 +56,7 @@ final class Ends {
         protected void begin() {
             start(2);
             Chan<Integer> c = Chan.make(0);
-            Thread waiter = s.newThread(() -> {
+            Thread waiter = Stacks.newThread(s, () -> {
                 LockSupport.park();
                 check(c.recv() == 1, "another element came");
                 done.incrementAndGet();
@@ -87,11 +90,11 @@ final class Ends {
         protected void begin() {
             start(2, 0, true);
             Chan<Integer> c = Chan.make(0);
-            s.go(() -> {
+            Newproc.newproc(s, () -> {
                 Integer _ = c.recv();
                 done.incrementAndGet();
             });
-            Thread waiter = s.newThread(() -> {
+            Thread waiter = Stacks.newThread(s, () -> {
                 LockSupport.park();
                 c.send(1);
                 done.incrementAndGet();
@@ -115,7 +118,7 @@ final class Ends {
         protected void begin() {
             start(2, 0, true);
             Chan<Integer> c = Chan.make(0);
-            s.go(() -> {
+            Newproc.newproc(s, () -> {
                 Go.go(() -> {
                     done.incrementAndGet();
                     Integer _ = c.recv();
@@ -150,7 +153,7 @@ final class Ends {
             start(2, 0, true);
             due = now() + LONG.toNanos();
             Chan<Integer> c = Chan.make(0);
-            s.go(() -> {
+            Newproc.newproc(s, () -> {
                 Timer t = Time.afterFunc(LONG, done::incrementAndGet);
                 Go.go(() -> {
                     boolean _ = t.stop();
@@ -180,14 +183,14 @@ final class Ends {
         @Override
         protected void begin() {
             start(2);
-            s.go(() -> {
+            Newproc.newproc(s, () -> {
                 Go.go(done::incrementAndGet);
                 Go.gosched();
                 done.incrementAndGet();
             });
             lane("close", () -> {
                 try {
-                    closed = s.close(-1);
+                    closed = Closing.close(s, -1);
                 } catch (InterruptedException e) {
                     failed(e);
                 }
