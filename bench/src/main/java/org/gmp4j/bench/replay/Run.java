@@ -349,17 +349,18 @@ final class Run {
         return false;
     }
 
-    /** Returns the lane that must go on as it has waited too long, for a number of steps; null for none. */
+    /** Returns the lane that must go on as it has waited too long, longer than the others, for a number of steps; null for none. */
     private Lane starved() {
-        if (favoured != null && (steps > favouredUntil || favoured.state == Lane.State.ENDED || favoured.spins)) {
+        if (favoured != null && (steps > favouredUntil || favoured.state == Lane.State.ENDED)) {
             favoured = null;
         }
-        if (favoured != null) {
-            return favoured.state == Lane.State.READY ? favoured : null; // It may sleep on a lock for a moment.
+        if (favoured != null) { // It may sleep on a lock for a moment, or pause until another has taken a step.
+            return favoured.state == Lane.State.READY && !favoured.spins ? favoured : null;
         }
-        for (int i = 0; i < count && favoured == null; i++) { // The first that has waited too long.
-            if (lanes[i].state == Lane.State.READY && steps - lanes[i].since > STARVED) {
-                favoured = lanes[i];
+        for (int i = 0; i < count; i++) {
+            Lane l = lanes[i];
+            if (l.state == Lane.State.READY && steps - l.since > STARVED && (favoured == null || l.since < favoured.since)) {
+                favoured = l;
                 favouredUntil = steps + STARVED;
             }
         }
