@@ -118,8 +118,7 @@ class TimeTest {
             pass(period.multipliedBy(4));
             Instant first = t.c().tryRecv();
             assertNotNull(first);
-            assertNull(t.c().tryRecv(), "one tick for all that were missed");
-            Instant second = t.c().recv();
+            Instant second = t.c().recv(); // On a busy machine it may be there already, but not as one of those that were missed.
             long periods = Math.round(Duration.between(first, second).toNanos() / (double) period.toNanos());
             assertTrue(periods >= 4, "the second tick comes " + periods + " periods after the first, which was due at once");
             t.stop();
