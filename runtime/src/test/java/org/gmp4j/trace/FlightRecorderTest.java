@@ -55,6 +55,16 @@ class FlightRecorderTest {
         }
     }
 
+    /**
+     * Makes goroutines wait until the file is there. One wait is not always long: when the JVM stops its threads for long, sysmon takes the P
+     * of the goroutine that computes, and the other runs early.
+     */
+    private static void waitUntilWritten(TestGmp g, Path file) {
+        while (!Files.exists(file)) {
+            g.run(TraceTest::makeOneWait);
+        }
+    }
+
     /** What is asked for while the one before is being written is written too. */
     @Test
     void asksAgainMeanwhile() throws Exception {
@@ -63,10 +73,7 @@ class FlightRecorderTest {
             for (int i = 0; i < 3; i++) {
                 Path file = dir.resolve("late" + i);
                 r.snapshotOnLatency(Duration.ofMillis(20), file);
-                g.run(TraceTest::makeOneWait);
-                while (!Files.exists(file)) {
-                    Thread.onSpinWait();
-                }
+                waitUntilWritten(g, file);
             }
         }
     }
@@ -80,7 +87,7 @@ class FlightRecorderTest {
             r.snapshotOnLatency(Duration.ofMillis(20), late);
             r.snapshotOnStall(stall);
             g.run(() -> Go.gosched());
-            g.run(TraceTest::makeOneWait);
+            waitUntilWritten(g, late);
             awaitFile(late);
             Chan<Integer> c = Chan.make();
             g.run(() -> {
