@@ -191,8 +191,8 @@ struct pstat {
     uint64_t nstealfail;   /* victims that had no G to steal */
     uint64_t stolenfrom;   /* procresize, world stopped: address of the counters of Gs stolen, one for each victim by id */
     uint64_t noverflow;    /* pushes into a full ring */
-    uint64_t nglobal;      /* Gs run next that came from sched.runq */
-    uint64_t narrived;     /* Gs run next that came from sched.arrived */
+    uint64_t nglobal;      /* Gs run next that came from sched.runq or a node's list, or in the turn of these */
+    uint64_t narrived;     /* other Gs run next that came from sched.arrived */
     uint64_t npolled;      /* Gs run next that the P's own poll of the network found ready */
     uint64_t nspin;        /* times an M began to search with this P */
     uint64_t nnap;         /* naps of spinners that were woken in vain */
@@ -219,7 +219,7 @@ struct p {
     int32_t gfreen;        /* owner */
     int32_t sudogn;        /* owner */
     sudoguintptr sudogcache; /* owner: free sudogs, by waitlink */
-    uint32_t inherited;    /* owner: how often runnext has inherited the slice, since the slice began or others were looked for */
+    uint32_t inherited;    /* owner: how often runnext has inherited the slice since that began, or since its turn was that of others */
     uint64_t nspawn;       /* owner, by release: goroutines created here */
     uint64_t nexit;        /* owner, by release: goroutines ended here */
     uint64_t nsteal;       /* owner: Gs stolen by this P */
@@ -323,7 +323,7 @@ struct schedt {
 
     /* Read on hot paths without the lock.  Written rarely, or under the lock. */
     int32_t gomaxprocs GMP_ALIGNED; /* procresize */
-    int32_t runqsize;      /* under lock: the Gs of runq and arrived; read without it as a hint */
+    int32_t runqsize;      /* under lock: the Gs of runq, arrived and the nodes' lists; read without it as a hint */
     int32_t gcwaiting;     /* stopTheWorld, under lock; read with acquire at every schedule */
     int32_t sysmonwait;    /* sysmon, and startTheWorld under lock: which events wake sysmon, Schedt.SYSMON_RESTS (1), SYSMON_SLEEPS
                               (2) or SYSMON_HEARS (3); 0 for none */

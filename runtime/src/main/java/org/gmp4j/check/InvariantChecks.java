@@ -104,10 +104,10 @@ abstract class InvariantChecks {
     private void globalQueue() {
         int size = Schedt.RUNQSIZE.getOpaque(sched);
         Set<Long> seen = new HashSet<>();
-        int n = list(GlobalRunq.arrived(sched), seen) + list(GlobalRunq.common(sched), seen);
+        int n = list("sched.arrived", GlobalRunq.arrived(sched), seen) + list("sched.runq", GlobalRunq.common(sched), seen);
         long nodeq = Schedt.NODEQ.get(sched);
         for (int i = 1; i <= NodeQueues.lists(nodeq); i++) {
-            int of = list(NodeQueues.list(nodeq, i), seen);
+            int of = list("the list of a node", NodeQueues.list(nodeq, i), seen);
             require(of == NodeQueues.size(NodeQueues.list(nodeq, i)), "R7", "list %d of the nodes has %d, and counts %d", i, of,
                     NodeQueues.size(NodeQueues.list(nodeq, i)));
             n += of;
@@ -116,19 +116,19 @@ abstract class InvariantChecks {
     }
 
     /** Returns the number of Gs in a list of the global queue. */
-    private int list(long list, Set<Long> seen) {
+    private int list(String name, long list, Set<Long> seen) {
         int n = 0;
         long last = 0;
         for (long gp = GlobalRunq.head(list); gp != 0 && seen.add(gp); gp = G.SCHEDLINK.get(gp)) {
-            require(status(gp) == GStatus.GRUNNABLE, "R7", "goroutine %d is in sched.runq in state %d", G.GOID.get(gp),
+            require(status(gp) == GStatus.GRUNNABLE, "R7", "goroutine %d is in " + name + " in state %d", G.GOID.get(gp),
                     status(gp));
-            require(G.M.getOpaque(gp) == 0, "R7", "goroutine %d is in sched.runq and on an M", G.GOID.get(gp));
-            String other = place.put(gp, "sched.runq");
-            require(other == null, "G3", "goroutine %d is in sched.runq and in " + other, G.GOID.get(gp));
+            require(G.M.getOpaque(gp) == 0, "R7", "goroutine %d is in " + name + " and on an M", G.GOID.get(gp));
+            String other = place.put(gp, name);
+            require(other == null, "G3", "goroutine %d is in " + name + " and in " + other, G.GOID.get(gp));
             last = gp;
             n++;
         }
-        require(last == GlobalRunq.tail(list), "R7", "the last in sched.runq is not its tail");
+        require(last == GlobalRunq.tail(list), "R7", "the last in " + name + " is not its tail");
         return n;
     }
 

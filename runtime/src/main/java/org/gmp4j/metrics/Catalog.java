@@ -100,7 +100,7 @@ final class Catalog {
         counter("/sched/runs/global:goroutines", "Runs of a goroutine from the global queue.",
                 r -> r.sum(PStat.NGLOBAL) + r.sum(PStat.NARRIVED));
         counter("/sched/runs/polled:goroutines",
-                "Runs of a goroutine that the poll of its P found, without one from the global queue.",
+                "Runs of a goroutine that its P found when it polled the network.",
                 r -> r.sum(PStat.NPOLLED));
         counter("/sched/runs/stolen:goroutines", "Runs of a goroutine straight from the queue of another P.",
                 r -> r.sum(PStat.NSTEALOK));

@@ -3,8 +3,9 @@ package org.gmp4j.policy;
 
 /**
  * Decides whose turn it is on a P: that of the G in runnext, of the ring, of the network, or of one of the two parts of the global queue.
- * {@code sched.arrived} holds the Gs that threads without a P made runnable: sysmon, C code, plain threads. {@code sched.runq} holds the
- * Gs that Ps have put off: those that were preempted, those that have yielded, and the overflow of the rings.
+ * {@code sched.arrived} holds the Gs that threads without a P made runnable: sysmon, C code, plain threads, an M after a system call. An M
+ * puts Gs for idle Ps there, too. {@code sched.runq} holds the Gs that Ps have put off: those that were preempted, those that have
+ * yielded, and the overflow of the rings.
  *
  * <table>
  * <caption>Rules: the first that applies counts</caption>
@@ -45,8 +46,8 @@ public final class Turns {
     /** The most Gs that a P takes from the global queue at once, one to run and the others for its ring. */
     public static final int MOST_TAKEN = 4;
     static final int GLOBAL_FIRST = 61;
-    /** A power of 2. */
-    static final int ARRIVED_FIRST = 4;
+    /** An odd number, as a P passes over every second slice's number while its goroutines are preempted one after the other. */
+    static final int ARRIVED_FIRST = 5;
     static final long POLL_EVERY = 50_000;
 
     private Turns() {
@@ -68,7 +69,7 @@ public final class Turns {
      * @param slice the number of the P's time slice
      */
     public static int untilArrived(int slice) {
-        return slice & ARRIVED_FIRST - 1;
+        return Integer.remainderUnsigned(slice, ARRIVED_FIRST);
     }
 
     /**

@@ -157,8 +157,8 @@ public final class GlobalRunq {
     }
 
     /**
-     * Takes one G as {@code sched.runq} has its turn; it comes from {@code sched.arrived} only if the other lists are empty. The caller is
-     * the P's owner and holds the lock.
+     * Takes one G as {@code sched.runq} has its turn; it comes from {@code sched.arrived} only if the other lists are empty, and that is
+     * the turn all the same. The caller is the P's owner and holds the lock.
      *
      * @return 0 when the queue is empty
      */
@@ -168,21 +168,23 @@ public final class GlobalRunq {
             return 0;
         }
         long list = NodeQueues.choose(Schedt.NODEQ.get(sched), common(sched), pp);
-        return take(sched, pp, isEmpty(list) ? arrived(sched) : list, 1);
+        return take(sched, pp, isEmpty(list) ? arrived(sched) : list, 1, true);
     }
 
     private static long takeShare(long sched, long pp, long list) {
         boolean ofNode = list != common(sched) && list != arrived(sched);
         int share = ofNode ? NodeQueues.share(list)
                 : Turns.share(Schedt.RUNQSIZE.getOpaque(sched), Schedt.GOMAXPROCS.getOpaque(sched));
-        return take(sched, pp, list, Turns.most(share, Runq.LEN - Runq.size(pp)));
+        return take(sched, pp, list, Turns.most(share, Runq.LEN - Runq.size(pp)), list != arrived(sched));
     }
 
     /**
      * Takes up to {@code n} Gs of a list, one of them to run and the others for the ring. A G that was preempted is taken alone, and ends
      * a share: in the ring it would let others wait for its next slice.
+     *
+     * @param turn whether that is a turn of {@code sched.runq}, which is not due any more
      */
-    private static long take(long sched, long pp, long list, int n) {
+    private static long take(long sched, long pp, long list, int n, boolean turn) {
         long gp = pop(sched, list);
         if (gp == 0) {
             throw Throw.of("sched.runqsize != 0 but globrunqget returned nil");
@@ -190,11 +192,11 @@ public final class GlobalRunq {
         if (G.PREEMPT.getOpaque(gp) == 0) {
             intoRing(sched, pp, list, n - 1);
         }
-        if (list == arrived(sched)) {
-            PStat.NARRIVED.addOpaque(pp, 1);
-        } else {
+        if (turn) {
             PStat.NGLOBAL.addOpaque(pp, 1);
             P.GLOBALDUE.setOpaque(pp, 0);
+        } else {
+            PStat.NARRIVED.addOpaque(pp, 1);
         }
         return gp;
     }

@@ -20,8 +20,8 @@ import org.gmp4j.struct.Schedt;
  * </pre>
  *
  * If that list is empty, the P takes from the list of its own node, {@code sched.runq}, and the lists of the other nodes, in this order.
- * So each of n lists comes first once in {@code n * IN_TURN} takes, and none starves while others never run empty. No M sleeps while one
- * of them has a G.
+ * So each of n lists comes first once in {@code n * IN_TURN} takes, and none starves while others never run empty. While {@code
+ * sched.arrived} has Gs, these lists have the turns of {@code sched.runq} only. No M sleeps while one of them has a G.
  *
  * <p>Rejected: a lock for each list. An M that gives up its P would have to check all lists again afterwards, as it checks the rings,
  * and submitters would need a fence. And the lock is taken for the idle lists at the same moments anyway. So these lists change on which

@@ -135,6 +135,12 @@ final class FindRunnable {
         return global == 0 ? turn(sched, pp) : arrived(sched, pp);
     }
 
+    /** Takes from the global queue for a P without Gs, as {@link Turns} says. Called under sched.lock. */
+    static long fromGlobal(long sched, long pp) {
+        return Turns.untilGlobal(P.SCHEDTICK.get(pp), P.GLOBALDUE.getOpaque(pp)) == 0
+                ? GlobalRunq.globrunqturn(sched, pp) : GlobalRunq.globrunqget(sched, pp);
+    }
+
     private static long turn(long sched, long pp) {
         SchedLock.lock(sched);
         long gp = GlobalRunq.globrunqturn(sched, pp);
@@ -183,7 +189,7 @@ final class FindRunnable {
         long gp = Runq.runqget(pp);
         if (gp != 0) {
             PStat.NLOCAL.addOpaque(pp, 1);
-            P.INHERITED.set(pp, inherited + 1); // If the G is from the ring, its slice sets this to 0.
+            P.INHERITED.set(pp, Math.min(inherited + 1, Turns.MOST_INHERITED)); // If the G is from the ring, its slice sets this to 0.
         }
         return gp;
     }

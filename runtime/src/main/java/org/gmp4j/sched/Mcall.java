@@ -184,7 +184,7 @@ public final class Mcall {
         SchedLock.lock(sched);
         GlobalRunq.globrunqput(sched, m.pp(), gp);
         if (here) {
-            next = GlobalRunq.globrunqget(sched, m.pp());
+            next = FindRunnable.fromGlobal(sched, m.pp());
         }
         SchedLock.unlock(sched);
         Wakep.wakep(m.s);

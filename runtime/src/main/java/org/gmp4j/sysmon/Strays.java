@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Brings strays to preemption points. A stray is a goroutine that runs on after its P was taken, since nothing could stop it where it was.
- * When a stray calls the runtime it takes an idle P, or goes to the end of the global queue. When it has come to code with preemption
+ * When a stray calls the runtime it takes an idle P, or goes to the end of {@code sched.arrived}. When it has come to code with preemption
  * points, one of these must make it call the runtime ({@link ArmPoints}): a loop there may make no call for hours.
  *
  * <p>To call a stray means to bring it to a point. Sysmon scans for strays at most every 10 ms, and calls one at a time: for the first time

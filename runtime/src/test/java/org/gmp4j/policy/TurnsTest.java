@@ -40,7 +40,14 @@ class TurnsTest {
 
     private static void arrived() {
         for (int slice = -8; slice <= 8; slice++) {
-            assertEquals(slice % 4 == 0, Turns.untilArrived(slice) == 0, "slice " + slice);
+            assertEquals(Integer.toUnsignedLong(slice) % 5 == 0, Turns.untilArrived(slice) == 0, "slice " + slice);
+        }
+        for (int first = 0; first < 5; first++) {
+            int turns = 0;
+            for (int i = 0; i < 5; i++) {
+                turns += Turns.untilArrived(first + 2 * i) == 0 ? 1 : 0; // The number moves by two where a goroutine is preempted.
+            }
+            assertEquals(1, turns);
         }
     }
 

@@ -118,6 +118,7 @@ class GlobalRunqTest {
                 assertEquals(0, Runq.size(pp));
             }
             P.GLOBALDUE.setOpaque(pp, 1);
+            assertEquals(g.length, PStat.NGLOBAL.getOpaque(pp), "sysmon counts each as a turn");
             assertEquals(0, GlobalRunq.globrunqturn(f.sched, pp), "others were faster");
             assertEquals(0, P.GLOBALDUE.getOpaque(pp));
         }

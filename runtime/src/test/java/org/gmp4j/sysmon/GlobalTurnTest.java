@@ -23,8 +23,10 @@ import org.gmp4j.net.TcpConn;
 import org.gmp4j.net.TcpListener;
 import org.gmp4j.policy.Turns;
 import org.gmp4j.sched.GStack;
+import org.gmp4j.sched.Newproc;
 import org.gmp4j.sched.base.Machine;
 import org.gmp4j.sched.base.Processor;
+import org.gmp4j.struct.G;
 import org.gmp4j.struct.LongField;
 import org.gmp4j.struct.Mem;
 import org.gmp4j.struct.P;
@@ -85,6 +87,39 @@ class GlobalTurnTest {
             ended.await();
         }
         assertEquals(List.of("global 1", "own 2", "own 1", "global 2"), order);
+    }
+
+    /** A goroutine that yields when the queue is due lets one run that was put off, and not one that has arrived. */
+    @Test
+    void aYieldKnowsTheTurn() throws InterruptedException {
+        List<String> order = new ArrayList<>();
+        CountDownLatch runs = new CountDownLatch(1);
+        CountDownLatch arrived = new CountDownLatch(1);
+        CountDownLatch ended = new CountDownLatch(2);
+        try (Unwatched w = new Unwatched(LONG.toNanos())) {
+            Newproc.newproc(w.s, () -> {
+                Go.go(() -> {
+                    GStack st = GStack.enter();
+                    G.PREEMPT.setOpaque(st.gp, 1);
+                    GStack.exit(st); // To sched.runq, from which it is taken alone.
+                    end(order, ended, "put off");
+                });
+                Go.gosched(); // In front of that one.
+                runs.countDown();
+                while (arrived.getCount() != 0) {
+                    Thread.onSpinWait();
+                }
+                long pp = Machine.current().attachedP();
+                P.SCHEDTICK.setOpaque(pp, GLOBAL_FIRST + 1);
+                P.GLOBALDUE.setOpaque(pp, 1);
+                Go.gosched();
+            });
+            runs.await();
+            Newproc.newproc(w.s, () -> end(order, ended, "arrived"));
+            arrived.countDown();
+            ended.await();
+        }
+        assertEquals(List.of("put off", "arrived"), order);
     }
 
     /** The turn of the global queue is due some slices after it was first passed over, whether or not others begin between two looks. */

@@ -56,8 +56,8 @@ class FlightRecorderTest {
     }
 
     /**
-     * Makes goroutines wait until the file is there. One wait is not always long: when the JVM stops its threads for long, sysmon takes the P
-     * of the goroutine that computes, and the other runs early.
+     * Makes goroutines wait until the file is there. One wait is not always long: when the JVM stops its threads for long, sysmon takes
+     * the P of the goroutine that computes, and the other runs early.
      */
     private static void waitUntilWritten(TestGmp g, Path file) {
         while (!Files.exists(file)) {
