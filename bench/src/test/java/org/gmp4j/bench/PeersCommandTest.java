@@ -49,11 +49,12 @@ class PeersCommandTest {
                 "--json=" + json, "--html=" + html, "--markdown=" + markdown), err.toString());
         assertEquals(1, err.toString().lines().count(), err.toString()); // progress
         assertTrue(out.toString().contains("  mutex "), out.toString());
-        assertTrue(out.toString().matches("(?s).*  mutex .* \\(.* to .*\\).*\nOthers \\(.*\\) had at most [0-9]+ % .*"), out.toString());
+        assertTrue(out.toString().matches("(?s).*  mutex .* \\(.* to .*\\).*\nOthers \\(.*\\) had (at most [0-9]+ %|a share) of the .*"),
+                out.toString());
 
         Map<?, ?> all = (Map<?, ?>) Json.parse(Files.readString(json));
         assertTrue(((Map<?, ?>) all.get("machine")).containsKey("cpu"));
-        assertTrue((Double) ((Map<?, ?>) all.get("others")).get("most_percent") >= 0, all.toString());
+        assertTrue(((Map<?, ?>) all.get("others")).containsKey("most_percent"), all.toString());
         List<?> rows = (List<?>) all.get("rows");
         assertEquals(1, rows.size());
         Map<?, ?> row = (Map<?, ?>) rows.getFirst();

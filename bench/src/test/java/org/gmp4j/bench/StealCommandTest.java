@@ -99,8 +99,8 @@ class StealCommandTest {
     void jsonHasMachineAndRuns() {
         Map<String, Object> all = object(Json.parse(json));
         assertFalse(object(all.get("machine")).isEmpty());
-        assertTrue(number(object(all.get("others")), "most_percent") >= 0);
-        assertTrue(run.out.contains("\nothers    had at most "), run.out);
+        assertTrue(object(all.get("others")).containsKey("most_percent")); // It is null where each run was too short to tell.
+        assertTrue(run.out.matches("(?s).*\nothers    had (at most [0-9]+ %|a share) of the CPUs .*"), run.out);
         for (Map<String, Object> run : runs()) {
             assertInstanceOf(String.class, run.get("kind"));
             assertInstanceOf(String.class, run.get("spin"));

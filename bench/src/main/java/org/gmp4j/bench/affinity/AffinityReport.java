@@ -23,7 +23,7 @@ record AffinityReport(MachineInfo machine, int procs, int rounds, double seconds
             + "same ratio "
             + "of the first variant to itself. A variant is called faster or slower only if its interval has no 1 in it and its median "
             + "lies outside of what the noise reaches to either side. A round in which others had more than " + Others.DISTURBED
-            + " % of the CPUs is repeated, as many as there are rounds at most.";
+            + " % of the CPUs is repeated, but no more rounds in all than one workload has.";
 
     private static String name(Experiment e) {
         return e.workload.name().toLowerCase(Locale.ROOT);

@@ -46,18 +46,22 @@ public final class Others {
     /**
      * What came out.
      *
-     * @param percent the most that others had in a run that counts, in percent of the CPUs
+     * @param percent the most that others had in a run that counts, in percent of the CPUs; NaN if that is known of no run
      * @param repeated how many runs were measured again
      */
     public record Summary(double percent, int repeated) {
         /** For people. */
         public String text() {
+            if (Double.isNaN(percent)) {
+                return "had a share of the CPUs that is not known: each run was too short, or the kernel does not tell";
+            }
             String again = repeated == 1 ? " run was disturbed and repeated" : " runs were disturbed and repeated";
-            return "had at most " + Format.decimals(percent, 0) + " % of the CPUs in a run" + (repeated == 0 ? "" : "; " + repeated + again)
-                    + (percent > DISTURBED ? ", which is much: measure on a quiet machine" : "");
+            return "had at most " + Format.decimals(percent, 0) + " % of the CPUs in a run"
+                    + (percent > DISTURBED ? ", which is much: measure on a quiet machine" : "")
+                    + (repeated == 0 ? "" : "; " + repeated + again);
         }
 
-        /** For programs. */
+        /** For programs. A share that is not known is null. */
         public Map<String, Object> json() {
             Map<String, Object> o = new LinkedHashMap<>();
             o.put("most_percent", percent);
@@ -70,8 +74,9 @@ public final class Others {
     private final int cpus;
     private final Supplier<Reading> now;
     private Reading from;
+    /** What others had in the last run and, in those that count, at most. NaN where it is not known. */
     private double first;
-    private double worst;
+    private double worst = Double.NaN;
     private int repeated;
 
     /** Of the CPUs that this process may use. Repeats at most so many runs. */
@@ -89,11 +94,11 @@ public final class Others {
         this.now = now;
     }
 
-    private static Reading read(BitSet cpus) {
+    static Reading read(BitSet cpus) {
         try {
             return new Reading(System.nanoTime() / NANOS, Proc.busy(cpus), Proc.cpuSeconds(ProcessHandle.current().pid()));
         } catch (IOException e) {
-            return new Reading(0, 0, 0); // No span is long enough then.
+            return new Reading(Double.NaN, 0, 0); // Nothing is known of a run that begins or ends with this.
         }
     }
 
@@ -110,15 +115,20 @@ public final class Others {
             begin();
             return true;
         }
-        worst = Math.max(worst, first);
+        counts(first);
         return false;
     }
 
     /** The repeated run has ended. Returns whether it counts, and not the first. */
     public boolean better() {
         double second = percent();
-        worst = Math.max(worst, Math.min(first, second));
-        return second < first;
+        boolean better = second < first;
+        counts(better ? second : first);
+        return better;
+    }
+
+    private void counts(double percent) {
+        worst = percent <= worst || Double.isNaN(percent) ? worst : percent;
     }
 
     /** What came out so far. */
@@ -126,10 +136,11 @@ public final class Others {
         return new Summary(worst, repeated);
     }
 
+    /** What others have had since the run began; NaN if that is not known. */
     private double percent() {
         Reading r = now.get();
         double seconds = r.seconds - from.seconds;
         double others = r.busy - from.busy - (r.own - from.own);
-        return seconds < LEAST_SECONDS ? 0 : Math.clamp(100 * others / (seconds * cpus), 0, 100);
+        return seconds >= LEAST_SECONDS ? Math.clamp(100 * others / (seconds * cpus), 0, 100) : Double.NaN;
     }
 }

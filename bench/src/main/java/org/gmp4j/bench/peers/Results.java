@@ -19,7 +19,7 @@ final class Results {
     private final Map<Key, String> notes = new HashMap<>();
     private final Map<Peer, String> versions = new EnumMap<>(Peer.class);
     private final List<Catalogue.Work> works;
-    private Others.Summary others = new Others.Summary(0, 0);
+    private Others.Summary others = new Others.Summary(Double.NaN, 0);
 
     Results(List<Catalogue.Work> works) {
         this.works = works;

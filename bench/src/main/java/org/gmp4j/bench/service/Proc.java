@@ -155,26 +155,33 @@ public final class Proc {
 
     /** Of some CPUs, the seconds in which each did anything, added up. */
     public static double busy(BitSet cpus) throws IOException {
-        double seconds = 0;
-        for (int cpu = cpus.nextSetBit(0); cpu >= 0; cpu = cpus.nextSetBit(cpu + 1)) {
-            seconds += busy(cpu);
-        }
-        return seconds;
+        return busy(Files.readAllLines(Path.of("/proc/stat")), cpus);
     }
 
     /** Seconds in which a CPU did anything, the hypervisor's among them: what others than the server had is told by this. */
     public static double busy(int cpu) throws IOException {
-        for (String line : Files.readAllLines(Path.of("/proc/stat"))) {
+        BitSet one = new BitSet();
+        one.set(cpu);
+        return busy(one);
+    }
+
+    /** By the lines of {@code /proc/stat}. A kernel may have fewer figures of a CPU than today's has. */
+    static double busy(List<String> stat, BitSet cpus) throws IOException {
+        BitSet missing = (BitSet) cpus.clone();
+        long ticks = 0;
+        for (String line : stat) {
             String[] v = line.split("\\s+");
-            if (v[0].equals("cpu" + cpu)) {
-                long ticks = 0;
-                for (int i = 1; i <= STEAL; i++) {
+            if (v[0].matches("cpu[0-9]{1,9}") && missing.get(Integer.parseInt(v[0].substring("cpu".length())))) {
+                missing.clear(Integer.parseInt(v[0].substring("cpu".length())));
+                for (int i = 1; i < v.length && i <= STEAL; i++) {
                     ticks += i == IDLE || i == IOWAIT ? 0 : Long.parseLong(v[i]);
                 }
-                return ticks / TICKS;
             }
         }
-        throw new IOException("/proc/stat has no CPU " + cpu);
+        if (!missing.isEmpty()) {
+            throw new IOException("/proc/stat has no CPU " + missing.nextSetBit(0));
+        }
+        return ticks / TICKS;
     }
 
     /** The kernel shows 15 characters: {@code ForkJoinPool-1-}, or from JDK 26 on {@code ForkJoi..rker-1}. */

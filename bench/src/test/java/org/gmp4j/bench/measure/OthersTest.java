@@ -5,14 +5,18 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.lang.management.ManagementFactory;
+import java.util.BitSet;
 
+import org.gmp4j.affinity.Topology;
 import org.gmp4j.bench.measure.Others.Reading;
 import org.gmp4j.bench.measure.Others.Summary;
 import org.junit.jupiter.api.Test;
 
 class OthersTest {
+    private static final double BURNT = 0.3;
+    private static final double STEP = 0.01;
+
     private double seconds;
     private double busy;
     private double own;
@@ -58,7 +62,7 @@ class OthersTest {
         assertFalse(o.better());
         assertEquals(2, o.summary().repeated());
         assertEquals(20, o.summary().percent(), 1e-6);
-        assertEquals("had at most 20 % of the CPUs in a run; 2 runs were disturbed and repeated, which is much: measure on a quiet machine",
+        assertEquals("had at most 20 % of the CPUs in a run, which is much: measure on a quiet machine; 2 runs were disturbed and repeated",
                 o.summary().text());
     }
 
@@ -83,26 +87,50 @@ class OthersTest {
         o.begin();
         run(0.1, 90);
         assertFalse(o.again());
-        assertEquals(new Summary(0, 0), o.summary());
+        assertEquals(new Summary(Double.NaN, 0), o.summary());
+        assertEquals("had a share of the CPUs that is not known: each run was too short, or the kernel does not tell", o.summary().text());
+        assertEquals("{most_percent=NaN, repeated=0}", o.summary().json().toString());
+        o.begin();
+        run(1, 2);
+        assertFalse(o.again());
+        assertEquals(2, o.summary().percent(), 1e-6);
     }
 
-    /** What this process itself does is not the others'. */
+    /** Where the kernel does not tell when a run begins or ends, that is no share of 0, and none since the machine has started. */
     @Test
-    void theKernelsFigures() throws InterruptedException {
-        AtomicBoolean over = new AtomicBoolean();
-        Others o = new Others(1);
+    void ofARunThatTheKernelDoesNotTellOfNothingIsSaid() {
+        Others o = others(1);
+        seconds = Double.NaN;
         o.begin();
-        Thread t = new Thread(() -> {
-            while (!over.get()) {
-                Thread.onSpinWait();
-            }
-        });
-        t.start();
-        TimeUnit.MILLISECONDS.sleep(300);
-        over.set(true);
-        t.join();
-        boolean _ = o.again();
-        double percent = o.summary().percent();
-        assertTrue(percent >= 0 && percent <= 100, () -> "" + percent);
+        seconds = 1_000;
+        busy = 2_000;
+        assertFalse(o.again());
+        o.begin();
+        seconds = Double.NaN;
+        assertFalse(o.again());
+        seconds = 2_000;
+        o.begin();
+        run(1, 40);
+        assertTrue(o.again());
+        seconds = Double.NaN;
+        assertFalse(o.better());
+        assertEquals(40, o.summary().percent(), 1e-6);
+    }
+
+    /** What this process itself does is its own, and the kernel has it among all. */
+    @Test
+    void theKernelsFigures() {
+        BitSet cpus = Topology.system().allowed();
+        Reading before = Others.read(cpus);
+        long cpu = ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime();
+        while (ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime() - cpu < BURNT * 1e9) {
+            Thread.onSpinWait();
+        }
+        Reading after = Others.read(cpus);
+        double own = after.own() - before.own();
+        double steps = STEP * (2 + cpus.cardinality()); // The kernel counts in them.
+        assertTrue(own >= BURNT - steps, () -> before + " " + after);
+        assertTrue(after.busy() - before.busy() >= own - steps, () -> before + " " + after);
+        assertTrue(after.seconds() - before.seconds() >= BURNT, () -> before + " " + after);
     }
 }

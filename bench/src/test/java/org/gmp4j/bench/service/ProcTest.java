@@ -6,9 +6,11 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.util.BitSet;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 
+import org.gmp4j.affinity.Topology;
 import org.junit.jupiter.api.Test;
 
 class ProcTest {
@@ -48,6 +50,18 @@ class ProcTest {
         p.waitFor();
         assertEquals("the process " + p.pid() + " ended early",
                 assertThrows(IOException.class, () -> Proc.use(p.pid())).getMessage());
+    }
+
+    /** Also of a kernel, or a sandbox, that has fewer figures of a CPU, or not all CPUs. */
+    @Test
+    void busyCpus() throws Exception {
+        List<String> stat = List.of("cpu  9 9 9 9 9 9 9 9 9 9", "cpu0 100 20 3 4000 50000 6 7 8 900 900", "cpu1 100 20 3 4000",
+                "cpu10 700 0 0 1", "intr 1 2 3", "cpufreq 1", "");
+        assertEquals(1.44, Proc.busy(stat, BitSet.valueOf(new long[] {0b01})), 1e-9);
+        assertEquals(2.67, Proc.busy(stat, BitSet.valueOf(new long[] {0b11})), 1e-9);
+        assertEquals("/proc/stat has no CPU 2",
+                assertThrows(IOException.class, () -> Proc.busy(stat, BitSet.valueOf(new long[] {0b101}))).getMessage());
+        assertTrue(Proc.busy(Topology.system().allowed().nextSetBit(0)) > 0);
     }
 
     @Test
