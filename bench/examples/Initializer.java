@@ -5,10 +5,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Virtual threads that come to a class whose initialiser waits for a lock, as that of a pool of connections may for a logger's. The lock's
- * owner sleeps for 0.3 s. On JDK 25 each of these threads keeps its carrier. On the JDK's scheduler there is no carrier left then for the
- * owner, which would end it all. By the flag, or as goroutines, they go on. Exit code 1 when they have not ended after some seconds: the
- * argument, or 10.
+ * Virtual threads that need a class whose initialiser waits for a lock, as that of a pool of connections may for a logger's. The lock's
+ * owner, a virtual thread too, sleeps for 0.3 s. On JDK 25 each of the threads that wait keeps its carrier, so on the JDK's scheduler no
+ * carrier is left for the owner, which would end the wait of all. By the flag, or as goroutines, they go on. Exit code 1 when they have
+ * not ended after some seconds: the argument, or 10.
  */
 final class Initializer {
     private static final int THREADS = 4 * Runtime.getRuntime().availableProcessors();

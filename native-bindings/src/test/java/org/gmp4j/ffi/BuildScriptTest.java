@@ -3,6 +3,7 @@ package org.gmp4j.ffi;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
@@ -61,7 +62,19 @@ class BuildScriptTest {
         try (Stream<Path> left = Files.list(out.getParent())) {
             assertEquals(List.of(out), left.toList());
         }
+        Path other = jar("x86.jar", Map.of("native/linux-x86_64/libgmp4j.so", LIBRARY));
+        assertEquals(new Cc.Result(0, "took the libraries of " + other + "\n"), build(other.toString(), out));
+        assertFalse(Files.exists(out.resolve("linux-aarch64/libgmp4j.so")), "it is of another jar");
         assertTrue(build("", out).out().startsWith("compiled\n"), "without the variable it compiles");
+    }
+
+    /** The jar's path is seen from where Maven was started, not from the folder of the module. */
+    @Test
+    void aRelativePath() throws IOException {
+        String pom = Files.readString(Cc.INCLUDE.resolve("../../native-bindings/pom.xml").normalize());
+        int script = pom.indexOf("c-shims/build.sh</argument>");
+        assertTrue(pom.substring(pom.lastIndexOf("<configuration>", script), script)
+                .contains("<workingDirectory>${user.dir}</workingDirectory>"), pom);
     }
 
     @Test
