@@ -3,7 +3,6 @@ package org.gmp4j.metrics;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import java.io.ByteArrayOutputStream;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -29,7 +28,7 @@ final class History implements WebServer.Background {
     private final Thread thread = new OwnThread(this::loop, "gmp-dashboard-history");
     private volatile boolean over;
     /** The lengths of the readings in the ring, the oldest first. This and the rest are guarded by the monitor. */
-    private final ArrayDeque<Integer> lengths = new ArrayDeque<>();
+    private final ArrayDeque<Integer> lengths = new ArrayDeque<>(MOST); // So it does not grow.
     private @Nullable Arena arena;
     private MemorySegment ring = MemorySegment.NULL;
     /** Where the next reading begins. */
@@ -70,6 +69,7 @@ final class History implements WebServer.Background {
             arena.close();
             arena = null;
             lengths.clear();
+            used = 0;
         }
     }
 
@@ -77,9 +77,10 @@ final class History implements WebServer.Background {
         while (!over) {
             try {
                 add(reading.get());
-            } catch (OutOfMemoryError e) {
+            } catch (VirtualMachineError | LinkageError e) { // Of memory, of stack, or of a class whose first use found none.
                 // One reading less.
             }
+            boolean _ = Thread.interrupted(); // An interrupt would end each park.
             long until = System.nanoTime() + EVERY_NANOS;
             for (long left = EVERY_NANOS; left > 0 && !over; left = until - System.nanoTime()) {
                 LockSupport.parkNanos(left);
@@ -96,29 +97,29 @@ final class History implements WebServer.Background {
         while (lengths.size() == MOST || used + b.length > bytes) {
             used -= lengths.removeFirst();
         }
+        lengths.addLast(b.length); // First: if this finds no memory, nothing has changed.
         int first = Math.min(b.length, bytes - end);
         MemorySegment.copy(b, 0, ring, ValueLayout.JAVA_BYTE, end, first);
         MemorySegment.copy(b, first, ring, ValueLayout.JAVA_BYTE, 0, b.length - first);
         end = (end + b.length) % bytes;
         used += b.length;
-        lengths.addLast(b.length);
     }
 
     /** Returns all readings as an array in JSON, the oldest first. */
     synchronized byte[] all() {
-        ByteArrayOutputStream out = new ByteArrayOutputStream(used + lengths.size() + 2);
-        out.write('[');
+        byte[] all = new byte[Math.max(2, used + lengths.size() + 1)];
+        int n = 0;
         int at = Math.floorMod(end - used, bytes);
         for (int length : lengths) {
-            if (out.size() > 1) {
-                out.write(',');
-            }
+            all[n++] = ','; // The first one makes room for the bracket.
             int first = Math.min(length, bytes - at);
-            out.writeBytes(ring.asSlice(at, first).toArray(ValueLayout.JAVA_BYTE));
-            out.writeBytes(ring.asSlice(0, length - first).toArray(ValueLayout.JAVA_BYTE));
+            MemorySegment.copy(ring, ValueLayout.JAVA_BYTE, at, all, n, first);
+            MemorySegment.copy(ring, ValueLayout.JAVA_BYTE, 0, all, n + first, length - first);
+            n += length;
             at = (at + length) % bytes;
         }
-        out.write(']');
-        return out.toByteArray();
+        all[0] = '[';
+        all[all.length - 1] = ']';
+        return all;
     }
 }

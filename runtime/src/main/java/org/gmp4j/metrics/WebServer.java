@@ -118,7 +118,7 @@ final class WebServer {
         /** Called once, when the server listens. */
         void start();
 
-        /** Called once, when the server has stopped. */
+        /** Called once, when the server has stopped; also when {@link #start} has thrown. */
         void stop();
     }
 
@@ -144,7 +144,15 @@ final class WebServer {
     private WebServer(Pages pages, InetSocketAddress address) throws IOException {
         place = new Place(pages.what, address);
         http = new Listening(pages, address);
-        pages.background.start();
+        boolean started = false;
+        try {
+            pages.background.start();
+            started = true;
+        } finally {
+            if (!started) {
+                http.stop(); // Nobody has the server, so nobody could close it.
+            }
+        }
     }
 
     /**
@@ -208,9 +216,7 @@ final class WebServer {
             }
             SHARED.remove(place, this);
         }
-        http.server.stop(0);
-        http.requests.cutOff();
-        http.pages.background.stop();
+        http.stop();
     }
 
     /** The part that needs the JDK's server, so that the outer class can report that there is none. */
@@ -254,6 +260,12 @@ final class WebServer {
                 throw e;
             }
             throw JdkThreads.sneaky(begun.exceptionNow());
+        }
+
+        void stop() {
+            server.stop(0);
+            requests.cutOff();
+            pages.background.stop();
         }
 
         private void answer(HttpExchange exchange) throws IOException {

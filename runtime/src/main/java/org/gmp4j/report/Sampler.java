@@ -64,13 +64,19 @@ public abstract class Sampler {
         boolean last = false;
         while (!last && !s.isStopped()) {
             next += interval;
+            boolean _ = Thread.interrupted(); // An interrupt would end each park.
             for (long left = next - System.nanoTime(); left > 0 && !over; left = next - System.nanoTime()) {
                 LockSupport.parkNanos(left);
             }
             last = over;
             long now = System.nanoTime();
-            look(now - looked);
+            long elapsed = now - looked;
             looked = now;
+            try {
+                look(elapsed);
+            } catch (VirtualMachineError | LinkageError e) { // Of memory, of stack, or of a class whose first use found none.
+                // One look less.
+            }
             long end = System.nanoTime();
             next = Math.max(next, end - interval + restAfter(end - now)); // Missed looks are left out.
         }

@@ -80,14 +80,14 @@ public final class WaitSampler extends Sampler {
         }
         List<Long> waiting = new ArrayList<>(); // Not their stacks: a search for leaks would find them alive.
         s.slots.forEach(gp -> {
-            if (GSlots.stack(gp) instanceof GStack st && waits(gp, st)) {
+            if (GSlots.stack(gp) instanceof GStack st && st.scheduler() == s && waits(gp, st)) { // A slot may have gone to another one.
                 waiting.add(gp);
             }
         });
         int step = (waiting.size() + MOST_STACKS - 1) / MOST_STACKS;
         for (int i = step < 2 ? 0 : ThreadLocalRandom.current().nextInt(step); i < waiting.size(); i += step) {
             long gp = waiting.get(i);
-            if (GSlots.stack(gp) instanceof GStack st) {
+            if (GSlots.stack(gp) instanceof GStack st && st.scheduler() == s) {
                 add(gp, st, elapsed * step);
             }
         }

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.ArrayDeque;
 import java.util.Random;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import org.gmp4j.testing.TestGmp;
@@ -56,21 +57,28 @@ class HistoryTest {
         assertEquals("[]", all(h));
     }
 
-    /** A reading that finds no memory is left out, and the next one is taken. */
+    /** A reading that finds no memory is left out, and the next one is taken. An interrupt does not keep the thread from its sleep. */
     @Test
     void itsThreadGoesOn() {
         AtomicInteger n = new AtomicInteger();
+        AtomicBoolean interrupted = new AtomicBoolean();
         History h = new History(() -> {
-            if (n.incrementAndGet() == 1) {
+            int reading = n.incrementAndGet();
+            if (reading == 1) {
                 throw new OutOfMemoryError("of the test");
+            } else if (reading == 2) {
+                Thread.currentThread().interrupt();
+                throw new NoClassDefFoundError("of the test");
             }
-            return "" + n.get();
+            interrupted.compareAndSet(false, Thread.currentThread().isInterrupted());
+            return "" + reading;
         }, BYTES);
         h.start();
-        while (!all(h).startsWith("[2,3")) {
-            Thread.onSpinWait();
+        while (!all(h).startsWith("[3,4")) {
+            Thread.yield();
         }
         h.stop();
+        assertFalse(interrupted.get());
     }
 
     @Test
