@@ -210,16 +210,16 @@ class RetakeTest {
     @Test
     void theMoreWaitTheShorterASlice() throws InterruptedException {
         long second = 1_000_000_000;
-        Runnable nothing = () -> { };
         try (TestGmp gmp = TestGmp.with(b -> b.procs(1).quantum(Duration.ofSeconds(5), QUANTUM))) {
             Retake retake = retake(gmp.scheduler());
             for (int waiting : new int[] {0, 1, 6}) {
                 AtomicBoolean end = new AtomicBoolean();
                 CountDownLatch runs = new CountDownLatch(1);
+                CountDownLatch ended = new CountDownLatch(waiting);
                 gmp.go(() -> {
                     GStack st = GStack.enter(); // Nobody takes its P now.
                     for (int i = 0; i < waiting; i++) {
-                        Go.go(nothing);
+                        Go.go(ended::countDown);
                     }
                     runs.countDown();
                     while (!end.get()) {
@@ -235,6 +235,7 @@ class RetakeTest {
                 long slice = QUANTUM.toNanos() / Math.max(1, waiting);
                 assertTrue(until <= slice && until > slice - 2 * second, waiting + " wait: over in " + until + " ns");
                 assertEquals(slice, retake.seen.shortestSlice);
+                ended.await(); // They would count the next time.
             }
             retake.close();
         }
