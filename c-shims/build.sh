@@ -50,7 +50,7 @@ take() {
     jar=$(cd "$(dirname "$jar")" && pwd)/$(basename "$jar")
     rm -rf "$to" && mkdir -p "$to" "$out"
     (cd "$to" && "${JAVA_HOME:+$JAVA_HOME/bin/}jar" -xf "$jar" native) || { echo "build.sh: cannot read $jar." >&2; exit 2; }
-    rm -f "$out"/linux-*/libgmp4j.so # Those of an earlier build are not of this jar.
+    rm -f "$out/linux-x86_64/libgmp4j.so" "$out/linux-aarch64/libgmp4j.so" # Those of an earlier build are not of this jar.
     for machine in x86_64 aarch64; do
         if [ -f "$to/native/linux-$machine/libgmp4j.so" ]; then
             mkdir -p "$out/linux-$machine"
