@@ -27,7 +27,7 @@ import org.gmp4j.struct.Schedt;
 import org.jspecify.annotations.Nullable;
 
 /**
- * {@code newproc}: the start of a goroutine. {@link Goexit0} has its end, and {@link Gcount} the number of those that live.
+ * {@code newproc}: the start of a goroutine. {@link Goexit0} ends it, and {@link Gcount} counts the goroutines that live.
  *
  * <p>A fresh G is a struct and a function. It gets a stack when it first runs.
  */

@@ -74,12 +74,12 @@ public final class Others {
     private final int cpus;
     private final Supplier<Reading> now;
     private Reading from;
-    /** What others had in the last run and, in those that count, at most. NaN where it is not known. */
+    /** The share that other processes had in the last run, and the greatest in a run that counts. NaN if it is not known. */
     private double first;
     private double worst = Double.NaN;
     private int repeated;
 
-    /** Of the CPUs that this process may use. Repeats at most so many runs. */
+    /** Watches the CPUs that this process may use, and has at most {@code most} runs repeated. */
     public Others(int most) {
         this(most, Topology.system().allowed());
     }

@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Takes all schedules of a small program, one run for each, except those that differ only in the order of accesses which do not touch
- * each other (sleep sets). Two accesses touch each other if they are to one word and one of them writes.
+ * Runs a small program once under each of its schedules, but only once for schedules that differ in the order of independent accesses
+ * alone (sleep sets). Two accesses depend on each other if they are to one word and one of them writes.
  *
  * <p>Source: Godefroid, "Partial-Order Methods for the Verification of Concurrent Systems", 1996, chapter 5.
  */
@@ -22,7 +22,7 @@ final class Exhaustive extends Strategy {
         boolean[] writes;
         /** The options that need not be taken here, as bits by their places: others have covered them. */
         long asleep;
-        /** Those that were taken. */
+        /** The options that earlier runs took here, as bits by their places. */
         long done;
         int at;
     }

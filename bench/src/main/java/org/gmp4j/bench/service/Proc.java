@@ -165,7 +165,7 @@ public final class Proc {
         return busy(one);
     }
 
-    /** By the lines of {@code /proc/stat}. A kernel may have fewer figures of a CPU than today's has. */
+    /** Returns the busy time of the CPUs, in seconds, by the lines of {@code /proc/stat}. Older kernels have fewer figures for each CPU. */
     static double busy(List<String> stat, BitSet cpus) throws IOException {
         BitSet missing = (BitSet) cpus.clone();
         long ticks = 0;

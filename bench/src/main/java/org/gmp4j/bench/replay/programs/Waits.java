@@ -56,7 +56,7 @@ final class Waits {
         }
     }
 
-    /** The same with longs. */
+    /** Each element of a channel of longs arrives once. */
     static final class Longs extends Case {
         private final LongChan c = LongChan.make(1);
         private long sum;
