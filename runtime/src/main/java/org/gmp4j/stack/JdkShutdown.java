@@ -6,12 +6,14 @@ import java.lang.reflect.Field;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Adds a hook to the JDK's own shutdown hooks ({@code java.lang.Shutdown}), which run in the order of their slots. The hooks of programs
- * run in the second slot. In a JDK without such slots the methods do nothing.
+ * The JVM's shutdown: whether it has begun, and a hook among the JDK's own ({@code java.lang.Shutdown}), which run in the order of their
+ * slots. The hooks of programs run in the second slot. In a JDK without such slots {@link #addLast} and {@link #removeLast} do nothing.
  */
 public final class JdkShutdown {
     private static final int LAST = 9;
     private static final Runnable @Nullable [] HOOKS = hooks();
+    /** A hook that is never registered. */
+    private static final Thread NO_HOOK = new OwnThread(() -> { }, "gmp-no-hook");
 
     private JdkShutdown() {
     }
@@ -23,6 +25,16 @@ public final class JdkShutdown {
             return f.get(null) instanceof Runnable[] all && all.length == LAST + 1 ? all : null;
         } catch (ReflectiveOperationException | RuntimeException e) {
             return null;
+        }
+    }
+
+    /** Returns whether the JVM runs the hooks of the program, or has run them. */
+    public static boolean hasBegun() {
+        try {
+            boolean _ = Runtime.getRuntime().removeShutdownHook(NO_HOOK);
+            return false;
+        } catch (IllegalStateException shutdownInProgress) {
+            return true;
         }
     }
 

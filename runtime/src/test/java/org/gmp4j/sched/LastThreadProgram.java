@@ -11,7 +11,10 @@ import org.gmp4j.Gmp;
 import org.gmp4j.sched.base.Scheduler;
 import org.gmp4j.testing.PinningCall;
 
-/** Goroutines that block have taken all threads but those that the runtime leaves to the JVM; then comes a SIGTERM. */
+/**
+ * Goroutines that block have taken all threads but those that the runtime leaves to the JVM. Then comes a SIGTERM, and its hook takes
+ * longer than it is until sysmon tries again to make an M.
+ */
 @SuppressWarnings("restricted")
 final class LastThreadProgram {
     private static final int SIGTERM = 15;
@@ -43,9 +46,24 @@ final class LastThreadProgram {
         System.out.println("Ms " + (s.mcount() > THREADS / 2));
         long began = System.nanoTime();
         Thread.sleep(1000);
+        awaitAttempt(s);
         System.out.println("seconds " + (System.nanoTime() - began) / 1_000_000_000);
         int _ = (int) raise().invokeExact(SIGTERM);
         Thread.currentThread().join();
+    }
+
+    /** Waits for sysmon's next attempt to make an M, and for the end of the spare threads that it has started. */
+    private static void awaitAttempt(Scheduler s) throws InterruptedException {
+        while (Shortage.lasts(s)) {
+            Thread.onSpinWait();
+        }
+        while (!Shortage.lasts(s) || anySpareThread()) {
+            Thread.sleep(1);
+        }
+    }
+
+    private static boolean anySpareThread() {
+        return Thread.getAllStackTraces().keySet().stream().anyMatch(t -> t.getName().contains("-spare"));
     }
 
     private static MethodHandle raise() {

@@ -79,8 +79,8 @@ class ThreadLimitTest {
     }
 
     /**
-     * The system gives no more threads. HotSpot needs one to handle a SIGTERM, and one for each hook; and says so on stdout whenever
-     * there is none for us, so that we are not to ask often: some seven times in the first second, with 100 for every 10 ms.
+     * The system gives no more threads. HotSpot needs one to handle a SIGTERM, and one for each hook. When it cannot start a thread
+     * for an M it prints so on stdout, so the runtime must not ask often: some seven times in the first second, not every 10 ms.
      */
     @Test
     void aSignalFindsAThread() {
@@ -91,6 +91,21 @@ class ThreadLimitTest {
         long seconds = r.out().lines().filter(l -> l.startsWith("seconds ")).mapToLong(l -> Long.parseLong(l.substring(8))).sum();
         long refused = r.out().lines().filter(l -> l.contains("Failed to start the native thread")).count();
         assertTrue(refused > 0 && refused < 20 + 2 * seconds, r::toString);
+    }
+
+    /** When the JVM begins to shut down, sysmon leaves the room to the hooks for a second, and then tries as before. */
+    @Test
+    void theHooksOfAShutdownComeFirst() {
+        ChildJvm.Result r = new ChildJvm(ShutdownShortageProgram.class).run();
+        assertEquals("""
+                1000000 tries
+                1000020 tries
+                1000040 waits
+                1001039 waits
+                1001040 tries
+                1001060 tries
+                """, r.out(), r::toString);
+        assertEquals(0, r.exit(), r::toString);
     }
 
     /** The one thread that may be sleeps with the goroutine that is locked to it, until that is ready. */

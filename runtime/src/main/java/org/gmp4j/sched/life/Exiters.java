@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.sched.life;
 
+import org.gmp4j.stack.JdkShutdown;
 import org.gmp4j.stack.Stack;
 import org.gmp4j.struct.GSlots;
 import org.gmp4j.struct.GStatus;
@@ -28,12 +29,7 @@ final class Exiters {
      * as the close is not made by a shutdown hook.
      */
     static @Nullable Exiters ofShutdown(GSlots slots) {
-        try {
-            boolean _ = Runtime.getRuntime().removeShutdownHook(new Thread());
-            return null;
-        } catch (IllegalStateException shutdownInProgress) {
-            return new Exiters(slots);
-        }
+        return JdkShutdown.hasBegun() ? new Exiters(slots) : null;
     }
 
     /**

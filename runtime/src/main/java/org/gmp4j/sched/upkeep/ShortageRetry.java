@@ -12,6 +12,7 @@ import org.gmp4j.sched.Threads;
 import org.gmp4j.sched.Wakep;
 import org.gmp4j.sched.base.Processor;
 import org.gmp4j.sched.base.Scheduler;
+import org.gmp4j.stack.JdkShutdown;
 import org.gmp4j.struct.G;
 import org.gmp4j.struct.M;
 import org.gmp4j.struct.P;
@@ -19,7 +20,8 @@ import org.gmp4j.struct.Schedt;
 
 /**
  * Sysmon's attempts to end a {@link Shortage} of Ms. Sysmon tries again to make an M after {@link #FIRST_WAIT}, and each time doubles the
- * interval, up to {@link #LONGEST_WAIT}.
+ * interval, up to {@link #LONGEST_WAIT}. An attempt starts spare threads first, which take the room of HotSpot's threads for some ms. So
+ * when the JVM begins to shut down, sysmon leaves its hooks {@link #LONGEST_WAIT} to start.
  *
  * <p>All Ms may be asleep for goroutines that are locked to them. Such an M needs no thread, only a P and a waker of its goroutine. So
  * sysmon runs the timers that no M has run, and hands Ps to those Ms.
@@ -37,6 +39,8 @@ final class ShortageRetry {
     private long tried;
     /** How long sysmon waits before it tries again. */
     private long wait = FIRST_WAIT;
+    /** Whether sysmon knows that the JVM shuts down. */
+    private boolean shutdown;
     /** When sysmon last printed a line. */
     private long told = System.nanoTime() - TELL_NANOS;
 
@@ -58,6 +62,11 @@ final class ShortageRetry {
             return;
         }
         tried = now;
+        if (!shutdown && JdkShutdown.hasBegun()) {
+            shutdown = true;
+            wait = LONGEST_WAIT;
+            return;
+        }
         if (now - told >= TELL_NANOS) {
             told = now;
             Stderr.tryPrint("gmp4j: ", s.name, " has no thread for what is ready to run, which waits: ", reason);
