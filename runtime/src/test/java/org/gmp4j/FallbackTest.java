@@ -23,6 +23,7 @@ import org.gmp4j.testing.ChildJvm.Result;
 import org.gmp4j.testing.ElsewhereAgent;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -169,6 +170,7 @@ class FallbackTest {
     }
 
     /** Maven and Gradle are known by their main classes; the JDK's compiler starts a program that is given as its source. */
+    @Tag("long")
     @Test
     void aBuildToolIsLeftAloneAndASourceFileIsNot() throws IOException, InterruptedException {
         String body = "{ public static void main(String[] args) { System.out.println(\"ran\"); } }";

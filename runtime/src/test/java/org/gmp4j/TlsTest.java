@@ -21,6 +21,7 @@ import javax.net.ssl.TrustManagerFactory;
 import org.gmp4j.sync.WaitGroup;
 import org.gmp4j.testing.ChildJvm;
 import org.gmp4j.testing.TestGmp;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -90,6 +91,7 @@ class TlsTest {
     }
 
     /** Hundreds of handshakes at once, with what the JDK initialises once. */
+    @Tag("long")
     @ParameterizedTest
     @ValueSource(strings = {"1", "2"})
     void manyAtOnce(String procs) throws Exception {

@@ -20,6 +20,7 @@ import java.util.jar.JarEntry;
 import java.util.jar.JarFile;
 import java.util.stream.Stream;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -27,6 +28,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Thousands of classes that others wrote and several compilers compiled. */
 class PointCorpusTest {
     /** The JDK's classes: each is, but for its points, what it was. */
+    @Tag("long")
     @ParameterizedTest
     @ValueSource(strings = {"java.base", "jdk.compiler", "java.xml", "java.desktop"})
     void jdkModules(String module) throws IOException {

@@ -34,6 +34,7 @@ import org.gmp4j.sched.GStack;
 import org.gmp4j.testing.ChildJvm;
 import org.gmp4j.testing.ChildJvm.Result;
 import org.gmp4j.testing.PinningCall;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -334,6 +335,7 @@ class JfrTest {
     }
 
     /** Without the module all else works. */
+    @Tag("long")
     @Test
     void withoutTheModule() {
         ChildJvm jvm = new ChildJvm(JfrProgram.class).with("--limit-modules", "java.base,java.instrument");

@@ -18,6 +18,7 @@ import org.gmp4j.testing.ChildJvm.Result;
 import org.gmp4j.testing.Stress;
 import org.gmp4j.testing.TestGmp;
 import org.gmp4j.testing.Threads;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -58,6 +59,7 @@ class LeakTest {
     }
 
     /** Without memory for a report there is none, and no goroutine loses its stack. */
+    @Tag("long")
     @Test
     void withAFullHeap() {
         Result r = new ChildJvm(LeakFullHeapProgram.class).with("-Xmx24m", "-XX:+UseSerialGC").run();

@@ -25,6 +25,7 @@ import org.gmp4j.synctest.Synctest;
 import org.gmp4j.testing.ChildJvm;
 import org.gmp4j.testing.ChildJvm.Result;
 import org.gmp4j.testing.TestGmp;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -67,6 +68,7 @@ class FullHeapTest {
     }
 
     /** Nothing is lost when memory runs out between two steps of the poller's making, or of a scheduler's end. */
+    @Tag("long")
     @Test
     void stepByStep() throws ClassNotFoundException {
         Result r = new ChildJvm(Class.forName("org.gmp4j.netpoll.FullHeapStepsProgram")).with("-Xmx16m").run();

@@ -4,6 +4,7 @@ package org.gmp4j.sched;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import org.gmp4j.testing.ChildJvm;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -31,6 +32,7 @@ class SectionOverflowTest {
         sweep(from, 1, INTERPRETED);
     }
 
+    @Tag("long")
     @ParameterizedTest
     @CsvSource({"goroutine", "thread"})
     void compiled(String from) {

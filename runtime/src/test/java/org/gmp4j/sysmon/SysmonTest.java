@@ -14,6 +14,7 @@ import org.gmp4j.struct.Schedt;
 import org.gmp4j.testing.ChildJvm;
 import org.gmp4j.testing.ChildJvm.Result;
 import org.gmp4j.testing.TestGmp;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -43,6 +44,7 @@ class SysmonTest {
     }
 
     /** The first overrun, and all that it loads. Serial: no safepoint polls in loops, so that all points are armed. */
+    @Tag("long")
     @ParameterizedTest
     @ValueSource(strings = {"Serial", "G1"})
     void aGoroutineOverrunsWithAFullHeap(String collector) {

@@ -25,6 +25,7 @@ import org.gmp4j.Gmp;
 import org.gmp4j.Go;
 import org.gmp4j.testing.ChildJvm;
 import org.gmp4j.testing.TestGmp;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -159,6 +160,7 @@ class FlightRecorderTest {
         }
     }
 
+    @Tag("long")
     @Test
     void isClosedWhileItsSchedulerIs() {
         ChildJvm.Result r = new ChildJvm(ClosesBoth.class).with("-XX:-CreateCoredumpOnCrash", "-XX:ErrorFile=/dev/null").run();

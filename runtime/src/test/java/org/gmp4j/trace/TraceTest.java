@@ -24,6 +24,7 @@ import org.gmp4j.struct.PStat;
 import org.gmp4j.sync.WaitGroup;
 import org.gmp4j.testing.ChildJvm;
 import org.gmp4j.testing.TestGmp;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -272,6 +273,7 @@ class TraceTest {
     }
 
     /** Whatever step the memory does not suffice for: tracing can be ended, and begun again. */
+    @Tag("long")
     @ParameterizedTest
     @ValueSource(strings = {"trace", "flight", "watch", "invariants"})
     void withAFullHeap(String what) {
