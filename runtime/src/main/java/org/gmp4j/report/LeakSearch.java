@@ -62,7 +62,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The converse does not hold: SEEING.md says which leaks are not found. Rejected: a heap dump, because it takes as long as writing
  * the heap, and its frames of compiled code lack objects that escape analysis removed, so a live goroutine may look leaked; JVMTI,
- * whose first use makes each switch slower for good (HACKING.md); to let the collector free leaked goroutines, because that would run
+ * whose first use makes each switch slower for good (JDK.md); to let the collector free leaked goroutines, because that would run
  * no {@code finally}, and off-heap queues would still refer to them.
  */
 public final class LeakSearch extends HiddenStacks {

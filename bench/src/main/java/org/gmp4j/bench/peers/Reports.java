@@ -10,6 +10,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Function;
 
 import org.gmp4j.bench.report.Format;
 import org.gmp4j.bench.report.JsonText;
@@ -59,19 +60,6 @@ final class Reports {
         return Format.decimals(r, r < 0.00995 ? 4 : r < 0.0995 ? 3 : r < 9.95 ? 2 : r < 99.5 ? 1 : 0);
     }
 
-    /** A figure, and from where to where; the unit once, if it is the same. */
-    private static String figure(String unit, Estimate e) {
-        String median = figure(unit, e.median());
-        String low = figure(unit, e.low());
-        String high = figure(unit, e.high());
-        String end = median.substring(median.lastIndexOf(' '));
-        if (low.endsWith(end) && high.endsWith(end)) {
-            low = low.substring(0, low.length() - end.length());
-            high = high.substring(0, high.length() - end.length());
-        }
-        return median + " (" + low + " to " + high + ")";
-    }
-
     /** The others of those that took part. */
     static List<Peer> others(Results results) {
         return results.versions().keySet().stream().filter(p -> p != Peer.GMP4J).toList();
@@ -102,38 +90,29 @@ final class Reports {
 
     /** For a terminal. */
     static String text(Results results) {
-        List<String> head = new ArrayList<>(List.of("row", "gmp4j"));
-        for (Peer peer : others(results)) {
-            head.addAll(List.of(peer.key(), "ratio"));
-        }
-        Table table = new Table(1, head.toArray(String[]::new));
-        each(results, (work, row) -> {
-            List<String> cells = new ArrayList<>(List.of(row.name(), cell(results, work, row, Peer.GMP4J)));
-            for (Peer peer : others(results)) {
-                cells.add(cell(results, work, row, peer));
-                cells.add(results.ratio(work, row, peer).map(Reports::interval).orElse(""));
-            }
-            table.row(cells);
-        });
+        Table table = table(results, false, Peer::key);
         return "Medians, and ours divided by the peer's (below 1: we need less), with the interval over the forks.\n\n" + table.text()
                 + "\nOthers (processes, interrupts, the hypervisor) " + results.others().text() + ".\n";
     }
 
-    /** A number of its own columns for each peer: median with interval, ratio with interval. */
+    /** For a page. */
     static Table figures(Results results) {
-        List<String> head = new ArrayList<>(List.of("row", "what", "gmp4j"));
+        return table(results, true, Peer::title);
+    }
+
+    /** A row's medians, and for each peer the ratio with its interval; {@code titles}: and what the row is. */
+    private static Table table(Results results, boolean titles, Function<Peer, String> name) {
+        List<String> head = new ArrayList<>(titles ? List.of("row", "what", "gmp4j") : List.of("row", "gmp4j"));
         for (Peer peer : others(results)) {
-            head.addAll(List.of(peer.title(), "ratio"));
+            head.addAll(List.of(name.apply(peer), "ratio"));
         }
-        Table table = new Table(2, head.toArray(String[]::new));
+        Table table = new Table(titles ? 2 : 1, head.toArray(String[]::new));
         each(results, (work, row) -> {
-            List<String> cells = new ArrayList<>(List.of(row.name(), row.title()));
-            cells.add(interval(results, work, row, Peer.GMP4J));
+            List<String> cells = new ArrayList<>(titles ? List.of(row.name(), row.title()) : List.of(row.name()));
+            cells.add(cell(results, work, row, Peer.GMP4J));
             for (Peer peer : others(results)) {
-                cells.add(interval(results, work, row, peer));
-                cells.add(results.ratio(work, row, peer)
-                        .map(Reports::interval)
-                        .orElse(""));
+                cells.add(cell(results, work, row, peer));
+                cells.add(results.ratio(work, row, peer).map(Reports::interval).orElse(""));
             }
             table.row(cells);
         });
@@ -143,12 +122,6 @@ final class Reports {
     /** A ratio, and from where to where. */
     private static String interval(Estimate r) {
         return r.forks() == 1 ? ratio(r.median()) : ratio(r.median()) + " (" + ratio(r.low()) + " to " + ratio(r.high()) + ")";
-    }
-
-    private static String interval(Results results, Catalogue.Work work, Catalogue.Row row, Peer peer) {
-        return results.figure(work, row, peer)
-                .map(f -> figure(row.unit(), f))
-                .orElse(results.note(work, row, peer));
     }
 
     /** Machine, date, versions and command, for people. */
@@ -171,9 +144,9 @@ final class Reports {
         return List.of("""
                 Each work runs in processes of its own, one for each peer, and then again from the first peer on, %d times
                 (forks). A process warms up, runs the work several times, and its figure is the median of these runs, or a
-                percentile of single waits. A cell is the median over the forks; in brackets the interval between two order
-                statistics that encloses the true median with %s. A ratio is ours divided by the peer's that ran in the same
-                turn, and its median and interval are over the forks too. Less is better everywhere."""
+                percentile of single waits. A cell is the median over the forks. A ratio is the median of ours divided by the
+                peer's that ran in the same turn; in brackets is the interval between two order statistics that encloses the
+                true median with %s. Less is better everywhere."""
                 .formatted(settings.forks(), confidence), """
                 All that run on a JVM have its default collector and the same options. The number of Ps is GOMAXPROCS for Go,
                 the parallelism of the JDK's scheduler, and the core pool of Kotlin's Dispatchers.Default; platform threads

@@ -19,7 +19,7 @@ final class MarkdownReport {
         Markdown.facts(page, Reports.facts(results, settings));
         for (Mix mix : results.mixes()) {
             page.append("\n## ").append(mix).append("\n\n").append(mix.about()).append(".\n\n");
-            page.append(Reports.figures(results, mix, true).markdown());
+            page.append(Reports.figures(results, mix, false).markdown());
             Table ratios = Reports.ratios(results, mix);
             if (!ratios.rows().isEmpty()) {
                 page.append("\nOurs divided by theirs (below 1: we need less):\n\n").append(ratios.markdown());

@@ -134,9 +134,9 @@ final class Reports {
         int percent = (int) Math.floor(100 * Estimate.confidence(rounds));
         String turns = rounds == 1 ? "Each server runs once, so that there are no intervals. A ratio is of two such runs."
                 : """
-                The servers take turns, and then again from the first on, %d times. A figure is the median of these runs, and
-                in brackets is the interval between two order statistics that encloses the true median with %d %%
-                confidence%s. A ratio is of two that ran in the same turn, and so are its median and interval.
+                The servers take turns, and then again from the first on, %d times. A figure is the median of these runs, a ratio
+                that of two that ran in the same turn. In brackets is the interval between two order statistics that encloses
+                the true median with %d %% confidence%s.
                 """.formatted(rounds, percent, rounds < 6 ? " (least and greatest run)" : "");
         String burn = settings.burn() ? """
                 Beside the server another process uses all the CPU it gets, at the same priority. One more runs beside the
