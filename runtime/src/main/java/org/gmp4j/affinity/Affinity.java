@@ -55,7 +55,7 @@ public final class Affinity {
     }
 
     /**
-     * Ms run where the kernel puts them.
+     * Returns the policy under which Ms run where the kernel puts them.
      *
      * @return the policy
      */
@@ -64,8 +64,8 @@ public final class Affinity {
     }
 
     /**
-     * Neighbours together: each P on one CPU; all CPUs of a core (SMT siblings) before the next core, cores that share
-     * a cache before others, and a node is full before the next nearest one is begun. For goroutines that share data.
+     * Returns the policy that keeps neighbours together, for goroutines that share data. Each P has one CPU. Ps fill all CPUs of a core
+     * (SMT siblings) before the next core, cores that share a cache before others, and a node before the nearest other node.
      *
      * @return the policy
      */
@@ -74,8 +74,9 @@ public final class Affinity {
     }
 
     /**
-     * Far apart: each P on one CPU; successive Ps on different nodes, within a node on different last-level caches, then on different
-     * cores; second SMT siblings only once every core has a P. For goroutines that each need cache and memory bandwidth of their own.
+     * Returns the policy that keeps Ps far apart, for goroutines that each need cache and memory bandwidth of their own. Each P has one
+     * CPU. Successive Ps are on different nodes, within a node on different last-level caches, then on different cores; second SMT
+     * siblings get a P only once every core has one.
      *
      * @return the policy
      */
@@ -84,8 +85,8 @@ public final class Affinity {
     }
 
     /**
-     * Each P on one CPU of a core, the cores in the order of {@link #compact}; its SMT siblings are left to the JVM's threads and to
-     * other processes. Unless the number of Ps is set, there are as many as cores.
+     * Returns the policy that gives each P one CPU of a core, the cores in the order of {@link #compact}. The SMT siblings are left to
+     * the JVM's threads and to other processes. Unless the number of Ps is set, there are as many as cores.
      *
      * @return the policy
      */
@@ -94,8 +95,8 @@ public final class Affinity {
     }
 
     /**
-     * Each P on all CPUs of one NUMA node, the nodes that have CPUs in turn: memory stays near, the kernel chooses the
-     * CPU.
+     * Returns the policy that gives each P all CPUs of one NUMA node, going round the nodes that have CPUs. Memory stays near, and the
+     * kernel chooses the CPU.
      *
      * @return the policy
      */
@@ -104,7 +105,7 @@ public final class Affinity {
     }
 
     /**
-     * Each P on one CPU of a list, in the list's order.
+     * Returns the policy that gives each P one CPU of a list, in the list's order.
      *
      * @param list CPU numbers and ascending ranges with commas between them: {@code 0,2,4-7}; a CPU may be in the list twice
      * @return the policy
@@ -199,7 +200,7 @@ public final class Affinity {
     }
 
     /**
-     * The CPUs of each P on this machine as it is now.
+     * Returns the CPUs of each P on this machine as it is now.
      *
      * @param procs number of Ps, at least 1
      * @return the set of P 0, P 1, …, each at least one CPU and the caller's to change; an empty list when the policy
@@ -217,7 +218,7 @@ public final class Affinity {
     }
 
     /**
-     * The CPUs of each P on a machine, this one or another.
+     * Returns the CPUs of each P on a machine, this one or another.
      *
      * @param procs number of Ps, at least 1
      * @param topology the machine; a list of CPUs is taken as it is

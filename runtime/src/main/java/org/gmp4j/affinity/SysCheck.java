@@ -189,7 +189,7 @@ final class SysCheck {
         agree(sharers, online);
     }
 
-    /** CPUs that share a part of the machine must all be given the same set of CPUs. The key is a CPU, a blank, and the part. */
+    /** Notes a problem where CPUs that share a part of the machine name different sets of CPUs. The key is a CPU, a blank, and the part. */
     private void agree(Map<String, BitSet> sharers, BitSet online) {
         Map<String, Map<BitSet, Integer>> told = new HashMap<>(); // How many are told each set.
         sharers.forEach((name, set) -> told.computeIfAbsent(name.substring(name.indexOf(' ')), k -> new HashMap<>()).merge(set, 1,
@@ -221,7 +221,7 @@ final class SysCheck {
         agree(sharers, online);
     }
 
-    /** A list of CPUs or nodes; empty when the file is missing, blank or a problem. */
+    /** Reads a list of CPUs or nodes. It is empty when the file is missing, blank or a problem. */
     private BitSet list(String path) {
         String text = text(path);
         BitSet set = CpuList.parse(text);
@@ -231,7 +231,7 @@ final class SysCheck {
         return set;
     }
 
-    /** A number that may be -1; null when the file is missing or a problem. */
+    /** Reads a number that may be -1. Returns null when the file is missing or a problem. */
     private @Nullable String number(String path) {
         String text = text(path);
         if (text != null && !text.matches("-1|[0-9]{1,9}")) {

@@ -45,7 +45,7 @@ public final class Topology {
         }
 
         /**
-         * The CPUs of the same core.
+         * Returns the CPUs of the same core.
          *
          * @return a copy
          */
@@ -113,7 +113,7 @@ public final class Topology {
         }
 
         /**
-         * The CPUs that share this cache.
+         * Returns the CPUs that share this cache.
          *
          * @return a copy
          */
@@ -140,7 +140,7 @@ public final class Topology {
         }
 
         /**
-         * The node's CPUs that the process may use.
+         * Returns the node's CPUs that the process may use.
          *
          * @return a copy
          */
@@ -159,7 +159,7 @@ public final class Topology {
      */
     public record CpuLimit(String cgroup, long quotaMicros, long periodMicros) {
         /**
-         * The limit in CPUs.
+         * Returns the limit in CPUs.
          *
          * @return quota over period, above 0; 1.5 is one CPU and half of another
          */
@@ -185,7 +185,7 @@ public final class Topology {
         }
 
         /**
-         * The CPUs.
+         * Returns the CPUs.
          *
          * @return a copy
          */
@@ -246,8 +246,8 @@ public final class Topology {
     }
 
     /**
-     * The machine as it is now. The affinity mask is that of the process's first thread: what {@code taskset} or a
-     * cpuset gave the process, not what a pinned thread was given later. Reads some files for each CPU: milliseconds on
+     * Reads the machine as it is now. The affinity mask is that of the process's first thread, which {@code taskset} or a cpuset sets,
+     * and not that of a thread that was pinned later. This reads some files for each CPU: milliseconds on
      * a large machine.
      *
      * @return a new description
@@ -258,7 +258,7 @@ public final class Topology {
     }
 
     /**
-     * A recorded machine: {@code sys} and {@code proc} below a folder in place of the system's own. The CPUs that the process may use
+     * Reads a recorded machine: {@code sys} and {@code proc} below a folder in place of the system's own. The CPUs that the process may use
      * are {@code Cpus_allowed_list} of {@code proc/self/status}, or all that are online, less what the cpusets of its cgroups leave
      * out.
      *
@@ -296,7 +296,7 @@ public final class Topology {
     }
 
     /**
-     * The CPUs that the process may use now, without those that have gone offline. This makes one system call.
+     * Returns the online CPUs that the process may use now. This makes one system call.
      *
      * @return a new set
      * @throws RuntimeException when the kernel refuses {@code sched_getaffinity}
@@ -305,7 +305,7 @@ public final class Topology {
         return mask();
     }
 
-    /** Returns the same machine for a process that may not use these CPUs either; one must be left. */
+    /** Returns this machine for a process that may not use these CPUs either; one must be left. */
     Topology without(BitSet cpus) {
         BitSet left = allowed();
         left.andNot(cpus);
@@ -317,7 +317,7 @@ public final class Topology {
     }
 
     /**
-     * The CPUs that the process may use.
+     * Returns the CPUs that the process may use.
      *
      * @return a copy, never empty
      */
@@ -335,7 +335,7 @@ public final class Topology {
     }
 
     /**
-     * The CPUs that the kernel keeps its own balancing away from ({@code isolcpus=}).
+     * Returns the CPUs that the kernel does not balance ({@code isolcpus=}).
      *
      * @return a copy; usually empty
      */
@@ -344,9 +344,10 @@ public final class Topology {
     }
 
     /**
-     * Kinds of cores, fastest first: {@code performance}, {@code efficiency} and {@code low power} on x86, {@code capacity N} on ARM.
+     * Returns the kinds of cores, fastest first: {@code performance}, {@code efficiency} and {@code low power} on x86, {@code capacity N}
+     * on ARM.
      *
-     * @return name to CPUs; empty when all are alike, or nothing is told
+     * @return name to CPUs; empty when all are alike or unknown
      */
     public Map<String, BitSet> kinds() {
         Map<String, BitSet> copies = new LinkedHashMap<>();
@@ -365,7 +366,7 @@ public final class Topology {
     }
 
     /**
-     * The cpusets on the way from the process's cgroup up to the root, of both cgroup versions.
+     * Returns the cpusets on the way from the process's cgroup up to the root, of both cgroup versions.
      *
      * @return in that order; empty when there is none
      */
@@ -374,7 +375,7 @@ public final class Topology {
     }
 
     /**
-     * The CPUs that the process may use.
+     * Returns the CPUs that the process may use.
      *
      * @return by ascending number
      */
@@ -392,7 +393,7 @@ public final class Topology {
     }
 
     /**
-     * How far the memory of one node is from the CPUs of another, in the firmware's unit: 10 is the node's own.
+     * Returns the distance of one node's memory from the CPUs of another, in the firmware's unit: 10 is the node's own.
      *
      * @param from number of a node
      * @param to number of a node
@@ -404,7 +405,7 @@ public final class Topology {
     }
 
     /**
-     * All CPU limits on the way from the process's cgroup up to the root, of both cgroup versions.
+     * Returns all CPU limits on the way from the process's cgroup up to the root, of both cgroup versions.
      *
      * @return in that order; empty when there is none
      */
@@ -481,7 +482,7 @@ public final class Topology {
         return new TopologyText(this).describe();
     }
 
-    /** One line: CPUs, cores, nodes, limit, default procs. */
+    /** Returns one line: CPUs, cores, nodes, limit, default procs. */
     @Override
     public String toString() {
         long cores = cpus.stream().mapToInt(Cpu::coreGroup).distinct().count();

@@ -136,7 +136,7 @@ final class TopologyFiles {
         }
     }
 
-    /** "48K", "1M"; 0 for anything else. */
+    /** Parses a size such as "48K" or "1M". Returns 0 for another text. */
     private static long bytes(@Nullable String size) {
         if (size == null || !size.matches("[0-9]{1,12}[KMG]?")) {
             return 0;

@@ -59,7 +59,7 @@ final class TopologyText {
                 .collect(Collectors.groupingBy(Topology.Cpu::coreGroup, TreeMap::new, Collectors.toList())).values());
     }
 
-    /** How many there are of each kind, by level: a cache counts once however many CPUs share it. */
+    /** Returns the number of caches of each kind, by level. A cache counts once however many CPUs share it. */
     private Map<String, Long> caches() {
         return t.cpus().stream().flatMap(c -> c.caches().stream()).distinct()
                 .collect(Collectors.groupingBy(c -> "L" + c.level() + c.type().letter + " " + size(c.bytes())
@@ -74,7 +74,7 @@ final class TopologyText {
         return bytes % (1 << 20) == 0 ? (bytes >> 20) + " MiB" : plain(bytes / 1024.0) + " KiB";
     }
 
-    /** At most three decimals, none that say nothing. */
+    /** Returns the value with three decimals at most, without zeros at the end. */
     static String plain(double value) {
         return String.format(Locale.ROOT, "%.3f", value).replaceFirst("\\.?0+$", "");
     }

@@ -427,7 +427,7 @@ public final class Points {
     }
 
     /**
-     * The bootstrap method of every point, called through {@link JdkPoint}.
+     * Links a point: the bootstrap method of every point, which is called through {@link JdkPoint}.
      *
      * @param type a class for a dynamic constant, or a method type for a call site
      * @return the site, or a call site that calls it

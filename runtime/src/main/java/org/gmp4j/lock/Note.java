@@ -74,7 +74,7 @@ public final class Note {
         }
     }
 
-    /** Whether it was woken since it was cleared. */
+    /** Returns whether the note was woken since it was cleared. */
     public static boolean woken(long addr) {
         return Mem.INT.getAcquire(addr) == WOKEN;
     }

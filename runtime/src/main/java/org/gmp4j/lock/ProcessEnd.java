@@ -22,20 +22,20 @@ public final class ProcessEnd {
     }
 
     /**
-     * The last shutdown hook has begun. The caller wakes the threads that are asleep in native code.
+     * Notes that the last shutdown hook has begun. The caller wakes the threads that are asleep in native code.
      *
-     * @param sleepers how many they may be
+     * @param sleepers the largest number of them
      */
     public static void begin(int sleepers) {
         nap = napOf(sleepers);
     }
 
-    /** How long each of so many threads naps. */
+    /** Returns how long each of so many threads naps. */
     static long napOf(int sleepers) {
         return Math.max(NAP_NANOS, sleepers * APART_NANOS);
     }
 
-    /** Whether the calling thread has to sleep by {@link #nap}. A virtual thread must not: it would leave its M. */
+    /** Returns whether the calling thread has to sleep by {@link #nap}. A virtual thread must not: it would leave its M. */
     public static boolean begun() {
         return nap != 0 && !Thread.currentThread().isVirtual();
     }

@@ -12,9 +12,9 @@ public final class Frames {
     }
 
     /**
-     * The frames to be shown.
+     * Returns the frames to show: without the runtime's, unless {@code system} asks for them or there are no others.
      *
-     * @param system show them all
+     * @param system whether to show all frames
      */
     public static List<StackTraceElement> users(StackTraceElement[] all, boolean system) {
         List<StackTraceElement> frames = new ArrayList<>(all.length);
@@ -23,11 +23,11 @@ public final class Frames {
                 boolean _ = frames.add(e);
             }
         }
-        // It may hold null: an exception gives what it likes.
+        // The array may hold null, because an exception can set any stack trace.
         return Collections.unmodifiableList(frames.isEmpty() ? Arrays.asList(all) : frames);
     }
 
-    /** Appends the same, a line each. */
+    /** Appends the frames that {@link #users} returns, a line each. */
     public static void append(StringBuilder b, StackTraceElement[] all, boolean system) {
         for (StackTraceElement e : users(all, system)) {
             b.append('\t').append(e).append('\n');

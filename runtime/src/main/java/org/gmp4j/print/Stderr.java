@@ -39,7 +39,7 @@ public final class Stderr {
         }
     }
 
-    /** The bytes of a text for {@link #write}, to be made while there is memory. */
+    /** Returns the bytes of a text for {@link #write}. The caller makes them while there is memory. */
     public static byte[] bytes(String text) {
         return text.getBytes(CHARSET);
     }

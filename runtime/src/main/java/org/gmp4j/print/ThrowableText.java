@@ -59,7 +59,7 @@ public final class ThrowableText {
         }
     }
 
-    /** All of it, in the JDK's form where the exception lets it. */
+    /** Returns the exception with its frames and causes, in the JDK's form if the exception's own methods do not fail. */
     public static String full(Throwable t) {
         StringBuilder b = new StringBuilder(line(t)).append('\n');
         for (StackTraceElement e : frames(t)) {
@@ -69,7 +69,7 @@ public final class ThrowableText {
         return b.toString();
     }
 
-    /** Whether the heap was full, rather than the metaspace, the number of threads or memory outside of the heap. */
+    /** Returns whether the heap was full, rather than the metaspace, the number of threads or memory outside of the heap. */
     public static boolean isHeap(Throwable t) {
         String message = t.getMessage();
         return t instanceof OutOfMemoryError

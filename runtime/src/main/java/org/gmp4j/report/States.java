@@ -66,7 +66,7 @@ final class States {
         };
     }
 
-    /** A goroutine that is parked pinned has its thread still, and so its status. */
+    /** Returns the state of a goroutine that has a thread. A goroutine that is parked pinned keeps its thread, and so its status. */
     private String running(String state, long gp, @Nullable GStack st, StackTraceElement @Nullable [] frames) {
         return st == null || !JdkState.isPinned(st) ? state : inJdk(gp, st, frames, state).concat(PINNED);
     }

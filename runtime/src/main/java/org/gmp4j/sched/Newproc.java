@@ -42,7 +42,7 @@ public final class Newproc {
     }
 
     /**
-     * {@code go fn()}, from any thread.
+     * {@code go fn()}: starts a goroutine, from any thread.
      *
      * @throws IllegalStateException when the scheduler is closed
      */
@@ -79,7 +79,7 @@ public final class Newproc {
     }
 
     /**
-     * {@code go fn()} from a timer. A timer is no goroutine, so perhaps no goroutine lives that keeps the scheduler open. It may be closed
+     * Starts a goroutine from a timer. A timer is no goroutine, so perhaps no goroutine keeps the scheduler open, and it may be closed
      * before or during this call. Therefore this first counts the new goroutine and then reads closing, with a fence in between, while
      * close first sets closing and then reads the counts. So either this call finds the scheduler closing, or close finds the new
      * goroutine.

@@ -129,7 +129,7 @@ public final class Park {
         Wakep.wakep(s);
     }
 
-    /** {@code LockOSThread} and {@code UnlockOSThread} of the calling goroutine. */
+    /** Locks the calling goroutine to its M ({@code LockOSThread}), or undoes that ({@code UnlockOSThread}). */
     @SuppressWarnings("NullAway")
     public static void lockOSThread(boolean lock) {
         if (lock) {

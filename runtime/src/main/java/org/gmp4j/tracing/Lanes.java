@@ -67,7 +67,7 @@ final class Lanes implements Merge.Sink {
             this.status = status;
         }
 
-        /** The name of its lane. {@code gmp trace} reads the site from it. */
+        /** Returns the name of the lane. {@code gmp trace} reads the site from it. */
         String label() {
             return "G" + goid + " " + (thread.isEmpty() ? "" : ThreadName.quoted(thread) + " ") + site;
         }
