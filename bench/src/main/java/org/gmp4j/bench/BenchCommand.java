@@ -41,7 +41,7 @@ final class BenchCommand implements Callable<Integer> {
             })
     private List<String> arguments = new ArrayList<>();
 
-    /** What we do not know is JMH's. */
+    /** Passes options that gmp does not know on to JMH. */
     static void passOptionsOn(CommandLine command) {
         command.setUnmatchedOptionsArePositionalParams(true);
     }

@@ -135,7 +135,7 @@ public final class GmpCommand implements Runnable {
         return root;
     }
 
-    /** One sentence, no usage page. */
+    /** Prints one sentence, and no usage page. */
     private static int badUsage(ParameterException e, String[] args) {
         CommandLine command = e.getCommandLine();
         String message = e.getMessage();

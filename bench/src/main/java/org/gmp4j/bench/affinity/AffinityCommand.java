@@ -74,7 +74,7 @@ public final class AffinityCommand implements Callable<Integer> {
     @Option(names = "--html", paramLabel = "FILE", description = "Write a page with plots to FILE.")
     private Path html;
 
-    /** For picocli. */
+    /** Makes the command; picocli calls this. */
     public AffinityCommand() {
     }
 

@@ -63,7 +63,7 @@ record AffinityReport(MachineInfo machine, int procs, int rounds, double seconds
                 + interval(e.noise());
     }
 
-    /** What can be said, and no more. */
+    /** Returns the sentence that the intervals allow, and no more. */
     private static String outcome(Experiment e) {
         List<String> said = new ArrayList<>();
         for (int i = 1; i < e.variants.size(); i++) {
@@ -151,7 +151,7 @@ record AffinityReport(MachineInfo machine, int procs, int rounds, double seconds
         return page.append(Page.BOTTOM).toString();
     }
 
-    /** A line a variant, with its interval and each round's ratio; the noise as the first. */
+    /** Draws a line for each variant, with its interval and each round's ratio; the noise is the first. */
     private static String plot(Experiment e) {
         int left = 190;
         int right = 960;

@@ -66,7 +66,7 @@ final class Experiment {
         }
     }
 
-    /** A turn of each, in this order. */
+    /** Runs each variant once, in this order. */
     private Turn[] round(List<Integer> order) {
         Turn[] round = new Turn[order.size()];
         for (int i : order) {
@@ -91,7 +91,7 @@ final class Experiment {
         }
     }
 
-    /** Time of variant {@code i} divided by that of the first, with an interval; of 0 exactly 1. */
+    /** Returns the time of variant {@code i} divided by that of the first, with an interval; exactly 1 for variant 0. */
     Bootstrap ratio(int i) {
         List<Double> ratios = new ArrayList<>();
         for (int round = 0; round < turns.getFirst().size(); round++) {
@@ -100,7 +100,7 @@ final class Experiment {
         return Bootstrap.of(ratios, 1);
     }
 
-    /** The first variant's second turns divided by its first ones. */
+    /** Returns the first variant's second runs divided by its first ones. */
     Bootstrap noise() {
         return ratio(variants.size());
     }
@@ -123,7 +123,7 @@ final class Experiment {
         return 1000 * turns.get(i).stream().mapToDouble(Turn::stolen).average().orElse(0);
     }
 
-    /** Of those the ones from each distance; empty where nothing is placed. */
+    /** Returns the steals from each distance; empty where nothing is placed. */
     Map<String, Double> over(int i) {
         Map<String, Double> over = new LinkedHashMap<>();
         if (!variants.get(i).affinity().equals(org.gmp4j.affinity.Affinity.none())) {

@@ -112,7 +112,7 @@ enum Workload {
     private static final byte[] PING = "*1\r\n$4\r\nPING\r\n".getBytes(StandardCharsets.US_ASCII);
     private static final byte[] PONG = "+PONG\r\n".getBytes(StandardCharsets.US_ASCII);
 
-    /** On a goroutine, until {@code end} by nanoTime and what is under way is done; adds up its operations. */
+    /** Runs until {@code end} by nanoTime, finishes what has begun, and adds up its operations. Called on a goroutine. */
     abstract void run(int procs, long end, AtomicLong operations);
 
     private static void fork(int depth) {
@@ -153,7 +153,7 @@ enum Workload {
         }
     }
 
-    /** False at the end of the stream. */
+    /** Fills the buffer. Returns false at the end of the stream. */
     private static boolean fill(TcpConn conn, ByteBuffer buffer) throws IOException {
         buffer.clear();
         while (buffer.hasRemaining()) {

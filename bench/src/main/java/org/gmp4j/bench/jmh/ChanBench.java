@@ -103,7 +103,7 @@ public class ChanBench extends GmpBench {
         });
     }
 
-    /** {@link #roundTrip} through the JDK's, which spin before they park: that helps nobody on one P. */
+    /** {@link #roundTrip} through the JDK's, which spin before they park, to no use on one P. */
     @Benchmark
     @OperationsPerInvocation(N)
     public void roundTripOfTheJdk() {

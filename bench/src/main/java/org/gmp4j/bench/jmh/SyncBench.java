@@ -60,7 +60,7 @@ public class SyncBench {
         two.close();
     }
 
-    /** Lock and unlock, nobody else there. */
+    /** Lock and unlock without contention. */
     @Benchmark
     @OperationsPerInvocation(N)
     public void mutex() {

@@ -16,7 +16,7 @@ import org.openjdk.jmh.annotations.OperationsPerInvocation;
 import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.TearDown;
 
-/** A P is given up for a system call, and taken back: nobody wants it meanwhile. For regressions. */
+/** A P is given up for a system call, and taken back, while no other M wants it. For regressions. */
 public class SyscallBench extends GmpBench {
     private static final int CALLS = 1_000_000;
 

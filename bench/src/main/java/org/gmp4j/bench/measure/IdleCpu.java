@@ -61,12 +61,12 @@ public record IdleCpu(SpinPolicy spin, double percent, long nanos) {
         return nanos;
     }
 
-    /** In steps of 10 ms. */
+    /** Returns the CPU time, in steps of 10 ms. */
     private static long coarse() {
         return ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class).getProcessCpuTime();
     }
 
-    /** The policy's name. */
+    /** Returns the policy's name. */
     public String spinName() {
         return spin == null ? "no scheduler" : spin.toString();
     }

@@ -13,7 +13,7 @@ public final class JavaCommand {
     private JavaCommand() {
     }
 
-    /** With the JDK and the class path of this JVM, and with the flags that the runtime needs. It writes UTF-8 in any locale. */
+    /** Returns a command with the JDK and the class path of this JVM, and the flags that the runtime needs. It writes UTF-8. */
     public static List<String> of(List<String> options, Class<?> main, List<String> args) {
         List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
@@ -27,7 +27,7 @@ public final class JavaCommand {
         return command;
     }
 
-    /** The runtime's jar, which is its agent; before there is one, its classes. */
+    /** Returns the runtime's jar, which is its agent; before there is one, the folder of its classes. */
     public static String runtime() {
         try {
             return Path.of(Gmp.class.getProtectionDomain().getCodeSource().getLocation().toURI()).toString();

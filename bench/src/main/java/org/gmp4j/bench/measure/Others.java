@@ -38,7 +38,7 @@ public final class Others {
      *
      * @param seconds the time
      * @param busy seconds in which the CPUs did anything, added up
-     * @param own CPU seconds of this process, and of those of its children that have ended
+     * @param own CPU seconds of this process, and of its children that have ended
      */
     record Reading(double seconds, double busy, double own) {
     }
@@ -50,7 +50,7 @@ public final class Others {
      * @param repeated how many runs were measured again
      */
     public record Summary(double percent, int repeated) {
-        /** For people. */
+        /** Returns a text for people. */
         public String text() {
             if (Double.isNaN(percent)) {
                 return "had a share of the CPUs that is not known: each run was too short, or the kernel does not tell";
@@ -61,7 +61,7 @@ public final class Others {
                     + (repeated == 0 ? "" : "; " + repeated + again);
         }
 
-        /** For programs. A share that is not known is null. */
+        /** Returns an object for JSON. An unknown share is null. */
         public Map<String, Object> json() {
             Map<String, Object> o = new LinkedHashMap<>();
             o.put("most_percent", percent);
@@ -102,12 +102,12 @@ public final class Others {
         }
     }
 
-    /** A run begins. */
+    /** Notes that a run begins. */
     public void begin() {
         from = now.get();
     }
 
-    /** The run has ended. Returns whether to measure it once more, which begins then. */
+    /** Notes that the run has ended. Returns whether to measure it once more, which begins then. */
     public boolean again() {
         first = percent();
         if (first > DISTURBED && repeated < most) {
@@ -119,7 +119,7 @@ public final class Others {
         return false;
     }
 
-    /** The repeated run has ended. Returns whether it counts, and not the first. */
+    /** Notes that the repeated run has ended. Returns whether it counts, and not the first. */
     public boolean better() {
         double second = percent();
         boolean better = second < first;
@@ -131,12 +131,12 @@ public final class Others {
         worst = percent <= worst || Double.isNaN(percent) ? worst : percent;
     }
 
-    /** What came out so far. */
+    /** Returns the result so far. */
     public Summary summary() {
         return new Summary(worst, repeated);
     }
 
-    /** What others have had since the run began; NaN if that is not known. */
+    /** Returns the share that others have had since the run began; NaN if it is not known. */
     private double percent() {
         Reading r = now.get();
         double seconds = r.seconds - from.seconds;

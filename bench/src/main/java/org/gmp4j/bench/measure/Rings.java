@@ -28,7 +28,7 @@ public final class Rings implements AutoCloseable {
     private final long[] gs = new long[2 * MAX_BATCH];
 
     /**
-     * New rings, empty.
+     * Makes empty rings.
      *
      * @throws IllegalStateException when {@code -Dgmp.runqlen} made rings too short
      */
@@ -54,12 +54,12 @@ public final class Rings implements AutoCloseable {
         slots.release();
     }
 
-    /** The struct p that pair {@code i} steals from. */
+    /** Returns the struct p that pair {@code i} steals from. */
     public long victim(int i) {
         return victims + i * stride;
     }
 
-    /** The struct p that pair {@code i} steals for. */
+    /** Returns the struct p that pair {@code i} steals for. */
     public long thief(int i) {
         return thieves + i * stride;
     }
@@ -94,7 +94,7 @@ public final class Rings implements AutoCloseable {
         }
     }
 
-    /** The same for one thief. */
+    /** Drains the ring of one thief. */
     public void drain(int i, int batch) {
         int moved = Math.min(batch, 1); // One was returned, the others are in its ring.
         while (Runq.runqget(thief(i)) != 0) {
@@ -105,12 +105,12 @@ public final class Rings implements AutoCloseable {
         }
     }
 
-    /** One steal of each pair. */
+    /** Steals once for each pair. */
     public long steal() {
         return steals(victims, thieves, stride, ROUND);
     }
 
-    /** The addresses are in registers, as in C: read from fields, an acquire inside would make them be read again. */
+    /** Steals {@code n} times. Parameters keep the addresses in registers, as in C: fields would be read again after each acquire. */
     private static long steals(long victim, long thief, long stride, int n) {
         long sum = 0;
         for (int i = 0; i < n; i++) {
@@ -121,7 +121,7 @@ public final class Rings implements AutoCloseable {
         return sum;
     }
 
-    /** {@code n} times a push and a pop by the owner of {@code pp}. */
+    /** Pushes and pops {@code n} times as the owner of {@code pp}. */
     public long pushpop(long pp, int n) {
         long sum = 0;
         long gp = gs[0];
@@ -132,7 +132,7 @@ public final class Rings implements AutoCloseable {
         return sum;
     }
 
-    /** {@code n} failed probes, a multiple of {@link #ROUND}: of one empty victim after the other, as a thief walks Ps. */
+    /** Makes {@code n} failed probes, a multiple of {@link #ROUND}: of one empty victim after the other, as a thief walks Ps. */
     public long probe(int n) {
         long sum = 0;
         for (int i = 0; i < n; i += ROUND) {
@@ -150,7 +150,7 @@ public final class Rings implements AutoCloseable {
         return sum;
     }
 
-    /** What the C floor's functions return when something is wrong with them. */
+    /** Checks for the result that the C floor's functions return on an error. */
     private static long checked(long nanos) {
         if (nanos < 0) {
             throw new IllegalStateException("the C floor had no memory, or moved a wrong number of Gs");
@@ -158,17 +158,17 @@ public final class Rings implements AutoCloseable {
         return nanos;
     }
 
-    /** {@code floor.c}: nanoseconds of {@code n} steals. */
+    /** Returns the nanoseconds of {@code n} steals by {@code floor.c}. */
     public static long floorSteal(long n, int batch) {
         return checked(shims_h.gmp_floor_steal(n, batch));
     }
 
-    /** {@code floor.c}: nanoseconds of {@code n} failed probes. */
+    /** Returns the nanoseconds of {@code n} failed probes by {@code floor.c}. */
     public static long floorProbe(long n) {
         return checked(shims_h.gmp_floor_failed_probe(n));
     }
 
-    /** {@code floor.c}: {@code n} pairs of push and pop. */
+    /** Makes {@code n} pairs of push and pop by {@code floor.c}. */
     public static void floorPushpop(long pp, long n) {
         shims_h.gmp_floor_pushpop(pp, n);
     }

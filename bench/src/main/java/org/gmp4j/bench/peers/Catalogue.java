@@ -80,12 +80,12 @@ final class Catalogue {
      * @param unit of its figures
      */
     record Row(String name, String title, String unit) {
-        /** The name without the setting of ours that it has in it. */
+        /** Returns the name without our setting in it. */
         String plainName() {
             return VARIANT.matcher(name).replaceFirst("");
         }
 
-        /** What a peer's line is called. */
+        /** Returns the name of a peer's line. */
         String nameFor(Peer peer) {
             return peer == Peer.GMP4J ? name : plainName();
         }
@@ -97,7 +97,7 @@ final class Catalogue {
      * @param name the argument for it
      * @param procs on how many Ps
      * @param variants settings of ours that it is done with, or one empty string
-     * @param peers those that do it
+     * @param peers the peers that do it
      * @param rows what comes of it
      */
     record Work(String name, int procs, List<String> variants, Set<Peer> peers, List<Row> rows) {
@@ -109,12 +109,12 @@ final class Catalogue {
             this(name, procs, List.of(""), peers, List.of(rows));
         }
 
-        /** Whether ours needs preemption points. */
+        /** Returns whether ours needs preemption points. */
         boolean points() {
             return name.equals("hogs");
         }
 
-        /** For people, and to be told from others. */
+        /** Returns the title, which differs from those of other rows. */
         String title() {
             return name + ", " + procs + (procs == 1 ? " P" : " Ps");
         }
@@ -136,7 +136,7 @@ final class Catalogue {
         return new Row(name, title, "ns");
     }
 
-    /** Those whose name, or a row's, has one of the patterns in it; all without patterns. */
+    /** Returns the works of which a name, or a row's name, contains one of the patterns; without patterns all. */
     static List<Work> select(List<Pattern> patterns) {
         List<Work> chosen = new ArrayList<>();
         for (Work w : WORKS) {

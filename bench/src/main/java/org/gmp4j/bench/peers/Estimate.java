@@ -22,7 +22,7 @@ public record Estimate(double median, double low, double high, int forks) {
     private static final double WANTED = 0.95;
 
     /**
-     * Of some values.
+     * Returns the estimate of some values.
      *
      * @throws IllegalArgumentException if there is none
      */
@@ -35,14 +35,14 @@ public record Estimate(double median, double low, double high, int forks) {
         return new Estimate(median(v), v[k - 1], v[v.length - k], v.length);
     }
 
-    /** The middle value, or the mean of the two in the middle; NaN for none. */
+    /** Returns the middle value, or the mean of the two in the middle; NaN without values. */
     public static double median(double... values) {
         double[] v = values.clone();
         Arrays.sort(v);
         return v.length == 0 ? Double.NaN : (v[v.length / 2] + v[(v.length - 1) / 2]) / 2;
     }
 
-    /** The innermost rank, from 1 on, whose interval is good enough; else 1. */
+    /** Returns the innermost rank, from 1 on, whose interval has enough confidence; else 1. */
     private static int rank(int n) {
         int k = 1;
         while (2 * (k + 1) <= n && confidence(n, k + 1) >= WANTED) {
@@ -51,7 +51,7 @@ public record Estimate(double median, double low, double high, int forks) {
         return k;
     }
 
-    /** How probable it is that the median lies between the k-th least and the k-th greatest of n values. */
+    /** Returns the probability that the median lies between the k-th least and the k-th greatest of n values. */
     static double confidence(int n, int k) {
         double outside = 0;
         double ways = 1; // n over i
@@ -62,7 +62,7 @@ public record Estimate(double median, double low, double high, int forks) {
         return 1 - 2 * outside / Math.pow(2, n);
     }
 
-    /** The figure, and from where to where, as {@code format} writes one; the unit stands once if it is the same. */
+    /** Returns the figure and its interval, as {@code format} writes numbers. A common unit stands once. */
     public String text(DoubleFunction<String> format) {
         String middle = format.apply(median);
         String from = format.apply(low);
@@ -79,7 +79,7 @@ public record Estimate(double median, double low, double high, int forks) {
         return middle + " (" + from + " to " + to + ")";
     }
 
-    /** The figure as a ratio, and from where to where. */
+    /** Returns the figure as a ratio, and its interval. */
     public String ratio() {
         return forks == 1 ? ratio(median) : ratio(median) + " (" + ratio(low) + " to " + ratio(high) + ")";
     }
@@ -88,7 +88,7 @@ public record Estimate(double median, double low, double high, int forks) {
         return Format.decimals(r, r < 0.0995 ? 3 : r < 9.95 ? 2 : r < 99.5 ? 1 : 0);
     }
 
-    /** With how much confidence the interval of so many forks encloses the median. */
+    /** Returns the confidence with which the interval of so many forks encloses the median. */
     public static double confidence(int forks) {
         return confidence(forks, rank(forks));
     }

@@ -33,7 +33,7 @@ final class JavaPeer {
         return (long) (Double.parseDouble(seconds) * 1e9);
     }
 
-    /** A Java peer's kit. */
+    /** Makes a Java peer's kit. */
     static Kit kit(Peer peer, int procs, String variant) {
         return switch (peer) {
             case GMP4J -> new GmpKit(procs, variant);

@@ -20,7 +20,7 @@ final class JdkKit implements Kit {
     private final ScheduledThreadPoolExecutor timers =
             new ScheduledThreadPoolExecutor(1, Thread.ofPlatform().daemon().factory());
 
-    /** How many of them run at a time is a setting of the JVM. */
+    /** Makes a kit of virtual or platform threads. The JVM's settings say how many run at a time. */
     JdkKit(boolean virtual) {
         factory = virtual ? Thread.ofVirtual().factory() : Thread.ofPlatform().daemon().factory();
         timers.setRemoveOnCancelPolicy(true);
@@ -77,7 +77,7 @@ final class JdkKit implements Kit {
         });
     }
 
-    /** There is no way to say so. */
+    /** Runs the call; the JDK has no way to announce one that blocks. */
     @Override
     public void blocking(Runnable call) {
         call.run();
@@ -182,13 +182,13 @@ final class JdkKit implements Kit {
         };
     }
 
-    /** There is no such thing. */
+    /** Returns null: the JDK has no select. */
     @Override
     public Runnable either(Queue a, LongConsumer onA, Queue b, LongConsumer onB) {
         return null;
     }
 
-    /** Likewise. */
+    /** Returns null: the JDK has no such trace. */
     @Override
     public Runnable trace() {
         return null;

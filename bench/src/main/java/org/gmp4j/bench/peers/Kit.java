@@ -25,10 +25,10 @@ interface Kit extends AutoCloseable {
     /** Runs what blocks its thread in the kernel, and says so where there is a way to. */
     void blocking(Runnable call);
 
-    /** A queue of numbers between threads; with capacity 0 a sender waits for its receiver. */
+    /** Makes a queue of numbers between threads. With capacity 0 a sender waits for its receiver. */
     Queue queue(int capacity);
 
-    /** A lock. */
+    /** Makes a lock. */
     Guard guard();
 
     /** Opens when {@code n} threads have said that they are done. */
@@ -37,10 +37,10 @@ interface Kit extends AutoCloseable {
     /** Holds all until it is opened. */
     Gate gate();
 
-    /** A timer that goes off in an hour. */
+    /** Makes a timer that goes off in an hour. */
     Alarm alarm();
 
-    /** One wait for whatever comes first of two queues, to be repeated; null where there is no such thing. */
+    /** Returns a wait for the first element of two queues, which can be repeated; null if the peer has none. */
     Runnable either(Queue a, LongConsumer onA, Queue b, LongConsumer onB);
 
     /** Starts an execution trace; what it gives ends it. From outside; null where there is no such thing. */

@@ -12,7 +12,7 @@ final class MarkdownResults {
     private MarkdownResults() {
     }
 
-    /** The page; {@code old} is what stood in the file, or empty. */
+    /** Returns the page. {@code old} is the file's old text, or empty. */
     static String write(Results results, PeersCommand.Settings settings, String old) {
         StringBuilder page = new StringBuilder("# gmp4j beside Go, the JDK and Kotlin\n\n");
         page.append("Written by `gmp peers --markdown`; from \"Where we are behind\" on it is by hand.\n\n");

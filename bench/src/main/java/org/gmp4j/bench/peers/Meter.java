@@ -40,7 +40,7 @@ final class Meter {
     record Settings(long warmUpNanos, long nanos, long limitNanos, int scale) {
     }
 
-    /** Whose lines have a variant in their names, or {@code ""}. */
+    /** Makes a meter whose lines have the variant in their names, or {@code ""}. */
     Meter(Settings settings, String variant, Consumer<Line> out) {
         this.settings = settings;
         this.variant = variant;
@@ -51,7 +51,7 @@ final class Meter {
         return settings;
     }
 
-    /** A run's size. */
+    /** Returns a run's size. */
     int size(int n) {
         return Math.max(1, n / settings.scale());
     }
@@ -96,29 +96,29 @@ final class Meter {
         return ManagementFactory.getCompilationMXBean().getTotalCompilationTime();
     }
 
-    /** For nanoseconds. */
+    /** Makes a histogram for nanoseconds. */
     static Histogram histogram() {
         return new Histogram(MOST_NANOS, 3);
     }
 
-    /** A line a percentile. */
+    /** Writes a line for each percentile. */
     void percentiles(String name, Histogram h, double... percentiles) {
         for (double p : percentiles) {
             value(name + "/p" + (int) p, "ns", h.getValueAtPercentile(p));
         }
     }
 
-    /** A line. */
+    /** Writes a line. */
     void value(String name, String unit, double value) {
         out.accept(new Line(named(name), unit, value, ""));
     }
 
-    /** What did not come within the limit. */
+    /** Writes that the work did not end within the limit. */
     void never(String name, String unit) {
         out.accept(new Line(named(name), unit, Double.NaN, "never in " + settings.limitNanos() / 1_000_000_000 + " s"));
     }
 
-    /** {@code wake/p50} with {@code spin=go} is {@code wake/spin=go/p50}. */
+    /** Returns the name with the variant in it: {@code wake/p50} with {@code spin=go} is {@code wake/spin=go/p50}. */
     private String named(String name) {
         int end = name.indexOf('/');
         return variant.isEmpty() ? name

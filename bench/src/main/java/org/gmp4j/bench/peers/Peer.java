@@ -17,12 +17,12 @@ enum Peer {
         this.title = title;
     }
 
-    /** For people. */
+    /** Returns the name for people. */
     String title() {
         return title;
     }
 
-    /** For options and files. */
+    /** Returns the name in options and files. */
     String key() {
         return name().toLowerCase(Locale.ROOT);
     }

@@ -82,7 +82,7 @@ public final class PeersCommand implements Callable<Integer> {
     @Mixin
     private ResultFiles files;
 
-    /** For picocli. */
+    /** Makes the command; picocli calls this. */
     public PeersCommand() {
     }
 

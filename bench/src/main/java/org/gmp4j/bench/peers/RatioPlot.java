@@ -47,7 +47,7 @@ final class RatioPlot {
         return upper ? decade : -decade;
     }
 
-    /** The picture. */
+    /** Draws the picture. */
     String svg() {
         int low = decade(false);
         int high = decade(true);

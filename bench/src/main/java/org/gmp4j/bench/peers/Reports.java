@@ -29,7 +29,7 @@ final class Reports {
         void row(Catalogue.Work work, Catalogue.Row row);
     }
 
-    /** All rows, in order. */
+    /** Calls {@code each} for all rows, in order. */
     static void each(Results results, Each each) {
         for (Catalogue.Work work : results.works()) {
             for (Catalogue.Row row : work.rows()) {
@@ -38,7 +38,7 @@ final class Reports {
         }
     }
 
-    /** The rows that there are, and the peers that fill them. */
+    /** Lists the rows, and the peers that fill them. */
     static Table list(List<Catalogue.Work> works) {
         Table table = new Table(4, "row", "Ps", "what", "who");
         each(new Results(works), (work, row) -> table.row(List.of(row.name(), Integer.toString(work.procs()), row.title(),
@@ -46,7 +46,7 @@ final class Reports {
         return table;
     }
 
-    /** A figure with its unit. */
+    /** Returns a figure with its unit. */
     static String figure(String unit, double v) {
         return switch (unit) {
             case "ns" -> Format.nanos(v);
@@ -55,17 +55,17 @@ final class Reports {
         };
     }
 
-    /** Two or three digits. */
+    /** Returns a ratio with two or three digits. */
     static String ratio(double r) {
         return Format.decimals(r, r < 0.00995 ? 4 : r < 0.0995 ? 3 : r < 9.95 ? 2 : r < 99.5 ? 1 : 0);
     }
 
-    /** The others of those that took part. */
+    /** Returns the peers that took part, without ours. */
     static List<Peer> others(Results results) {
         return results.versions().keySet().stream().filter(p -> p != Peer.GMP4J).toList();
     }
 
-    /** One work's medians, for the eye. */
+    /** Returns one work's medians, for people. */
     static String line(Results results, Catalogue.Work work) {
         List<String> parts = new ArrayList<>();
         for (Catalogue.Row row : work.rows()) {
@@ -81,26 +81,26 @@ final class Reports {
         return String.join("; ", parts);
     }
 
-    /** A figure, or why there is none, or nothing. */
+    /** Returns a figure, or the reason why there is none, or nothing. */
     static String cell(Results results, Catalogue.Work work, Catalogue.Row row, Peer peer) {
         return results.figure(work, row, peer)
                 .map(f -> figure(row.unit(), f.median()))
                 .orElse(results.note(work, row, peer));
     }
 
-    /** For a terminal. */
+    /** Returns the report for a terminal. */
     static String text(Results results) {
         Table table = table(results, false, Peer::key);
         return "Medians, and ours divided by the peer's (below 1: we need less), with the interval over the forks.\n\n" + table.text()
                 + "\nOthers (processes, interrupts, the hypervisor) " + results.others().text() + ".\n";
     }
 
-    /** For a page. */
+    /** Returns the table of a page. */
     static Table figures(Results results) {
         return table(results, true, Peer::title);
     }
 
-    /** A row's medians, and for each peer the ratio with its interval; {@code titles}: and what the row is. */
+    /** Makes a table of medians, and for each peer of the ratio with its interval; with {@code titles} also of the rows' titles. */
     private static Table table(Results results, boolean titles, Function<Peer, String> name) {
         List<String> head = new ArrayList<>(titles ? List.of("row", "what", "gmp4j") : List.of("row", "gmp4j"));
         for (Peer peer : others(results)) {
@@ -119,12 +119,12 @@ final class Reports {
         return table;
     }
 
-    /** A ratio, and from where to where. */
+    /** Returns a ratio and its interval. */
     private static String interval(Estimate r) {
         return r.forks() == 1 ? ratio(r.median()) : ratio(r.median()) + " (" + ratio(r.low()) + " to " + ratio(r.high()) + ")";
     }
 
-    /** Machine, date, versions and command, for people. */
+    /** Returns machine, date, versions and command by name, for people. */
     static Map<String, String> facts(Results results, PeersCommand.Settings settings) {
         Map<String, String> facts = MachineInfo.here().facts();
         facts.put("date", LocalDate.now(ZoneOffset.UTC).toString());
@@ -136,7 +136,7 @@ final class Reports {
         return facts;
     }
 
-    /** What the figures are, in paragraphs. */
+    /** Returns the method of measurement, in paragraphs. */
     static List<String> how(PeersCommand.Settings settings) {
         int percent = (int) Math.floor(100 * Estimate.confidence(settings.forks()));
         String confidence = settings.forks() == 1 ? "no confidence, as there is one fork"
@@ -161,7 +161,7 @@ final class Reports {
                 .stream().map(text -> text.strip().replaceAll("\\s+", " ")).toList();
     }
 
-    /** For programs. */
+    /** Returns the report as JSON. */
     static String json(Results results, PeersCommand.Settings settings) {
         Map<String, Object> all = new LinkedHashMap<>();
         all.put("machine", MachineInfo.here().json());
@@ -181,7 +181,7 @@ final class Reports {
         return JsonText.of(all);
     }
 
-    /** As many digits as are worth something, however small it is. */
+    /** Returns the number with the digits that mean something, for small numbers too. */
     private static Object digits(double v) {
         return new BigDecimal(v, DIGITS);
     }

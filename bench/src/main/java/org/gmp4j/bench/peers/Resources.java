@@ -35,7 +35,7 @@ final class Resources {
         return true;
     }
 
-    /** Resident bytes of one of many that wait. */
+    /** Measures the resident bytes of one of many waiting goroutines. */
     private static void parked(Kit kit, Meter m) {
         m.warmUp(nanos -> kit.run(() -> { // Until the compilers are done: interpreted frames are larger.
             long end = System.nanoTime() + nanos;
@@ -70,7 +70,7 @@ final class Resources {
         kit.sleep(Duration.ofMillis(1)); // The last ones are on their way into their wait.
     }
 
-    /** After collections, so that garbage does not count. */
+    /** Returns the resident bytes after collections, so that garbage does not count. */
     private static long resident() {
         for (int i = 0; i < COLLECTIONS; i++) {
             System.gc();
@@ -87,7 +87,7 @@ final class Resources {
         throw new IllegalStateException("no VmRSS in /proc/self/status");
     }
 
-    /** CPU of a program in which one thread wakes every 10 ms and sleeps again. */
+    /** Measures the CPU of a program in which one thread wakes every 10 ms and sleeps again. */
     private static void idle(Kit kit, Meter m) {
         m.warmUp(nanos -> kit.run(() -> { // Many ticks, or the compilers would be at work for long.
             long end = System.nanoTime() + nanos;

@@ -25,17 +25,17 @@ final class Results {
         this.works = works;
     }
 
-    /** What was, or is to be measured. */
+    /** Returns the works that were, or are to be measured. */
     List<Catalogue.Work> works() {
         return works;
     }
 
-    /** The peers that took part, and their versions. */
+    /** Returns the peers that took part, and their versions. */
     Map<Peer, String> versions() {
         return versions;
     }
 
-    /** What others had of the CPUs. */
+    /** Returns the share of the CPUs that other processes had. */
     Others.Summary others() {
         return others;
     }
@@ -56,7 +56,7 @@ final class Results {
         }
     }
 
-    /** A fork that gave no figures: why. */
+    /** Notes why a fork gave no figures. */
     void failed(Catalogue.Work work, Peer peer, String why) {
         for (Catalogue.Row row : work.rows()) {
             notes.put(key(work, row, peer), why);
@@ -67,7 +67,7 @@ final class Results {
         return new Key(peer, work.procs(), row.nameFor(peer));
     }
 
-    /** A fork's figure is the median of its runs. */
+    /** Returns the figures by fork. A fork's figure is the median of its runs. */
     private Map<Integer, Double> forks(Catalogue.Work work, Catalogue.Row row, Peer peer) {
         Map<Integer, Double> forks = new HashMap<>();
         values.getOrDefault(key(work, row, peer), Map.of()).forEach(
@@ -75,7 +75,7 @@ final class Results {
         return forks;
     }
 
-    /** A peer's figure. */
+    /** Returns a peer's figure. */
     Optional<Estimate> figure(Catalogue.Work work, Catalogue.Row row, Peer peer) {
         Map<Integer, Double> forks = forks(work, row, peer);
         return forks.isEmpty() ? Optional.empty() : Optional.of(Estimate.of(List.copyOf(forks.values())));
@@ -94,7 +94,7 @@ final class Results {
         return ratios.isEmpty() ? Optional.empty() : Optional.of(Estimate.of(ratios));
     }
 
-    /** Why there is no figure; empty where there is one, or nothing to say. */
+    /** Returns why there is no figure; empty where there is one, or no reason is known. */
     String note(Catalogue.Work work, Catalogue.Row row, Peer peer) {
         Key key = key(work, row, peer);
         return values.containsKey(key) ? "" : notes.getOrDefault(key, "");

@@ -27,7 +27,7 @@ final class Runner {
     private final double warmUp;
     private final double seconds;
 
-    /** With so many seconds of warm-up and of measurement for each figure. */
+    /** Makes a runner with so many seconds of warm-up and of measurement for each figure. */
     Runner(double warmUp, double seconds) {
         this.warmUp = warmUp;
         this.seconds = seconds;
@@ -110,7 +110,7 @@ final class Runner {
         return command;
     }
 
-    /** What the Java peers are. */
+    /** Returns the program of the Java peers. */
     static Toolchains.Program java() {
         return new Toolchains.Program(
                 "JDK " + System.getProperty("java.runtime.version"),

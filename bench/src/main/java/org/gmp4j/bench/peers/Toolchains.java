@@ -42,13 +42,13 @@ public final class Toolchains {
     public static final class MissingException extends Exception {
         private static final long serialVersionUID = 1;
 
-        /** With this sentence. */
+        /** Makes an exception with this sentence. */
         public MissingException(String sentence) {
             super(sentence);
         }
     }
 
-    /** With these variables of the environment: GMP_GO, GOROOT, PATH. */
+    /** Searches by these variables of the environment: GMP_GO, GOROOT, PATH. */
     public Toolchains(Map<String, String> environment) {
         this.environment = Map.copyOf(environment);
     }
@@ -92,7 +92,7 @@ public final class Toolchains {
         return candidates;
     }
 
-    /** From its files, not as a module, so that the version in go.mod does not matter. */
+    /** Builds a program of Go's from its files, not as a module, so that the version in go.mod does not matter. */
     private static Program buildGo(String folder, String name, Path go, String version)
             throws MissingException, IOException, InterruptedException {
         Path target = Files.createDirectories(root().resolve("target/peers/go"));
@@ -130,7 +130,7 @@ public final class Toolchains {
         return new Program(versions(lib), List.of("-cp", path, "PeersKt"), Map.of());
     }
 
-    /** From the names of the jars. */
+    /** Returns the versions in the names of the jars. */
     private static String versions(Path lib) throws IOException {
         String stdlib = "";
         String coroutines = "";
@@ -147,7 +147,7 @@ public final class Toolchains {
 
     // ---- both
 
-    /** The folder that has bench/peers in it. */
+    /** Returns the folder that contains bench/peers. */
     public static Path root() throws MissingException {
         try {
             Path here = Path.of(Toolchains.class.getProtectionDomain().getCodeSource().getLocation().toURI());
@@ -183,7 +183,7 @@ public final class Toolchains {
         }
     }
 
-    /** What it prints; nothing where the kernel cannot run it. */
+    /** Returns the output of a command; nothing where the kernel cannot run it. */
     private static String output(List<String> command) throws IOException, InterruptedException {
         Process p;
         try {

@@ -42,7 +42,7 @@ final class Waits {
         return true;
     }
 
-    /** How late a sleep of 50 µs returns. */
+    /** Measures how late a sleep of 50 µs returns. */
     private static void sleep(Kit kit, Meter m) {
         Histogram late = Meter.histogram();
         m.warmUp(nanos -> kit.run(() -> sleeps(kit, nanos, Meter.histogram())));
@@ -60,7 +60,7 @@ final class Waits {
         } while (start - end < 0);
     }
 
-    /** From a start to the other's first instruction; its parent computes on, so it has to run on another CPU. */
+    /** Measures the time from a start to the first instruction, while the parent computes on, so that the other needs another CPU. */
     private static void wake(Kit kit, Meter m) {
         Histogram waits = Meter.histogram();
         m.warmUp(nanos -> { // Longer than others: a turn is long, and both CPUs are busy, so that the JIT has to wait.
@@ -94,7 +94,7 @@ final class Waits {
         }
     }
 
-    /** One lets others go first beside hogs that do not: how long until its next turn. */
+    /** Measures how long one that yields waits for its P beside hogs that do not yield. */
     private static void hogs(int hogs, Kit kit, Meter m) {
         String name = "hogs/" + hogs;
         Histogram turns = Meter.histogram();
@@ -126,7 +126,7 @@ final class Waits {
         }
     }
 
-    /** Ends the hogs when nobody else had a turn for too long. */
+    /** Ends the hogs when no other goroutine has run for too long. */
     private static void watch(long limit) {
         while (!stop) {
             if (System.nanoTime() - turn > limit) {
@@ -163,7 +163,7 @@ final class Waits {
         }
     }
 
-    /** One blocks its thread for 2 ms on 1 P: from the call to the next one's start. */
+    /** Measures the time from a call that blocks its thread for 2 ms, on 1 P, to the next one's start. */
     private static void blocked(Kit kit, Meter m) {
         Histogram waits = Meter.histogram();
         m.warmUp(nanos -> kit.run(() -> blocks(kit, nanos, WARM_UP_MICROS, Meter.histogram())));

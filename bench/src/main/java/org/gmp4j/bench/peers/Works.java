@@ -65,7 +65,7 @@ final class Works {
         m.perOperation(kit, name, n, roundTrips(kit, n));
     }
 
-    /** Round trips between two threads through unbuffered queues. */
+    /** Makes round trips between two threads through unbuffered queues. */
     static Runnable roundTrips(Kit kit, int n) {
         return () -> {
             Kit.Queue ping = kit.queue(0);
@@ -261,7 +261,7 @@ final class Works {
         });
     }
 
-    /** An unbalanced tree: each node gives an eighth of its leaves to a child, again and again. Nanoseconds a leaf. */
+    /** Measures an unbalanced tree, in nanoseconds a leaf: each node gives an eighth of its leaves to a child, again and again. */
     private static void tree(String name, Kit kit, Meter m) {
         int leaves = m.size(300_000);
         m.perOperation(kit, name, leaves, () -> {
@@ -285,7 +285,7 @@ final class Works {
         }
     }
 
-    /** Some 100 ns. */
+    /** Computes for some 100 ns. */
     private static void compute(long seed) {
         long x = seed;
         for (int i = 0; i < 64; i++) {
@@ -298,7 +298,7 @@ final class Works {
         }
     }
 
-    /** One feeds 8 workers, another collects what they made of it. */
+    /** Measures one that feeds 8 workers, and another that collects their results. */
     private static void fan(String name, Kit kit, Meter m) {
         int each = m.size(400_000) / WORKERS + 1;
         m.perOperation(kit, name, each * WORKERS, () -> {
@@ -322,7 +322,7 @@ final class Works {
         });
     }
 
-    /** One lets 1000 go that wait for the same: from there until all have run, a line a time, nanoseconds each. */
+    /** Measures the time until all of 1000 waiters that one event releases have run, a line each time, in nanoseconds a waiter. */
     private static void storm(String name, Kit kit, Meter m) {
         int waiters = Math.max(2, m.size(WAITERS));
         double[] each = new double[1];

@@ -15,13 +15,13 @@ public final class KernelLoader extends ClassLoader {
 
     private final boolean points;
 
-    /** A new copy. */
+    /** Makes a loader with a new copy of the kernels. */
     public KernelLoader(boolean points) {
         super("kernels-" + COUNT.incrementAndGet(), Kernel.class.getClassLoader());
         this.points = points;
     }
 
-    /** A new kernel of this copy, by its simple name. */
+    /** Makes a new kernel of this copy, by its simple name. */
     public Kernel kernel(String name) {
         try {
             return (Kernel) loadClass(Kernels.class.getName() + "$" + name).getConstructor().newInstance();

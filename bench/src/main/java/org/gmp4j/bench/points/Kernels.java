@@ -130,7 +130,7 @@ public final class Kernels {
         }
     }
 
-    /** Heapsort: loops inside a loop, with branches that nobody can foresee. */
+    /** Heapsort: loops inside a loop, with branches that cannot be predicted. */
     public static final class Sort implements Kernel {
         private final int[] data = new Random(SEED).ints(4_000).toArray();
         private final int[] a = new int[data.length];

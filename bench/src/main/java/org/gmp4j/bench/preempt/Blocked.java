@@ -21,7 +21,7 @@ final class Blocked {
     private Blocked() {
     }
 
-    /** All lines. */
+    /** Prints all lines of the figure. */
     public static void main(String[] args) {
         System.out.println("from a call that blocks 2 ms to the next goroutine on its P");
         SpinPolicy latency = SpinPolicy.latency(Duration.ofMillis(5));

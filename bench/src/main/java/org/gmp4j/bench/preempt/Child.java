@@ -37,7 +37,7 @@ final class Child {
         show(List.of(), main, args);
     }
 
-    /** The same with more JVM options. */
+    /** Runs the program with more JVM options. */
     void show(List<String> options, Class<?> main, String... args) throws IOException, InterruptedException {
         lines(options, main, points, args).forEach(out::println);
         out.flush();
@@ -48,7 +48,7 @@ final class Child {
         return lines(List.of(), main, points, args);
     }
 
-    /** The same with more JVM options. */
+    /** Runs the program with more JVM options. */
     List<String> lines(List<String> options, Class<?> main, boolean points, String... args)
             throws IOException, InterruptedException {
         List<String> all = new ArrayList<>(List.of(
@@ -72,17 +72,17 @@ final class Child {
 
     // ---- in the child
 
-    /** How long a figure is measured, in nanoseconds. */
+    /** Returns how long a figure is measured, in nanoseconds. */
     static long nanos() {
         return (long) (Double.parseDouble(System.getProperty(SECONDS)) * 1e9);
     }
 
-    /** For nanoseconds, up to a minute. */
+    /** Makes a histogram for nanoseconds, up to a minute. */
     static Histogram histogram() {
         return new Histogram(60_000_000_000L, 3);
     }
 
-    /** A line of percentiles, in microseconds. */
+    /** Returns a line of percentiles, in microseconds. */
     static String line(String what, Histogram h) {
         return String.format(Locale.ROOT, "  %-44s p50 %9.1f µs  p99 %9.1f µs  max %9.1f µs  n %d", what,
                 h.getValueAtPercentile(50) / MICROS, h.getValueAtPercentile(99) / MICROS, h.getMaxValue() / MICROS,

@@ -20,7 +20,7 @@ final class Hogs {
     private Hogs() {
     }
 
-    /** All lines. */
+    /** Prints all lines of the figure. */
     public static void main(String[] args) {
         System.out.println("a turn on 1 P beside hogs (after gosched)");
         for (int millis : new int[] {10, 1}) {

@@ -62,7 +62,7 @@ final class PointsCost {
                 + Arrays.stream(r).mapToObj(x -> String.format(Locale.ROOT, " %12.3f", x)).collect(Collectors.joining()));
     }
 
-    /** In a JVM whose agent adds no points itself: a line a kernel, its name and the ratios. */
+    /** Prints a line for each kernel: its name and the ratios. The JVM's agent adds no points itself. */
     public static void main(String[] args) throws InterruptedException {
         for (String name : args.length > 0 ? List.of(args) : Kernels.NAMES) {
             KernelLoader[] loaders = {new KernelLoader(false), new KernelLoader(false), new KernelLoader(true),
@@ -86,7 +86,7 @@ final class PointsCost {
         }
     }
 
-    /** Points are wanted for a moment in each millisecond, so that C2 has seen them stop somebody. */
+    /** Points are armed for a moment in each millisecond, so that C2 has seen them stop a goroutine. */
     private static void warmWithStops(Kernel kernel) throws InterruptedException {
         Thread stops = Thread.ofPlatform().start(() -> {
             try {
@@ -117,7 +117,7 @@ final class PointsCost {
         }
     }
 
-    /** The median time of each, each round in another order. */
+    /** Returns the median time of each copy, each round in another order. */
     private static double[] times(Kernel[] copies, long result) {
         List<double[]> rounds = new ArrayList<>();
         long end = System.nanoTime() + Child.nanos() / 4;

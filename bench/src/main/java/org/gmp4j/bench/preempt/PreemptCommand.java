@@ -60,7 +60,7 @@ public final class PreemptCommand implements Callable<Integer> {
     @Option(names = "--no-points", description = "Without the agent's preemption points.")
     private boolean noPoints;
 
-    /** For picocli. */
+    /** Makes the command; picocli calls this. */
     public PreemptCommand() {
     }
 

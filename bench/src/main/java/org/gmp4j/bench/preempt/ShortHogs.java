@@ -28,7 +28,7 @@ final class ShortHogs {
     private ShortHogs() {
     }
 
-    /** Each length in a JVM of its own. */
+    /** Measures each length in a JVM of its own. */
     static void measure(Child child) throws IOException, InterruptedException {
         child.out().println("lateness of a sleep of 1 ms on 1 P, quantum 1 ms, from the third second on, beside");
         child.show(ONE_CARRIER, ShortHogs.class, NOTHING);
@@ -37,7 +37,7 @@ final class ShortHogs {
         }
     }
 
-    /** One length's line, or that of nothing. */
+    /** Prints one length's line, or that without hogs. */
     public static void main(String[] args) throws Exception {
         Histogram late = Child.histogram();
         if (args[0].equals(NOTHING)) {
@@ -84,7 +84,7 @@ final class ShortHogs {
         }
     }
 
-    /** How many rounds of {@link #work} take a millisecond. */
+    /** Returns how many rounds of {@link #work} take a millisecond. */
     private static long calibrate() {
         for (int i = 0; i < CALIBRATIONS; i++) {
             sink += work(ROUNDS);

@@ -57,7 +57,7 @@ final class Soak {
     private Soak() {
     }
 
-    /** A JVM for each collector, one after the other, {@code seconds} in all. */
+    /** Runs a JVM for each collector, one after the other, {@code seconds} in all. */
     static void measure(Child child) throws IOException, InterruptedException {
         for (String collector : COLLECTORS) {
             child.show(List.of(collector), Soak.class, Integer.toString(COLLECTORS.size()), collector);
@@ -144,7 +144,7 @@ final class Soak {
         receivers.await();
     }
 
-    /** From a thread that is no goroutine. */
+    /** Drives the mix from a thread that is no goroutine. */
     private void drive(Gmp gmp, long nanos, List<String> wrong) {
         ThreadLocalRandom random = ThreadLocalRandom.current();
         long end = System.nanoTime() + nanos;
@@ -191,7 +191,7 @@ final class Soak {
         private Loop() {
         }
 
-        /** The sum below n. */
+        /** Returns the sum of the numbers below n. */
         static long sum(int n) {
             long s = 0;
             for (int i = 0; i < n; i++) {

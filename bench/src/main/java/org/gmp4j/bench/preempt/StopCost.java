@@ -23,7 +23,7 @@ final class StopCost {
     private StopCost() {
     }
 
-    /** All lines. */
+    /** Prints all lines of the figure. */
     public static void main(String[] args) {
         System.out.println("to stop the world, and with starting it, %d Ps, %d CPUs".formatted(
                 PROCS, Runtime.getRuntime().availableProcessors()));

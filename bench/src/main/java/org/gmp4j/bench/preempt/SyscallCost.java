@@ -10,7 +10,7 @@ import org.gmp4j.bench.peers.Estimate;
 import org.gmp4j.sched.GStack;
 import org.gmp4j.sched.Syscall;
 
-/** What giving the P up and taking it back costs when nobody wants it. */
+/** The cost of giving the P up and taking it back when no other M wants it. */
 final class SyscallCost {
     private static final int CALLS = 1_000_000;
     private static final int PARTS = 21;
@@ -18,7 +18,7 @@ final class SyscallCost {
     private SyscallCost() {
     }
 
-    /** All lines. */
+    /** Prints all lines of the figure. */
     public static void main(String[] args) {
         System.out.println("system calls that nobody wants the P in");
         Callable<Void> nothing = () -> null;

@@ -23,7 +23,7 @@ final class Throughput {
     private Throughput() {
     }
 
-    /** All lines. */
+    /** Prints all lines of the figure. */
     public static void main(String[] args) {
         for (Duration quantum : QUANTA) {
             System.out.println("two hogs on 1 P, quantum " + quantum.toNanos() / 1000 + " µs, against one");

@@ -30,7 +30,7 @@ final class Ticker {
     private Ticker() {
     }
 
-    /** Each hog in a JVM of its own: most never end. */
+    /** Measures each hog in a JVM of its own, because most never end. */
     static void measure(Child child) throws IOException, InterruptedException {
         child.out().println("gaps of a 1 ms ticker on 1 P, quantum 10 ms, beside");
         for (String hog : HOGS.keySet()) {
@@ -38,7 +38,7 @@ final class Ticker {
         }
     }
 
-    /** One hog's line. */
+    /** Prints one hog's line. */
     public static void main(String[] args) {
         Histogram gaps = Child.histogram();
         Gmp gmp = Gmp.builder().procs(1).build();

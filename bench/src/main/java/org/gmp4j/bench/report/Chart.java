@@ -23,7 +23,7 @@ public final class Chart {
     private record Curve(String name, String style, Histogram histogram, int operations, List<LogChart.Point> points) {
     }
 
-    /** An empty one. */
+    /** Makes an empty chart. */
     public Chart(String title) {
         this.title = title;
     }

@@ -12,7 +12,7 @@ public final class Cpus {
     private Cpus() {
     }
 
-    /** What {@link #list} writes; empty for what is no list. */
+    /** Reads what {@link #list} writes; returns an empty set for a text that is no list. */
     public static BitSet parse(String list) {
         BitSet set = new BitSet();
         for (String item : list.split(",", -1)) {
@@ -30,7 +30,7 @@ public final class Cpus {
         return set;
     }
 
-    /** 0-3,8 */
+    /** Writes a set such as 0-3,8. */
     public static String list(BitSet set) {
         StringBuilder text = new StringBuilder();
         for (int first = set.nextSetBit(0); first >= 0; ) {

@@ -10,7 +10,7 @@ public final class Format {
     private Format() {
     }
 
-    /** Three digits and a unit: {@code 3.44 ns}, {@code 101 µs}. */
+    /** Returns three digits and a unit: {@code 3.44 ns}, {@code 101 µs}. */
     public static String nanos(double nanos) {
         double v = nanos;
         int unit = 0;
@@ -22,7 +22,7 @@ public final class Format {
         return decimals(v, decimals) + " " + UNITS[unit];
     }
 
-    /** A gap: {@code 20 µs}, without decimals; 0 without a unit. */
+    /** Returns a gap such as {@code 20 µs}, without decimals; 0 without a unit. */
     public static String gap(long nanos) {
         long v = nanos;
         int unit = 0;
@@ -33,12 +33,12 @@ public final class Format {
         return v == 0 ? "0" : v + " " + UNITS[unit];
     }
 
-    /** With thousands apart. */
+    /** Returns a number with thousands apart. */
     public static String count(long n) {
         return String.format(Locale.ROOT, "%,d", n);
     }
 
-    /** A fixed number of decimals, with a point. */
+    /** Returns a number with so many decimals, after a point. */
     public static String decimals(double v, int decimals) {
         return String.format(Locale.ROOT, "%." + decimals + "f", v);
     }
@@ -48,7 +48,7 @@ public final class Format {
         return decimals(nanos / 1e9, 3).replaceAll("\\.?0+$", "");
     }
 
-    /** For files: as many decimals as needed, at most three. */
+    /** Returns a number for files, with as many decimals as needed, at most three. */
     public static String plain(double v) {
         return v == Math.rint(v) ? Long.toString((long) v) : decimals(v, 3).replaceAll("\\.?0+$", "");
     }

@@ -16,19 +16,19 @@ public final class Histograms {
     private Histograms() {
     }
 
-    /** An empty one; it grows when a server falls behind for long. */
+    /** Makes an empty histogram, which grows when a server falls behind for long. */
     public static Histogram latencies() {
         return latencies(DIGITS);
     }
 
-    /** An empty one with so many significant digits: with two it takes an eighth of the memory. */
+    /** Makes an empty histogram with so many significant digits; with two it takes an eighth of the memory. */
     public static Histogram latencies(int digits) {
         Histogram h = new Histogram(USUALLY_MOST_NANOS, digits);
         h.setAutoResize(true);
         return h;
     }
 
-    /** As text that any of HdrHistogram's tools reads. */
+    /** Returns the histogram as text that HdrHistogram's tools read. */
     public static String encode(Histogram h) {
         ByteBuffer bytes = ByteBuffer.allocate(h.getNeededByteBufferCapacity());
         h.encodeIntoCompressedByteBuffer(bytes);
@@ -36,7 +36,7 @@ public final class Histograms {
         return new String(Base64.getEncoder().encode(bytes).array(), StandardCharsets.ISO_8859_1);
     }
 
-    /** What {@link #encode} wrote. */
+    /** Reads what {@link #encode} wrote. */
     public static Histogram decode(String text) throws DataFormatException {
         Histogram h = Histogram.decodeFromCompressedByteBuffer(ByteBuffer.wrap(Base64.getDecoder().decode(text)), 0);
         h.setAutoResize(true);

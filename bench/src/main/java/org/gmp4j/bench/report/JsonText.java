@@ -21,7 +21,7 @@ public final class JsonText {
     private JsonText() {
     }
 
-    /** With a newline at its end; a number that is not finite is null. */
+    /** Returns the value as text with a newline at its end; a number that is not finite becomes null. */
     public static String of(Object value) {
         StringWriter text = new StringWriter();
         try (JsonGenerator json = JSON.createGenerator(text)) {
@@ -33,7 +33,7 @@ public final class JsonText {
         return text.append('\n').toString();
     }
 
-    /** A finite number with as many digits as are worth something, however small it is. */
+    /** Returns a finite number with the digits that mean something, for small numbers too. */
     public static Number digits(double v) {
         return new BigDecimal(v, DIGITS);
     }
@@ -76,7 +76,7 @@ public final class JsonText {
             depth++;
         }
 
-        /** Between two elements, or before the first or after the last: a new line, or {@code deep}. */
+        /** Writes the space between two elements, before the first or after the last: a new line, or {@code deep}. */
         private void space(JsonGenerator json, int indent, String deep) throws IOException {
             json.writeRaw(depth <= BROKEN ? "\n" + "  ".repeat(indent) : deep);
         }

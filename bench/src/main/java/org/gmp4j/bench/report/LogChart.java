@@ -72,7 +72,7 @@ public final class LogChart {
         }
     }
 
-    /** An empty one that reaches from the first to the last tick; {@code about} is for those who cannot see it. */
+    /** Makes an empty chart from the first to the last tick; {@code about} describes it to readers who cannot see it. */
     public LogChart(String title, String about, List<Tick> ticks) {
         this.title = title;
         this.about = about;
@@ -84,7 +84,7 @@ public final class LogChart {
         curves.add(new Curve(name, style, List.copyOf(points), List.copyOf(marks)));
     }
 
-    /** The decade below all, or above all. */
+    /** Returns the decade below all values, or above all. */
     private int decade(boolean upper) {
         DoubleStream points = curves.stream().flatMap(c -> c.points.stream()).mapToDouble(Point::nanos);
         DoubleStream ends = curves.stream().flatMap(c -> c.marks.stream()).mapToDouble(m -> upper ? m.high : m.low);
@@ -203,7 +203,7 @@ public final class LogChart {
         }
     }
 
-    /** At the curves' ends, moved apart where they would overlap. */
+    /** Writes labels at the curves' ends, moved apart where they would overlap. */
     private void labels(StringBuilder svg, Scale scale) {
         List<Label> labels = new ArrayList<>();
         curves.forEach(c -> labels.add(new Label(c, scale.y(c.points.getLast().nanos))));

@@ -71,7 +71,7 @@ public record MachineInfo(
                 lines(CLOCKSOURCE).stream().findFirst().orElse("unknown"));
     }
 
-    /** For people, by name. */
+    /** Returns the facts for people, by name. */
     public Map<String, String> facts() {
         Map<String, String> facts = new LinkedHashMap<>();
         facts.put(
@@ -85,7 +85,7 @@ public record MachineInfo(
         return facts;
     }
 
-    /** For programs: an object for {@link JsonText}. */
+    /** Returns an object for {@link JsonText}. */
     public Map<String, Object> json() {
         Map<String, Object> o = new LinkedHashMap<>();
         o.put("cpu", cpu);
@@ -112,7 +112,7 @@ public record MachineInfo(
         }
     }
 
-    /** x86 tells a name; ARM tells numbers. */
+    /** Returns the CPU's name. x86 has a name; ARM has numbers. */
     private static String cpu(List<String> cpuinfo) {
         return value(cpuinfo, "model name")
                 .or(() -> value(cpuinfo, "CPU part")

@@ -14,12 +14,12 @@ public final class Markdown {
         facts.forEach((name, value) -> page.append("- **").append(name).append(":** ").append(value).append('\n'));
     }
 
-    /** Each with an empty line before it. */
+    /** Appends the paragraphs, each with an empty line before it. */
     public static void paragraphs(StringBuilder page, List<String> all) {
         all.forEach(p -> page.append('\n').append(p).append('\n'));
     }
 
-    /** The last part, which people write: a heading, and what the old page has beneath it. */
+    /** Appends the last part, which people write: the heading, and the text below it in the old page. */
     public static void kept(StringBuilder page, String heading, String old) {
         String lines = "\n" + old;
         int at = lines.indexOf("\n" + heading);

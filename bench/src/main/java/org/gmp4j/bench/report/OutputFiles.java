@@ -32,7 +32,7 @@ public final class OutputFiles {
         String make() throws IOException;
     }
 
-    /** None yet, for this command. */
+    /** Makes an empty list for this command. */
     public OutputFiles(CommandSpec spec) {
         this.spec = spec;
     }
@@ -82,10 +82,10 @@ public final class OutputFiles {
     }
 
     /**
-     * Replaces what stood in those of these files that were added. One that fails does not keep the next from being written.
+     * Replaces the contents of the files that were added. A file that fails does not prevent the next.
      *
      * @param texts by option
-     * @throws IOException for those that failed, in one sentence without an end
+     * @throws IOException for the files that failed, in one sentence without an end
      */
     public void write(Map<String, Text> texts) throws IOException {
         List<String> failures = new ArrayList<>();

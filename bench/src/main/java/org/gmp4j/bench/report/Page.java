@@ -18,7 +18,7 @@ public final class Page {
     private Page() {
     }
 
-    /** What begins one. */
+    /** Returns the beginning of a page. */
     public static String top(String title) {
         return "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
                 + "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
@@ -35,12 +35,12 @@ public final class Page {
         page.append("</dl>\n");
     }
 
-    /** A heading. */
+    /** Appends a heading. */
     public static void heading(StringBuilder page, String text) {
         page.append("<h2>").append(escape(text)).append("</h2>\n");
     }
 
-    /** A table. */
+    /** Appends a table. */
     public static void table(StringBuilder page, Table table) {
         page.append("<div class=\"scroll\"><table>\n<thead><tr>");
         cells(page, table, "th", table.head());
@@ -68,7 +68,7 @@ public final class Page {
         }
     }
 
-    /** For text between tags and in attributes. */
+    /** Escapes text for use between tags and in attributes. */
     public static String escape(String text) {
         return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("\"", "&quot;");
     }

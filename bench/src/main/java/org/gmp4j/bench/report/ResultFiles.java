@@ -32,7 +32,7 @@ public final class ResultFiles {
 
     private OutputFiles files;
 
-    /** For picocli. */
+    /** Makes the command; picocli calls this. */
     public ResultFiles() {
     }
 
@@ -54,13 +54,13 @@ public final class ResultFiles {
         }
     }
 
-    /** As it stands now: people may have written on while it was measured. */
+    /** Reads the page as it stands now: people may have changed it during the measurement. */
     private String old() throws IOException {
         return markdown != null && Files.isRegularFile(markdown) ? Files.readString(markdown) : "";
     }
 
     /**
-     * Writes those that are wanted; the Markdown page is made from what stood there, or from nothing.
+     * Writes the files that were asked for. The Markdown page keeps parts of the file's old text.
      *
      * @throws IOException in one sentence without an end
      */

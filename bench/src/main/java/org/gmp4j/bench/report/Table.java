@@ -10,7 +10,7 @@ public final class Table {
     private final List<String> head;
     private final List<List<String>> rows = new ArrayList<>();
 
-    /** An empty table whose first {@code words} columns hold words. */
+    /** Makes an empty table whose first {@code words} columns hold words. */
     public Table(int words, String... head) {
         this.words = words;
         this.head = List.of(head);
@@ -24,22 +24,22 @@ public final class Table {
         rows.add(List.copyOf(cells));
     }
 
-    /** The columns' names. */
+    /** Returns the columns' names. */
     public List<String> head() {
         return head;
     }
 
-    /** What was added. */
+    /** Returns the rows that were added. */
     public List<List<String>> rows() {
         return rows;
     }
 
-    /** Whether a column holds words. */
+    /** Returns whether a column holds words. */
     public boolean isWords(int column) {
         return column < words;
     }
 
-    /** In columns, two blanks apart; each line ends with a newline. */
+    /** Returns the table in columns, two blanks apart; each line ends with a newline. */
     public String text() {
         int[] width = new int[head.size()];
         List<List<String>> all = new ArrayList<>(rows);
@@ -61,7 +61,7 @@ public final class Table {
         return text.toString();
     }
 
-    /** As Markdown. */
+    /** Returns the table as Markdown. */
     public String markdown() {
         StringBuilder text = new StringBuilder();
         markdown(text, head);

@@ -109,7 +109,7 @@ public final class RespCommand implements Callable<Integer> {
             description = "Write a page of results to FILE; what an older one says under its last heading stays.")
     private Path markdown;
 
-    /** For picocli. */
+    /** Makes the command; picocli calls this. */
     public RespCommand() {
     }
 

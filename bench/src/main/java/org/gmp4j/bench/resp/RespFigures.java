@@ -51,7 +51,7 @@ record RespFigures(double perSecond, double p50, double p99, double cpu, double 
         return parse(out, 1e9 * used / requests, 100 * others * 1e9 / (System.nanoTime() - start));
     }
 
-    /** The last line of its CSV. */
+    /** Parses the last line of its CSV. */
     static RespFigures parse(String csv, double cpu, double others) throws IOException {
         List<String> lines = csv.lines().toList();
         String[] v = lines.isEmpty() ? new String[0] : lines.getLast().replace("\"", "").split(",");

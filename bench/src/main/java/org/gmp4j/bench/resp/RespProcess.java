@@ -49,7 +49,7 @@ public final class RespProcess implements AutoCloseable {
         }
     }
 
-    /** Where it listens. */
+    /** Returns the port on which it listens. */
     public int port() {
         return port;
     }

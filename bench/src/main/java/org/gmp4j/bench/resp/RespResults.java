@@ -36,14 +36,14 @@ final class RespResults {
         figures.computeIfAbsent(new Key(load, server), _ -> new ArrayList<>()).add(f);
     }
 
-    /** After a turn of which this load has no figures. */
+    /** Fills up after a turn in which this load has no figures. */
     void pad(RespLoad load, RespServer server, int turns) {
         while (of(load, server).size() < turns) {
             add(load, server, null);
         }
     }
 
-    /** What the tables do not say, a sentence. */
+    /** Adds a sentence on something that is not in the tables. */
     void note(String sentence) {
         notes.add(sentence);
     }
@@ -121,7 +121,7 @@ final class RespResults {
                 : median + " (" + Format.decimals(e.low(), 2) + " to " + Format.decimals(e.high(), 2) + ")";
     }
 
-    /** For a terminal. */
+    /** Returns the report for a terminal. */
     String text() {
         StringBuilder text = new StringBuilder(medians().text());
         Table ratios = ratios();
@@ -132,7 +132,7 @@ final class RespResults {
         return text.toString();
     }
 
-    /** A page to commit; what stood beneath its last heading stays. */
+    /** Returns a page to commit, with the old text below its last heading. */
     String markdown(Map<String, String> settings, String how, String old) {
         StringBuilder page = new StringBuilder("# A server of Redis' protocol on gmp4j, the JDK's scheduler and Go\n\n");
         page.append("Written by `gmp resp --markdown`; from \"Remarks\" on it is by hand.\n\n");

@@ -44,28 +44,28 @@ public enum RespServer {
         this.arguments = List.of(arguments);
     }
 
-    /** For options. */
+    /** Returns the name in options. */
     public String key() {
         return key;
     }
 
-    /** For people. */
+    /** Returns the name for people. */
     public String title() {
         return title;
     }
 
-    /** Whether it is this project's. */
+    /** Returns whether it is this project's. */
     boolean isOurs() {
         return this == NET || this == SOCKET;
     }
 
-    /** What a line of its output has once it listens. */
+    /** Returns the text that its output has once it listens. */
     String ready() {
         return this == REDIS ? "Ready to accept connections" : "ready on ";
     }
 
     /**
-     * How to start each of these servers, built.
+     * Builds these servers, and returns the commands that start them.
      *
      * @param missing where those are put that cannot be had here, each with a sentence without its end
      */
@@ -105,7 +105,7 @@ public enum RespServer {
         return all;
     }
 
-    /** The program of this name in PATH. */
+    /** Returns the program of this name in PATH. */
     public static String program(String name) throws Toolchains.MissingException {
         for (String dir : System.getenv().getOrDefault("PATH", "").split(File.pathSeparator)) {
             Path file = Path.of(dir, name);

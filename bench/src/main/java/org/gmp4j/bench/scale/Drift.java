@@ -74,7 +74,7 @@ final class Drift {
         return new Result(rows, slopes);
     }
 
-    /** Of rows that begin with seconds: each column's change in an hour, as part of its mean. */
+    /** Returns each column's change in an hour, as part of its mean. The rows begin with seconds. */
     static double[] slopes(List<double[]> rows) {
         double[] hours = rows.stream().mapToDouble(r -> r[0] / 3600).toArray();
         return IntStream.rangeClosed(1, COLUMNS.size()).mapToDouble(i -> {
@@ -98,7 +98,7 @@ final class Drift {
 
     // ---- in the JVM
 
-    /** Argument: seconds. Prints a row each tenth. */
+    /** Prints a row each tenth of the time. The argument is the time in seconds. */
     public static void main(String[] args) throws Exception {
         new Drift().run((long) (Double.parseDouble(args[0]) * 1e9));
     }

@@ -8,7 +8,7 @@ final class Fit {
     private Fit() {
     }
 
-    /** The slope of the line with the least squares of errors; NaN for less than two different x. */
+    /** Returns the slope of the line with the least squares of errors; NaN for less than two different x. */
     static double slope(double[] x, double[] y) {
         double meanX = Arrays.stream(x).average().orElse(Double.NaN);
         double meanY = Arrays.stream(y).average().orElse(Double.NaN);
@@ -21,7 +21,7 @@ final class Fit {
         return xy / xx;
     }
 
-    /** The e of cost = c · size^e: the slope of log cost on log size. */
+    /** Returns the e of cost = c · size^e: the slope of log cost on log size. */
     static double exponent(double[] size, double[] cost) {
         return slope(Arrays.stream(size).map(Math::log).toArray(), Arrays.stream(cost).map(Math::log).toArray());
     }

@@ -85,7 +85,7 @@ final class GcCost {
         }
     }
 
-    /** All figures by collector. */
+    /** Measures all figures by collector. */
     static Map<String, Map<Figure, Double>> measure(double seconds, int max) throws IOException, InterruptedException {
         Map<String, Map<Figure, Double>> all = new LinkedHashMap<>();
         for (Map.Entry<String, String> collector : COLLECTORS.entrySet()) {
@@ -134,7 +134,7 @@ final class GcCost {
         return Estimate.median(Arrays.copyOfRange(rounds, 1, rounds.length));
     }
 
-    /** Twice: one collection moves the stacks to the old generation or at least on their way there, the next for sure. */
+    /** Collects twice, so that the stacks are in the old generation: one collection may move them only on their way there. */
     private static void promote() {
         System.gc();
         System.gc();
@@ -160,7 +160,7 @@ final class GcCost {
         }
     }
 
-    /** At least 3 times. */
+    /** Repeats the rounds at least 3 times. */
     private static List<double[]> repeat(long nanos, Rounds rounds) {
         List<double[]> all = new ArrayList<>();
         long end = System.nanoTime() + nanos;
@@ -224,7 +224,7 @@ final class GcCost {
         }
     }
 
-    /** Resident bytes, after collections, so that garbage does not count. */
+    /** Measures resident bytes after collections, so that garbage does not count. */
     private static void memory(int n, long nanos) throws IOException, InterruptedException {
         try (Gmp gmp = Gmp.builder().procs(1).build()) {
             long end = System.nanoTime() + 2 * nanos;
@@ -344,7 +344,7 @@ final class GcCost {
         }
     }
 
-    /** ZGC has beans for its pauses too. */
+    /** Returns the number of collections. ZGC has beans for its pauses too, which do not count. */
     private static long collections() {
         return ManagementFactory.getGarbageCollectorMXBeans().stream().filter(b -> !b.getName().contains("Pauses"))
                 .mapToLong(GarbageCollectorMXBean::getCollectionCount).sum();

@@ -11,10 +11,10 @@ abstract class Load implements AutoCloseable {
         gmp = Gmp.builder().procs(procs).build();
     }
 
-    /** Called in a goroutine: does it, and returns how many operations that were. */
+    /** Does the work, and returns the number of operations. Called in a goroutine. */
     abstract long run();
 
-    /** Called in a goroutine: lets those end that wait. */
+    /** Lets waiting goroutines end. Called in a goroutine. */
     void end() {
     }
 
@@ -24,7 +24,7 @@ abstract class Load implements AutoCloseable {
         gmp.close();
     }
 
-    /** A wrong result ends the process: an exception would end only the goroutine that it comes to. */
+    /** Ends the process at a wrong result. An exception would end only its goroutine. */
     static void check(boolean right, String what) {
         if (!right) {
             wrong(what);

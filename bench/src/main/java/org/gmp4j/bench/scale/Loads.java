@@ -54,7 +54,7 @@ final class Loads {
         }
     }
 
-    /** 4 goroutines a P let each other go first. */
+    /** Makes a load of 4 goroutines a P that yield to each other. */
     static Load yields(int procs) {
         return new Crowd(procs, GOROUTINES_A_P * procs) {
             @Override
@@ -66,7 +66,7 @@ final class Loads {
         };
     }
 
-    /** A goroutine a P starts others, in batches, and waits for them. */
+    /** Makes a load of one goroutine a P that starts others, in batches, and waits for them. */
     static Load spawns(int procs) {
         return new Crowd(procs, procs) {
             @Override
@@ -88,7 +88,7 @@ final class Loads {
         Load.check(ran.get() == n, "how many goroutines ran");
     }
 
-    /** A pair a P passes values through an unbuffered channel. */
+    /** Makes a load of one pair a P that passes values through an unbuffered channel. */
     static Load passes(int procs) {
         return new Crowd(procs, procs) {
             @Override
@@ -108,7 +108,7 @@ final class Loads {
 
     // ---- n goroutines, 1 P
 
-    /** n goroutines let each other go first for ever. */
+    /** Makes a load of n goroutines that yield to each other for ever. */
     static Load round(int n) {
         return new Load(1) {
             /** Of all but the measuring one. Not atomic: a goroutine may lose its P in the middle, but rarely does. */
@@ -181,7 +181,7 @@ final class Loads {
             out.send(v);
         }
 
-        /** Once around; returns the hops. */
+        /** Goes around once, and returns the hops. */
         int round() {
             int n = links.length;
             links[0].send(0);
@@ -207,7 +207,7 @@ final class Loads {
 
     // ---- n timers
 
-    /** n timers that are not due for an hour or two. Functions': a channel's is in no heap while nobody waits for it. */
+    /** n timers of functions that are not due for an hour or two. A channel's timer is in no heap while no goroutine waits for it. */
     private abstract static class Timers extends Load {
         private static final int DURATIONS = 4096; // Made once, or they would be most of the garbage.
 
@@ -244,7 +244,7 @@ final class Loads {
             return OPERATIONS;
         }
 
-        /** An operation; whether the timer was live. */
+        /** Does an operation, and returns whether the timer was live. */
         abstract boolean one();
 
         @Override
@@ -255,7 +255,7 @@ final class Loads {
         }
     }
 
-    /** One more among n is made and stopped. */
+    /** Makes a load that makes and stops one more timer among n. */
     static Load timers(int n) {
         return new Timers(n) {
             @Override
@@ -265,7 +265,7 @@ final class Loads {
         };
     }
 
-    /** Any of the n gets another time. */
+    /** Makes a load that resets any of n timers. */
     static Load resets(int n) {
         return new Timers(n) {
             @Override
@@ -277,7 +277,7 @@ final class Loads {
 
     // ---- n channels
 
-    /** One goroutine sends to and receives from each in turn. */
+    /** Makes a load of one goroutine that sends to and receives from each channel, one after the other. */
     static Load channels(int n) {
         LongChan[] all = channels(n, 1);
         return new Load(1) {
@@ -303,7 +303,7 @@ final class Loads {
         return all;
     }
 
-    /** Select over n, of which the last has something. */
+    /** Makes a load of selects over n channels, of which the last is ready. */
     static Load select(int n) {
         LongChan[] all = channels(n, 1);
         long[] got = new long[1];
@@ -326,7 +326,7 @@ final class Loads {
 
     // ---- n in a queue
 
-    /** n wait for one channel: a value to the first, which has its turn and waits again. */
+    /** Makes a load of n receivers of one channel: the first gets a value, runs and waits again. */
     static Load receivers(int n) {
         LongChan c = LongChan.make();
         return new Load(1) {
@@ -368,7 +368,7 @@ final class Loads {
         };
     }
 
-    /** n wait for one mutex: each that unlocks it lets the next go on, and comes again. */
+    /** Makes a load of n goroutines that wait for one mutex: each unlock lets the next go on. */
     static Load lockers(int n) {
         Mutex m = new Mutex();
         return new Load(1) {
@@ -420,7 +420,7 @@ final class Loads {
         };
     }
 
-    /** n are started before the first runs: what does not fit the P's ring waits in the global queue. */
+    /** Makes a load that starts n goroutines before the first runs, so that those beyond the P's ring wait in the global queue. */
     static Load global(int n) {
         return new Load(1) {
             @Override

@@ -18,7 +18,7 @@ final class Reports {
     private Reports() {
     }
 
-    /** A group's series, a column for each size. */
+    /** Returns the table of a group's series, with a column for each size. */
     static String scaling(String group, List<Scaling.Result> results) {
         TreeSet<Integer> sizes = new TreeSet<>();
         results.forEach(r -> r.points().forEach(p -> sizes.add(p.size())));
@@ -51,7 +51,7 @@ final class Reports {
         return row;
     }
 
-    /** A column for each collector. */
+    /** Returns the table of collectors, with a column for each. */
     static String gc(Map<String, Map<GcCost.Figure, Double>> all) {
         List<String> head = new ArrayList<>(List.of("collector"));
         head.addAll(all.keySet());
@@ -65,7 +65,7 @@ final class Reports {
         return "Switches on 1 P, wake-ups on 2 with others parked, in a heap of 512 MB.\n\n" + table.text();
     }
 
-    /** For programs: one object a series. */
+    /** Returns one object a series, for JSON. */
     static List<Object> scalingJson(List<Scaling.Result> results) {
         List<Object> all = new ArrayList<>();
         for (Scaling.Result r : results) {
@@ -89,7 +89,7 @@ final class Reports {
         return all;
     }
 
-    /** One object a figure, with a value for each collector. */
+    /** Returns one object a figure, with a value for each collector, for JSON. */
     static List<Object> gcJson(Map<String, Map<GcCost.Figure, Double>> all) {
         List<Object> rows = new ArrayList<>();
         for (GcCost.Figure f : GcCost.Figure.values()) {

@@ -69,7 +69,7 @@ public final class ScaleCommand implements Callable<Integer> {
     @Option(names = "--json", paramLabel = "FILE", description = "Write the results to FILE too.")
     private Path json;
 
-    /** For picocli. */
+    /** Makes the command; picocli calls this. */
     public ScaleCommand() {
     }
 

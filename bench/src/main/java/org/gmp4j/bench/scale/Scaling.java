@@ -52,7 +52,7 @@ final class Scaling {
             return exponent(points.stream().mapToDouble(Point::cpu).toArray());
         }
 
-        /** Over the sizes where it should be what is expected. */
+        /** Returns the exponent over the sizes from which the expected one should hold. */
         private double exponent(double[] costs) {
             int skip = (int) points.stream().filter(p -> p.size() < series.from()).count();
             double[] sizes = points.stream().skip(skip).mapToDouble(Point::size).toArray();
@@ -78,7 +78,7 @@ final class Scaling {
         return new Result(series, points);
     }
 
-    /** In one run: fewer where all runs of a point are to take less than one with the most. */
+    /** Returns the number of operations of one run, if all runs of a point may take so many seconds. */
     static int operations(double seconds) {
         return (int) Math.clamp(seconds * 1e6, LEAST_OPERATIONS, Loads.MOST_OPERATIONS);
     }
@@ -105,7 +105,7 @@ final class Scaling {
         }
     }
 
-    /** A burst, after which the JIT has the CPUs until it has compiled what it wants to. */
+    /** Runs the load for {@code nanos}, and then leaves the CPUs to the JIT until it has compiled what is queued. */
     private static void warmUp(Load load, long nanos) throws Exception {
         long end = System.nanoTime() + nanos;
         do {
@@ -114,7 +114,7 @@ final class Scaling {
         letJitFinish(nanos);
     }
 
-    /** Waits for it, but not longer than that, and not for long. */
+    /** Waits until the JIT has nothing to compile, but for {@code nanos} and for 0.2 s at most. */
     static void letJitFinish(long nanos) {
         long end = System.nanoTime() + Math.min(MOST_DRAIN, nanos);
         long last = -1;
@@ -150,7 +150,7 @@ final class Scaling {
         return Estimate.median(walls.stream().mapToDouble(d -> d).toArray()) + " " + cpu / n + " " + gc * 1e6 / n;
     }
 
-    /** In which the program stood still. */
+    /** Returns the milliseconds in which collections stopped the program. */
     private static long gcMillis() {
         return ManagementFactory.getGarbageCollectorMXBeans().stream().filter(b -> !b.getName().contains("Concurrent"))
                 .mapToLong(GarbageCollectorMXBean::getCollectionTime).sum();

@@ -74,12 +74,12 @@ enum Series {
         return sizes;
     }
 
-    /** From which size on the cost should grow so: more Ps than CPUs share these, and a select costs something itself. */
+    /** Returns the size from which the cost should grow so: more Ps than CPUs share them, and a select has a cost of its own. */
     int from() {
         return group.equals("procs") ? CPUS : 10;
     }
 
-    /** What one should know to read it. */
+    /** Returns a note for readers of the table. */
     static String note(String group) {
         return switch (group) {
             case "procs" -> "Wall time falls with each P up to the number of CPUs; from there on it and the CPU time should "

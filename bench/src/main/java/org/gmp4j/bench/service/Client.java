@@ -112,7 +112,7 @@ final class Client implements AutoCloseable {
         Runtime.getRuntime().halt(0);
     }
 
-    /** With rehearsals that take so long each. */
+    /** Runs the client, with rehearsals that take so long each. */
     static void run(String[] args, InputStream in, PrintStream out, double rehearsalSeconds) {
         try {
             measure(args, new Ear(in), out, rehearsalSeconds);
@@ -143,7 +143,7 @@ final class Client implements AutoCloseable {
         }
     }
 
-    /** What is said to it. A thread waits for it: a pipe that nobody will write to any more looks as one that is silent. */
+    /** The lines that it receives. A thread waits for them, as a pipe whose writer has gone looks like a silent one. */
     private static final class Ear {
         private static final String END = "";
 
@@ -164,7 +164,7 @@ final class Client implements AutoCloseable {
             return !lines.isEmpty();
         }
 
-        /** A line. */
+        /** Reads a line. */
         String hear() throws IOException {
             try {
                 String line = lines.take();
@@ -178,7 +178,7 @@ final class Client implements AutoCloseable {
         }
     }
 
-    /** Until somebody speaks: a server that starts meanwhile starts beside a CPU that is as busy as it will be. */
+    /** Rehearses until a line comes, so that a server that starts meanwhile starts beside a busy CPU. */
     private static void rehearse(Echo echo, Mix mix, Ear ear, PrintStream out, double seconds) throws IOException {
         SplittableRandom random = new SplittableRandom(0);
         for (int i = 0; i < REHEARSALS; i++) { // From the start: what was compiled for one selector is not for the next.
@@ -207,7 +207,7 @@ final class Client implements AutoCloseable {
         return (System.nanoTime() - begin) / 1e9;
     }
 
-    /** A method of its own: it is compiled long before the one that calls it in a loop. */
+    /** Does one step. As a method of its own it is compiled long before the method that calls it in a loop. */
     private void step(double gap, long end, boolean counts, SplittableRandom random) throws IOException {
         long now = System.nanoTime();
         while (next <= now && next < end) {

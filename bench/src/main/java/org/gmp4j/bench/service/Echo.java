@@ -41,7 +41,7 @@ final class Echo implements AutoCloseable {
         awake = false;
     }
 
-    /** Whatever has come, at every other call, until it is closed: so the compilers expect both. */
+    /** Answers at every other call until it is closed, so that the compilers expect both cases. */
     void answer() throws IOException {
         awake ^= open;
         if (awake) {

@@ -11,12 +11,12 @@ package org.gmp4j.bench.service;
  * @param clientNice the client's nice value
  */
 record Figures(Tally tally, Proc.Use use, double othersSeconds, double roundsPerNano, int clientNice) {
-    /** CPU seconds of the server. */
+    /** Returns the CPU seconds of the server. */
     double cpuSeconds() {
         return use.user() + use.system();
     }
 
-    /** Of the server's CPU, what others had while it was measured. */
+    /** Returns the percentage of the server's CPU that others had meanwhile. */
     double othersPercent() {
         return 100 * othersSeconds / tally.took();
     }
@@ -26,7 +26,7 @@ record Figures(Tally tally, Proc.Use use, double othersSeconds, double roundsPer
         return 1e9 * cpuSeconds() / tally.answered();
     }
 
-    /** Context switches for each request. */
+    /** Returns the context switches for each request. */
     double switches() {
         return (double) (use.voluntary() + use.involuntary()) / tally.answered();
     }

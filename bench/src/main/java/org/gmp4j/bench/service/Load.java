@@ -36,7 +36,7 @@ record Load(String name, Mix mix, double rate) {
         return percent / 100 * 1e9 / mix.meanNanos();
     }
 
-    /** Of one CPU, by what requests need; what the kernel and the runtime need for each comes on top. */
+    /** Returns the share of one CPU that the requests ask for, without the kernel's and the runtime's part. */
     double percent() {
         return 100 * rate * mix.meanNanos() / 1e9;
     }

@@ -12,7 +12,7 @@ final class MarkdownReport {
     private MarkdownReport() {
     }
 
-    /** The page; {@code old} is what stood in the file, or empty. */
+    /** Returns the page. {@code old} is the file's old text, or empty. */
     static String write(Results results, Settings settings, String old) {
         StringBuilder page = new StringBuilder("# A service on gmp4j, the JDK's scheduler and Go\n\n");
         page.append("Written by `gmp service --markdown`; from \"Remarks\" on it is by hand.\n\n");

@@ -34,22 +34,22 @@ enum Metric {
         return f.tally().shorts().getValueAtPercentile(percentile);
     }
 
-    /** For people. */
+    /** Returns the name for people. */
     String title() {
         return title;
     }
 
-    /** For files. */
+    /** Returns the name in files. */
     String key() {
         return key;
     }
 
-    /** Of one run. */
+    /** Returns the metric of one run. */
     double of(Figures figures) {
         return figure.applyAsDouble(figures);
     }
 
-    /** With its unit. */
+    /** Returns the value with its unit. */
     String text(double v) {
         return switch (this) {
             case SWITCHES -> Format.decimals(v, 2);

@@ -59,7 +59,7 @@ enum Mix {
         this.about = about;
     }
 
-    /** The mix of this name, or null. */
+    /** Returns the mix of this name, or null. */
     static Mix of(String text) {
         return Arrays.stream(values()).filter(m -> m.text.equals(text)).findFirst().orElse(null);
     }
@@ -72,12 +72,12 @@ enum Mix {
 
     abstract double meanNanos();
 
-    /** Whether a request of this length counts for the percentiles. */
+    /** Returns whether a request of this length counts for the percentiles. */
     boolean isShort(long nanos) {
         return true;
     }
 
-    /** For people. */
+    /** Returns the name for people. */
     String about() {
         return about;
     }

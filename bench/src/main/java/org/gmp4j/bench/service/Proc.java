@@ -42,10 +42,10 @@ public final class Proc {
      * @param voluntary context switches of threads that went to sleep
      * @param involuntary context switches of threads that lost their CPU
      * @param threads all that live
-     * @param carriers those of them that run goroutines or virtual threads; all, where names do not tell
+     * @param carriers the threads of these that run goroutines or virtual threads; all, where their names do not say so
      */
     public record Use(double user, double system, long voluntary, long involuntary, int threads, int carriers) {
-        /** Until the end of a measurement that began when {@code begin} was taken: differences, but for the threads. */
+        /** Returns the use since {@code begin} was taken: differences, except for the threads. */
         public Use since(Use begin) {
             return new Use(user - begin.user, system - begin.system, Math.max(0, voluntary - begin.voluntary),
                     Math.max(0, involuntary - begin.involuntary), threads, carriers);
@@ -70,7 +70,7 @@ public final class Proc {
         }
     }
 
-    /** What it has used up to now. */
+    /** Returns what a process has used up to now. */
     public static Use use(long pid) throws IOException {
         String[] stat = stat(pid);
         long voluntary = 0;
@@ -103,7 +103,7 @@ public final class Proc {
                 threads, carriers == 0 ? threads : carriers);
     }
 
-    /** CPU seconds of a process and of its children that have ended. */
+    /** Returns the CPU seconds of a process and of its children that have ended. */
     public static double cpuSeconds(long pid) throws IOException {
         String[] stat = stat(pid);
         long ticks = 0;
@@ -113,7 +113,7 @@ public final class Proc {
         return ticks / TICKS;
     }
 
-    /** The most memory that a process has had resident, in bytes. */
+    /** Returns the highest resident memory of a process, in bytes. */
     public static long peakMemory(long pid) throws IOException {
         for (String line : Files.readAllLines(Path.of("/proc", "" + pid, "status"))) {
             if (line.startsWith("VmHWM:")) {
@@ -123,7 +123,7 @@ public final class Proc {
         return 0; // It is ending.
     }
 
-    /** The names of a process's threads. */
+    /** Returns the names of a process's threads. */
     public static List<String> threads(long pid) throws IOException {
         List<String> names = new ArrayList<>();
         try (DirectoryStream<Path> tasks = Files.newDirectoryStream(Path.of("/proc", "" + pid, "task"))) {
@@ -138,7 +138,7 @@ public final class Proc {
         return names;
     }
 
-    /** Restricts all threads of this process to some CPUs; those that they start later inherit it. */
+    /** Restricts all threads of this process to some CPUs, which threads that they start later inherit. */
     public static void confine(BitSet cpus) throws IOException {
         try (DirectoryStream<Path> tasks = Files.newDirectoryStream(Path.of("/proc/self/task"))) {
             for (Path task : tasks) {
@@ -153,7 +153,7 @@ public final class Proc {
         }
     }
 
-    /** Of some CPUs, the seconds in which each did anything, added up. */
+    /** Returns the sum of the seconds in which each of some CPUs was busy. */
     public static double busy(BitSet cpus) throws IOException {
         return busy(Files.readAllLines(Path.of("/proc/stat")), cpus);
     }
@@ -184,22 +184,22 @@ public final class Proc {
         return ticks / TICKS;
     }
 
-    /** The kernel shows 15 characters: {@code ForkJoinPool-1-}, or from JDK 26 on {@code ForkJoi..rker-1}. */
+    /** Returns whether a thread is a carrier, by the 15 characters that the kernel shows: of JDK 26 and 27 {@code ForkJoi..rker-1}. */
     private static boolean isCarrier(String name) {
         return name.startsWith("ForkJoi") || isMachine(name);
     }
 
-    /** Whether a thread of that name runs goroutines. */
+    /** Returns whether a thread of that name runs goroutines. */
     public static boolean isMachine(String name) {
         return name.matches("gmp[0-9]*-M[0-9]*");
     }
 
-    /** From -20, which is first, to 19. */
+    /** Returns the nice value of a process, from -20, which is first, to 19. */
     static int nice(long pid) throws IOException {
         return Integer.parseInt(stat(pid)[NICE]);
     }
 
-    /** From its state on: the name before it may hold anything. */
+    /** Returns the fields of a process from its state on; the name before it may hold any character. */
     private static String[] stat(long pid) throws IOException {
         try {
             String text = Files.readString(Path.of("/proc", "" + pid, "stat"));
@@ -213,7 +213,7 @@ public final class Proc {
         return Long.parseLong(line.replaceAll("\\D", ""));
     }
 
-    /** A sentence, without its end, if a client with so many connections cannot have them; else empty. */
+    /** Returns a sentence, without its end, if a client cannot have so many connections; else empty. */
     public static Optional<String> tooManyConnections(int connections) throws IOException {
         int wanted = connections + OTHER_FILES;
         long most = mostOpenFiles();
@@ -222,7 +222,7 @@ public final class Proc {
                 + " are allowed: 'ulimit -Hn' as root allows more");
     }
 
-    /** How many files a process may have open after it has asked for all it can get, as JVMs and Go's runtime do. */
+    /** Returns how many files a process may have open after it has raised its limit, as JVMs and Go's runtime do. */
     static long mostOpenFiles() throws IOException {
         return mostOpenFiles(Files.readAllLines(Path.of("/proc/self/limits")));
     }

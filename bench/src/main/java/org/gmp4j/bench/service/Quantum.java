@@ -14,7 +14,7 @@ record Quantum(long leastMicros, long mostMicros) {
     private static final long MAX = 60_000_000;
     private static final Pattern TEXT = Pattern.compile("(\\d{1,8})(?:\\.\\.(\\d{1,8}))?");
 
-    /** Of {@code 1000}, or {@code 200..1000}; null when it has another form, or is out of range. */
+    /** Parses {@code 1000} or {@code 200..1000}. Returns null for another form, or out of range. */
     static Quantum parse(String text) {
         Matcher m = TEXT.matcher(text);
         if (!m.matches()) {
@@ -33,12 +33,12 @@ record Quantum(long leastMicros, long mostMicros) {
         return Duration.ofNanos(mostMicros * 1_000);
     }
 
-    /** As {@link #parse} reads it. */
+    /** Returns the text that {@link #parse} reads. */
     String argument() {
         return leastMicros == mostMicros ? "" + mostMicros : leastMicros + ".." + mostMicros;
     }
 
-    /** For people. */
+    /** Returns the name for people. */
     String text() {
         String most = Format.gap(mostMicros * 1_000);
         return leastMicros == mostMicros ? most : Format.gap(leastMicros * 1_000) + " to " + most;

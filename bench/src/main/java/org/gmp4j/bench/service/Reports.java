@@ -24,7 +24,7 @@ final class Reports {
     private Reports() {
     }
 
-    /** The columns of a mix. */
+    /** Returns the columns of a mix. */
     private static List<Metric> metrics(Mix mix) {
         return List.of(Metric.values()).stream().filter(m -> m != Metric.LONG_P50 || mix == Mix.RARE).toList();
     }
@@ -71,14 +71,14 @@ final class Reports {
         return table;
     }
 
-    /** Those of whom there may be figures, without ours. */
+    /** Returns the variants that may have figures, without ours. */
     private static List<Variant> others(Results results) {
         return results.variants().stream()
                 .filter(v -> !v.isOurs() && !results.missing().containsKey(v))
                 .toList();
     }
 
-    /** What is not in the tables, and what to think of the client, as sentences. */
+    /** Returns sentences on failures, missing servers, the client and other processes. */
     static List<String> notes(Results results) {
         List<String> notes = new ArrayList<>();
         results.missing().forEach((v, why) -> notes.add(v.name() + ": " + why + "."));
@@ -100,7 +100,7 @@ final class Reports {
         return notes;
     }
 
-    /** For a terminal. */
+    /** Returns the report for a terminal. */
     static String text(Results results, Settings settings) {
         StringBuilder text = new StringBuilder();
         for (Mix mix : results.mixes()) {
@@ -118,7 +118,7 @@ final class Reports {
         return text.toString();
     }
 
-    /** Machine, date, versions and command, for people. */
+    /** Returns machine, date, versions and command by name, for people. */
     static Map<String, String> facts(Results results, Settings settings) {
         Map<String, String> facts = MachineInfo.here().facts();
         facts.put("date", LocalDate.now(ZoneOffset.UTC).toString());
@@ -128,7 +128,7 @@ final class Reports {
         return facts;
     }
 
-    /** What the figures are, in paragraphs. */
+    /** Returns the method of measurement, in paragraphs. */
     static List<String> how(Settings settings) {
         int rounds = settings.rounds();
         int percent = (int) Math.floor(100 * Estimate.confidence(rounds));
@@ -161,7 +161,7 @@ final class Reports {
                 .stream().map(text -> text.strip().replaceAll("\\s+", " ")).filter(text -> !text.isEmpty()).toList();
     }
 
-    /** For programs. */
+    /** Returns the report as JSON. */
     static String json(Results results, Settings settings) {
         Map<String, Object> all = new LinkedHashMap<>();
         all.put("machine", MachineInfo.here().json());

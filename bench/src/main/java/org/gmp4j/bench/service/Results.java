@@ -33,7 +33,7 @@ final class Results {
         return loads;
     }
 
-    /** Those of one mix. */
+    /** Returns the loads of one mix. */
     List<Load> loads(Mix mix) {
         return loads.stream().filter(l -> l.mix() == mix).toList();
     }
@@ -46,12 +46,12 @@ final class Results {
         return variants;
     }
 
-    /** What took part, and what of. */
+    /** Returns the peers that took part, and their versions. */
     Map<Variant.Peer, String> versions() {
         return versions;
     }
 
-    /** What could not take part, and why, in a sentence without its end. */
+    /** Returns the variants that could not take part, and why, in a sentence without its end. */
     Map<Variant, String> missing() {
         return missing;
     }
@@ -60,7 +60,7 @@ final class Results {
         figures.computeIfAbsent(new Key(load, variant), _ -> new TreeMap<>()).put(round, f);
     }
 
-    /** A run that gave no figures: why. */
+    /** Notes why a run gave no figures. */
     void failed(Load load, Variant variant, String why) {
         failures.computeIfAbsent(new Key(load, variant), _ -> new ArrayList<>()).add(why);
     }
@@ -69,23 +69,23 @@ final class Results {
         return figures.isEmpty();
     }
 
-    /** By round; those that failed are not there. */
+    /** Returns the figures by round, without rounds that failed. */
     Map<Integer, Figures> rounds(Load load, Variant variant) {
         return figures.getOrDefault(new Key(load, variant), Map.of());
     }
 
-    /** Why some runs have no figures; empty where none failed. */
+    /** Returns why some runs have no figures; empty where none failed. */
     List<String> failures(Load load, Variant variant) {
         return failures.getOrDefault(new Key(load, variant), List.of());
     }
 
-    /** The median of the rounds. */
+    /** Returns the median of the rounds. */
     Optional<Estimate> figure(Load load, Variant variant, Metric metric) {
         List<Double> values = rounds(load, variant).values().stream().map(metric::of).filter(Double::isFinite).toList();
         return values.isEmpty() ? Optional.empty() : Optional.of(Estimate.of(values));
     }
 
-    /** One divided by the other, round by round. */
+    /** Returns one variant's figure divided by the other's, round by round. */
     Optional<Estimate> ratio(Load load, Variant variant, Variant other, Metric metric) {
         List<Double> ratios = new ArrayList<>();
         rounds(load, variant).forEach((round, f) -> {
@@ -105,7 +105,7 @@ final class Results {
         return all;
     }
 
-    /** What others had of the server's CPU in the worst run, in percent. */
+    /** Returns the percentage of the server's CPU that others had in the worst run. */
     double others() {
         return figures.values().stream()
                 .flatMap(rounds -> rounds.values().stream())
@@ -114,7 +114,7 @@ final class Results {
                 .orElse(0);
     }
 
-    /** By how much the client itself was late in the worst run, at p99. */
+    /** Returns the client's own lateness in the worst run, at p99. */
     long clientLate() {
         return figures.values().stream()
                 .flatMap(rounds -> rounds.values().stream())

@@ -136,7 +136,7 @@ final class Server {
     }
 
     /**
-     * A random number generator (xorshift): no call, nothing to vectorise, and each step needs the last, so that a round takes
+     * Computes by a random number generator (xorshift): no call, nothing to vectorise, and each step needs the last, so that a round takes
      * as long however it is compiled.
      */
     private static long work(long rounds) {

@@ -143,7 +143,7 @@ public final class ServiceCommand implements Callable<Integer> {
     @Mixin
     private ResultFiles files;
 
-    /** For picocli. */
+    /** Makes the command; picocli calls this. */
     public ServiceCommand() {
     }
 
@@ -324,7 +324,7 @@ public final class ServiceCommand implements Callable<Integer> {
         return String.join(", ", parts);
     }
 
-    /** Go's server, built; null where that cannot be, and then the results say why. */
+    /** Builds Go's server. Returns null where that fails, and then the results say why. */
     private static Toolchains.Program go(Results results) throws IOException, InterruptedException {
         results.versions().put(Variant.Peer.JDK, System.getProperty("java.runtime.version"));
         if (!results.variants().contains(Variant.go())) {

@@ -35,7 +35,7 @@ record Tally(Histogram shorts, Histogram longs, Histogram late, long queued, dou
         }
     }
 
-    /** As many as were answered. */
+    /** Returns the number of answered requests. */
     long answered() {
         return shorts.getTotalCount() + longs.getTotalCount();
     }

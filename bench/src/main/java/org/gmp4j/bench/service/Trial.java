@@ -39,12 +39,12 @@ final class Trial {
     private final Toolchains.Program go;
     private final long limit; // seconds
 
-    /** With two CPUs or more; {@code go} is null where there is none. */
+    /** Makes a trial on two CPUs or more; {@code go} is null where there is no Go. */
     Trial(Settings settings, BitSet cpus, Toolchains.Program go) {
         this(settings, cpus, go, SLACK_SECONDS);
     }
 
-    /** With as much time beyond what a run warms up and measures. */
+    /** Makes a trial with additional time beyond the run's warm-up and measurement. */
     Trial(Settings settings, BitSet cpus, Toolchains.Program go, double slackSeconds) {
         this.settings = settings;
         this.cpus = cpus;
@@ -52,7 +52,7 @@ final class Trial {
         limit = (long) (slackSeconds + settings.warmup() + settings.seconds());
     }
 
-    /** One run. */
+    /** Runs once. */
     Figures run(Load load, Variant variant, int seed) throws IOException {
         Deque<Child> started = new ConcurrentLinkedDeque<>();
         AtomicBoolean late = new AtomicBoolean();
@@ -103,7 +103,7 @@ final class Trial {
         return new Figures(tally, use, others, roundsPerNano, nice);
     }
 
-    /** Beside the client it lets it have its way, or the client would be measured. */
+    /** Starts a process that burns a CPU. Beside the client it has a higher nice value, or the client would be measured. */
     private void burner(Deque<Child> started, int cpu, List<String> nice) throws IOException {
         List<String> command = new ArrayList<>(nice);
         command.addAll(JavaCommand.of(List.of("-XX:+UseSerialGC"), Burner.class, List.of()));
@@ -176,7 +176,7 @@ final class Trial {
             }
         }
 
-        /** Has it end by itself, as it does when nobody has more to say: it may have a trace or a recording to write. */
+        /** Closes its input, so that it ends by itself: it may have a trace or a recording to write. */
         void bye() throws IOException {
             out.close();
             try {
@@ -186,7 +186,7 @@ final class Trial {
             }
         }
 
-        /** Now, and its pipes with it. */
+        /** Ends the process now, and closes its pipes. */
         void end() {
             process.destroyForcibly().onExit().join(); // The next one is to have the CPU for itself.
         }

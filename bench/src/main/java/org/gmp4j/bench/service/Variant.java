@@ -28,18 +28,18 @@ record Variant(Peer peer, String name, List<String> arguments) {
             this.key = key;
         }
 
-        /** For options and files. */
+        /** Returns the name in options and files. */
         String key() {
             return key;
         }
     }
 
-    /** The scheduler of virtual threads that the JDK has. */
+    /** Returns the variant on the JDK's scheduler of virtual threads. */
     static Variant jdk() {
         return new Variant(Peer.JDK, Peer.JDK.key(), List.of("jdk"));
     }
 
-    /** Go's. */
+    /** Returns Go's variant. */
     static Variant go() {
         return new Variant(Peer.GO, Peer.GO.key(), List.of());
     }
@@ -49,12 +49,12 @@ record Variant(Peer peer, String name, List<String> arguments) {
         return ours(Peer.GMP4J, "gmp", quantum, spin);
     }
 
-    /** The same with the sockets of {@code org.gmp4j.net}. */
+    /** Returns our variant with the sockets of {@code org.gmp4j.net}. */
     static Variant net(Quantum quantum, SpinPolicy spin) {
         return ours(Peer.NET, "net", quantum, spin);
     }
 
-    /** Whether our scheduler runs it. */
+    /** Returns whether our scheduler runs it. */
     boolean isOurs() {
         return peer == Peer.GMP4J || peer == Peer.NET;
     }

@@ -36,12 +36,12 @@ final class Costs {
         return PROBE[d.ordinal()];
     }
 
-    /** Taking so many from the P that was looked at. */
+    /** Returns the cost of taking so many from the P that was probed. */
     static long steal(Places.Distance d, int n) {
         return 2 * PROBE[d.ordinal()] + A_GOROUTINE * n;
     }
 
-    /** For people. */
+    /** Returns all costs by name, for people. */
     static Map<String, Long> all() {
         Map<String, Long> all = new LinkedHashMap<>();
         for (Places.Distance d : Places.Distance.values()) {

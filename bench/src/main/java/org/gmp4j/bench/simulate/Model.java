@@ -44,10 +44,10 @@ final class Model implements AutoCloseable {
 
     /** What goes on. */
     interface Load {
-        /** How many goroutines one that ends starts, by the number of Ps and its depth (0 is the first). */
+        /** Returns how many goroutines an ending one starts, by the number of Ps and its depth (0 is the first). */
         int children(int procs, int depth);
 
-        /** How long one runs, in nanoseconds. */
+        /** Returns how long a goroutine runs, in nanoseconds. */
         long work(int depth, Random random);
     }
 
@@ -85,7 +85,7 @@ final class Model implements AutoCloseable {
             return begin + hold;
         }
 
-        /** Nobody will ask for a time before this one. */
+        /** Notes that no step will ask for a time before this one. */
         void passed(long now) {
             while (!taken.isEmpty() && taken.firstEntry().getValue() < now) {
                 taken.pollFirstEntry();
@@ -203,7 +203,7 @@ final class Model implements AutoCloseable {
         Mem.recycle(schedt.layout(), sched);
     }
 
-    /** P 0 has one goroutine; runs until none is left. */
+    /** Runs from one goroutine on P 0 until none is left. */
     void run(Load load) {
         state[0] = RUNS;
         running[0] = start(0);
@@ -252,7 +252,7 @@ final class Model implements AutoCloseable {
         }
     }
 
-    /** A goroutine has done its work; it starts its children, and ends. */
+    /** Ends a goroutine's work: it starts its children, and ends. */
     private void ended(int p, long now, Load load) {
         depth[p] = depths.remove(running[p]);
         toStart[p] = load.children(procs, depth[p]);
@@ -260,7 +260,7 @@ final class Model implements AutoCloseable {
         starts(p, now, load);
     }
 
-    /** One child in a step: others see it before the next. */
+    /** Starts one child in a step, so that others see it before the next. */
     private void starts(int p, long now, Load load) {
         if (toStart[p] == 0) {
             left--;
@@ -332,7 +332,7 @@ final class Model implements AutoCloseable {
         return gp;
     }
 
-    /** The P becomes idle; then its M looks once more, and takes it back if there is work after all. */
+    /** Makes the P idle; then its M searches once more, and takes it back if there is work. */
     private void giveUp(int p, long now, Load load) {
         long t = lock.use(now, Costs.LOCK);
         if (Schedt.RUNQSIZE.getOpaque(sched) != 0 || !Runq.runqempty(ps[p])) {
@@ -390,7 +390,7 @@ final class Model implements AutoCloseable {
         return t + Costs.FUTEX;
     }
 
-    /** An M is woken for the P, as a spinner. */
+    /** Wakes an M for the P, as a spinner. */
     private void wake(int p, long t) {
         wakeups++;
         spinning++;

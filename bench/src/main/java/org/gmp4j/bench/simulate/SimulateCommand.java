@@ -63,7 +63,7 @@ public final class SimulateCommand implements Callable<Integer> {
     @Option(names = "--html", paramLabel = "FILE", description = "Write a page with plots to FILE.")
     private Path html;
 
-    /** For picocli. */
+    /** Makes the command; picocli calls this. */
     public SimulateCommand() {
     }
 

@@ -74,7 +74,7 @@ record SimulationReport(String machine, Topology topology, Affinity affinity, in
         return Format.decimals(100 * share, share > 0 && share < 0.1 ? 1 : 0) + "%";
     }
 
-    /** From which number of Ps on sched.lock, the spinners' word or the chain of wake-ups is the limit, and what would lift it. */
+    /** Says from which number of Ps on sched.lock, the spinners' word or the chain of wake-ups is the limit, and what would lift it. */
     List<String> limits() {
         List<String> sentences = new ArrayList<>();
         for (Simulation.Work work : Simulation.Work.values()) {

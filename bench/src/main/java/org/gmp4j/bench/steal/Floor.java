@@ -22,7 +22,7 @@ final class Floor {
         c[n++] = cNanos;
     }
 
-    /** How many pairs. */
+    /** Returns the number of pairs. */
     int slices() {
         return n;
     }
@@ -37,7 +37,7 @@ final class Floor {
         return median(c);
     }
 
-    /** Java over C. */
+    /** Returns Java's time divided by C's. */
     double ratio() {
         return javaNanos() / cNanos();
     }

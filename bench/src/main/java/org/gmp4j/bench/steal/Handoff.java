@@ -20,7 +20,7 @@ final class Handoff {
     private Machine on;
     private volatile long received;
 
-    /** In a goroutine; starts the receiver and sends until {@code samples} are complete. */
+    /** Starts the receiver and sends until {@code samples} are complete. Called in a goroutine. */
     void sample(long gapNanos, Samples samples) {
         Go.go(this::receive);
         Patience patience = new Patience("the receiver did not start on another P");

@@ -105,7 +105,7 @@ final class Measurement {
                 others.summary());
     }
 
-    /** A scheduler with these settings, as the runs have it. */
+    /** Makes a scheduler with these settings, as the runs use it. */
     static Gmp scheduler(Settings settings, SpinPolicy spin) {
         return Gmp.builder()
                 .procs(settings.procs())
@@ -205,7 +205,7 @@ final class Measurement {
         Floor fill(Samples samples);
     }
 
-    /** One run, with a fair share of the time that is left. */
+    /** Measures one run, in a fair share of the time that is left. */
     private void measure(Run run, Sampler sampler) {
         progress.next(run);
         long share = nanosLeft / runsLeft;

@@ -42,7 +42,7 @@ final class OtherCpuSteal {
         return thiefCpu;
     }
 
-    /** In a goroutine; starts the thief and plays the owner until {@code samples} are complete. */
+    /** Starts the thief and acts as the owner until {@code samples} are complete. Called in a goroutine. */
     void run(int batch, Samples samples) {
         filled = 0;
         robbed = 0;

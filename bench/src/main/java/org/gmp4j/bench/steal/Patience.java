@@ -10,12 +10,12 @@ final class Patience {
     private int spins;
     private long end;
 
-    /** For a wait that must end; {@code complaint} tells what is wrong when it does not. */
+    /** Watches a wait that must end; {@code complaint} says what is wrong when it does not. */
     Patience(String complaint) {
         this.complaint = complaint;
     }
 
-    /** Once a turn of the waiting loop. */
+    /** Spins. Called once in each round of the waiting loop. */
     void spin() {
         Thread.onSpinWait();
         if (++spins % CHECK == 0) {

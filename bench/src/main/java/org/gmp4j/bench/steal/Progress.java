@@ -19,7 +19,7 @@ final class Progress {
     private long last = System.nanoTime();
 
     /**
-     * Nothing has begun.
+     * Makes the display before anything has begun.
      *
      * @param told whether it takes long enough to tell anything
      */
@@ -38,12 +38,12 @@ final class Progress {
         }
     }
 
-    /** How many runs there will be. */
+    /** Sets the number of runs. */
     void runs(int n) {
         runs = n;
     }
 
-    /** The next run begins. */
+    /** Notes that the next run begins. */
     void next(Run run) {
         String line = "gmp steal: run " + ++done + " of " + runs + ": " + run.title();
         long now = System.nanoTime();
@@ -57,7 +57,7 @@ final class Progress {
         }
     }
 
-    /** The last run has ended, well or not. */
+    /** Notes that the last run has ended, well or not. */
     void done() {
         if (terminal) {
             err.print("\r\033[K");

@@ -32,7 +32,7 @@ record Report(
         List<Result> results,
         List<IdleCpu> idle,
         Others.Summary others) {
-    /** The runs of one kind. */
+    /** Returns the runs of one kind. */
     List<Result> of(Run.Kind kind) {
         return results.stream().filter(r -> r.run().kind() == kind).toList();
     }

@@ -21,7 +21,7 @@ record Result(Run run, Histogram histogram, int operations, long discarded, Floo
 
     private static final int ENOUGH = 10;
 
-    /** How many samples. */
+    /** Returns the number of samples. */
     long samples() {
         return histogram.getTotalCount();
     }
@@ -36,12 +36,12 @@ record Result(Run run, Histogram histogram, int operations, long discarded, Floo
         return (double) histogram.getMaxValue() / operations;
     }
 
-    /** Whether enough samples lie beyond a percentile for it to mean something. */
+    /** Returns whether enough samples lie beyond a percentile for it to mean something. */
     boolean supports(double percentile) {
         return samples() * (100 - percentile) / 100 >= ENOUGH - 1e-6;
     }
 
-    /** Whether there is a schedule that samples could have missed. */
+    /** Returns whether there is a schedule that samples could have missed. */
     boolean correctable() {
         return run.kind() != Run.Kind.STEAL && run.gapNanos() > 0;
     }
@@ -51,7 +51,7 @@ record Result(Run run, Histogram histogram, int operations, long discarded, Floo
         return run.gapNanos() + histogram.getValueAtPercentile(50);
     }
 
-    /** With the samples that a fixed schedule would have taken while a long one lasted; only where correctable. */
+    /** Adds the samples that a fixed schedule would have taken while a long one lasted. Only where correctable. */
     Result corrected() {
         return new Result(
                 run, histogram.copyCorrectedForCoordinatedOmission(interval()), operations, discarded, floor);

@@ -37,7 +37,7 @@ record Run(Kind kind, SpinPolicy spin, long gapNanos, int batch, boolean otherCp
     private static final long[] WAKE_GAPS = {0, 20_000, 200_000, 1_000_000};
     private static final long[] HANDOFF_GAPS = {0, 200_000};
 
-    /** The steals: same CPU first. */
+    /** Returns the steals, those on the same CPU first. */
     static List<Run> steals() {
         List<Run> runs = new ArrayList<>();
         for (boolean other : new boolean[] {false, true}) {
@@ -48,7 +48,7 @@ record Run(Kind kind, SpinPolicy spin, long gapNanos, int batch, boolean otherCp
         return runs;
     }
 
-    /** What needs a scheduler with this policy. */
+    /** Returns the runs that need a scheduler with this policy. */
     static List<Run> of(SpinPolicy spin) {
         List<Run> runs = new ArrayList<>();
         for (long gap : WAKE_GAPS) {
@@ -60,17 +60,17 @@ record Run(Kind kind, SpinPolicy spin, long gapNanos, int batch, boolean otherCp
         return runs;
     }
 
-    /** The policy's name; {@code none} for steals. */
+    /** Returns the policy's name; {@code none} for steals. */
     String spinName() {
         return spin == null ? "none" : spin.toString();
     }
 
-    /** Where a steal's victim is. */
+    /** Returns where a steal's victim is. */
     String victim() {
         return kind != Kind.STEAL ? "" : otherCpu ? "other CPU" : "same CPU";
     }
 
-    /** For people: {@code steal 16, other CPU}. */
+    /** Returns the name for people: {@code steal 16, other CPU}. */
     String title() {
         if (kind == Kind.STEAL) {
             return (batch == 0 ? "steal, failed probe" : "steal " + batch) + ", " + victim();

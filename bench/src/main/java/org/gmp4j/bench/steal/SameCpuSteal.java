@@ -51,7 +51,7 @@ final class SameCpuSteal {
         return batch == 0 ? probe() : floor; // A probe is too short for a clock every sixteen: C does without.
     }
 
-    /** A push and a pop. */
+    /** Measures a push and a pop. */
     Floor pushpop() {
         long pp = rings.thief(0);
         Floor floor = new Floor();
@@ -68,7 +68,7 @@ final class SameCpuSteal {
         return floor;
     }
 
-    /** A look at an empty ring. */
+    /** Measures a probe of an empty ring. */
     Floor probe() {
         Floor floor = new Floor();
         for (int i = 0; i < SLICES; i++) {

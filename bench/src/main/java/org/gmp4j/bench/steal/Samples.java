@@ -22,7 +22,7 @@ final class Samples {
     private long discarded;
 
     /**
-     * An empty run that starts now.
+     * Makes an empty run that starts now.
      *
      * @param operations how many operations the time of one sample is divided by
      * @param cap most samples
@@ -37,7 +37,7 @@ final class Samples {
         deadline = from + nanos - settleNanos;
     }
 
-    /** Samples nobody reads, for a time. */
+    /** Takes samples that are not used, for a time. */
     static Samples warmUp(long nanos) {
         return new Samples(1, Long.MAX_VALUE, 0, nanos);
     }
@@ -69,13 +69,13 @@ final class Samples {
         return wantsMore(now);
     }
 
-    /** Whether the run goes on. */
+    /** Returns whether the run goes on. */
     boolean wantsMore(long now) {
         long n = histogram.getTotalCount();
         return n == 0 || n < cap && now - deadline < 0;
     }
 
-    /** The result. */
+    /** Returns the result. */
     Result result(Run run, Floor floor) {
         return new Result(run, histogram, operations, discarded, floor);
     }

@@ -20,7 +20,7 @@ import org.gmp4j.affinity.Affinity;
 record Settings(int procs, Affinity affinity, List<SpinPolicy> spins, long samples, long nanos) {
     private static final int SHOWN = 8;
 
-    /** The CPUs of each P. */
+    /** Returns the CPUs of each P. */
     String pinning() {
         List<BitSet> place = affinity.place(procs);
         if (place.isEmpty()) {
@@ -35,7 +35,7 @@ record Settings(int procs, Affinity affinity, List<SpinPolicy> spins, long sampl
         return procs > SHOWN ? text + ", and so on" : text.toString();
     }
 
-    /** Whether two Ps share a CPU while there are others: then one waits for the other. */
+    /** Returns whether two Ps share a CPU while there are others: then one waits for the other. */
     boolean crowded() {
         List<BitSet> place = affinity.place(procs);
         BitSet all = new BitSet();
@@ -43,7 +43,7 @@ record Settings(int procs, Affinity affinity, List<SpinPolicy> spins, long sampl
         return !place.isEmpty() && all.cardinality() < procs;
     }
 
-    /** The policies' names. */
+    /** Returns the policies' names. */
     String spinNames() {
         return spins.stream().map(SpinPolicy::toString).collect(Collectors.joining(", "));
     }

@@ -90,7 +90,7 @@ public final class StealCommand implements Callable<Integer> {
     @Option(names = "--html", paramLabel = "FILE", description = "Write a page with the percentile curves to FILE.")
     private Path html;
 
-    /** For picocli. */
+    /** Makes the command; picocli calls this. */
     public StealCommand() {
     }
 
@@ -132,7 +132,7 @@ public final class StealCommand implements Callable<Integer> {
         }
     }
 
-    /** What the environment has wrong shows here: GMPDEBUG, the JVM's flags. */
+    /** Makes a scheduler once, so that faults of the environment show here: GMPDEBUG, the JVM's flags. */
     private void tryScheduler(Settings settings) {
         try (Gmp gmp = Measurement.scheduler(settings, SpinPolicy.go())) {
             gmp.run(() -> {});

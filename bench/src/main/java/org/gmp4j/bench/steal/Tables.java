@@ -20,7 +20,7 @@ final class Tables {
     private Tables() {
     }
 
-    /** Where and how, as names and values. */
+    /** Returns the machine and the settings, as names and values. */
     static Map<String, String> facts(Report report) {
         MachineInfo m = report.machine();
         Settings s = report.settings();
@@ -41,7 +41,7 @@ final class Tables {
         return facts;
     }
 
-    /** Ring operations beside C. */
+    /** Makes the table of ring operations beside C. */
     static Table floors(Report report) {
         Table table = new Table(1, "operation", "Java", "C11", "Java/C", "slices");
         table.row(floor("push + pop", report.pushpop()));
@@ -62,7 +62,7 @@ final class Tables {
                 Format.count(f.slices()));
     }
 
-    /** The steals. */
+    /** Makes the table of steals. */
     static Table steals(Report report) {
         Table table = new Table(2, head(new String[] {"steal", "victim"}, "max"));
         for (Result r : report.of(Run.Kind.STEAL)) {
@@ -74,7 +74,7 @@ final class Tables {
         return table;
     }
 
-    /** Wake and handoff. */
+    /** Makes the table of wake-ups and hand-offs. */
     static Table wakes(Report report) {
         Table table = new Table(3, head(new String[] {"kind", "spin", "gap"}, "max", "p99 c.", "p99.9 c."));
         for (Run.Kind kind : new Run.Kind[] {Run.Kind.WAKE, Run.Kind.HANDOFF}) {
@@ -119,7 +119,7 @@ final class Tables {
         return r.supports(percentile) ? "" : FEW;
     }
 
-    /** CPU use while idle. */
+    /** Makes the table of CPU use while idle. */
     static Table idle(Report report) {
         Table table = new Table(1, "spin", "CPU while idle", "watched");
         for (IdleCpu i : report.idle()) {

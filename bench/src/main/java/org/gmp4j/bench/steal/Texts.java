@@ -25,7 +25,7 @@ final class Texts {
     static final String WAKES = "Wake and handoff (c.: corrected for coordinated omission)";
     static final String IDLE = "CPU used while no goroutine has anything to do (100 % is one CPU)";
 
-    /** All of them. */
+    /** Returns all paragraphs. */
     static List<Paragraph> all(Report report) {
         return List.of(
                 paragraph("steal", """

@@ -13,7 +13,7 @@ final class Wake implements Runnable {
     private Machine on;
     private volatile long done;
 
-    /** f. */
+    /** Notes the time: the function that is started. */
     @Override
     public void run() {
         long now = System.nanoTime();
@@ -22,7 +22,7 @@ final class Wake implements Runnable {
         done++; // One f at a time.
     }
 
-    /** In a goroutine, until {@code samples} are complete. */
+    /** Takes samples until {@code samples} are complete. Called in a goroutine. */
     void sample(long gapNanos, Samples samples) {
         boolean more = true;
         while (more) {

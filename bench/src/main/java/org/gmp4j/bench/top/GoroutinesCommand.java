@@ -17,7 +17,7 @@ public final class GoroutinesCommand extends ProcessCommand {
             description = "Write them to this file instead, in the format of pprof; those of a second scheduler to FILE.NAME.")
     private Path pprof;
 
-    /** For picocli. */
+    /** Makes the command; picocli calls this. */
     public GoroutinesCommand() {
     }
 

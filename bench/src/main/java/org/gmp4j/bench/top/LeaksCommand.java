@@ -20,7 +20,7 @@ public final class LeaksCommand extends ProcessCommand {
             description = "Write them to this file instead, in the format of pprof; those of a second scheduler to FILE.NAME.")
     private Path pprof;
 
-    /** For picocli. */
+    /** Makes the command; picocli calls this. */
     public LeaksCommand() {
     }
 

@@ -70,7 +70,7 @@ final class Process implements AutoCloseable {
         return attach(Long.parseLong(pid));
     }
 
-    /** Waits until its schedulers have noticed that somebody uses JMX, within a second or so. */
+    /** Waits until its schedulers have noticed the use of JMX, within a second or so. */
     private static Process attach(long pid) throws Refused, InterruptedException {
         if (ProcessHandle.of(pid).isEmpty()) {
             throw new Refused("there is no process " + pid, null);
@@ -142,7 +142,7 @@ final class Process implements AutoCloseable {
         return Arrays.stream(all).filter(t -> t != null && t.getThreadName().endsWith("-sysmon")).count();
     }
 
-    /** A scheduler's name, of which a terminal is to understand nothing. */
+    /** Returns a scheduler's name without characters that control a terminal. */
     static String shown(String label) {
         return (label.startsWith("\"") ? ObjectName.unquote(label) : label).replaceAll("\\p{Cntrl}", "?");
     }

@@ -73,7 +73,7 @@ abstract class ProcessCommand implements Callable<Integer> {
         out.flush();
     }
 
-    /** Writes the bytes of a scheduler: those of the first to the file, those of another to FILE.NAME. */
+    /** Writes the bytes of a scheduler: the first one's to the file, another's to FILE.NAME. */
     void write(Process.Bean b, List<Process.Bean> all, Path first, byte[] bytes) {
         Path file = b == all.getFirst() ? first : Path.of(first + "." + b.name().replace('/', '_'));
         try {

@@ -35,7 +35,7 @@ public final class ProfileCommand extends ProcessCommand {
             description = "Write it to this file instead, in the format of pprof; that of a second scheduler to FILE.NAME.")
     private Path file;
 
-    /** For picocli. */
+    /** Makes the command; picocli calls this. */
     public ProfileCommand() {
     }
 

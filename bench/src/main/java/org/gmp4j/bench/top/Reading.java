@@ -18,7 +18,7 @@ import org.gmp4j.metrics.Histogram;
  * @param states goroutines by state
  */
 record Reading(long nanos, Map<String, Object> values, Map<String, Long> states) {
-    /** Of a bean; null when its scheduler is closed just now. */
+    /** Reads a bean. Returns null when its scheduler is being closed. */
     static Reading of(Process.Bean b) throws IOException {
         try {
             Snapshot s = b.bean().snapshot();
@@ -33,7 +33,7 @@ record Reading(long nanos, Map<String, Object> values, Map<String, Long> states)
         }
     }
 
-    /** A metric that is one number, or the sum over all Ps. */
+    /** Returns a metric that is one number, or the sum over all Ps. */
     double number(String name) {
         return values.get(name) instanceof long[] byP ? LongStream.of(byP).sum() : ((Number) values.get(name)).doubleValue();
     }

@@ -56,7 +56,7 @@ final class Screen {
         return Format.count(now.count(name));
     }
 
-    /** How many came in a second. */
+    /** Returns the growth of a counter a second. */
     private String rate(String name) {
         double n = (now.number(name) - last.number(name)) / seconds;
         return n > 0 && n < 10 ? Format.decimals(n, 1) : Format.count(Math.round(n));
@@ -111,7 +111,7 @@ final class Screen {
         }
     }
 
-    /** The P that another stole most from. */
+    /** Returns the P that another stole most from. */
     private static String victims(long[] moved, long[] before) {
         long[] n = new long[moved.length];
         for (int v = 0; v < n.length; v++) {

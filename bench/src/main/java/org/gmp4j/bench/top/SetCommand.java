@@ -22,7 +22,7 @@ public final class SetCommand extends ProcessCommand {
     @Parameters(index = "1..*", paramLabel = "NAME=VALUE", description = "What to change; nothing to see what there is.")
     private List<String> changes = List.of();
 
-    /** For picocli. */
+    /** Makes the command; picocli calls this. */
     public SetCommand() {
     }
 

@@ -35,7 +35,7 @@ public final class TopCommand extends ProcessCommand {
             description = "From one screen to the next (default: ${DEFAULT-VALUE}).")
     private double delay;
 
-    /** For picocli. */
+    /** Makes the command; picocli calls this. */
     public TopCommand() {
     }
 
@@ -96,7 +96,7 @@ public final class TopCommand extends ProcessCommand {
         return now;
     }
 
-    /** Else what went before stays, as in a file. */
+    /** Returns whether the output is a terminal that can clear its screen; otherwise screens follow each other, as in a file. */
     private static boolean isTerminal() {
         Console console = System.console();
         String kind = System.getenv("TERM");

@@ -5,7 +5,7 @@ import java.util.Iterator;
 
 /** {@link Machines#NAMES}, for the help of commands. */
 public final class MachineNames implements Iterable<String> {
-    /** For picocli. */
+    /** Makes the command; picocli calls this. */
     public MachineNames() {
     }
 

@@ -36,7 +36,7 @@ public final class Machines {
     public static final List<String> NAMES = List.of("epyc-2s-nps4", "xeon-4s", "hybrid-laptop", "arm-server", "container-v2",
             "container-v1", "large-16s");
 
-    /** Those that were asked for: thousands of files each. */
+    /** The machines that were read; each has thousands of files. */
     private static final Map<String, Topology> READ = new ConcurrentHashMap<>();
 
     private static final Pattern LINE = Pattern.compile("(?:\\[(\\S+)\\] )?(\\S+) ([|+]) ?(.*)");
@@ -47,7 +47,7 @@ public final class Machines {
     }
 
     /**
-     * One of them.
+     * Reads one of the recorded machines.
      *
      * @throws IllegalArgumentException if none has the name
      */

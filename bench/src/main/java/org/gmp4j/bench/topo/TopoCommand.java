@@ -50,7 +50,7 @@ public final class TopoCommand implements Callable<Integer> {
             description = "Write a picture to FILE, with the Ps of the first policy that pins each to one CPU.")
     private Path svg;
 
-    /** For picocli. */
+    /** Makes the command; picocli calls this. */
     public TopoCommand() {
     }
 

@@ -54,7 +54,7 @@ final class TopoPicture {
         });
     }
 
-    /** The picture, a file of its own. */
+    /** Returns the picture, as a file of its own. */
     String svg() {
         List<Box> packages = new ArrayList<>();
         TopoReport.by(report.whole.cpus(), Topology.Cpu::socket).forEach((socket, inPackage) -> {

@@ -48,7 +48,7 @@ final class TopoReport {
         return Cpus.list(set);
     }
 
-    /** The last data cache of a CPU. */
+    /** Returns the last data cache of a CPU. */
     static Optional<Topology.Cache> lastCache(Topology.Cpu cpu) {
         return cpu.caches().stream().filter(c -> c.type() != Topology.CacheType.INSTRUCTION)
                 .max(Comparator.comparingInt(Topology.Cache::level));
@@ -77,7 +77,7 @@ final class TopoReport {
         return rest;
     }
 
-    /** The tree, several lines. */
+    /** Returns the tree, in several lines. */
     String text() {
         StringBuilder t = new StringBuilder();
         BitSet refused = without(topology.allowed());
@@ -112,7 +112,7 @@ final class TopoReport {
         return t.toString();
     }
 
-    /** How many Ps there are when nobody says: some policies do. */
+    /** Returns the number of Ps if it is not set; some policies set it. */
     private int procs(Affinity a) {
         int procs = topology.defaultProcs();
         if (a.limitsProcs()) {
@@ -153,7 +153,7 @@ final class TopoReport {
         }
     }
 
-    /** How many of each kind, online CPUs only: a cache counts once however many share it. */
+    /** Returns the number of caches of each kind of online CPUs; a shared cache counts once. */
     private Map<String, Long> caches() {
         return whole.cpus().stream().flatMap(c -> c.caches().stream()).distinct().collect(Collectors.groupingBy(
                 c -> cacheName(c) + ", of " + c.cpus().cardinality() + (c.cpus().cardinality() == 1 ? " CPU" : " CPUs"),
@@ -171,7 +171,7 @@ final class TopoReport {
         t.append("  ".repeat(depth)).append(text.stripTrailing()).append('\n');
     }
 
-    /** All of it. */
+    /** Returns all of it, for JSON. */
     Map<String, Object> json() {
         Map<String, Object> all = new LinkedHashMap<>();
         all.put("online", list(topology.online()));

@@ -51,7 +51,7 @@ public final class TraceCommand implements Callable<Integer> {
     @Option(names = "--top", paramLabel = "N", defaultValue = "15", description = "Lines of each table (default: ${DEFAULT-VALUE}).")
     private int top;
 
-    /** For picocli. */
+    /** Makes the command; picocli calls this. */
     public TraceCommand() {
     }
 

@@ -20,11 +20,11 @@ import java.util.Map;
 final class TraceFile {
     /** Told of what is in the file, in its order. */
     interface Visitor {
-        /** A lane; {@code parent} is 0 for the outermost. */
+        /** Takes a lane; {@code parent} is 0 for the outermost. */
         void track(long uuid, long parent, String name);
 
         /**
-         * An event.
+         * Takes an event.
          *
          * @throws IllegalArgumentException when it cannot be; the message says what the file has
          */
@@ -135,7 +135,7 @@ final class TraceFile {
         }
     }
 
-    /** All whole packets of the window; returns how many bytes they take. */
+    /** Reads all whole packets of the window, and returns how many bytes they take. */
     private int packets(ByteBuffer b, boolean last) throws BadFile {
         while (b.hasRemaining()) {
             int start = b.position();

@@ -77,7 +77,7 @@ final class TraceSummary implements TraceFile.Visitor {
             return n;
         }
 
-        /** The value that a share of them does not exceed. */
+        /** Returns the value that a share of them does not exceed. */
         long at(double share) {
             if (!sorted) {
                 Arrays.sort(all, 0, n);
@@ -194,7 +194,7 @@ final class TraceSummary implements TraceFile.Visitor {
         }
     }
 
-    /** By name, for tests. */
+    /** Returns the sites by name, for tests. */
     Map<String, Site> sites() {
         return sites;
     }
@@ -207,12 +207,12 @@ final class TraceSummary implements TraceFile.Visitor {
         return steals;
     }
 
-    /** What the end of the trace says. */
+    /** Returns the totals at the end of the trace. */
     Map<String, Long> totals() {
         return totals;
     }
 
-    /** All of it, for {@code JsonText}; times in ns. */
+    /** Returns all of it for {@code JsonText}, times in ns. */
     Map<String, Object> json() {
         Map<String, Object> m = new LinkedHashMap<>();
         m.put("nanos", end - begin);

@@ -30,7 +30,7 @@ record Figure(String part, String title, String key, Unit unit, boolean isJudged
         NANOS, SECONDS, BYTES, COUNT, PER_SECOND
     }
 
-    /** Of all turns with these settings, in the order of reports. */
+    /** Returns the figures of turns with these settings, in the order of reports. */
     static List<Figure> all(Settings settings) {
         List<Figure> all = new ArrayList<>();
         String young = young(settings);
@@ -64,7 +64,7 @@ record Figure(String part, String title, String key, Unit unit, boolean isJudged
         return all;
     }
 
-    /** The part in which the service is young. */
+    /** Returns the name of the part in which the service is young. */
     static String young(Settings settings) {
         return "first " + Format.plain(settings.seconds()) + " s";
     }
@@ -80,17 +80,17 @@ record Figure(String part, String title, String key, Unit unit, boolean isJudged
         return h.getTotalCount() == 0 ? Double.NaN : h.getValueAtPercentile(percentile);
     }
 
-    /** Whether a greater value is the better one. */
+    /** Returns whether a greater value is the better one. */
     boolean isMoreBetter() {
         return unit == Unit.PER_SECOND;
     }
 
-    /** With its part, for a sentence. */
+    /** Returns the name with its part, for a sentence. */
     String name() {
         return part.equals(START) || part.equals(PROCESS) ? title : title + " (" + part + ")";
     }
 
-    /** A value with its unit. */
+    /** Returns a value with its unit. */
     String text(double v) {
         return switch (unit) {
             case NANOS -> Format.nanos(v);

@@ -65,7 +65,7 @@ final class HtmlReport {
         return STYLES.get(results.variants().indexOf(v) % STYLES.size());
     }
 
-    /** The median of the turns, for each slot. */
+    /** Draws the median of the turns, for each slot. */
     private LogChart byTime(String title, int percentile) {
         LogChart chart = new LogChart(title, "latency by seconds since the port answered: " + title, ticks());
         for (Variant v : results.variants()) {

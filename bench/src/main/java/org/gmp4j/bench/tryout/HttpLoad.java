@@ -42,7 +42,7 @@ final class HttpLoad implements AutoCloseable {
     private final Alarm alarm = new Alarm(selector);
     private final ByteBuffer in = ByteBuffer.allocateDirect(BUFFER);
     private final List<Connection> connections = new ArrayList<>();
-    /** Those that can take a request: open ones, and closed ones that are opened for it. */
+    /** Connections that can take a request: open ones, and closed ones that are opened for it. */
     private final ArrayDeque<Connection> idle = new ArrayDeque<>();
     private final Consumer<SelectionKey> ready = this::ready;
 
@@ -80,7 +80,7 @@ final class HttpLoad implements AutoCloseable {
         }
     }
 
-    /** How often a connection was opened again. */
+    /** Returns how often a connection was opened again. */
     long reopened() {
         return reopened;
     }
@@ -102,7 +102,7 @@ final class HttpLoad implements AutoCloseable {
         selector.close();
     }
 
-    /** So many requests a second are due between two times by nanoTime; returns when all are answered, or have waited for long. */
+    /** Sends so many requests a second between two times by nanoTime. Returns when all are answered, or have waited for long. */
     void open(double rate, long begin, long end, SplittableRandom random) throws IOException {
         double gap = 1e9 / rate;
         long next = begin + (long) (random.nextExponential() * gap);
@@ -123,7 +123,7 @@ final class HttpLoad implements AutoCloseable {
     }
 
     /**
-     * Each connection sends one request after the other for so long, but at least one is sent; {@code counting} is told of these.
+     * Sends requests one after the other on each connection for so long, at least one, and reports them to {@code counting}.
      *
      * @return the nanoseconds until the last was answered
      */
@@ -144,7 +144,7 @@ final class HttpLoad implements AutoCloseable {
         return now - begin;
     }
 
-    /** Whatever is not answered will not be. */
+    /** Counts all requests without an answer as broken. */
     private void giveUp() throws IOException {
         long now = System.nanoTime();
         for (; queued > 0; queued--) {
@@ -186,7 +186,7 @@ final class HttpLoad implements AutoCloseable {
         }
     }
 
-    /** Until something can be read, or a time by nanoTime is near. */
+    /** Waits until there is something to read, or a time by nanoTime is near. */
     private void await(long time) throws IOException {
         if (time - System.nanoTime() <= AWAKE_NANOS) {
             selector.selectNow(ready);
@@ -316,7 +316,7 @@ final class HttpLoad implements AutoCloseable {
         idle.add(c);
     }
 
-    /** The connection has ended or could not be opened. */
+    /** Notes that the connection has ended or could not be opened. */
     private void broke(Connection c) throws IOException {
         boolean kept = c.used && !c.parser.hasBegun();
         disconnect(c);

@@ -35,27 +35,27 @@ final class HttpParser {
     private boolean last;
     private boolean begun;
 
-    /** Of the answer that was complete last. */
+    /** Returns the status of the last complete answer. */
     int status() {
         return status;
     }
 
-    /** How many bytes its body has, without what frames chunks. */
+    /** Returns the length of its body in bytes, without the framing of chunks. */
     long length() {
         return length;
     }
 
-    /** Whether the server closes the connection behind it. */
+    /** Returns whether the server closes the connection after it. */
     boolean isLast() {
         return last;
     }
 
-    /** Whether bytes of an answer have come that is not complete. */
+    /** Returns whether an answer has begun that is not complete. */
     boolean hasBegun() {
         return begun;
     }
 
-    /** A new connection. */
+    /** Begins with a new connection. */
     void reset() {
         state = State.STATUS;
         lineLength = 0;
@@ -88,7 +88,7 @@ final class HttpParser {
         return false;
     }
 
-    /** The connection has ended. Returns whether an answer is complete by that. */
+    /** Notes that the connection has ended. Returns whether that completes an answer. */
     boolean end() {
         boolean complete = state == State.UNTIL_END;
         reset();
@@ -132,7 +132,7 @@ final class HttpParser {
         return false;
     }
 
-    /** A line is whole; whether the answer is. */
+    /** Reads a whole line. Returns whether the answer is complete. */
     private boolean ended() throws IOException {
         int n = lineLength;
         lineLength = 0;

@@ -31,7 +31,7 @@ final class Listeners {
     private Listeners() {
     }
 
-    /** All sockets of this network that are listened on, by inode, and where one connects to. */
+    /** Returns the listening sockets of this network, by inode, with the address to connect to. */
     static Map<Long, InetSocketAddress> all() throws IOException {
         Map<Long, InetSocketAddress> found = new HashMap<>();
         for (Path table : TABLES) {
@@ -42,7 +42,7 @@ final class Listeners {
         return found;
     }
 
-    /** What a table of the kernel's says. An address that stands for all becomes the loopback's. */
+    /** Parses a table of the kernel's. A wildcard address becomes the loopback's. */
     static Map<Long, InetSocketAddress> parse(List<String> table) throws UnknownHostException {
         Map<Long, InetSocketAddress> found = new HashMap<>();
         for (String line : table.subList(Math.min(1, table.size()), table.size())) {
@@ -58,7 +58,7 @@ final class Listeners {
         return found;
     }
 
-    /** Each word of an address stands there as a number of this machine. */
+    /** Returns the bytes of an address, whose words have this machine's byte order. */
     private static byte[] bytes(String hex) {
         ByteBuffer address = ByteBuffer.allocate(hex.length() / 2);
         for (int i = 0; i < hex.length(); i += WORD) {
@@ -68,7 +68,7 @@ final class Listeners {
         return address.array();
     }
 
-    /** Of some of these sockets, those that one of the processes has open, by port. */
+    /** Returns the sockets that one of the processes has open, by port. */
     static TreeMap<Integer, InetSocketAddress> of(Map<Long, InetSocketAddress> sockets, List<Long> pids) {
         Set<Long> open = new HashSet<>();
         pids.forEach(pid -> open.addAll(inodes(pid)));

@@ -73,7 +73,7 @@ final class Rehearsal {
         }
     }
 
-    /** A read is a request: the client sends the next one when it has the answer. */
+    /** Answers requests. A read is a request: the client sends the next one when it has the answer. */
     private static void serve(Socket socket) {
         try (socket) {
             socket.setTcpNoDelay(true);

@@ -79,12 +79,12 @@ final class Reports {
         return cells;
     }
 
-    /** Some turns may have no value, as of a service that does not settle. */
+    /** Returns the text for turns without a value, as of a service that does not settle. */
     private static String never(int never, int others) {
         return never == 0 ? "" : ", never in " + never + " of " + (never + others);
     }
 
-    /** Each variant divided by the first; with enough turns, what chance does and a verdict too. */
+    /** Returns the ratios of each variant to the first; with enough turns also the noise and a verdict. */
     static Table ratios(Results results, Settings settings) {
         String first = results.first().name();
         List<String> head = new ArrayList<>(List.of("divided by " + first, "figure", "ratio"));
@@ -121,7 +121,7 @@ final class Reports {
         return verdict == Verdict.NOTHING ? Verdict.NO_DIFFERENCE : verdict == Verdict.MORE == f.isMoreBetter() ? "better" : "worse";
     }
 
-    /** What can be said of each variant, and no more. */
+    /** Returns a sentence for each variant that says no more than the verdicts do. */
     static List<String> outcome(Results results, Settings settings) {
         String first = results.first().name();
         if (!isJudged(settings)) {
@@ -151,7 +151,7 @@ final class Reports {
         return sentences;
     }
 
-    /** What is not in the tables: answers, connections, the client, other processes. */
+    /** Returns sentences on answers, connections, the client and other processes. */
     static List<String> notes(Results results) {
         List<String> notes = new ArrayList<>(answers(results));
         notes.addAll(failures(results));
@@ -211,7 +211,7 @@ final class Reports {
         return notes;
     }
 
-    /** Whether all variants answer the same. Lengths that vary are compared by their ranges. */
+    /** Compares the answers of all variants. Lengths that vary are compared by their ranges. */
     private static List<String> answers(Results results) {
         Map<String, String> said = new LinkedHashMap<>();
         boolean same = true;
@@ -242,7 +242,7 @@ final class Reports {
                 .collect(Collectors.joining("; ")) + ".");
     }
 
-    /** For a terminal. */
+    /** Returns the report for a terminal. */
     static String text(Results results, Settings settings) {
         StringBuilder text = new StringBuilder("GET " + settings.path() + ", " + Format.plain(settings.rate()) + " requests/s, "
                 + settings.connections() + (settings.connections() == 1 ? " connection" : " connections") + "; medians of "
@@ -257,7 +257,7 @@ final class Reports {
         return text.toString();
     }
 
-    /** Machine, date, variants and command, for people. */
+    /** Returns machine, date, variants and command by name, for people. */
     static Map<String, String> facts(Results results, Settings settings) {
         Map<String, String> facts = MachineInfo.here().facts();
         facts.put("client's JVM", facts.remove("JVM"));
@@ -268,7 +268,7 @@ final class Reports {
         return facts;
     }
 
-    /** What the figures are, in paragraphs. */
+    /** Returns the method of measurement, in paragraphs. */
     static List<String> how(Settings settings) {
         int turns = settings.turns();
         String intervals = turns == 1 ? "Each variant starts once, so that there are no intervals." : """
@@ -295,7 +295,7 @@ final class Reports {
                 .stream().map(text -> text.strip().replaceAll("\\s+", " ")).toList();
     }
 
-    /** For programs. */
+    /** Returns the report as JSON. */
     static String json(Results results, Settings settings) {
         Map<String, Object> all = new LinkedHashMap<>();
         all.put("machine", MachineInfo.here().json());

@@ -21,7 +21,7 @@ final class Results {
     private final List<Variant> variants;
     private final Map<Variant, List<Turn>> turns = new LinkedHashMap<>();
 
-    /** None yet; what the others are compared with comes first. */
+    /** Makes empty results. The others are compared with the first variant. */
     Results(List<Variant> variants) {
         this.variants = List.copyOf(variants);
         variants.forEach(v -> turns.put(v, new ArrayList<>()));
@@ -31,7 +31,7 @@ final class Results {
         return variants;
     }
 
-    /** What is compared with the first. */
+    /** Returns the variants that are compared with the first. */
     List<Variant> others() {
         return variants.subList(1, variants.size());
     }
@@ -48,12 +48,12 @@ final class Results {
         return turns.get(v);
     }
 
-    /** The median of the turns; empty where none has a value. */
+    /** Returns the median of the turns; empty where none has a value. */
     Optional<Estimate> figure(Variant v, Figure figure) {
         return estimate(turns(v).stream().map(figure.of()::applyAsDouble).toList());
     }
 
-    /** One divided by the first variant, turn by turn. */
+    /** Returns a variant's figure divided by the first variant's, turn by turn. */
     Optional<Estimate> ratio(Variant v, Figure figure) {
         List<Double> ratios = new ArrayList<>();
         for (int i = 0; i < Math.min(turns(v).size(), turns(first()).size()); i++) {
@@ -62,7 +62,7 @@ final class Results {
         return estimate(ratios);
     }
 
-    /** The turns of the first variant divided by their median: their range is what chance does. */
+    /** Returns the turns of the first variant divided by their median. Their range is the noise. */
     Optional<Estimate> noise(Figure figure) {
         return figure(first(), figure).flatMap(middle -> estimate(turns(first()).stream()
                 .map(t -> figure.of().applyAsDouble(t) / middle.median())
@@ -74,7 +74,7 @@ final class Results {
         return finite.isEmpty() ? Optional.empty() : Optional.of(Estimate.of(finite));
     }
 
-    /** What may be said of a ratio; empty where there is none, or too few turns. */
+    /** Returns the verdict on a ratio; empty where there is none, or too few turns. */
     Optional<Verdict> verdict(Variant v, Figure figure) {
         Optional<Estimate> ratio = ratio(v, figure);
         Optional<Estimate> noise = noise(figure);

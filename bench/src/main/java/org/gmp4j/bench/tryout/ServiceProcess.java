@@ -66,7 +66,7 @@ final class ServiceProcess implements AutoCloseable {
         Runtime.getRuntime().addShutdownHook(atExit);
     }
 
-    /** When it was started, by nanoTime. */
+    /** Returns when the process was started, by nanoTime. */
     long begin() {
         return begin;
     }
@@ -80,12 +80,12 @@ final class ServiceProcess implements AutoCloseable {
         return process.waitFor(millis, TimeUnit.MILLISECONDS);
     }
 
-    /** For a sentence about its end. */
+    /** Returns the exit code, for a sentence about its end. */
     int exitCode() {
         return process.exitValue();
     }
 
-    /** Something is wrong with it. */
+    /** Makes the exception for a failure of the service. */
     FailedException failed(String sentence) throws IOException {
         return new FailedException(sentence, lastLines());
     }
@@ -117,7 +117,7 @@ final class ServiceProcess implements AutoCloseable {
         return canConnect(address) ? address : null;
     }
 
-    /** Whether somebody listens there. */
+    /** Returns whether a process listens at the address. */
     static boolean canConnect(InetSocketAddress address) {
         try (Socket socket = new Socket()) {
             socket.connect(address);
@@ -140,14 +140,14 @@ final class ServiceProcess implements AutoCloseable {
         return mine.isEmpty() ? null : mine.getOrDefault(usual, mine.firstEntry().getValue());
     }
 
-    /** Of all its processes that live, itself first. */
+    /** Returns the ids of all its live processes, its own first. */
     private List<Long> pids() {
         List<Long> pids = new ArrayList<>(List.of(process.pid()));
         process.descendants().forEach(p -> pids.add(p.pid()));
         return pids;
     }
 
-    /** What all its processes have used up to now. */
+    /** Returns the CPU seconds that all its processes have used up to now. */
     double cpuSeconds() throws IOException {
         double seconds = 0;
         for (long pid : pids()) {
@@ -156,7 +156,7 @@ final class ServiceProcess implements AutoCloseable {
         return seconds;
     }
 
-    /** The most memory that its processes have had resident, in bytes, added up. */
+    /** Returns the sum of its processes' highest resident memory, in bytes. */
     double peakMemory() throws IOException {
         double bytes = 0;
         for (long pid : pids()) {
@@ -165,7 +165,7 @@ final class ServiceProcess implements AutoCloseable {
         return bytes;
     }
 
-    /** The names of all its threads. */
+    /** Returns the names of all its threads. */
     List<String> threads() throws IOException {
         List<String> names = new ArrayList<>();
         for (long pid : pids()) {
@@ -178,7 +178,7 @@ final class ServiceProcess implements AutoCloseable {
         double of(long pid) throws IOException;
     }
 
-    /** Nothing, of a process that has just ended: if that is the service itself, the next look at it says so. */
+    /** Returns the reading, or 0 for a process that has just ended. If that is the service itself, the next check reports it. */
     private static double value(long pid, Reading reading) throws IOException {
         try {
             return reading.of(pid);
@@ -190,7 +190,7 @@ final class ServiceProcess implements AutoCloseable {
         }
     }
 
-    /** The end of its log. */
+    /** Returns the end of its log. */
     private List<String> lastLines() throws IOException {
         long size = Files.size(log);
         byte[] end;
@@ -214,7 +214,7 @@ final class ServiceProcess implements AutoCloseable {
         }
     }
 
-    /** By SIGTERM, and those that are left after a while by SIGKILL. */
+    /** Ends the processes by SIGTERM, and those that are left after a while by SIGKILL. */
     private void end() {
         List<ProcessHandle> all = new ArrayList<>(List.of(process.toHandle()));
         process.descendants().forEach(all::add);

@@ -54,7 +54,7 @@ final class Tape implements Answers {
         }
     }
 
-    /** From a time by nanoTime on; the warm part begins so many seconds later, or never for 0. */
+    /** Makes a tape that begins at a time by nanoTime. The warm part begins so many seconds later, or never for 0. */
     Tape(long begin, double seconds, double warmup) {
         this.begin = begin;
         youngEnd = (long) (seconds * SECOND);
@@ -66,7 +66,7 @@ final class Tape implements Answers {
         }
     }
 
-    /** 0 to 1 s, and then each twice as long as all before. */
+    /** Returns the windows: 0 to 1 s, and then each as long as all before. */
     static List<Window> windows(double seconds) {
         List<Window> all = new ArrayList<>();
         for (double from = 0, to = 1; from < seconds; from = to, to *= 2) {
@@ -156,7 +156,7 @@ final class Tape implements Answers {
         return warm;
     }
 
-    /** By how much the client itself was late, while the service was young. */
+    /** Returns the client's own lateness while the service was young. */
     Histogram youngLate() {
         return youngLate;
     }
@@ -169,7 +169,7 @@ final class Tape implements Answers {
         return slots;
     }
 
-    /** How many answers had which status. */
+    /** Returns the number of answers by status. */
     TreeMap<Integer, Long> statuses() {
         TreeMap<Integer, Long> found = new TreeMap<>();
         for (int i = 0; i < STATUSES; i++) {
@@ -180,7 +180,7 @@ final class Tape implements Answers {
         return found;
     }
 
-    /** The least length of an answer that is no error; above {@link #mostLength} for none. */
+    /** Returns the least length of an answer that is no error; above {@link #mostLength} if there is none. */
     long leastLength() {
         return least;
     }
@@ -189,7 +189,7 @@ final class Tape implements Answers {
         return most;
     }
 
-    /** The status of an error that came most often. */
+    /** Returns the most frequent status of an error. */
     int usualError() {
         int usual = ERROR;
         for (int i = ERROR; i < STATUSES; i++) {

@@ -83,7 +83,7 @@ final class Trier implements AutoCloseable {
         }
     }
 
-    /** One turn. */
+    /** Runs one turn. */
     Turn run(Variant variant, int turn) throws IOException, InterruptedException {
         if (settings.port() != 0
                 && ServiceProcess.canConnect(new InetSocketAddress(InetAddress.getLoopbackAddress(), settings.port()))) {
@@ -127,7 +127,7 @@ final class Trier implements AutoCloseable {
         }
     }
 
-    /** A comparison of a scheduler with itself would be taken for one of two. */
+    /** Checks that the variant's scheduler runs the service, so that no scheduler is compared with itself. */
     private static void checkScheduler(ServiceProcess service, Variant variant, List<String> threads) throws IOException {
         boolean ours = threads.stream().anyMatch(Proc::isMachine);
         if (variant.isOurs() && !ours) {
@@ -188,7 +188,7 @@ final class Trier implements AutoCloseable {
             this.tape = tape;
         }
 
-        /** The CPU seconds that the service has used at a time by nanoTime. */
+        /** Waits until a time by nanoTime, and returns the CPU seconds that the service has used then. */
         double until(long time, Future<?> loading) throws IOException, InterruptedException {
             for (long left; (left = time - System.nanoTime()) > 0; ) {
                 look(loading);
@@ -198,7 +198,7 @@ final class Trier implements AutoCloseable {
             return service.cpuSeconds();
         }
 
-        /** Until the client has ended. */
+        /** Waits until the client has ended. */
         void end(Future<?> loading) throws IOException, InterruptedException {
             for (long i = 0; !loading.isDone(); i++) {
                 look(loading);

@@ -137,7 +137,7 @@ public final class TryCommand implements Callable<Integer> {
     @Parameters(paramLabel = "COMMAND", arity = "0..*", description = "What starts the service.")
     private List<String> service = new ArrayList<>();
 
-    /** For picocli. */
+    /** Makes the command; picocli calls this. */
     public TryCommand() {
     }
 

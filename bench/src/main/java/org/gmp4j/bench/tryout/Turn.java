@@ -28,7 +28,7 @@ record Turn(
         int threads,
         long reopened,
         double othersPercent) {
-    /** By how much the client itself was late, at p99 of the worse part. */
+    /** Returns the client's own lateness, at p99 of the worse part. */
     long clientLate() {
         return Math.max(tape.youngLate().getValueAtPercentile(99), tape.warmLate().getValueAtPercentile(99));
     }

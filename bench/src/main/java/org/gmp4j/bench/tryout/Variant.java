@@ -29,7 +29,7 @@ record Variant(String name, boolean isOurs, List<String> flags) {
     private static final Pattern WORD = Pattern.compile("(?:[^\\s'\"]|'[^']*'|\"[^\"]*\")+");
     private static final Pattern FORM = Pattern.compile("([\\w.,+-]+)=(\\s*-.*)", Pattern.DOTALL);
 
-    /** From {@code NAME=FLAGS}; null for what is of another form. */
+    /** Parses {@code NAME=FLAGS}. Returns null for a text of another form. */
     static Variant parse(String text, boolean isOurs) {
         Matcher form = FORM.matcher(text);
         if (!form.matches()) {
@@ -43,12 +43,12 @@ record Variant(String name, boolean isOurs, List<String> flags) {
         return new Variant(form.group(1), isOurs, List.copyOf(flags));
     }
 
-    /** Whether flags can stand in the command itself. */
+    /** Returns whether flags can stand in the command itself. */
     static boolean isJava(List<String> service) {
         return Path.of(service.getFirst()).endsWith(JAVA);
     }
 
-    /** All that makes the difference. */
+    /** Returns all flags that the variant adds. */
     private List<String> all() {
         List<String> all = new ArrayList<>();
         if (isOurs) {
@@ -58,7 +58,7 @@ record Variant(String name, boolean isOurs, List<String> flags) {
         return all;
     }
 
-    /** The service's command, started so. A {@code java} without a folder is that of the JDK that runs this. */
+    /** Returns the service's command for this variant. A {@code java} without a folder is that of the JDK that runs this. */
     List<String> command(List<String> service) {
         if (!isJava(service)) {
             return service;
@@ -71,7 +71,7 @@ record Variant(String name, boolean isOurs, List<String> flags) {
         return command;
     }
 
-    /** More variables of its environment. */
+    /** Returns additional variables of its environment. */
     Map<String, String> environment(List<String> service) {
         if (isJava(service) || all().isEmpty()) {
             return Map.of();
@@ -85,7 +85,7 @@ record Variant(String name, boolean isOurs, List<String> flags) {
         return flag.chars().anyMatch(Character::isWhitespace) ? "\"" + flag + "\"" : flag;
     }
 
-    /** For people: what it adds to the command. */
+    /** Returns, for people, the flags that it adds to the command. */
     String about() {
         return all().isEmpty() ? "the command as it is" : String.join(" ", all());
     }
