@@ -179,17 +179,17 @@ final class FindRunnable {
 
     private static long runqget(long sched, long pp) {
         int inherited = P.INHERITED.get(pp);
-        if (inherited >= Turns.MOST_INHERITED) {
-            P.INHERITED.set(pp, 0);
+        if (inherited == Turns.MOST_INHERITED) {
             long gp = passOverRunnext(sched, pp);
             if (gp != 0) {
                 return gp;
             }
+            inherited = 0;
         }
         long gp = Runq.runqget(pp);
         if (gp != 0) {
             PStat.NLOCAL.addOpaque(pp, 1);
-            P.INHERITED.set(pp, Math.min(inherited + 1, Turns.MOST_INHERITED)); // If the G is from the ring, its slice sets this to 0.
+            P.INHERITED.set(pp, inherited + 1); // If the G is from the ring, its slice sets this to 0.
         }
         return gp;
     }

@@ -13,7 +13,7 @@ public final class JdkShutdown {
     private static final int LAST = 9;
     private static final Runnable @Nullable [] HOOKS = hooks();
     /** A hook that is never registered. */
-    private static final Thread NO_HOOK = new OwnThread(() -> { }, "gmp-no-hook");
+    private static final Thread NO_HOOK = new OwnThread("gmp-no-hook");
 
     private JdkShutdown() {
     }

@@ -16,6 +16,7 @@ import org.gmp4j.testing.TestGmp;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Goroutines that threads without a P start or wake, while the Ps have enough to do. */
 class ArrivalsTest {
@@ -108,7 +109,7 @@ class ArrivalsTest {
                 gmp.go(() -> {
                     arrival.prepare();
                     ready.countDown();
-                    pair(ran);
+                    pair(ran, 0, () -> { });
                 });
                 ready.await();
                 long now = System.nanoTime();
@@ -139,7 +140,7 @@ class ArrivalsTest {
                         Thread.onSpinWait();
                     }
                     GStack.exit(st);
-                    pair(ran);
+                    pair(ran, 0, () -> { });
                 });
                 ready.await();
                 gmp.go(() -> {
@@ -158,32 +159,32 @@ class ArrivalsTest {
         assertTrue(late[ROUNDS / 2] < QUANTUM.toNanos() / 8, Arrays.toString(late));
     }
 
-    /** A goroutine in the ring runs long before the slice ends that two share by readying each other. */
-    @Test
-    void theRingBesideTwoThatReadyEachOther() {
+    /** A goroutine in the ring runs long before the slice ends that two share by readying each other, whenever it comes to the ring. */
+    @ParameterizedTest
+    @ValueSource(ints = {0, 10})
+    void theRingBesideTwoThatReadyEachOther(int rounds) {
         long[] late = new long[ROUNDS];
         try (TestGmp gmp = TestGmp.with(b -> b.procs(1).quantum(QUANTUM))) {
             for (int i = 0; i < ROUNDS; i++) {
+                AtomicLong started = new AtomicLong();
                 AtomicLong at = new AtomicLong();
                 CountDownLatch ran = new CountDownLatch(1);
-                long before = gmp.call(() -> {
+                gmp.run(() -> pair(ran, rounds, () -> {
+                    started.set(System.nanoTime());
                     Go.go(() -> {
                         at.set(System.nanoTime());
                         ran.countDown();
                     });
-                    long now = System.nanoTime();
-                    pair(ran); // It starts a goroutine, so that the one above goes from runnext to the ring.
-                    return now;
-                });
-                late[i] = at.get() - before;
+                }));
+                late[i] = at.get() - started.get();
             }
         }
         Arrays.sort(late);
         assertTrue(late[ROUNDS / 2] < QUANTUM.toNanos() / 8, Arrays.toString(late));
     }
 
-    /** Two goroutines ready each other until all have run that are waited for. */
-    private static void pair(CountDownLatch ran) {
+    /** Two goroutines ready each other until all have run that are waited for. After so many rounds the first does {@code then}. */
+    private static void pair(CountDownLatch ran, int rounds, Runnable then) {
         Chan<Boolean> there = Chan.make();
         Chan<Boolean> back = Chan.make();
         Go.go(() -> {
@@ -191,9 +192,12 @@ class ArrivalsTest {
                 back.send(true);
             }
         });
-        while (ran.getCount() != 0) {
+        for (int i = 0; ran.getCount() != 0; i++) {
             there.send(true);
-            back.recv();
+            if (i == rounds) {
+                then.run();
+            }
+            back.recv(); // Readies the other, so that a goroutine that "then" has started goes from runnext to the ring.
         }
         there.close();
     }
