@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.metrics;
 
+import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 
 import org.gmp4j.metrics.Profile.Sample;
 import org.gmp4j.report.CpuSampler;
@@ -32,10 +32,8 @@ public final class CpuProfiler implements AutoCloseable {
 
     /** Returns the profile so far. Sampling goes on. */
     public Profile profile() {
-        List<Sample> samples = sampler.found().entrySet().stream().map(e -> {
-            long n = e.getValue().sum();
-            return new Sample(e.getKey().frames(), Map.copyOf(e.getKey().labels()), n, n * interval);
-        }).toList();
+        List<Sample> samples = new ArrayList<>();
+        Profile.add(sampler.found(), samples);
         return new Profile("cpu", "samples", "cpu", interval, samples);
     }
 

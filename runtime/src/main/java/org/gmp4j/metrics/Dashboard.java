@@ -61,7 +61,7 @@ public final class Dashboard implements AutoCloseable {
             return new WebServer.Pages("the dashboard", "gmp-dashboard", true, HEADERS,
                     Map.of("/", WebServer.Page.of("text/html; charset=utf-8", () -> PAGE),
                             "/data.json", WebServer.Page.of(JSON, new Snapshots()),
-                            "/history.json", WebServer.Page.of(JSON, history::all)), history);
+                            "/history.json", new WebServer.Page(false, _ -> WebServer.Answer.of(JSON, history::writeTo))), history);
         }
 
         private static String text(String resource) {

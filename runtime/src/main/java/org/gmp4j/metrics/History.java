@@ -3,6 +3,8 @@ package org.gmp4j.metrics;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import java.io.IOException;
+import java.io.OutputStream;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -16,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The readings of the last five minutes, so that a page that is opened later shows what was before. From {@link #start} to {@link #stop}
  * a thread takes one a second. They are in a ring off-heap, whose size does not change: where many schedulers or Ps make the readings long,
- * there are fewer of them. Thread-safe.
+ * there are fewer of them. A client's answer has one of them on the heap at a time, so slow clients cannot fill it. Thread-safe.
  */
 final class History implements WebServer.Background {
     private static final int BYTES = 8 << 20;
@@ -35,6 +37,8 @@ final class History implements WebServer.Background {
     private int end;
     /** The length of all readings. */
     private int used;
+    /** The number of readings that were added so far. They are numbered from 0. */
+    private long added;
 
     /** @param reading takes a reading, in JSON */
     History(Supplier<String> reading) {
@@ -103,23 +107,50 @@ final class History implements WebServer.Background {
         MemorySegment.copy(b, first, ring, ValueLayout.JAVA_BYTE, 0, b.length - first);
         end = (end + b.length) % bytes;
         used += b.length;
+        added++;
     }
 
-    /** Returns all readings as an array in JSON, the oldest first. */
-    synchronized byte[] all() {
-        byte[] all = new byte[Math.max(2, used + lengths.size() + 1)];
-        int n = 0;
+    /**
+     * Writes the readings that there are now as an array in JSON, the oldest first, but for those that newer ones replace before their turn
+     * comes.
+     */
+    void writeTo(OutputStream out) throws IOException {
+        out.write('[');
+        long last = added() - 1;
+        boolean first = true;
+        for (Reading r = from(0); r != null && r.number <= last; r = from(r.number + 1)) {
+            if (!first) {
+                out.write(',');
+            }
+            out.write(r.json);
+            first = false;
+        }
+        out.write(']');
+    }
+
+    private synchronized long added() {
+        return added;
+    }
+
+    /** @param number its number */
+    private record Reading(long number, byte[] json) {
+    }
+
+    /** Returns the reading with this number, or the oldest one if that is newer; null if there is none yet. */
+    private synchronized @Nullable Reading from(long number) {
+        long n = added - lengths.size();
         int at = Math.floorMod(end - used, bytes);
         for (int length : lengths) {
-            all[n++] = ','; // The first one makes room for the bracket.
-            int first = Math.min(length, bytes - at);
-            MemorySegment.copy(ring, ValueLayout.JAVA_BYTE, at, all, n, first);
-            MemorySegment.copy(ring, ValueLayout.JAVA_BYTE, 0, all, n + first, length - first);
-            n += length;
+            if (n >= number) {
+                byte[] json = new byte[length];
+                int first = Math.min(length, bytes - at);
+                MemorySegment.copy(ring, ValueLayout.JAVA_BYTE, at, json, 0, first);
+                MemorySegment.copy(ring, ValueLayout.JAVA_BYTE, 0, json, first, length - first);
+                return new Reading(n, json);
+            }
+            n++;
             at = (at + length) % bytes;
         }
-        all[0] = '[';
-        all[all.length - 1] = ']';
-        return all;
+        return null;
     }
 }

@@ -82,7 +82,7 @@ final class Inspection {
                         inJdk.stop();
                     }
                 });
-                inJdk.found().forEach((p, f) -> samples.add(new Sample(p.frames(), Map.copyOf(p.labels()), f.waits(), f.nanos())));
+                Profile.add(inJdk.found(), samples);
                 yield Profile.ofWaits(kind.text(), samples);
             }
             case MUTEX -> Profile.ofWaits(kind.text(), waits(s.mutexProfile, kind, MUTEX_RATE, () -> TimeUnit.NANOSECONDS.sleep(nanos)));

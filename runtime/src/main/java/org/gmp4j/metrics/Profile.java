@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.TreeMap;
 
 import org.gmp4j.events.WaitProfile;
+import org.gmp4j.report.Places;
 
 /**
  * The places where goroutines spent time: on a CPU, waiting, or holding a lock for which others waited. Immutable.
@@ -53,6 +54,11 @@ public final class Profile {
     /** Makes a profile of these waits. */
     static Profile ofWaits(String kind, List<Sample> waits) {
         return new Profile(kind, "contentions", "delay", 1, waits);
+    }
+
+    /** Adds a sample for each of these places. */
+    static void add(Places places, List<Sample> to) {
+        places.forEach((p, c) -> to.add(new Sample(p.frames(), Map.copyOf(p.labels()), c.number(), c.nanos())));
     }
 
     /** Returns the places, the one with most time first. */

@@ -63,28 +63,39 @@ final class WebServer {
         byte[] read() throws IOException;
     }
 
+    /** The body of an answer that is long: it is made while it is sent, so only a part of it is in memory at a time. */
+    interface Body {
+        /** Writes the body. Called on the request's thread. */
+        void writeTo(OutputStream out) throws IOException;
+    }
+
     /**
      * An answer to a client.
      *
      * @param type its content type
      * @param name the name under which a browser saves it; empty for a page that a browser shows
-     * @param body the bytes, if {@code file} is null
+     * @param body the bytes, if {@code file} and {@code made} are null
      * @param file a file with the bytes, which is deleted afterwards
+     * @param made writes the bytes
      */
-    record Answer(String type, String name, byte[] body, @Nullable Path file) {
+    record Answer(String type, String name, byte[] body, @Nullable Path file, @Nullable Body made) {
         static final String TEXT = "text/plain; charset=utf-8";
         private static final String BYTES = "application/octet-stream";
 
         static Answer of(String type, byte[] body) {
-            return new Answer(type, "", body, null);
+            return new Answer(type, "", body, null, null);
+        }
+
+        static Answer of(String type, Body made) {
+            return new Answer(type, "", new byte[0], null, made);
         }
 
         static Answer file(String name, byte[] body) {
-            return new Answer(BYTES, name, body, null);
+            return new Answer(BYTES, name, body, null, null);
         }
 
         static Answer file(String name, Path file) {
-            return new Answer(BYTES, name, new byte[0], file);
+            return new Answer(BYTES, name, new byte[0], file, null);
         }
     }
 
@@ -308,7 +319,7 @@ final class WebServer {
                     exchange.getResponseHeaders().set("Content-Disposition", "attachment; filename=\"" + a.name + "\"");
                 }
                 exchange.getResponseHeaders().set("Content-Type", a.type);
-                exchange.sendResponseHeaders(200, head ? -1 : a.file == null ? a.body.length : Files.size(a.file));
+                exchange.sendResponseHeaders(200, head ? -1 : length(a));
                 if (!head) {
                     send(exchange, a);
                 }
@@ -319,9 +330,16 @@ final class WebServer {
             }
         }
 
+        /** Returns the length of a body; 0 if it is not known. */
+        private static long length(Answer a) throws IOException {
+            return a.made != null ? 0 : a.file == null ? a.body.length : Files.size(a.file);
+        }
+
         private static void send(HttpExchange exchange, Answer a) throws IOException {
             try (OutputStream out = exchange.getResponseBody()) {
-                if (a.file == null) {
+                if (a.made != null) {
+                    a.made.writeTo(out);
+                } else if (a.file == null) {
                     out.write(a.body);
                 } else {
                     long _ = Files.copy(a.file, out);

@@ -5,8 +5,6 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.LongAdder;
 
 import org.gmp4j.ffi.OsThread;
 import org.gmp4j.print.Frames;
@@ -25,14 +23,10 @@ import org.gmp4j.struct.M;
  * shows at its end, and inlined code may show at its caller. A thread that the kernel has preempted counts as running.
  */
 public final class CpuSampler extends Sampler {
-    /** A place in code, with the goroutine's labels. The innermost frame is first. */
-    public record Place(List<StackTraceElement> frames, Map<String, String> labels) {
-    }
-
     /** A goroutine without a P is sampled if its thread has used at least one part in so many of the interval. */
     private static final int GOOD_PART = 4;
 
-    private final Map<Place, LongAdder> found = new ConcurrentHashMap<>();
+    private final Places found = new Places();
     /** The CPU times, ns, of Ms whose goroutines ran on without a P at the last sample. Only the sampling thread uses it. */
     private final Map<Machine, Long> cpu = new HashMap<>();
 
@@ -41,8 +35,8 @@ public final class CpuSampler extends Sampler {
         super(s, interval, "gmp-cpuprofile");
     }
 
-    /** Returns the number of samples of each place so far. */
-    public Map<Place, LongAdder> found() {
+    /** Returns the places with their samples so far. */
+    public Places found() {
         return found;
     }
 
@@ -57,9 +51,7 @@ public final class CpuSampler extends Sampler {
             StackTraceElement[] all = running.get(i).getStackTrace();
             GStack st = stacks.get(i);
             if (all.length != 0) {
-                Map<String, String> labels = st.labels();
-                Place p = new Place(Frames.users(all, s.config.debug().system()), labels == null ? Map.of() : labels);
-                found.computeIfAbsent(p, k -> new LongAdder()).increment();
+                found.add(Frames.users(all, s.config.debug().system()), st.labels(), 1, interval);
             }
         }
     }

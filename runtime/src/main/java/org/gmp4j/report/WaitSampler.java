@@ -25,26 +25,6 @@ import org.gmp4j.struct.WaitReason;
  * is seen with a probability in proportion to its length, so the times are right on average, while the number is that of the waits seen.
  */
 public final class WaitSampler extends Sampler {
-    /** A place in code, with the goroutine's labels and its reason, as the label {@code wait}. The innermost frame is first. */
-    public record Place(List<StackTraceElement> frames, Map<String, String> labels) {
-    }
-
-    /** The waits at a place. */
-    public static final class Found {
-        private long waits;
-        private long nanos;
-
-        /** Returns the number of waits that were seen. */
-        public long waits() {
-            return waits;
-        }
-
-        /** Returns the time in all, ns. */
-        public long nanos() {
-            return nanos;
-        }
-    }
-
     private static final String REASON = "wait";
     private static final long INTERVAL = 10_000_000;
     /** The number of stacks that one look reads. If more goroutines wait, each of those read stands for several. */
@@ -54,7 +34,7 @@ public final class WaitSampler extends Sampler {
     /** The number of goroutines of which the last wait is remembered. */
     private static final int MOST_REMEMBERED = 100_000;
 
-    private final Map<Place, Found> found = new HashMap<>();
+    private final Places found = new Places();
     /** The wait in which a goroutine was seen last, by the goroutine's number. */
     private final Map<Long, Integer> seen = new HashMap<>();
 
@@ -63,8 +43,8 @@ public final class WaitSampler extends Sampler {
         super(s, INTERVAL, "gmp-waitprofile");
     }
 
-    /** Returns the places. Called after {@link #stop}. */
-    public Map<Place, Found> found() {
+    /** Returns the places. Their labels are those of the goroutines, with the reason as {@code wait}. */
+    public Places found() {
         return found;
     }
 
@@ -112,14 +92,11 @@ public final class WaitSampler extends Sampler {
         Map<String, String> labels = st.labels();
         Map<String, String> labelled = new HashMap<>(labels == null ? Map.of() : labels);
         labelled.put(REASON, JdkWait.text(JdkWait.of(state, type, null), type));
-        Found f = found.computeIfAbsent(new Place(Frames.users(all, s.config.debug().system()), labelled), _ -> new Found());
-        f.nanos += nanos;
         if (seen.size() >= MOST_REMEMBERED) {
             seen.clear();
         }
         Integer before = seen.put(G.GOID.get(gp), wait);
-        if (before == null || before != wait) {
-            f.waits++;
-        }
+        boolean another = before == null || before != wait;
+        found.add(Frames.users(all, s.config.debug().system()), labelled, another ? 1 : 0, nanos);
     }
 }

@@ -6,7 +6,13 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -20,7 +26,13 @@ class HistoryTest {
     private static final int MOST = 300;
 
     private static String all(History h) {
-        return new String(h.all(), UTF_8);
+        ByteArrayOutputStream out = new ByteArrayOutputStream();
+        try {
+            h.writeTo(out);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        return out.toString(UTF_8);
     }
 
     /** The ring beside a list, with readings of all lengths, also such as are longer than the ring. */
@@ -54,6 +66,41 @@ class HistoryTest {
         h.stop();
         assertEquals("[]", all(h));
         h.add("after it was closed");
+        assertEquals("[]", all(h));
+    }
+
+    /**
+     * A client gets each reading as it reads on, and no copy of all of them. It gets what was there when it asked, but for what newer
+     * readings have replaced meanwhile.
+     */
+    @Test
+    void aSlowClient() throws IOException {
+        History h = new History(() -> "", BYTES);
+        h.open();
+        for (int i = 0; i < MOST; i++) {
+            h.add("" + i);
+        }
+        List<String> written = new ArrayList<>();
+        h.writeTo(new OutputStream() {
+            @Override
+            public void write(int b) {
+                written.add("" + (char) b);
+            }
+
+            @Override
+            public void write(byte[] b, int from, int length) {
+                written.add(new String(b, from, length, UTF_8));
+                if (written.size() < MOST) {
+                    h.add("new " + written.size());
+                    h.add("newer " + written.size());
+                }
+            }
+        });
+        assertEquals("[0,2,4,6,8", String.join("", written.subList(0, 10)));
+        String all = String.join("", written);
+        assertTrue(all.endsWith("]") && !all.contains("new"), all);
+        assertEquals(written.size(), all.chars().filter(c -> c == ',').count() * 2 + 3, all);
+        h.stop();
         assertEquals("[]", all(h));
     }
 

@@ -41,7 +41,7 @@ class LinkedEarlyTest {
             "report/Traceback.all", "report/Traceback.each", "report/Traceback.list", "report/Traceback.numbers", "report/Traceback.states",
             "report/Traceback.lambda$states$0", "sched/Tracing.set", "sched/Tracing.lambda$set$0",
             "report/Goroutines.stacks", "struct/GSlots.forEach", "report/LeakSearch.once", "report/LeakSearch.load",
-            "report/CpuSampler.look", "report/Sampler.<init>", "report/WaitSampler.add", "report/WaitSampler.look",
+            "report/Sampler.<init>", "report/WaitSampler.look",
             "report/StackSearch.goroutines",
             "stack/JdkContainer.threads", "report/SchedTrace.detail",
             // At the end.

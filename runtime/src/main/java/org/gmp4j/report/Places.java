@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.report;
+
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.LongAdder;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The places in code that a profile has found, and what it has counted at each. Labels whose values are ever new, such as the number of a
+ * request, make ever new places. So there are at most {@value #MOST}, and what is found at any other is counted at {@link #OTHERS}.
+ * One thread adds, any thread reads.
+ */
+public final class Places {
+    /** The number of places, but for {@link #OTHERS}. */
+    static final int MOST = 4_096;
+    /** Stands for all places for which there is no room. Its frame is shown in the profile, as Go shows {@code _LostExternalCode}. */
+    public static final Place OTHERS =
+            new Place(List.of(new StackTraceElement("org.gmp4j.report.Places", "others", null, -1)), Map.of());
+
+    private final Map<Place, Count> found = new ConcurrentHashMap<>();
+    private final Count others = new Count();
+
+    /** A place in code, with the goroutine's labels. The innermost frame is first. */
+    public record Place(List<StackTraceElement> frames, Map<String, String> labels) {
+    }
+
+    /** The counts of a place. */
+    public static final class Count {
+        private final LongAdder number = new LongAdder();
+        private final LongAdder nanos = new LongAdder();
+
+        private Count() {
+        }
+
+        /** Returns the number of samples, or of waits. */
+        public long number() {
+            return number.sum();
+        }
+
+        /** Returns the time in all, ns. */
+        public long nanos() {
+            return nanos.sum();
+        }
+    }
+
+    /** Makes one without places. */
+    Places() {
+    }
+
+    /**
+     * Counts at a place.
+     *
+     * @param labels the goroutine's labels; null for none
+     */
+    void add(List<StackTraceElement> frames, @Nullable Map<String, String> labels, long number, long nanos) {
+        Place place = new Place(frames, labels == null ? Map.of() : labels);
+        Count c = found.get(place);
+        if (c == null && found.size() < MOST) {
+            c = new Count();
+            found.put(place, c);
+        } else if (c == null) {
+            c = others;
+        }
+        c.number.add(number);
+        c.nanos.add(nanos);
+    }
+
+    /** Receives places. */
+    public interface Each {
+        /** Called for a place and what was counted there. */
+        void place(Place place, Count count);
+    }
+
+    /** Goes through the places; {@link #OTHERS} is the last one, if anything was counted there. */
+    public void forEach(Each each) {
+        for (Map.Entry<Place, Count> e : found.entrySet()) {
+            each.place(e.getKey(), e.getValue());
+        }
+        if (others.nanos() != 0) {
+            each.place(OTHERS, others);
+        }
+    }
+}
