@@ -42,6 +42,7 @@ public final class Frames {
                 || c.startsWith("org.gmp4j.events.") || c.equals("org.gmp4j.Hchan") || c.equals("org.gmp4j.ChanCancellation")
                 || c.equals("org.gmp4j.Selectgo") || c.equals("org.gmp4j.Select") && !e.getMethodName().equals("run")
                 || c.startsWith("java.lang.VirtualThread") || c.startsWith("jdk.internal.vm.Continuation")
+                || c.startsWith("java.lang.System$") && e.getMethodName().equals("parkVirtualThread")
                 || c.equals("java.lang.Thread") && e.getMethodName().equals("getStackTrace"); // Of the thread that writes this.
     }
 }

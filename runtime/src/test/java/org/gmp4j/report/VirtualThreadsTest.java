@@ -11,6 +11,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.locks.LockSupport;
 
 import org.gmp4j.metrics.GoroutineProfile.Group;
 import org.gmp4j.sched.base.Scheduler;
@@ -108,6 +109,7 @@ class VirtualThreadsTest {
         assertTrue(inner.threads().getFirst().endsWith(" \"inner\""), inner::toString);
         for (Group one : groups) {
             assertEquals(sites, one.site().startsWith(HERE + "."), one::toString);
+            assertEquals(LockSupport.class.getName(), one.frames().getFirst().getClassName(), one::toString); // Not the JDK's switch.
         }
         String text = g.gmp.goroutines().toString();
         assertTrue(text.contains(sites ? "\ncreated at " + HERE + "." : "\ntask " + HERE + "$Loop\n"), text);
