@@ -24,6 +24,8 @@ import org.gmp4j.bench.service.Proc;
  * }
  * }</pre>
  *
+ * <p>A repetition that fails is reported by {@link #failed} in place of {@code better}.
+ *
  * <p>The kernel counts in steps of 10 ms, so nothing is said of a run that is shorter than {@value #LEAST_SECONDS} s. For one thread.
  */
 public final class Others {
@@ -40,7 +42,7 @@ public final class Others {
      * @param busy seconds in which the CPUs did anything, added up
      * @param own CPU seconds of this process, and of its children that have ended
      */
-    record Reading(double seconds, double busy, double own) {
+    public record Reading(double seconds, double busy, double own) {
     }
 
     /**
@@ -88,7 +90,8 @@ public final class Others {
         this(most, cpus.cardinality(), () -> read(cpus));
     }
 
-    Others(int most, int cpus, Supplier<Reading> now) {
+    /** Watches {@code cpus} CPUs, of which {@code now} tells. */
+    public Others(int most, int cpus, Supplier<Reading> now) {
         this.most = most;
         this.cpus = cpus;
         this.now = now;
@@ -125,6 +128,11 @@ public final class Others {
         boolean better = second < first;
         counts(better ? second : first);
         return better;
+    }
+
+    /** The repeated run has failed: the first counts. */
+    public void failed() {
+        counts(first);
     }
 
     private void counts(double percent) {

@@ -176,18 +176,13 @@ public final class PeersCommand implements Callable<Integer> {
             for (int fork = 0; fork < forks; fork++) {
                 for (Map.Entry<Peer, Toolchains.Program> peer : programs.entrySet()) {
                     if (work.peers().contains(peer.getKey())) {
+                        String who = "gmp peers: " + peer.getKey().title() + ", " + work.title() + ": ";
                         try {
-                            others.begin();
-                            List<Line> lines = runner.run(peer.getKey(), peer.getValue(), work);
-                            if (others.again()) {
-                                List<Line> second = runner.run(peer.getKey(), peer.getValue(), work);
-                                lines = others.better() ? second : lines;
-                            }
-                            for (Line line : lines) {
+                            for (Line line : runner.run(peer.getKey(), peer.getValue(), work, others, said -> err.println(who + said))) {
                                 results.add(work, peer.getKey(), fork, line);
                             }
                         } catch (Runner.FailedException e) {
-                            err.println("gmp peers: " + peer.getKey().title() + ", " + work.title() + ": " + e.getMessage());
+                            err.println(who + e.getMessage());
                             results.failed(work, peer.getKey(), e.getMessage());
                         }
                     }

@@ -12,8 +12,10 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
 
 import org.gmp4j.bench.measure.JavaCommand;
+import org.gmp4j.bench.measure.Others;
 
 /**
  * Runs a peer's program for one work, in a process of its own, with the same JVM options for all that run on one. Ours gets
@@ -42,8 +44,31 @@ final class Runner {
         }
     }
 
-    /** Its figures. */
-    List<Line> run(Peer peer, Toolchains.Program program, Catalogue.Work work)
+    /**
+     * Returns its figures. A run that others disturbed is repeated, and the less disturbed one counts; if the repetition fails, the first.
+     *
+     * @param note told why a repetition gave no figures
+     */
+    List<Line> run(Peer peer, Toolchains.Program program, Catalogue.Work work, Others others, Consumer<String> note)
+            throws FailedException, IOException, InterruptedException {
+        others.begin();
+        List<Line> first = run(peer, program, work);
+        if (!others.again()) {
+            return first;
+        }
+        List<Line> second;
+        try {
+            second = run(peer, program, work);
+        } catch (FailedException e) {
+            others.failed();
+            note.accept("a run was disturbed, and its repetition failed (" + e.getMessage() + "): the first counts");
+            return first;
+        }
+        return others.better() ? second : first;
+    }
+
+    /** Returns the figures of one run. */
+    private List<Line> run(Peer peer, Toolchains.Program program, Catalogue.Work work)
             throws FailedException, IOException, InterruptedException {
         ProcessBuilder b = new ProcessBuilder(command(peer, program, work)).redirectError(Redirect.INHERIT);
         b.environment().putAll(program.environment());
