@@ -6,12 +6,13 @@ import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * Virtual threads that need a class whose initialiser waits for a lock, as that of a pool of connections may for a logger's. The lock's
- * owner, a virtual thread too, sleeps for 0.3 s. On JDK 25 each of the threads that wait keeps its carrier, so on the JDK's scheduler no
- * carrier is left for the owner, which would end the wait of all. By the flag, or as goroutines, they go on. Exit code 1 when they have
- * not ended after some seconds: the argument, or 10.
+ * owner, a virtual thread too, waits until as many of them as there are CPUs have come to the class. On JDK 25 each of these keeps its
+ * carrier, so on the JDK's scheduler no carrier is left for the owner, which would end the wait of all. By the flag, or as goroutines, they
+ * go on. Exit code 1 when they have not ended after some seconds: the argument, or 10.
  */
 final class Initializer {
-    private static final int THREADS = 4 * Runtime.getRuntime().availableProcessors();
+    private static final int CPUS = Runtime.getRuntime().availableProcessors();
+    private static final int THREADS = 4 * CPUS;
     private static final ReentrantLock LOCK = new ReentrantLock();
 
     /** What all of them need. */
@@ -31,11 +32,11 @@ final class Initializer {
     private Initializer() {
     }
 
-    private static void own(CountDownLatch locked) {
+    private static void own(CountDownLatch locked, CountDownLatch come) {
         LOCK.lock();
         try {
             locked.countDown();
-            Thread.sleep(300);
+            come.await();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         } finally {
@@ -47,11 +48,13 @@ final class Initializer {
         long seconds = args.length > 0 ? Long.parseLong(args[0]) : 10;
         long start = System.nanoTime();
         CountDownLatch locked = new CountDownLatch(1);
+        CountDownLatch come = new CountDownLatch(CPUS);
         CountDownLatch left = new CountDownLatch(THREADS);
-        Thread _ = Thread.ofVirtual().start(() -> own(locked));
+        Thread _ = Thread.ofVirtual().start(() -> own(locked, come));
         locked.await();
         for (int i = 0; i < THREADS; i++) {
             Thread _ = Thread.ofVirtual().start(() -> {
+                come.countDown();
                 if (Settings.SIZE == 7) {
                     left.countDown();
                 }
