@@ -4,17 +4,21 @@ package org.gmp4j.bench.library;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.File;
+import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.spi.ToolProvider;
+import java.util.stream.Collectors;
 
 import org.gmp4j.bench.top.GoroutinesCommand;
 import org.gmp4j.bench.top.ProfileCommand;
@@ -22,9 +26,10 @@ import org.gmp4j.bench.trace.TraceCommand;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.springframework.boot.SpringBootVersion;
 import picocli.CommandLine;
 
-/** The walk of {@code runtime/DIAGNOSING.md} through {@code examples/Shop.java}, by the flag: each fault is seen from outside. */
+/** The walk of {@code runtime/DIAGNOSING.md} through {@code examples/spring}, by the flag: each fault is seen from outside. */
 @Timeout(value = 3, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class ShopTest {
     private static final int ORDERS = 12; // Eight of them empty the pool.
@@ -42,24 +47,35 @@ class ShopTest {
     /** Returns the group of goroutines that are in this method, with its head line, or an empty text. */
     private static String group(String goroutines, String method) {
         for (String group : goroutines.split("\n\n")) {
-            if (group.contains("\tShop." + method + "(") || group.contains("\tShop.lambda$" + method)) {
+            if (group.contains("\tshop.Shop." + method + "(") || group.contains("\tshop.Shop.lambda$" + method)) {
                 return group;
             }
         }
         return "";
     }
 
+    /** The example that a reader starts is the version that is tested here. */
+    @Test
+    void itsVersion() throws IOException {
+        String version = SpringBootVersion.getVersion();
+        assertTrue(Files.readString(Path.of("examples/spring/pom.xml")).contains("<version>" + version + "</version>"), version);
+    }
+
     @Test
     void itsFaults(@TempDir Path folder) throws Exception {
         OneFlag with = new OneFlag(folder);
-        assertEquals(0, ToolProvider.findFirst("javac").orElseThrow()
-                .run(System.out, System.err, "-d", folder.toString(), "examples/Shop.java"));
-        Process shop = new ProcessBuilder(OneFlag.java(with.flags(""), List.of("-cp", folder.toString(), "Shop", "0")))
-                .redirectError(ProcessBuilder.Redirect.INHERIT).start();
+        String path = folder + File.pathSeparator + OneFlag.libraries("org/springframework", "org/apache/tomcat", "org/apache/logging",
+                "tools/jackson", "com/fasterxml/jackson/core/jackson-annotations", "ch/qos/logback", "org/slf4j", "io/micrometer",
+                "jakarta/annotation", "org/yaml", "commons-logging", "org/jspecify", "com/zaxxer", "com/h2database").stream()
+                .map(Path::toString).collect(Collectors.joining(File.pathSeparator));
+        assertEquals(0, ToolProvider.findFirst("javac").orElseThrow().run(System.out, System.err, "-Xlint:all", "-Werror", "-cp", path,
+                "-d", folder.toString(), "examples/spring/src/main/java/shop/Shop.java"));
         AtomicBoolean over = new AtomicBoolean();
         HttpClient client = HttpClient.newHttpClient();
-        try {
-            String url = shop.inputReader().readLine();
+        try (RunningService running = new RunningService(OneFlag.java(with.flags(""),
+                List.of("-cp", path, "shop.Shop", "--server.port=0", "--spring.threads.virtual.enabled=true")))) {
+            Process shop = running.process;
+            String url = "http://localhost:" + running.address.getPort() + "/";
             for (int i = 0; i < ORDERS; i++) {
                 var _ = client.sendAsync(HttpRequest.newBuilder(URI.create(url + "order")).build(), HttpResponse.BodyHandlers.ofString());
             }
@@ -78,25 +94,24 @@ class ShopTest {
             String all;
             do {
                 all = said(new GoroutinesCommand(), shop.pid());
-            } while (!group(all, "order").contains("goroutines [park (Semaphore)]") || !all.contains("[park (ReentrantLock)]"));
+            } while (!group(all, "order").contains("goroutines [park (SynchronousQueue)]") || !all.contains("[park (ReentrantLock)]"));
             assertTrue(group(all, "report").startsWith("1 goroutine [park (Condition)]:\n\tthread "), all);
             assertTrue(group(all, "report").contains("\"report-1\""), all);
             String profile;
             do {
                 profile = said(new ProfileCommand(), shop.pid(), "--seconds", 0.1);
-            } while (!profile.contains("\tShop.price("));
+            } while (!profile.contains("\tshop.Shop.price("));
             String block;
             do {
                 block = said(new ProfileCommand(), shop.pid(), "--seconds", 0.1, "--kind", "block");
             } while (!group(block, "stock").contains("labels: {wait=park (ReentrantLock)}")
-                    || !group(block, "order").contains("labels: {wait=park (Semaphore)}"));
+                    || !group(block, "order").contains("labels: {wait=park (SynchronousQueue)}"));
             String trace;
             do {
                 trace = said(new TraceCommand(), shop.pid(), "--seconds", 0.3);
             } while (!trace.contains("park (ReentrantLock)"));
         } finally {
             over.set(true);
-            shop.destroyForcibly().waitFor();
             client.shutdownNow();
         }
     }
