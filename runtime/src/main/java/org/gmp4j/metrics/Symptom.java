@@ -91,7 +91,8 @@ public record Symptom(Kind kind, String text) {
         }
         double blocked = grown(before, now, "/sched/stalls/blocked:events");
         if (blocked > 0) {
-            add(found, Kind.THREADS_BLOCKED, "%.0f times a goroutine blocked its thread without Go.blocking, and its P was taken", blocked);
+            add(found, Kind.THREADS_BLOCKED, "%.0f times a goroutine blocked its thread, and its P was taken; stall=1000 prints its stack",
+                    blocked);
         }
         return found;
     }
