@@ -91,7 +91,7 @@ public record Symptom(Kind kind, String text) {
         }
         double blocked = grown(before, now, "/sched/stalls/blocked:events");
         if (blocked > 0) {
-            add(found, Kind.THREADS_BLOCKED, "%.0f times a goroutine blocked its thread, and its P was taken; stall=1000 prints its stack",
+            add(found, Kind.THREADS_BLOCKED, "%.0f Ps were taken from goroutines that blocked their threads; stall=1000 prints their stacks",
                     blocked);
         }
         return found;
