@@ -91,8 +91,8 @@ public record Symptom(Kind kind, String text) {
         }
         double blocked = grown(before, now, "/sched/stalls/blocked:events");
         if (blocked > 0) {
-            add(found, Kind.THREADS_BLOCKED, "%.0f Ps were taken from goroutines that blocked their threads; stall=1000 prints their stacks",
-                    blocked);
+            add(found, Kind.THREADS_BLOCKED, "%.0f Ps were taken from goroutines that blocked their threads; stall=1000 prints "
+                    + "their stacks", blocked);
         }
         return found;
     }
