@@ -4,9 +4,10 @@ package org.gmp4j.events;
 import java.lang.StackWalker.StackFrame;
 import java.security.ProtectionDomain;
 import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
 
 import org.gmp4j.stack.JdkThreads;
 import org.jspecify.annotations.Nullable;
@@ -16,6 +17,8 @@ public final class Names {
     private static final int MOST = (1 << Ev.DETAIL_BITS) - 1;
     private static final int WALK = -1;
     private static final ProtectionDomain OURS = Names.class.getProtectionDomain();
+    /** The number of frames of an executor's helpers, of the same jar, that may stand before its own. */
+    private static final int HELPERS = 2;
     private static final StackWalker WALKER = StackWalker.getInstance(StackWalker.Option.RETAIN_CLASS_REFERENCE);
 
     private final ConcurrentHashMap<String, Integer> numbers = new ConcurrentHashMap<>();
@@ -54,8 +57,9 @@ public final class Names {
     /**
      * Returns the number of the place where the caller starts a goroutine. Each lambda expression of a program has a class of
      * its own, so its place is looked up only once. For other functions this walks the stack each time, which takes some microseconds.
-     * Where no frame is the program's, as in a server of the JDK's, the class of the function stands for the place. Must
-     * not be called inside a section of the runtime, because it may take locks of the JDK.
+     * Where an executor starts it, the place is that of the executor's caller. Where no frame is the program's, as in a server of the
+     * JDK's, the class of the function stands for the place. Must not be called inside a section of the runtime, because it may take
+     * locks of the JDK.
      */
     public int site(Object fn) {
         Class<?> c = fn.getClass();
@@ -63,17 +67,45 @@ public final class Names {
         if (known != null && known != WALK) {
             return known;
         }
-        int n = walk(fn);
+        Place p = WALKER.walk(s -> place(s.filter(x -> isUsers(x.getDeclaringClass())).iterator()));
+        int n = number(p.frame == null ? name(fn) : text(p.frame.toStackTraceElement()));
         if (known == null) {
-            boolean one = c.isHidden() && c.getProtectionDomain() != OURS;
+            boolean one = c.isHidden() && c.getProtectionDomain() != OURS && !p.byExecutor;
             sites.put(c, one ? n : WALK);
         }
         return n;
     }
 
-    private int walk(Object fn) {
-        Optional<StackFrame> f = WALKER.walk(s -> s.filter(x -> isUsers(x.getDeclaringClass())).findFirst());
-        return number(f.isPresent() ? text(f.get().toStackTraceElement()) : name(fn));
+    /**
+     * A place where a goroutine is started.
+     *
+     * @param frame the frame; null where none is the program's
+     * @param byExecutor whether the frame called an executor, which started the goroutine
+     */
+    private record Place(@Nullable StackFrame frame, boolean byExecutor) {
+    }
+
+    /** Returns the first frame of the program's, or that which has called {@code execute} of an executor, if the first is in one. */
+    private static Place place(Iterator<StackFrame> frames) {
+        StackFrame first = null;
+        boolean executes = false;
+        for (int n = 0; frames.hasNext(); n++) {
+            StackFrame f = frames.next();
+            first = first == null ? f : first;
+            boolean executor = Executor.class.isAssignableFrom(f.getDeclaringClass());
+            if (executes && !executor) {
+                return new Place(f, true);
+            }
+            executes |= executor && f.getMethodName().equals("execute");
+            if (!executor && (n >= HELPERS || !ofOneJar(f, first))) {
+                return new Place(first, false);
+            }
+        }
+        return executes ? new Place(null, true) : new Place(first, false);
+    }
+
+    private static boolean ofOneJar(StackFrame a, StackFrame b) {
+        return a.getDeclaringClass().getProtectionDomain() == b.getDeclaringClass().getProtectionDomain();
     }
 
     /** Returns the class of a function; of a task that an executor of the JDK has wrapped, the class of that task. */

@@ -8,9 +8,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.locks.LockSupport;
 
 import org.gmp4j.metrics.GoroutineProfile.Group;
@@ -73,6 +75,56 @@ class VirtualThreadsTest {
                 } finally {
                     end.release(7);
                 }
+            }
+        }
+    }
+
+    /** An executor as libraries have them: it wraps each task in the same lambda, and a helper starts the thread. */
+    private record Pool(ThreadFactory threads) implements Executor {
+        @Override
+        public void execute(Runnable task) {
+            submit(task);
+        }
+
+        private void submit(Runnable task) {
+            Helper.start(threads, () -> task.run());
+        }
+    }
+
+    /** A class beside it. */
+    private static final class Helper {
+        static void start(ThreadFactory threads, Runnable task) {
+            threads.newThread(task).start();
+        }
+    }
+
+    private void first(Executor executor) {
+        executor.execute(() -> end.acquireUninterruptibly());
+    }
+
+    private void second(Executor executor) {
+        executor.execute(() -> end.acquireUninterruptibly());
+    }
+
+    private void third(ThreadFactory threads) {
+        Helper.start(threads, () -> end.acquireUninterruptibly());
+    }
+
+    /** Whoever starts a thread by an executor of a library is its place, not the executor; where there is none, it is the first frame. */
+    @Test
+    void theCallerOfAnExecutor() {
+        try (TestGmp g = TestGmp.with(b -> b.procs(2).debug("createsites=1"))) {
+            Pool pool = new Pool(g.gmp.threadFactory());
+            first(pool);
+            second(pool);
+            first(pool);
+            third(g.gmp.threadFactory());
+            try {
+                awaitWaiting(g, 4);
+                assertEquals(List.of(HERE + "$Helper.start 1", HERE + ".first 2", HERE + ".second 1"), g.gmp.goroutines().groups().stream()
+                        .map(x -> x.site().replaceFirst(" .*", "") + " " + x.count()).sorted().toList());
+            } finally {
+                end.release(4);
             }
         }
     }
