@@ -11,7 +11,7 @@ import java.util.Map;
  * numbers of {@code trace_packet.proto}, {@code track_event.proto}, {@code track_descriptor.proto}, {@code counter_descriptor.proto},
  * {@code interned_data.proto} and {@code debug_annotation.proto} in github.com/google/perfetto.
  */
-final class Perfetto {
+public final class Perfetto {
     // Fields of Trace and TracePacket.
     private static final int PACKET = 1;
     private static final int TIMESTAMP = 8;
@@ -56,12 +56,13 @@ final class Perfetto {
     private boolean cleared;
     private int newName;
 
-    Perfetto(OutputStream out) {
+    /** Makes a writer. The caller closes the stream. */
+    public Perfetto(OutputStream out) {
         this.out = out;
     }
 
     /** Writes the description of a lane. */
-    void track(long uuid, long parent, String name, boolean counter) throws IOException {
+    public void track(long uuid, long parent, String name, boolean counter) throws IOException {
         event.clear().number(UUID, uuid).text(TRACK_NAME, name);
         if (parent != 0) {
             event.number(PARENT, parent);
@@ -80,11 +81,13 @@ final class Perfetto {
         return this;
     }
 
-    Perfetto begin(long track, String name) {
+    /** Begins a slice on a lane. */
+    public Perfetto begin(long track, String name) {
         return event(BEGIN, track).name(name);
     }
 
-    Perfetto end(long track) {
+    /** Ends the slice that began last on a lane. */
+    public Perfetto end(long track) {
         return event(END, track);
     }
 
@@ -93,7 +96,7 @@ final class Perfetto {
     }
 
     /** Begins an instant event whose name is not interned. */
-    Perfetto message(long track, String text) {
+    public Perfetto message(long track, String text) {
         event(INSTANT, track);
         event.text(NAME, text);
         return this;
@@ -133,7 +136,8 @@ final class Perfetto {
         return this;
     }
 
-    void put(long nanos) throws IOException {
+    /** Writes the event, with its time. */
+    public void put(long nanos) throws IOException {
         packet.clear().number(TIMESTAMP, nanos);
         if (newName != 0) {
             packet.message(INTERNED_DATA, frame.clear().message(EVENT_NAMES, inner));

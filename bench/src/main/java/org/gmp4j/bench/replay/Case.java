@@ -25,27 +25,55 @@ public abstract class Case {
     }
 
     /** Adds a lane that is no M. */
-    protected final void lane(String name, Runnable body) {
+    public final void lane(String name, Runnable body) {
         Lane _ = run.add(name, World.plainThread(run.count), body);
     }
 
+    /** Returns how many lanes there are whose names begin so, ended ones too. */
+    public final int count(String beginning) {
+        int n = 0;
+        for (int i = 0; i < run.count; i++) {
+            n += run.lanes[i].name.startsWith(beginning) ? 1 : 0;
+        }
+        return n;
+    }
+
+    /** Returns how many lanes have not ended whose names begin so. */
+    public final int living(String beginning) {
+        int n = 0;
+        for (int i = 0; i < run.count; i++) {
+            n += run.lanes[i].name.startsWith(beginning) && run.lanes[i].state != Lane.State.ENDED ? 1 : 0;
+        }
+        return n;
+    }
+
+    /** Returns whether a lane sleeps. */
+    public final boolean isAsleep(String lane) {
+        for (int i = 0; i < run.count; i++) {
+            if (run.lanes[i].name.equals(lane)) {
+                return run.lanes[i].state == Lane.State.ASLEEP;
+            }
+        }
+        return false;
+    }
+
     /** Returns the simulated time. */
-    protected final long now() {
+    public final long now() {
         return run.now;
     }
 
     /** Ends the run, as the process would end. The caller goes on to its next access. */
-    protected final void exit() {
+    public final void exit() {
         run.over = true;
     }
 
     /** Ends the run with a failure, for code whose exceptions others catch. */
-    protected static void failed(Throwable t) {
+    public static void failed(Throwable t) {
         World.failed(t);
     }
 
     /** Throws an error with that line if {@code holds} is false. */
-    protected static void check(boolean holds, String otherwise) {
+    public static void check(boolean holds, String otherwise) {
         if (!holds) {
             throw new AssertionError(otherwise);
         }

@@ -9,9 +9,13 @@ import java.util.Map;
 
 /**
  * Runs a small program once under each of its schedules, but only once for schedules that differ in the order of independent accesses
- * alone (sleep sets). Two accesses depend on each other if they are to one word and one of them writes.
+ * alone. Two accesses depend on each other if they are to one word and one of them writes.
  *
- * <p>Source: Godefroid, "Partial-Order Methods for the Verification of Concurrent Systems", 1996, chapter 5.
+ * <p>At a point another lane is taken only if its next access, later in a run, races with the one that was taken here ({@link Races}); and
+ * not if a run before has covered what would follow (sleep sets).
+ *
+ * <p>Source: Flanagan, Godefroid, "Dynamic Partial-Order Reduction for Model Checking Software", POPL 2005; Godefroid, "Partial-Order
+ * Methods for the Verification of Concurrent Systems", 1996, chapter 5.
  */
 final class Exhaustive extends Strategy {
     /** A point of the present path, with the options that it had. */
@@ -20,9 +24,11 @@ final class Exhaustive extends Strategy {
         /** For each option the word that its access is to. */
         long[] words;
         boolean[] writes;
-        /** The options that need not be taken here, as bits by their places: others have covered them. */
+        /** The options that are to be taken here, as bits by their places: others race with them. */
+        long wanted;
+        /** The options that need not be taken here: others have covered them. */
         long asleep;
-        /** The options that earlier runs took here, as bits by their places. */
+        /** The options that earlier runs took here. */
         long done;
         int at;
     }
@@ -31,6 +37,7 @@ final class Exhaustive extends Strategy {
 
     private final List<Node> path = new ArrayList<>();
     private final Map<Object, Integer> objects = new IdentityHashMap<>();
+    private final Races races = new Races();
     private int depth;
     private long states;
     private long schedules;
@@ -46,10 +53,12 @@ final class Exhaustive extends Strategy {
     void begin(Run run) {
         depth = 0;
         objects.clear();
+        races.clear();
     }
 
     @Override
     int choose(Run run) {
+        races.lanes(run.count);
         if (depth < path.size()) {
             Node known = path.get(depth);
             if (known.options.length != run.optionCount) {
@@ -58,18 +67,43 @@ final class Exhaustive extends Strategy {
             for (int i = 0; i < run.optionCount; i++) {
                 long _ = word(run, run.options[i]); // Objects get the numbers that they had before.
             }
-            depth++;
-            return known.options[known.at];
+            return taken(known);
         }
         Node node = node(run);
         if (!path.isEmpty()) {
             inherit(path.getLast(), node);
         }
         path.add(node);
-        depth++;
         states++;
-        node.at = next(node, run);
-        return node.at < 0 ? NOTHING_NEW : node.options[node.at];
+        node.at = first(node, run);
+        if (node.at < 0) {
+            depth++;
+            return NOTHING_NEW;
+        }
+        node.wanted |= 1L << node.at;
+        return taken(node);
+    }
+
+    /** Notes the access of the option that is taken, and has the point with which it races try its lane too. */
+    private int taken(Node node) {
+        int option = node.options[node.at];
+        int lane = Run.lane(option);
+        int before = races.take(depth, lane, node.words[node.at], node.writes[node.at]);
+        if (before >= 0) {
+            want(path.get(before), lane);
+        }
+        depth++;
+        return option;
+    }
+
+    private static void want(Node n, int lane) {
+        long of = 0;
+        for (int i = 0; i < n.options.length; i++) {
+            if (Run.lane(n.options[i]) == lane) {
+                of |= 1L << i;
+            }
+        }
+        n.wanted |= of != 0 ? of : (1L << n.options.length) - 1; // The lane could not go on there: another has to let it.
     }
 
     private Node node(Run run) {
@@ -80,6 +114,7 @@ final class Exhaustive extends Strategy {
         for (int i = 0; i < run.optionCount; i++) {
             node.words[i] = word(run, node.options[i]);
             node.writes[i] = run.lanes[Run.lane(node.options[i])].writes;
+            node.wanted |= Run.kind(node.options[i]) == Run.GO ? 0 : 1L << i; // No race leads to the end of a sleep, or to a failure.
         }
         return node;
     }
@@ -122,12 +157,12 @@ final class Exhaustive extends Strategy {
         return a == Trace.ANYWHERE || b == Trace.ANYWHERE || a == b && (n.writes[i] || n.writes[j]);
     }
 
-    /** Returns the place of the next option that is to be taken: the last lane's if it can go on; -1 for none. */
-    private static int next(Node n, Run run) {
+    /** Returns the place of the option that is taken first: the last lane's if it can go on; -1 for none. */
+    private static int first(Node n, Run run) {
         int first = -1;
         for (int i = 0; i < n.options.length; i++) {
-            if (((n.asleep | n.done) & 1L << i) == 0) {
-                if (run != null && Run.kind(n.options[i]) == Run.GO && Run.lane(n.options[i]) == run.last) {
+            if ((n.asleep & 1L << i) == 0) {
+                if (Run.kind(n.options[i]) == Run.GO && Run.lane(n.options[i]) == run.last) {
                     return i;
                 }
                 first = first < 0 ? i : first;
@@ -148,8 +183,9 @@ final class Exhaustive extends Strategy {
             if (n.at >= 0) {
                 n.done |= 1L << n.at;
             }
-            n.at = next(n, null);
-            if (n.at >= 0) {
+            long left = n.wanted & ~n.asleep & ~n.done;
+            if (left != 0) {
+                n.at = Long.numberOfTrailingZeros(left);
                 return true;
             }
             path.removeLast();

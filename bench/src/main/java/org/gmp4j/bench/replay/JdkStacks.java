@@ -45,10 +45,30 @@ public final class JdkStacks {
         return t.isDone();
     }
 
-    /** Yields from the stack that the lane runs. */
+    /** Yields from the stack that the lane runs. Returns false if it is pinned. */
     public static boolean leave(Object stack) {
+        if (of(stack).pins > 0) {
+            return false;
+        }
         World.run.switchStack(null);
         return true;
+    }
+
+    /** Pins the stack that the lane runs, if it runs one. */
+    public static void pin() {
+        pins(1);
+    }
+
+    /** Ends a {@link #pin}. */
+    public static void unpin() {
+        pins(-1);
+    }
+
+    private static void pins(int d) {
+        Lane l = World.lane();
+        if (l != null && l.mounted != null) {
+            l.mounted.pins += d;
+        }
     }
 
     /** Starts the thread of an M. */
@@ -110,10 +130,41 @@ public final class JdkStacks {
 
     /** {@code LockSupport.park}, on a goroutine. */
     public static void park() {
+        park(-1);
+    }
+
+    /** {@code LockSupport.park} with an object, which only tools see. */
+    public static void park(Object blocker) {
+        park(-1);
+    }
+
+    /** {@code LockSupport.parkNanos}: on a goroutine the JDK's timer would end it, and here it is a yield. */
+    public static void parkNanos(long nanos) {
+        Lane l = World.lane();
+        if (l == null || l.mounted == null) {
+            if (World.stops()) {
+                int _ = World.await(Memory.name(), 0, nanos);
+            }
+        } else {
+            World.pause();
+        }
+    }
+
+    private static void park(long nanos) {
         Lane l = World.lane();
         StackThread t = l.mounted;
+        if (t == null) {
+            throw new IllegalStateException("only goroutines park by LockSupport here");
+        }
         point(t, true);
-        if (t.permit) {
+        if (t.permit || t.interrupted) {
+            t.permit = false;
+            return;
+        }
+        if (t.pins > 0) { // The thread sleeps with the stack.
+            while (!t.permit && !t.interrupted) {
+                int _ = World.run.sleep(t.parkWord, nanos);
+            }
             t.permit = false;
             return;
         }
@@ -123,8 +174,12 @@ public final class JdkStacks {
 
     /** {@code LockSupport.unpark}. */
     public static void unpark(Thread thread) {
-        if (thread instanceof StackThread t && unparks(t)) {
-            t.scheduler.execute(t.continuation);
+        if (thread instanceof StackThread t) {
+            if (unparks(t)) {
+                t.scheduler.execute(t.continuation);
+            } else if (t.pins > 0) {
+                int _ = World.run.wake(t.parkWord, 1);
+            }
         }
     }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.bench.replay;
 
+import java.nio.channels.Selector;
+
 import jdk.internal.vm.Continuation;
 import jdk.internal.vm.ContinuationScope;
 
@@ -40,6 +42,10 @@ final class Lane {
     boolean spins;
     /** Whether it has spun, and has written nothing since: it waits in a loop for another. */
     boolean loops;
+    /** Whether its own thread is interrupted. */
+    boolean interrupted;
+    /** Whom an interrupt of its own thread tells; null for nobody. */
+    Selector told;
     /** Whether it has mounted or left a stack, so that it is resumed at once. */
     boolean switches;
 

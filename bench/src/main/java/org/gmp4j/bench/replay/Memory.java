@@ -90,6 +90,11 @@ public final class Memory {
         // As above.
     }
 
+    /** Returns an address, of a word that is 0, by which to name something. */
+    static long name() {
+        return map(LINE);
+    }
+
     static int peekInt(long address) {
         return Mem.INT.get(address);
     }

@@ -22,9 +22,11 @@ final class Names {
     private static final String STRUCT = ROOT + "struct/";
     private static final String STACK = ROOT + "stack/";
     private static final String FFI = ROOT + "ffi/";
+    private static final String HOOK = ROOT + "sched/jdk/InterruptHook";
     private static final String JDK = "java/lang/";
     private static final String WORLD = World.class.getName();
     private static final String MEMORY = Memory.class.getName();
+    private static final String DESCRIPTORS = Descriptors.class.getName();
     private static final String STACKS = JdkStacks.class.getName();
 
     /** The prefixes of classes that are rewritten. */
@@ -84,8 +86,8 @@ final class Names {
         value(STRUCT + "RetiredSched", "recycle", 0);
         value(STACK + "JdkThreads", "<clinit>", 0);
         value(STACK + "JdkThreads", "check", 0);
-        value(STACK + "JdkThreads", "pin", 0);
-        value(STACK + "JdkThreads", "unpin", 0);
+        body(STACK + "JdkThreads", "pin", STACKS, "pin");
+        body(STACK + "JdkThreads", "unpin", STACKS, "unpin");
         value(STACK + "JdkThreads", "openToRuntime", 1);
         value(STACK + "JdkThreads", "openToUs", 0);
         value(STACK + "JdkThreads", "continuation", 0);
@@ -131,6 +133,10 @@ final class Names {
         value(ROOT + "sched/base/PreemptSignal", "follow", 0);
         value(ROOT + "sched/life/LiveSchedulers", "hook", 0);
         value(ROOT + "LongBlock$Freeing", "run", 0);
+        value(ROOT + "print/Stderr", "print", 0);
+        value(ROOT + "print/Stderr", "tryPrint", 0);
+        value(ROOT + "netpoll/FdRehearsal", "once", 0);
+        body(STACK + "JdkPollers", "use", DESCRIPTORS, "use");
 
         call(FFI + "Futex", "await", WORLD, "await");
         call(FFI + "Futex", "wake", WORLD, "wake");
@@ -140,6 +146,15 @@ final class Names {
         call(FFI + "Membarrier", "isAvailable", WORLD, "yes");
         call(FFI + "OsThread", "gettid", WORLD, "tid");
         call(FFI + "StackSpace", "trim", WORLD, "none");
+        call(FFI + "Epoll", "create", DESCRIPTORS, "poller");
+        call(FFI + "Epoll", "control", DESCRIPTORS, "control");
+        call(FFI + "Epoll", "awaitNanos", DESCRIPTORS, "await");
+        call(FFI + "EventFd", "create", DESCRIPTORS, "open");
+        call(FFI + "EventFd", "add", DESCRIPTORS, "add");
+        call(FFI + "EventFd", "take", DESCRIPTORS, "take");
+        call(FFI + "Fd", "close", DESCRIPTORS, "close");
+        call(FFI + "Fd", "release", DESCRIPTORS, "close");
+        call(FFI + "SocketIo", "read", DESCRIPTORS, "read");
         call(STACK + "JdkContainer", "deregister", WORLD, "ignore", "Ljava/lang/Object;");
         call(JDK + "System", "nanoTime", WORLD, "nanoTime");
         call(JDK + "System", "identityHashCode", WORLD, "number");
@@ -150,6 +165,7 @@ final class Names {
             call(thread, "yield", WORLD, "pause");
             call(thread, "sleep", WORLD, "pause");
             call(thread, "currentThread", WORLD, "currentThread");
+            call(thread, "startVirtualThread", WORLD, "startVirtual");
             call(thread, "interrupted", WORLD, "interrupted");
             call(thread, "isVirtual", WORLD, "isVirtual", "Ljava/lang/Thread;");
             call(thread, "isInterrupted", WORLD, "isInterrupted", "Ljava/lang/Thread;");
@@ -158,6 +174,9 @@ final class Names {
             call(thread, "join", WORLD, "join", "Ljava/lang/Thread;");
             call(thread, "start", WORLD, "start", "Ljava/lang/Thread;");
         }
+        String selector = "Ljava/nio/channels/Selector;";
+        call(HOOK, "begin", WORLD, "begins", selector);
+        call(HOOK, "end", WORLD, "ends", selector);
         call(JDK + "Object", "wait", WORLD, "await", "Ljava/lang/Object;");
         call(JDK + "Object", "notifyAll", WORLD, "notifyAll", "Ljava/lang/Object;");
         String random = "java/util/concurrent/ThreadLocalRandom";
@@ -165,6 +184,7 @@ final class Names {
         call(random, "nextLong", WORLD, "randomLong", "L" + random + ";");
         String support = "java/util/concurrent/locks/LockSupport";
         call(support, "park", STACKS, "park");
+        call(support, "parkNanos", STACKS, "parkNanos");
         call(support, "unpark", STACKS, "unpark");
 
         constants.put(STRUCT + "GSlots", Map.of(10, 4, 1024, 16, 1023, 15));
@@ -232,9 +252,19 @@ final class Names {
         return of != null && c.constantValue() instanceof Integer i ? of.get(i) : null;
     }
 
+    /** Returns what is added in place of a constant of a class. */
+    int increment(String type, int by) {
+        Map<Integer, Integer> of = constants.get(type);
+        return of == null ? by : Integer.signum(by) * of.getOrDefault(Math.abs(by), Math.abs(by));
+    }
+
     /** Returns the class of which objects are made in place of another; null for the same. */
     ClassDesc inPlaceOf(String type) {
-        return type.equals("java/util/concurrent/Semaphore") ? ClassDesc.of(Permits.class.getName()) : null;
+        return switch (type) {
+            case "java/util/concurrent/Semaphore" -> ClassDesc.of(Permits.class.getName());
+            case "java/util/concurrent/locks/ReentrantLock" -> ClassDesc.of(LaneLock.class.getName());
+            default -> null;
+        };
     }
 
     boolean isAccessor(String descriptor) {
@@ -261,7 +291,7 @@ final class Names {
             String type = entry.substring(0, dot);
             String name = entry.substring(dot + 1);
             ClassModel c = known.computeIfAbsent(type, t -> read(loader, t));
-            boolean inherits = type.endsWith("Thread") && !type.endsWith("JdkThreads");
+            boolean inherits = type.endsWith("Thread") && !type.endsWith("JdkThreads") || type.equals(HOOK);
             if (!inherits && c.methods().stream().noneMatch(m -> m.methodName().stringValue().equals(name))) {
                 throw missing(entry.replace('/', '.'));
             }

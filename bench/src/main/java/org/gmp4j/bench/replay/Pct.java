@@ -45,6 +45,9 @@ final class Pct extends Strategy {
         for (; known < run.count; known++) {
             priorities[known] = 1 + numbers.below(TOP);
         }
+        if (isStart(run)) {
+            return run.options[numbers.below(2)];
+        }
         if (Arrays.binarySearch(changes, run.steps) >= 0) {
             priorities[run.last] = --lowest;
             int o = run.options[run.optionCount - 1];

@@ -30,6 +30,9 @@ final class RandomWalk extends Strategy {
         if (n == 1) {
             return run.options[0];
         }
+        if (isStart(run)) {
+            return run.options[numbers.below(2)];
+        }
         int go = 0;
         while (go < n && Run.kind(run.options[go]) == Run.GO) {
             go++;

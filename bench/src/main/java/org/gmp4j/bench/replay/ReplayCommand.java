@@ -53,12 +53,17 @@ public final class ReplayCommand implements Callable<Integer> {
             description = "How many seeds of each program (default: ${DEFAULT-VALUE}).")
     private long seeds;
 
+    @Option(names = "--from", paramLabel = "N", defaultValue = "0",
+            description = "The first seed (default: ${DEFAULT-VALUE}).")
+    private long from;
+
     @Option(names = "--seed", paramLabel = "N", description = "Run this seed alone, and print its steps.")
     private Long seed;
 
     @Option(names = "--schedule", paramLabel = "TEXT",
             description = "Run this schedule of one program, and print its steps: '0x12 1x3 0' is twelve steps of thread 0, three of"
-                    + " thread 1, one of thread 0; 2t ends a sleep of thread 2 by its limit, 2w without a reason.")
+                    + " thread 1, one of thread 0; 2t ends a sleep of thread 2 by its limit, 2w without a reason; 2f lets its start of a"
+                    + " thread fail.")
     private String schedule;
 
     @Option(names = "--seconds", paramLabel = "N", defaultValue = "60",
@@ -74,6 +79,11 @@ public final class ReplayCommand implements Callable<Integer> {
     @Option(names = "--json", paramLabel = "FILE", description = "Write the results to FILE too.")
     private Path json;
 
+    @Option(names = "--trace", paramLabel = "FILE",
+            description = "Write the steps of the schedule that failed, or that --seed or --schedule names, to FILE, as a timeline for"
+                    + " Perfetto (ui.perfetto.dev).")
+    private Path trace;
+
     /** For picocli. */
     public ReplayCommand() {
     }
@@ -83,23 +93,30 @@ public final class ReplayCommand implements Callable<Integer> {
         check();
         OutputFiles files = new OutputFiles(spec);
         files.add("--json", json);
+        files.add("--trace", trace);
         List<Program> all = Rewriter.load(classes);
         if (programs.contains("list")) {
             list(all);
             return 0;
         }
         List<Program> chosen = choose(all);
-        if (seed != null || schedule != null) {
-            return repeat(chosen);
-        }
-        List<Finding> findings = search(chosen);
         try {
+            if (seed != null || schedule != null) {
+                return repeat(chosen);
+            }
+            List<Finding> findings = search(chosen);
             files.write(Map.of("--json", () -> JsonText.of(json(findings))));
+            return findings.stream().anyMatch(f -> f.failed() != null) ? FAILED : 0;
         } catch (IOException e) {
             spec.commandLine().getErr().println("gmp: " + e.getMessage().replaceAll("\\.$", "") + ".");
             return FAILED;
         }
-        return findings.stream().anyMatch(f -> f.failed() != null) ? FAILED : 0;
+    }
+
+    private void writeTrace(Run run) throws IOException {
+        if (trace != null) {
+            Files.write(trace, Timeline.of(run));
+        }
     }
 
     private void check() {
@@ -108,6 +125,9 @@ public final class ReplayCommand implements Callable<Integer> {
         }
         if (seeds < 1) {
             throw bad("--seeds is " + seeds + ": use 1 or more");
+        }
+        if (from < 0) {
+            throw bad("--from is " + from + ": use 0 or more");
         }
         if (seconds < 1) {
             throw bad("--seconds is " + seconds + ": use 1 or more");
@@ -148,7 +168,7 @@ public final class ReplayCommand implements Callable<Integer> {
         return chosen;
     }
 
-    private int repeat(List<Program> chosen) {
+    private int repeat(List<Program> chosen) throws IOException {
         Program p = chosen.getFirst();
         Run run;
         try {
@@ -158,6 +178,7 @@ public final class ReplayCommand implements Callable<Integer> {
             throw bad("--schedule: " + e.getMessage());
         }
         PrintWriter out = spec.commandLine().getOut();
+        writeTrace(run);
         out.print(Lanes.text(run));
         out.println(p.name() + ": " + run.steps + " steps, " + new Schedule(run.schedule()).switches() + " switches; "
                 + (run.failure == null ? "nothing failed" : run.failure.text()));
@@ -165,14 +186,14 @@ public final class ReplayCommand implements Callable<Integer> {
         return run.failure == null ? 0 : FAILED;
     }
 
-    private List<Finding> search(List<Program> chosen) {
+    private List<Finding> search(List<Program> chosen) throws IOException {
         PrintWriter out = spec.commandLine().getOut();
         out.printf("%-16s %-10s %9s %10s%n", "program", "strategy", "schedules", "time");
         List<Finding> all = new ArrayList<>();
         for (Program p : chosen) {
             for (String s : strategies(p)) {
                 Finding f = s.equals(Search.EXHAUSTIVE) ? Search.all(p, seconds * SECOND)
-                        : Search.seeds(p, s, 0, seeds, seconds * SECOND);
+                        : Search.seeds(p, s, from, seeds, seconds * SECOND);
                 all.add(f);
                 out.println(f.row());
                 if (f.failed() != null) {
@@ -197,10 +218,11 @@ public final class ReplayCommand implements Callable<Integer> {
     }
 
     /** Prints the shortened schedule of a run that failed, and how to repeat it. */
-    private void explain(Finding f) {
+    private void explain(Finding f) throws IOException {
         PrintWriter out = spec.commandLine().getOut();
         Schedule shorter = Engine.shrink(f.program(), f.failed());
         Run again = Engine.repeat(f.program(), shorter, new Trace());
+        writeTrace(again);
         out.println();
         out.print(Lanes.text(again));
         out.println(again.failure == null ? "the shortened schedule does not fail" : again.failure.text());

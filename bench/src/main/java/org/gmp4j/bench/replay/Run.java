@@ -9,13 +9,15 @@ import jdk.internal.vm.Continuation;
  * One run of a program: the lanes, the clock, the sleepers, and the schedule so far. The calling thread runs one lane at a time.
  *
  * <p>A step is what a lane does from one point to the next: the access for which it stopped, and what follows it. An option is a lane and
- * the way in which it goes on: by itself, because its sleep has reached its limit, or because it is woken without a reason.
+ * the way in which it goes on: by itself, because its sleep has reached its limit, because it is woken without a reason, or with a start of
+ * a thread that fails.
  */
 final class Run {
     static final int GO = 0;
     static final int TIMEOUT = 1;
     static final int SPURIOUS = 2;
-    static final int KINDS = 3;
+    static final int FAILS = 3;
+    static final int KINDS = 4;
     /** The most lanes of a run. */
     static final int MOST = 16;
     /** A lane that could go on for so many steps goes on next: no schedule is unfair for longer. */
@@ -53,6 +55,7 @@ final class Run {
     /** How many sleeps have ended by their limits while another lane could go on. */
     int early;
     int spurious;
+    private int failedStarts;
     Failure failure;
     /** Whether the strategy has ended the run. */
     boolean cut;
@@ -182,6 +185,33 @@ final class Run {
         }
     }
 
+    /** Asks the strategy whether a start of a thread fails, by the lane that runs. */
+    boolean startFails() {
+        if (failedStarts >= program.failedStarts()) {
+            return false;
+        }
+        Lane l = lane;
+        l.site = Sites.START;
+        l.word = Trace.ANYWHERE;
+        l.object = null;
+        last = l.index;
+        options[0] = l.index * KINDS;
+        options[1] = l.index * KINDS + FAILS;
+        optionCount = 2;
+        int o = strategy.choose(this);
+        if (o < 0) {
+            cut = true;
+            chosen = -1;
+            suspend();
+        }
+        take(o);
+        if (trace != null) {
+            trace.step(this, l);
+            trace.note(l, kind(o) == FAILS ? "fails" : "");
+        }
+        return kind(o) == FAILS;
+    }
+
     private static void suspend() {
         if (!Continuation.yield(Lane.SCOPE)) {
             throw new IllegalStateException("a lane is pinned");
@@ -298,7 +328,7 @@ final class Run {
             }
         }
         waits = allLoop() ? waits + 1 : 0;
-        boolean sleeper = waits > LATE && anyDeadline();
+        boolean sleeper = waits > LATE && earliestDeadline() != Long.MAX_VALUE;
         if (optionCount == 0 && !sleeper) {
             for (int i = 0; i < count; i++) {
                 if (lanes[i].state == Lane.State.READY) {
@@ -314,9 +344,12 @@ final class Run {
         }
         ready = optionCount;
         boolean mayWake = early < program.earlyTimeouts();
+        long latest = earliestDeadline();
+        latest = latest == Long.MAX_VALUE ? latest : latest + LATEST;
         for (int i = 0; i < count; i++) {
             if (lanes[i].state == Lane.State.ASLEEP) {
-                if (lanes[i].deadline != Long.MAX_VALUE && (ready == 0 || mayWake || lanes[i].deadline <= now)) {
+                long deadline = lanes[i].deadline;
+                if (deadline != Long.MAX_VALUE && deadline <= latest && (ready == 0 || mayWake || deadline <= now)) {
                     options[optionCount++] = i * KINDS + TIMEOUT;
                 }
                 if (ready != 0 && spurious < program.spuriousWakes()) {
@@ -340,13 +373,15 @@ final class Run {
         return any;
     }
 
-    private boolean anyDeadline() {
+    /** Returns when the first sleep ends; {@link Long#MAX_VALUE} for never. */
+    private long earliestDeadline() {
+        long earliest = Long.MAX_VALUE;
         for (int i = 0; i < count; i++) {
-            if (lanes[i].state == Lane.State.ASLEEP && lanes[i].deadline != Long.MAX_VALUE) {
-                return true;
+            if (lanes[i].state == Lane.State.ASLEEP) {
+                earliest = Math.min(earliest, lanes[i].deadline);
             }
         }
-        return false;
+        return earliest;
     }
 
     /** Returns the lane that must go on as it has waited too long, longer than the others, for a number of steps; null for none. */
@@ -386,6 +421,8 @@ final class Run {
         } else if (kind(option) == SPURIOUS) {
             spurious++;
             l.state = Lane.State.READY;
+        } else if (kind(option) == FAILS) {
+            failedStarts++;
         }
     }
 

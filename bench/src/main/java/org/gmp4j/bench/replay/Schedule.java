@@ -5,12 +5,13 @@ import java.util.Arrays;
 
 /**
  * A schedule: which lane takes each step. As text it is the lanes' numbers with how many steps each takes in a row: {@code 0x12 1x3 0}.
- * A {@code t} behind the number of a lane says that its sleep reaches its limit, a {@code w} that it is woken without a reason.
+ * A {@code t} behind the number of a lane says that its sleep reaches its limit, a {@code w} that it is woken without a reason, an
+ * {@code f} that its start of a thread fails.
  *
  * @param options the options as {@link Run} numbers them
  */
 record Schedule(int[] options) {
-    private static final String KINDS = " tw";
+    private static final String KINDS = " twf";
 
     /**
      * Parses a text.
@@ -21,7 +22,7 @@ record Schedule(int[] options) {
         int[] all = new int[64];
         int n = 0;
         for (String word : text.strip().split("[\\s,]+")) {
-            if (!word.matches("[0-9]{1,2}[tw]?(x[0-9]{1,6})?")) {
+            if (!word.matches("[0-9]{1,2}[twf]?(x[0-9]{1,6})?")) {
                 throw new IllegalArgumentException("\"" + word + "\" is no part of a schedule: use 0x12 for twelve steps of lane 0");
             }
             String[] parts = word.split("x");

@@ -40,6 +40,7 @@ final class Search {
     /** Takes all schedules of a small program. */
     static Finding all(Program p, long nanos) {
         long began = System.nanoTime();
+        Run _ = Engine.run(p, new RandomWalk(0)); // Loads classes: the first run may have other steps than the next.
         Exhaustive all = new Exhaustive();
         long steps = 0;
         Run run;

@@ -11,6 +11,8 @@ final class Sites {
     static final int FUTEX_WAKE = add("Futex", "wake", 0, "", "");
     static final int MONITOR = add("monitor", "enter", 0, "", "");
     static final int PAUSE = add("spin", "pause", 0, "", "");
+    static final int START = add("thread", "start", 0, "", "");
+    static final int DESCRIPTOR = add("descriptor", "use", 0, "", "");
     static final int JDK = add("thread", "state", 0, "", "");
 
     /**

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.bench.replay;
 
+import java.nio.channels.Selector;
 import java.util.concurrent.Executor;
 
 import jdk.internal.vm.Continuation;
@@ -30,7 +31,12 @@ final class StackThread extends Thread {
     int state = NEW;
     boolean permit;
     boolean interrupted;
-    long timeout;
+    /** Whom an interrupt tells; null for nobody. */
+    Selector told;
+    /** How often it is pinned: its frames cannot leave the thread. */
+    int pins;
+    /** The word on which a lane sleeps that has the stack pinned. */
+    final long parkWord = Memory.name();
 
     /** The task that continues the thread. Schedulers only compare it. */
     private static final class Resume implements Runnable {

@@ -77,6 +77,17 @@ public final class Statics {
         }
     }
 
+    /** Keeps the fields of an object that a static field refers to, such as a lock: a run may end while it is held. */
+    private static void keepFields(Object o) throws IllegalAccessException {
+        for (Field f : o.getClass().getDeclaredFields()) {
+            if (!Modifier.isStatic(f.getModifiers()) && !Modifier.isFinal(f.getModifiers())) {
+                VarHandle field = MethodHandles.privateLookupIn(o.getClass(), MethodHandles.lookup()).unreflectVarHandle(f);
+                Object v = field.get(o);
+                OBJECTS.add(() -> field.set(o, v));
+            }
+        }
+    }
+
     private static void keep(Class<?> c, Field f) {
         try {
             VarHandle field = MethodHandles.privateLookupIn(c, MethodHandles.lookup()).unreflectVarHandle(f);
@@ -96,6 +107,8 @@ public final class Statics {
                 OBJECTS.add(() -> a.set(v));
             } else if (value instanceof Permits p) {
                 OBJECTS.add(p::reset);
+            } else if (value != null && value.getClass().getClassLoader() == c.getClassLoader()) {
+                keepFields(value);
             }
         } catch (IllegalAccessException e) {
             throw new IllegalStateException(e);

@@ -17,6 +17,11 @@ abstract class Strategy {
         return false;
     }
 
+    /** Returns whether the choice is whether a start of a thread fails. */
+    static boolean isStart(Run run) {
+        return run.optionCount == 2 && Run.kind(run.options[1]) == Run.FAILS;
+    }
+
     /** Returns the first option that lets a lane go on by itself, the last lane if it can; else the sleep that ends first. */
     static int calm(Run run) {
         int last = run.last;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.bench.replay;
 
+import java.nio.channels.Selector;
 import java.util.IdentityHashMap;
 import java.util.Map;
 
@@ -32,6 +33,7 @@ public final class World {
         atomic = 0;
         NUMBERS.clear();
         Memory.reset();
+        Descriptors.reset();
         Statics.restore();
     }
 
@@ -227,7 +229,17 @@ public final class World {
 
     /** {@code Thread.start}: the thread begins when its lane is chosen. */
     public static void start(Thread t) {
+        if (stops() && run.startFails()) {
+            throw new OutOfMemoryError("unable to create native thread: none is left");
+        }
         Lane _ = run.add(shortName(t), t, t);
+    }
+
+    /** {@code Thread.startVirtualThread}, of a thread that no scheduler of ours runs: it is one of the threads that are no Ms. */
+    public static Thread startVirtual(Runnable body) {
+        Thread t = plainThread(run.count);
+        Lane _ = run.add("virtual" + run.count, t, body);
+        return t;
     }
 
     /** The part of a thread's name behind that of its scheduler: M0. */
@@ -260,23 +272,73 @@ public final class World {
     /** {@code Thread.interrupted}. */
     public static boolean interrupted() {
         Lane l = lane();
-        if (l == null || l.mounted == null) {
+        if (l == null) {
             return false;
         }
-        boolean was = l.mounted.interrupted;
-        l.mounted.interrupted = false;
+        boolean was = isInterrupted(currentThread());
+        if (l.mounted != null) {
+            l.mounted.interrupted = false;
+        } else {
+            l.interrupted = false;
+        }
         return was;
     }
 
     /** {@code Thread.isInterrupted}. */
     public static boolean isInterrupted(Thread t) {
-        return t instanceof StackThread s && s.interrupted;
+        if (stops()) {
+            run.point(Sites.JDK, 0, t, false);
+        }
+        if (t instanceof StackThread s) {
+            return s.interrupted;
+        }
+        Lane l = laneOf(t);
+        return l != null && l.interrupted;
     }
 
-    /** {@code Thread.interrupt}. */
+    /** {@code Thread.interrupt}: sets the status, tells a wait of ours, and ends a park. */
     public static void interrupt(Thread t) {
+        if (stops()) {
+            run.point(Sites.JDK, 0, t, true);
+        }
+        Selector told;
         if (t instanceof StackThread s) {
             s.interrupted = true;
+            told = s.told;
+        } else {
+            Lane l = laneOf(t);
+            l.interrupted = true;
+            told = l.told;
+        }
+        if (told != null) {
+            if (stops()) {
+                run.point(Sites.JDK, 0, t, false);
+            }
+            Selector _ = told.wakeup();
+        }
+        JdkStacks.unpark(t);
+    }
+
+    /** {@code AbstractSelector.begin}: an interrupt of the caller tells the selector from now on. */
+    public static void begins(Selector told) {
+        Lane l = lane();
+        if (l.mounted != null) {
+            l.mounted.told = told;
+        } else {
+            l.told = told;
+        }
+        if (isInterrupted(currentThread())) {
+            Selector _ = told.wakeup();
+        }
+    }
+
+    /** {@code AbstractSelector.end}. */
+    public static void ends(Selector told) {
+        Lane l = lane();
+        if (l.mounted != null) {
+            l.mounted.told = null;
+        } else {
+            l.told = null;
         }
     }
 

@@ -30,6 +30,7 @@ class ReplayCommandTest {
         "--program nothing                  | there is no program \"nothing\"",
         "--strategy luck                    | --strategy is \"luck\"",
         "--seeds 0                          | --seeds is 0",
+        "--from -1                          | --from is -1",
         "--seconds 0                        | --seconds is 0",
         "--seed -1 --program kick           | --seed is -1",
         "--seed 1                           | --seed belongs to one program",
@@ -41,6 +42,7 @@ class ReplayCommandTest {
         "--program kick --schedule 0x900    | --schedule: the schedule does not fit",
         "--program kick --schedule 99       | --schedule: \"99\" names a lane that no program has",
         "--classes no/such/directory        | --classes is \"no/such/directory\"",
+        "--trace no/such/directory/file     | --trace: cannot write to no/such/directory/file",
         "--json no/such/directory/file      | --json: cannot write to no/such/directory/file"
     })
     void badInputIsOneSentence(String args, String sentence) {

@@ -11,6 +11,7 @@ import org.gmp4j.check.Invariants;
 import org.gmp4j.config.Config;
 import org.gmp4j.config.DebugVars;
 import org.gmp4j.config.Placement;
+import org.gmp4j.netpoll.Netpoller;
 import org.gmp4j.queue.Runq;
 import org.gmp4j.sched.StopTheWorld;
 import org.gmp4j.sched.base.Monitor;
@@ -38,16 +39,53 @@ abstract class OfLoop extends Case {
     /** How often a goroutine has said that it has done its part. */
     final AtomicInteger done = new AtomicInteger();
 
-    /** Makes the scheduler. */
-    final void start(int procs) {
-        start(procs, 0, false);
+    private long spinNanos;
+    private long idleNanos = -1;
+    private boolean deadlocks;
+    private Netpoll netpoll = Netpoll.NONE;
+    private boolean uncaughtExpected;
+    private int uncaught;
+
+    /** Lets spinners search for so long before they sleep. */
+    final OfLoop spinning(long nanos) {
+        spinNanos = nanos;
+        return this;
     }
 
-    final void start(int procs, long spinNanos, boolean deadlocks) {
+    /** Lets Ms that have slept for so long end, if there are more than Ps. */
+    final OfLoop endingIdleMs(long nanos) {
+        idleNanos = nanos;
+        return this;
+    }
+
+    /** Lets the last M that falls asleep report a deadlock. */
+    final OfLoop findingDeadlocks() {
+        deadlocks = true;
+        return this;
+    }
+
+    /** Gives the scheduler a poller for descriptors. */
+    final OfLoop withNetwork() {
+        netpoll = new Netpoller();
+        return this;
+    }
+
+    /** Says that exceptions end goroutines: they are counted. */
+    final void expectsUncaught() {
+        uncaughtExpected = true;
+    }
+
+    /** Returns how many exceptions that ended goroutines were reported. */
+    final int uncaught() {
+        return uncaught;
+    }
+
+    /** Makes the scheduler. */
+    final void start(int procs) {
         DebugVars debug = DebugVars.parse(deadlocks ? "deadlock=strict" : "");
-        Config config = new Config(procs, null, Placement.NONE, StealOrder.UNIFORM, false, spinNanos, QUANTUM, QUANTUM, MANY, -1, 1 << 20,
-                null, deadlocks, false, 0, debug);
-        s = Schedinit.schedinit("gmp", config, new TimerHeaps(), Netpoll.NONE, Quiet::new, new Tells());
+        Config config = new Config(procs, null, Placement.NONE, StealOrder.UNIFORM, false, spinNanos, QUANTUM, QUANTUM, MANY, idleNanos,
+                1 << 20, null, deadlocks, false, 0, debug);
+        s = Schedinit.schedinit("gmp", config, new TimerHeaps(), netpoll, Quiet::new, new Tells());
     }
 
     @Override
@@ -130,7 +168,10 @@ abstract class OfLoop extends Case {
 
         @Override
         public void uncaught(Stack st, Throwable t) {
-            failed(t);
+            uncaught++;
+            if (!uncaughtExpected) {
+                failed(t);
+            }
         }
 
         @Override

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.bench.replay.programs;
+
+import static org.gmp4j.bench.replay.Case.check;
+
+import java.util.List;
+import java.util.function.Supplier;
+
+import org.gmp4j.Chan;
+import org.gmp4j.Go;
+import org.gmp4j.bench.replay.Case;
+import org.gmp4j.bench.replay.Program;
+import org.gmp4j.sched.Newproc;
+import org.gmp4j.sched.base.Gate;
+import org.gmp4j.sched.base.Machine;
+import org.gmp4j.sched.upkeep.Upkeep;
+import org.gmp4j.stack.JdkThreads;
+import org.gmp4j.struct.M;
+import org.gmp4j.struct.P;
+import org.gmp4j.struct.PStatus;
+
+/** Programs of goroutines without a P, or with a thread of their own: system calls, locked threads, pinned stacks, Ms that end or fail. */
+final class Calls {
+    private static final long IDLE = 10_000;
+
+    private Calls() {
+    }
+
+    private static Program of(String name, String what, Supplier<Case> maker) {
+        return Program.ofLoop(name, what, maker);
+    }
+
+    static List<Program> all() {
+        return List.of(
+                of("calls", "system calls whose P is taken", Calls::calls),
+                of("calls-two", "two Ps are taken from calls and from goroutines that run", Calls::callsOfTwo),
+                of("meet-calls", "a goroutine in a call meets one that needs its P", Calls::meetsInCall),
+                of("slices", "a P is asked for in a time slice that has ended", Slices::new).watching(),
+                of("locked", "a goroutine is locked to its thread", Calls::locked),
+                of("locked-ends", "a goroutine ends that is locked to its thread", Calls::lockedEnds),
+                of("locked-twice", "a goroutine that has locked its thread twice keeps it until the second unlock", Calls::lockedTwice),
+                of("locked-sleeps", "a locked goroutine sleeps beside one that sleeps for longer", Calls::lockedSleeps)
+                        .waking(0, 1),
+                of("pinned", "a goroutine that is pinned waits, and yields", Calls::pinned),
+                of("pinned-locked", "a pinned wait does not end the lock of a thread", Calls::pinnedLocked),
+                of("idle-ms", "Ms that are not needed end while they are wanted again", Calls::idleMs).waking(4, 0),
+                of("no-threads", "threads cannot be started, and sysmon tries again", Calls::noThreads).failingStarts(2),
+                of("no-threads-meet", "the same for goroutines that need all Ps", Calls::noThreadsMeet).failingStarts(2));
+    }
+
+    private static Case calls() {
+        return new Loop(1, 4, l -> {
+            l.go(2, () -> {
+                Loop.blocking(l::done);
+                Go.gosched();
+                l.done();
+            });
+            l.lane("sysmon", new Retakes(l));
+        });
+    }
+
+    private static Case callsOfTwo() {
+        return new Loop(2, 6, l -> {
+            l.go(3, () -> {
+                Loop.blocking(() -> {
+                    Thread.onSpinWait();
+                    l.done();
+                });
+                Go.go(l::done);
+            });
+            l.lane("sysmon", new Retakes(l));
+        });
+    }
+
+    private static Case meetsInCall() {
+        return new Loop(1, 2, l -> {
+            l.go(() -> {
+                Go.go(() -> l.meet(2));
+                Loop.blocking(() -> l.meet(2));
+            });
+            l.lane("sysmon", Retakes.untilTaken(l));
+        });
+    }
+
+    /** The P that is taken is that of the goroutine that was seen to run, and of no later one. */
+    private static final class Slices extends OfLoop {
+        private long pp;
+        private long mp;
+        private int tick;
+
+        @Override
+        protected void begin() {
+            start(1);
+            pp = s.procs()[0].pp;
+            for (int i = 0; i < 3; i++) {
+                Newproc.newproc(s, () -> {
+                    Go.gosched();
+                    done.incrementAndGet();
+                    Go.gosched();
+                });
+            }
+            lane("sysmon", () -> {
+                for (int i = 0; i < 6; i++) {
+                    mp = P.M.getOpaque(pp);
+                    tick = P.SCHEDTICK.getOpaque(pp);
+                    Thread.onSpinWait();
+                    if (Gate.take(s, mp, tick)) {
+                        Retakes.handOff(s, pp);
+                    }
+                    mp = 0;
+                }
+            });
+        }
+
+        @Override
+        protected void watch() {
+            check(mp == 0 || M.GATE.getOpaque(mp) != M.GATE_TAKING || PStatus.get(pp) != PStatus.PSYSCALL
+                    || P.SCHEDTICK.getOpaque(pp) == tick, "a goroutine has lost its P for one that ran before it");
+        }
+    }
+
+    private static Case locked() {
+        return new Loop(2, 2, l -> {
+            Chan<Integer> c = Chan.make(0);
+            l.go(() -> {
+                Go.lockOSThread();
+                Integer _ = c.recv();
+                Go.gosched();
+                Go.unlockOSThread();
+                l.done();
+            });
+            l.go(() -> {
+                c.send(1);
+                Go.gosched();
+                l.done();
+            });
+        });
+    }
+
+    /** Its M ends with it, so no other goroutine runs there, and its P goes to another M. */
+    private static Case lockedEnds() {
+        return new Loop(1, 3, l -> l.go(() -> {
+            Go.lockOSThread();
+            Machine mine = Machine.of();
+            for (int i = 0; i < 2; i++) {
+                Go.go(() -> {
+                    check(Machine.of() != mine, "a goroutine runs on a thread that another one had locked when it ended");
+                    l.done();
+                });
+            }
+            l.done();
+        }));
+    }
+
+    private static Case lockedTwice() {
+        return new Loop(2, 3, l -> {
+            l.go(() -> {
+                Go.lockOSThread();
+                Go.lockOSThread();
+                Go.unlockOSThread();
+                Machine mine = Machine.of();
+                for (int i = 0; i < 3; i++) {
+                    Go.gosched();
+                    check(Machine.of() == mine, "a goroutine has left the thread that it had locked twice and unlocked once");
+                }
+                Go.unlockOSThread();
+                l.done();
+            });
+            l.go(2, () -> {
+                Go.gosched();
+                Go.gosched();
+                l.done();
+            });
+        });
+    }
+
+    /** The other goroutine's timer is in the heap of another P, and the M in the poller sleeps for it. */
+    private static Case lockedSleeps() {
+        return new Loop(2, 3, l -> {
+            long end = l.now() + 1_000_000_000L;
+            l.go(() -> {
+                Loop.sleep(2_000_000_000L);
+                l.done();
+            });
+            l.go(() -> {
+                Go.lockOSThread();
+                Loop.sleep(20_000);
+                check(l.now() < end, "nobody knew of the timer of a goroutine that is locked to its thread");
+                Go.unlockOSThread();
+                l.done();
+            });
+            l.go(() -> {
+                Loop.sleep(20_000);
+                check(l.now() < end, "nobody knew of a timer that was set while the M in the poller slept");
+                l.done();
+            });
+        });
+    }
+
+    /** A wait and a yield with a frame below that cannot be moved: the M parks with the goroutine, and others run meanwhile. */
+    private static Case pinned() {
+        return new Loop(1, 3, l -> {
+            Chan<Integer> c = Chan.make(0);
+            l.go(() -> {
+                JdkThreads.pin();
+                Integer _ = c.recv();
+                l.done();
+                while (l.doneCount() < 2) {
+                    Go.gosched();
+                }
+                JdkThreads.unpin();
+                l.done();
+            });
+            l.go(() -> {
+                c.send(1);
+                l.done();
+            });
+        });
+    }
+
+    private static Case pinnedLocked() {
+        return new Loop(1, 2, l -> {
+            Chan<Integer> c = Chan.make(0);
+            l.go(() -> {
+                Go.lockOSThread();
+                Machine mine = Machine.of();
+                JdkThreads.pin();
+                Integer _ = c.recv();
+                JdkThreads.unpin();
+                Go.gosched();
+                check(Machine.of() == mine, "a pinned wait has ended the lock of a thread");
+                Go.unlockOSThread();
+                l.done();
+            });
+            l.go(() -> {
+                c.send(1);
+                Go.gosched();
+                Go.gosched();
+                l.done();
+            });
+        });
+    }
+
+    /** Calls bring three Ms for one P; two of them may end, unless a P is given to them at that moment. */
+    private static Case idleMs() {
+        Loop loop = new Loop(1, 7, l -> {
+            l.go(3, () -> {
+                Loop.blocking(() -> l.meet(3));
+                Loop.sleep(2 * IDLE);
+                l.done();
+            });
+            l.lane("sysmon", Retakes.until(l, () -> l.doneCount() >= 3));
+            l.lane("late", () -> {
+                l.until(4);
+                l.go(l::done);
+            });
+            l.end(() -> check(l.living("M") >= 1, "no M is left, though Ms end only beside others"));
+        });
+        loop.endingIdleMs(IDLE);
+        return loop;
+    }
+
+    /** Does sysmon's part where an M cannot be made, until all parts are done. */
+    private static void retries(Loop l, int parts) {
+        l.lane("sysmon", () -> {
+            Upkeep upkeep = new Upkeep(l.s);
+            for (int i = 1; l.doneCount() < parts; i++) {
+                upkeep.shortage(l.now() + i * 2_000_000_000L);
+                Thread.onSpinWait();
+            }
+        });
+    }
+
+    private static Case noThreads() {
+        return new Loop(2, 4, l -> {
+            l.lane("go", () -> l.go(() -> {
+                Go.go(l::done);
+                Go.go(l::done);
+                Go.gosched();
+                l.done();
+            }));
+            l.lane("more", () -> l.go(l::done));
+            retries(l, 4);
+        });
+    }
+
+    private static Case noThreadsMeet() {
+        return new Loop(2, 2, l -> {
+            l.lane("go", () -> l.go(() -> {
+                Go.go(() -> l.meet(2));
+                l.meet(2);
+            }));
+            retries(l, 2);
+        });
+    }
+}

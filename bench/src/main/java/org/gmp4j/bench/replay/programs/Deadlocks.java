@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.bench.replay.programs;
+
+import static org.gmp4j.bench.replay.Case.check;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+
+import org.gmp4j.Chan;
+import org.gmp4j.Go;
+import org.gmp4j.bench.replay.Case;
+import org.gmp4j.bench.replay.Program;
+import org.gmp4j.bench.replay.Threads;
+import org.gmp4j.sched.Newproc;
+import org.gmp4j.sched.jdk.Stacks;
+import org.gmp4j.time.Time;
+import org.gmp4j.time.Timer;
+
+/** Programs of deadlocks: each is reported once all sleep, and none is reported while anything may ready a goroutine. */
+final class Deadlocks {
+    private static final Duration LONG = Duration.ofHours(1);
+
+    private Deadlocks() {
+    }
+
+    private static Program of(String name, String what, Supplier<Case> maker) {
+        return Program.ofLoop(name, what, maker).in("deadlock");
+    }
+
+    static List<Program> all() {
+        return List.of(
+                of("deadlock", "a deadlock is reported when all sleep, and not before", Deadlocks::deadlock),
+                of("deadlock-timer", "a deadlock behind a timer that was stopped is reported at once", Deadlocks::behindTimer)
+                        .waking(0, 0),
+                of("deadlock-timer-outside", "the same, and a thread stops the timer", Deadlocks::behindTimerOfThread).waking(0, 0),
+                of("deadlock-locked", "a deadlock of goroutines that are locked to their threads", Deadlocks::locked),
+                of("no-deadlock", "a thread unparks a goroutine as the last M falls asleep", Deadlocks::noneForUnpark),
+                of("no-deadlock-thread", "a thread that waits for a goroutine sends to it afterwards", Deadlocks::noneForThread),
+                of("no-deadlock-start", "a thread starts goroutines as the last M falls asleep", Deadlocks::noneForStart),
+                of("no-deadlock-locked", "a goroutine is handed to its own thread as the other one sleeps", Deadlocks::noneForLocked),
+                of("no-deadlock-sleep", "a goroutine sleeps while the others wait for it", Deadlocks::noneForSleep),
+                of("no-deadlock-call", "a goroutine is in a call while the others wait for it", Deadlocks::noneForCall));
+    }
+
+    /** A case whose goroutines end up waiting for each other: that is reported, when {@code parts} parts are done. */
+    private static final class Dead extends OfLoop {
+        private final int parts;
+        private final Consumer<Dead> body;
+        private long due = Long.MAX_VALUE;
+        private boolean reported;
+
+        Dead(int parts, Consumer<Dead> body) {
+            this.parts = parts;
+            this.body = body;
+            findingDeadlocks();
+        }
+
+        @Override
+        protected void begin() {
+            start(2);
+            body.accept(this);
+        }
+
+        /** Starts a goroutine, from no goroutine of the scheduler. */
+        void go(Runnable fn) {
+            Newproc.newproc(s, fn);
+        }
+
+        /** Says before which time the report must come. */
+        void before(long time) {
+            due = time;
+        }
+
+        @Override
+        void fatal(String message) {
+            check(done.get() == parts, "a deadlock was reported while a goroutine could run");
+            check(now() < due, "the deadlock was reported when a timer was due that was stopped");
+            reported = true;
+            exit();
+        }
+
+        @Override
+        protected void end() {
+            check(reported, "all goroutines are asleep, and no deadlock was reported");
+        }
+    }
+
+    private static Case deadlock() {
+        return new Dead(2, d -> {
+            Chan<Integer> c = Chan.make(0);
+            d.go(() -> {
+                Go.go(() -> {
+                    d.done.incrementAndGet();
+                    Integer _ = c.recv();
+                });
+                Go.gosched();
+                d.done.incrementAndGet();
+                Integer _ = c.recv();
+            });
+        });
+    }
+
+    private static Case behindTimer() {
+        return new Dead(0, d -> {
+            d.before(d.now() + LONG.toNanos());
+            Chan<Integer> c = Chan.make(0);
+            d.go(() -> {
+                Timer t = Time.afterFunc(LONG, d.done::incrementAndGet);
+                Go.go(() -> {
+                    boolean _ = t.stop();
+                    Integer _ = c.recv();
+                });
+                Integer _ = c.recv();
+            });
+        });
+    }
+
+    /** The second goroutine comes to stop the timer when the first one's M sleeps in the poller for it. */
+    private static Case behindTimerOfThread() {
+        return new Dead(1, d -> {
+            d.before(d.now() + LONG.toNanos());
+            Chan<Integer> c = Chan.make(0);
+            Timer[] timer = {null};
+            d.go(() -> {
+                timer[0] = Time.afterFunc(LONG, () -> { });
+                d.done.incrementAndGet();
+                Integer _ = c.recv();
+            });
+            d.go(() -> {
+                while (d.done.get() == 0) {
+                    Go.gosched();
+                }
+                for (int i = 0; i < 20; i++) {
+                    Thread.onSpinWait();
+                }
+                boolean _ = timer[0].stop();
+                Integer _ = c.recv();
+            });
+        });
+    }
+
+    private static Case locked() {
+        return new Dead(2, d -> {
+            Chan<Integer> c = Chan.make(0);
+            for (int i = 0; i < 2; i++) {
+                boolean locks = i == 0;
+                d.go(() -> {
+                    if (locks) {
+                        Go.lockOSThread();
+                    }
+                    Go.gosched();
+                    d.done.incrementAndGet();
+                    Integer _ = c.recv();
+                });
+            }
+        });
+    }
+
+    /** A case without a deadlock, in which a report is a failure. */
+    private static Case none(int procs, int parts, Consumer<Loop> body) {
+        Loop loop = new Loop(procs, parts, body);
+        loop.findingDeadlocks();
+        return loop;
+    }
+
+    private static Case noneForUnpark() {
+        return none(2, 2, l -> {
+            Chan<Integer> c = Chan.make(0);
+            l.go(() -> {
+                Integer _ = c.recv();
+                l.done();
+            });
+            Thread waiter = Stacks.newThread(l.s, () -> {
+                LockSupport.park();
+                c.send(1);
+                l.done();
+            });
+            Threads.start(waiter);
+            l.lane("unpark", () -> LockSupport.unpark(waiter));
+        });
+    }
+
+    private static Case noneForThread() {
+        return none(2, 1, l -> {
+            Chan<Integer> there = Chan.make(0);
+            Chan<Integer> back = Chan.make(0);
+            l.lane("thread", () -> {
+                Integer _ = there.recv();
+                back.send(1);
+            });
+            l.lane("go", () -> {
+                while (!l.isAsleep("thread")) {
+                    Thread.onSpinWait(); // Only a thread that waits in a call of ours is known to the scheduler.
+                }
+                l.go(() -> {
+                    there.send(1);
+                    Integer _ = back.recv();
+                    l.done();
+                });
+            });
+        });
+    }
+
+    private static Case noneForStart() {
+        return none(1, 3, l -> l.lane("go", () -> l.go(3, l::done)));
+    }
+
+    /** The one M that runs gives its P to the locked goroutine's, and falls asleep. */
+    private static Case noneForLocked() {
+        return none(1, 2, l -> {
+            Chan<Integer> c = Chan.make(0);
+            l.go(() -> {
+                Go.lockOSThread();
+                Integer _ = c.recv();
+                Go.gosched();
+                Go.unlockOSThread();
+                l.done();
+            });
+            l.go(() -> {
+                c.send(1);
+                l.done();
+            });
+        });
+    }
+
+    private static Case noneForSleep() {
+        return none(2, 2, l -> {
+            Chan<Integer> c = Chan.make(0);
+            l.go(() -> {
+                Integer _ = c.recv();
+                l.done();
+            });
+            l.go(() -> {
+                Loop.sleep(20_000);
+                c.send(1);
+                l.done();
+            });
+        });
+    }
+
+    private static Case noneForCall() {
+        return none(2, 2, l -> {
+            Chan<Integer> c = Chan.make(0);
+            l.go(() -> {
+                Integer _ = c.recv();
+                l.done();
+            });
+            l.go(() -> {
+                Loop.blocking(() -> Thread.onSpinWait());
+                c.send(1);
+                l.done();
+            });
+            l.lane("sysmon", new Retakes(l));
+        });
+    }
+}

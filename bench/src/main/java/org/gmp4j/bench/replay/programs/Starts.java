@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.bench.replay.programs;
+
+import static org.gmp4j.bench.replay.Case.check;
+
+import java.util.List;
+import java.util.function.Supplier;
+
+import org.gmp4j.Go;
+import org.gmp4j.bench.replay.Case;
+import org.gmp4j.bench.replay.Program;
+import org.gmp4j.sched.StopTheWorld;
+
+/** Programs of new work: threads and goroutines start goroutines, and Ms are woken for them, steal them, and sleep again. */
+final class Starts {
+    private Starts() {
+    }
+
+    private static Program of(String name, String what, Supplier<Case> maker) {
+        return Program.ofLoop(name, what, maker);
+    }
+
+    static List<Program> all() {
+        return List.of(
+                of("submits", "a thread starts goroutines on two idle Ps", () -> submits(2, 3)),
+                of("submits-one", "a thread starts goroutines on one idle P", () -> submits(1, 3)),
+                of("submitters", "two threads start goroutines", Starts::submitters),
+                of("spawns", "a goroutine starts seven others on two Ps", () -> spawns(2, 7)),
+                of("spawns-3", "a goroutine starts four others on three Ps", () -> spawns(3, 4)),
+                of("spawns-busy", "a goroutine starts others while spinners do not sleep", Starts::spawnsBusy),
+                of("yields", "three goroutines yield on two Ps", Starts::yields),
+                of("meet-submits", "a thread starts two that meet", () -> meets(2, 1)),
+                of("meet-submits-3", "a thread starts three that meet", () -> meets(3, 1)),
+                of("meet-submitters", "three threads start three that meet", () -> meets(3, 3)),
+                of("meet-spawns", "a goroutine starts one that it meets", () -> meetsSpawned(2)),
+                of("meet-spawns-3", "a goroutine starts two that it meets", () -> meetsSpawned(3)),
+                of("meet-tree", "a goroutine starts one that starts one, and all meet", Starts::meetsTree),
+                of("meet-taken", "an M is taken for a P with work while it looks for the last time", Starts::meetsTaken),
+                of("meet-given-up", "the same M had seen work for which it was relied on", Starts::meetsGivenUp),
+                of("meet-handoff", "a P is handed off while a spinner finds work and more is started", Starts::meetsHandoff),
+                of("meet-resized", "goroutines meet on Ps that are added", Starts::meetsResized).in("procs"));
+    }
+
+    private static Case submits(int procs, int n) {
+        return new Loop(procs, n, l -> l.lane("go", () -> l.go(n, l::done))).withoutBlocking();
+    }
+
+    private static Case submitters() {
+        return new Loop(2, 2, l -> {
+            l.lane("go0", () -> l.go(l::done));
+            l.lane("go1", () -> l.go(l::done));
+        }).withoutBlocking();
+    }
+
+    /** The ring has four places, so it overflows. */
+    private static Case spawns(int procs, int n) {
+        return new Loop(procs, n, l -> l.go(() -> goes(n, l::done))).withoutBlocking();
+    }
+
+    private static void goes(int n, Runnable fn) {
+        for (int i = 0; i < n; i++) {
+            Go.go(fn);
+        }
+    }
+
+    private static Case spawnsBusy() {
+        return new Loop(4, 6, l -> l.go(() -> goes(6, () -> {
+            Go.gosched();
+            l.done();
+        }))).spinning(20_000);
+    }
+
+    private static Case yields() {
+        return new Loop(2, 3, l -> l.go(3, () -> {
+            Go.gosched();
+            Go.gosched();
+            l.done();
+        })).withoutBlocking();
+    }
+
+    private static Case meets(int n, int threads) {
+        return new Loop(n, n, l -> {
+            for (int t = 0; t < threads; t++) {
+                l.lane("go" + t, () -> l.go(n / threads, () -> l.meet(n)));
+            }
+        }).withoutBlocking();
+    }
+
+    private static Case meetsSpawned(int n) {
+        return new Loop(n, n, l -> l.go(() -> {
+            goes(n - 1, () -> l.meet(n));
+            l.meet(n);
+        })).withoutBlocking();
+    }
+
+    private static Case meetsTree() {
+        return new Loop(3, 3, l -> l.go(() -> {
+            Go.go(() -> {
+                Go.go(() -> l.meet(3));
+                l.meet(3);
+            });
+            l.meet(3);
+        })).withoutBlocking();
+    }
+
+    /** The P of a goroutine that blocks has work, and goes to an M that may be about to sleep. What a thread starts is for the other P. */
+    private static Case meetsTaken() {
+        return new Loop(2, 3, l -> {
+            l.go(() -> {
+                Go.go(() -> l.meet(3));
+                Loop.blocking(() -> l.meet(3));
+            });
+            l.lane("go", () -> l.go(() -> l.meet(3)));
+            l.lane("sysmon", Retakes.untilTaken(l));
+        });
+    }
+
+    /** A goroutine that ends at once brings a second M, which spins when the first goroutine has started another and blocks. */
+    private static Case meetsGivenUp() {
+        return new Loop(2, 4, l -> {
+            l.go(() -> {
+                Go.go(l::done);
+                l.until(1);
+                Go.go(() -> l.meet(4));
+                Loop.blocking(() -> l.meet(4));
+            });
+            l.lane("go", () -> {
+                l.until(1);
+                l.go(() -> l.meet(4));
+            });
+            l.lane("sysmon", Retakes.untilTaken(l));
+        });
+    }
+
+    private static Case meetsHandoff() {
+        return new Loop(3, 4, l -> {
+            l.go(() -> {
+                Go.go(() -> l.meet(4));
+                Loop.blocking(() -> l.meet(4));
+            });
+            l.lane("go0", () -> l.go(() -> l.meet(4)));
+            l.lane("go1", () -> l.go(() -> l.meet(4)));
+            l.lane("sysmon", Retakes.untilTaken(l));
+        });
+    }
+
+    private static Case meetsResized() {
+        return new Loop(1, 3, l -> {
+            l.lane("procs", () -> check(StopTheWorld.setProcs(l.s, 3) == 1, "there was another number of Ps"));
+            l.lane("go", () -> l.go(3, () -> {
+                while (l.s.gomaxprocs() < 3) {
+                    Go.gosched();
+                }
+                l.meet(3);
+            }));
+        });
+    }
+}
