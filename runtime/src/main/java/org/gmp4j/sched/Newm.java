@@ -32,7 +32,10 @@ public final class Newm {
      * process.
      */
     static void newm(Scheduler s, long pp, boolean spinning) {
-        String why = Shortage.lasts(s) ? null : tryNewm(s, pp, spinning);
+        String why = s.shortage;
+        if (why == null) {
+            why = tryNewm(s, pp, spinning);
+        }
         if (why != STARTED) {
             Shortage.without(s, pp, spinning, why);
         }

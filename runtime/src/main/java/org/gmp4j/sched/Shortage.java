@@ -9,7 +9,6 @@ import org.gmp4j.queue.Runq;
 import org.gmp4j.sched.base.Scheduler;
 import org.gmp4j.struct.M;
 import org.gmp4j.struct.Schedt;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The treatment of a P for which an M is needed and none can be made, because the heap is full, the system gives no thread, or there
@@ -20,7 +19,8 @@ import org.jspecify.annotations.Nullable;
  * <p>No work is forgotten. {@link #without} runs under sched.lock, and takes an M that has put itself on the idle list before. An M
  * that does so later sees that the P is idle, that no spinner is counted for it, and that the work of its ring is in the global queue,
  * and takes that work ({@link Wakep}, steps 3 and 4). An M that sleeps in the poller is woken. Work that a submitter left to the spinner
- * which could not be made waits for sysmon's next attempt.
+ * which could not be made waits for sysmon's next attempt. Sysmon itself may leave work to that spinner, in an attempt that comes between
+ * the caller's look at the shortage and this. So {@link #without} says each time that the shortage lasts, and a next attempt comes.
  */
 public final class Shortage {
     private Shortage() {
@@ -35,9 +35,9 @@ public final class Shortage {
      * Finds an M for a P for which none could be made, or makes the P idle and puts its work into the global queue.
      *
      * @param pp a P of the caller's, idle and in no list
-     * @param reason why no M could be made; null to keep the last reason
+     * @param reason why no M could be made
      */
-    static void without(Scheduler s, long pp, boolean spinning, @Nullable String reason) {
+    static void without(Scheduler s, long pp, boolean spinning, String reason) {
         long sched = s.sched;
         SchedLock.lock(sched);
         if (Schedt.CLOSING.getAcquire(sched) == Scheduler.STOPPED) {
@@ -61,9 +61,7 @@ public final class Shortage {
             }
             Idle.pidleput(sched, pp, System.nanoTime());
         }
-        if (reason != null) {
-            s.shortage = reason;
-        }
+        s.shortage = reason;
         SchedLock.unlock(sched);
         if (Schedt.LASTPOLL.getVolatile(sched) == 0) {
             s.netpoll.wake(s);

@@ -22,7 +22,7 @@ class PastFaultsTest {
     /**
      * The faults: an M that did not spin slept without a last look at the queues; the M in the poller slept for a timer that was stopped
      * before it could be seen to sleep for it; a goroutine that the JDK had woken was for a moment neither counted as waiting nor queued,
-     * and a deadlock was reported.
+     * and a deadlock was reported; sysmon relied on an M that a thread was about to give up for want of threads, and tried no more.
      */
     @ParameterizedTest
     @CsvSource(delimiter = '|', value = {
@@ -31,7 +31,8 @@ class PastFaultsTest {
         "sched/FindRunnable.java | delay = 0; | M.NSLEEPPOLL.addOpaque(m.mp, 0); | deadlock-timer"
                 + " | the deadlock was reported when a timer was due that was stopped",
         "sched/jdk/JdkReady.java | SchedLock.lock(s.sched); | countReady(s); SchedLock.lock(s.sched); long _ = s.config.deadlockDetection()"
-                + " ? Schedt.addNjdkwait(s.sched, 1) : 0; | no-deadlock | fatal error: all goroutines are asleep - deadlock!"
+                + " ? Schedt.addNjdkwait(s.sched, 1) : 0; | no-deadlock | fatal error: all goroutines are asleep - deadlock!",
+        "sched/Newm.java | if (why == null) { | if (why != null) { why = null; } else { | no-threads | spins for what does not come"
     })
     void aFaultOfThePastIsFound(String file, String text, String with, String name, String why) throws IOException {
         List<Program> all = Plant.in(dir, file, text, with);
