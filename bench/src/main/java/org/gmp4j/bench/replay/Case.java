@@ -3,6 +3,9 @@ package org.gmp4j.bench.replay;
 
 /** A program in one run. Its lanes are added in {@link #begin}, in which there are no points. */
 public abstract class Case {
+    /** The word, of no memory, on which lanes sleep that take no step any more. */
+    private static final long STAYS = Long.MIN_VALUE / 4;
+
     Run run;
 
     /** Makes the case of one run. */
@@ -60,6 +63,13 @@ public abstract class Case {
     /** Returns the simulated time. */
     public final long now() {
         return run.now;
+    }
+
+    /** Lets the lane that runs take no step any more. */
+    public final void stay() {
+        while (true) {
+            int _ = run.sleep(STAYS, -1);
+        }
     }
 
     /** Ends the run, as the process would end. The caller goes on to its next access. */

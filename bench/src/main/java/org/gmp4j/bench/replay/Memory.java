@@ -2,7 +2,10 @@
 package org.gmp4j.bench.replay;
 
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 
 import org.gmp4j.struct.Mem;
 
@@ -16,6 +19,10 @@ public final class Memory {
     private static final long BASE = org.gmp4j.ffi.Memory.map(RUN_BYTES);
     private static long top = BASE;
     private static final List<Kept> KEPT = new ArrayList<>();
+
+    /** The structs that the run has taken, by address, with their bytes; and those that it has given back. */
+    private static final Map<Long, Long> TAKEN = new HashMap<>();
+    private static final TreeMap<Long, Long> GIVEN = new TreeMap<>();
 
     /** Memory of a class initialiser. */
     private static final class Kept {
@@ -33,6 +40,8 @@ public final class Memory {
     }
 
     static void reset() {
+        TAKEN.clear();
+        GIVEN.clear();
         for (Kept k : KEPT) {
             for (int i = 0; k.content != null && i < k.content.length; i++) {
                 Mem.LONG.set(k.address + (long) i * Long.BYTES, k.content[i]);
@@ -77,7 +86,9 @@ public final class Memory {
 
     /** {@code Arena.take}: returns {@code count} zeroed structs. */
     public static long take(long stride, int count, int node) {
-        return map(stride * count);
+        long at = map(stride * count);
+        TAKEN.put(at, stride * count);
+        return at;
     }
 
     /** {@code Memory.unmap}, and what gives a struct back: the memory stays as it is until the next run. */
@@ -85,9 +96,11 @@ public final class Memory {
         // A late reader still finds it.
     }
 
-    /** Gives a struct back. */
+    /** Gives a struct back. A write to it from now on is a failure: it may be another's. */
     public static void give(Object arena, long address) {
-        // As above.
+        if (TAKEN.containsKey(address)) {
+            GIVEN.put(address, TAKEN.get(address));
+        }
     }
 
     /** Returns an address, of a word that is 0, by which to name something. */
@@ -103,6 +116,12 @@ public final class Memory {
 
     private static void point(long address, boolean writes, boolean plain) {
         World.word(address, writes, plain);
+        if (writes && !GIVEN.isEmpty()) {
+            Map.Entry<Long, Long> at = GIVEN.floorEntry(address);
+            if (at != null && address < at.getKey() + at.getValue()) {
+                throw new AssertionError("a struct is written to that was given back");
+            }
+        }
     }
 
     /** A plain read. */

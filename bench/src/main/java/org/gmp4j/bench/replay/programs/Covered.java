@@ -4,52 +4,85 @@ package org.gmp4j.bench.replay.programs;
 import static org.gmp4j.bench.replay.Case.check;
 
 import java.util.List;
-import java.util.function.Supplier;
+import java.util.function.Consumer;
 
 import org.gmp4j.Chan;
 import org.gmp4j.Go;
-import org.gmp4j.bench.replay.Case;
 import org.gmp4j.bench.replay.Program;
+import org.gmp4j.sched.Newproc;
 
-/** Programs of the real loop with two goroutines that an exhaustive search covers wholly: the clock stands, and no sleep ends early. */
+/**
+ * Programs of the real loop, with two goroutines and two Ms, that an exhaustive search covers wholly. A goroutine that has done its part
+ * keeps its M for ever, so the other one needs another M. The clock stands, and no sleep ends early.
+ */
 final class Covered {
     private Covered() {
     }
 
-    private static Program of(String name, String what, Supplier<Case> maker) {
-        return Program.ofLoop(name, what, maker).in("covered").waking(0, 0).covered();
+    private static Program of(String name, String what, Consumer<Both> body) {
+        return Program.ofLoop(name, what, () -> new Both(body)).in("covered").waking(0, 0).covered();
     }
 
     static List<Program> all() {
         return List.of(
                 of("covered-wakep", "a goroutine starts another one, for which an M is woken", Covered::wakep),
-                of("covered-meet", "the same, and they meet", Covered::meet),
-                of("covered-ready", "a goroutine waits for another, which readies it", Covered::ready));
+                of("covered-ready", "a goroutine waits for another, which readies it", Covered::ready),
+                of("covered-sleep", "a thread starts a goroutine as the M that runs falls asleep", Covered::sleep));
     }
 
-    private static Case wakep() {
-        return new Loop(2, 2, l -> l.go(() -> {
-            Go.go(l::done);
-            l.done();
-        })).withoutBlocking();
+    /** Two goroutines on two Ps. */
+    private static final class Both extends OfLoop {
+        private static final int N = 2;
+        private final Consumer<Both> body;
+
+        Both(Consumer<Both> body) {
+            this.body = body;
+        }
+
+        @Override
+        protected void begin() {
+            start(N);
+            body.accept(this);
+        }
+
+        void go(Runnable fn) {
+            Newproc.newproc(s, fn);
+        }
+
+        /** Does a part, and keeps the M. */
+        void part() {
+            done.incrementAndGet();
+            stay();
+        }
+
+        @Override
+        protected void end() {
+            check(done.get() == N, "of " + N + " goroutines " + done.get() + " have run");
+            check(count("M") <= N, "more Ms were made than there are Ps, though no goroutine blocks");
+        }
     }
 
-    private static Case meet() {
-        return new Loop(2, 2, l -> l.go(() -> {
-            Go.go(() -> l.meet(2));
-            l.meet(2);
-        })).withoutBlocking();
+    private static void wakep(Both b) {
+        b.go(() -> {
+            Go.go(b::part);
+            b.part();
+        });
     }
 
-    private static Case ready() {
-        return new Loop(2, 2, l -> l.go(() -> {
+    private static void ready(Both b) {
+        b.go(() -> {
             Chan<Integer> c = Chan.make(0);
             Go.go(() -> {
                 c.send(1);
-                l.done();
+                b.part();
             });
             check(c.recv() == 1, "another element came");
-            l.done();
-        })).withoutBlocking();
+            b.part();
+        });
+    }
+
+    private static void sleep(Both b) {
+        b.go(b.done::incrementAndGet);
+        b.lane("go", () -> b.go(b::part));
     }
 }

@@ -45,7 +45,8 @@ final class Exact {
                 of("semaphore-order", "a small request does not pass a large one", 2, Exact::semaphoreOrder),
                 of("group-reused", "a waiter is told that the next round began before it went on", 2, Exact::groupReused),
                 of("group-left", "a waiter that gave up is not released in the next round's place", 3, Exact::groupLeft),
-                of("group-reports", "a group is done when what ended its goroutine was reported", 1, Exact::groupReports));
+                Program.ofLoop("group-reports", "a group is done when what ended its goroutine was reported",
+                        () -> new Loop(2, 1, l -> l.go(() -> groupReports(l)))).in(GROUP));
     }
 
     /** Enters a lock, notes it, and leaves it. */
@@ -175,5 +176,6 @@ final class Exact {
         });
         wg.await();
         check(l.uncaught() == 1, "a waiter went on before what ended a goroutine was reported");
+        l.done();
     }
 }

@@ -10,6 +10,7 @@ import org.gmp4j.Go;
 import org.gmp4j.bench.replay.Case;
 import org.gmp4j.bench.replay.Program;
 import org.gmp4j.sched.StopTheWorld;
+import org.gmp4j.struct.Schedt;
 
 /** Programs of new work: threads and goroutines start goroutines, and Ms are woken for them, steal them, and sleep again. */
 final class Starts {
@@ -115,17 +116,26 @@ final class Starts {
         });
     }
 
-    /** A goroutine that ends at once brings a second M, which spins when the first goroutine has started another and blocks. */
+    /**
+     * A goroutine that ends at once brings a second M. When that is about to sleep, and is on the idle list already, the first goroutine
+     * starts another and blocks, and a thread starts one more.
+     */
     private static Case meetsGivenUp() {
         return new Loop(2, 4, l -> {
+            Runnable anMIsListed = () -> {
+                l.until(1);
+                while (Schedt.NMIDLE.getOpaque(l.s.sched) == 0) {
+                    Thread.onSpinWait();
+                }
+            };
             l.go(() -> {
                 Go.go(l::done);
-                l.until(1);
+                anMIsListed.run();
                 Go.go(() -> l.meet(4));
                 Loop.blocking(() -> l.meet(4));
             });
             l.lane("go", () -> {
-                l.until(1);
+                anMIsListed.run();
                 l.go(() -> l.meet(4));
             });
             l.lane("sysmon", Retakes.untilTaken(l));

@@ -210,8 +210,15 @@ final class Syncs {
         t.lane("waits", () -> {
             boolean _ = Plain.isRefused(wg::await); // It may be told that the next round has begun.
         });
-        t.lane("done", wg::done);
+        t.lane("done", () -> {
+            t.until(1);
+            wg.done();
+        });
         t.lane("adds", () -> {
+            while (!t.isAsleep("waits")) {
+                Thread.onSpinWait();
+            }
+            t.done();
             if (!Plain.isRefused(() -> wg.add(1))) {
                 check(!Plain.isRefused(wg::done), "what was added is lost");
             }

@@ -48,6 +48,7 @@ final class Worlds {
                 of("resizes-two", "two threads change the number of Ps", Worlds::resizesByTwo).in("procs"),
                 of("closes", "the scheduler is closed while goroutines run", () -> closes(1)).in("close"),
                 of("closes-two", "two threads close the scheduler", () -> closes(2)).in("close"),
+                of("closes-submit", "a scheduler is closed while a thread starts a goroutine", Worlds::closesSubmit).in("close"),
                 of("closes-timer", "a scheduler is closed that has a timer set", Worlds::closesWithTimer).in("close"),
                 of("closes-resized", "a scheduler is closed while its number of Ps changes", Worlds::closesResized).in("close"));
     }
@@ -291,6 +292,19 @@ final class Worlds {
             for (int i = 0; i < times; i++) {
                 c.close("close" + i);
             }
+        });
+    }
+
+    /** The start is refused, or its goroutine ends before the scheduler does. */
+    private static Case closesSubmit() {
+        return new Closed(2, 2, c -> {
+            Newproc.newproc(c.s, c.done::incrementAndGet);
+            c.close("close");
+            c.lane("go", () -> {
+                if (Plain.isRefused(() -> Newproc.newproc(c.s, c.done::incrementAndGet))) {
+                    c.done.incrementAndGet();
+                }
+            });
         });
     }
 
