@@ -136,19 +136,11 @@ record AffinityReport(MachineInfo machine, int procs, int rounds, double seconds
     }
 
     String html() {
-        StringBuilder page = new StringBuilder(Page.top("gmp affinity"));
-        page.append("<p class=\"lead\">").append(Page.escape(all.stream().map(AffinityReport::outcome)
-                .collect(Collectors.joining(" ")))).append("</p>\n");
-        Page.facts(page, facts());
-        for (Experiment e : all) {
-            Page.heading(page, name(e));
-            page.append(plot(e));
-            Page.table(page, table(e));
-            page.append("<p>").append(Page.escape(noise(e))).append(".</p>\n");
-        }
-        Page.heading(page, "How it is measured");
-        page.append("<p>").append(Page.escape(HOW)).append("</p>\n");
-        return page.append(Page.BOTTOM).toString();
+        Page page = new Page("gmp affinity")
+                .lead(all.stream().map(AffinityReport::outcome).collect(Collectors.joining(" ")))
+                .facts(facts());
+        all.forEach(e -> page.heading(name(e)).picture(plot(e)).table(table(e)).paragraphs(List.of(noise(e) + ".")));
+        return page.heading("How it is measured").paragraphs(List.of(HOW)).html();
     }
 
     /** Draws a line for each variant, with its interval and each round's ratio; the noise is the first. */

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.function.DoubleFunction;
 
 import org.gmp4j.bench.report.Format;
+import org.gmp4j.bench.report.JsonText;
 
 /**
  * A median and its interval, from one value of each fork: processes are independent of each other, runs within one are not.
@@ -84,8 +85,21 @@ public record Estimate(double median, double low, double high, int forks) {
         return forks == 1 ? ratio(median) : ratio(median) + " (" + ratio(low) + " to " + ratio(high) + ")";
     }
 
-    private static String ratio(double r) {
-        return Format.decimals(r, r < 0.0995 ? 3 : r < 9.95 ? 2 : r < 99.5 ? 1 : 0);
+    /** Returns a ratio with two or three digits. */
+    static String ratio(double r) {
+        return Format.decimals(r, r < 0.00995 ? 4 : r < 0.0995 ? 3 : r < 9.95 ? 2 : r < 99.5 ? 1 : 0);
+    }
+
+    /** Returns the interval's ends, for JSON. */
+    public List<Number> interval() {
+        return List.of(JsonText.digits(low), JsonText.digits(high));
+    }
+
+    /** Returns what stands in brackets behind medians of so many values, as the end of a sentence; nothing for one value. */
+    public static String brackets(int values, String value) {
+        return values == 1 ? "" : "; in brackets is the interval between two order statistics that encloses the true median with "
+                + (int) Math.floor(100 * confidence(values)) + " % confidence"
+                + (values < 6 ? " (least and greatest " + value + ")" : "");
     }
 
     /** Returns the confidence with which the interval of so many forks encloses the median. */

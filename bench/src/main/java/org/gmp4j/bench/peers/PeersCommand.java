@@ -107,10 +107,7 @@ public final class PeersCommand implements Callable<Integer> {
             Results results = measure(works, wanted);
             out.print(Reports.text(results));
             out.flush();
-            files.write(
-                    () -> Reports.json(results, settings()),
-                    () -> HtmlResults.write(results, settings()),
-                    old -> MarkdownResults.write(results, settings(), old));
+            files.write(() -> Reports.json(results, settings()), () -> Reports.page(results, settings()), "Where we are behind");
             return 0;
         } catch (IOException e) {
             spec.commandLine().getErr().println("gmp: " + e.getMessage().replaceAll("\\.$", "") + ".");

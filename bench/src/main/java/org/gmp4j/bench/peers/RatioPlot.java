@@ -86,7 +86,7 @@ final class RatioPlot {
             Estimate r = dot.ratio();
             double from = x(r.low(), low, high);
             double to = x(r.high(), low, high);
-            String tip = Page.escape(line.name() + ", " + dot.peer().title() + ": " + Reports.ratio(r.median()));
+            String tip = Page.escape(line.name() + ", " + dot.peer().title() + ": " + Estimate.ratio(r.median()));
             add(svg, "<line class=\"s%d\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\"/>", i, from, to, at, at);
             add(svg, "<circle class=\"s%d\" cx=\"%.1f\" cy=\"%.1f\" r=\"3.5\"><title>%s</title></circle>\n", i,
                     x(r.median(), low, high), at, tip);

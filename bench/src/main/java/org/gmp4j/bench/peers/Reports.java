@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.bench.peers;
 
-import java.math.BigDecimal;
-import java.math.MathContext;
 import java.time.LocalDate;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
@@ -15,12 +13,11 @@ import java.util.function.Function;
 import org.gmp4j.bench.report.Format;
 import org.gmp4j.bench.report.JsonText;
 import org.gmp4j.bench.report.MachineInfo;
+import org.gmp4j.bench.report.Page;
 import org.gmp4j.bench.report.Table;
 
 /** Results as text and as JSON. */
 final class Reports {
-    private static final MathContext DIGITS = new MathContext(5);
-
     private Reports() {
     }
 
@@ -53,11 +50,6 @@ final class Reports {
             case "bytes" -> Format.count(Math.round(v)) + " B";
             default -> Format.decimals(v, 2) + " " + unit;
         };
-    }
-
-    /** Returns a ratio with two or three digits. */
-    static String ratio(double r) {
-        return Format.decimals(r, r < 0.00995 ? 4 : r < 0.0995 ? 3 : r < 9.95 ? 2 : r < 99.5 ? 1 : 0);
     }
 
     /** Returns the peers that took part, without ours. */
@@ -95,9 +87,15 @@ final class Reports {
                 + "\nOthers (processes, interrupts, the hypervisor) " + results.others().text() + ".\n";
     }
 
-    /** Returns the table of a page. */
-    static Table figures(Results results) {
-        return table(results, true, Peer::title);
+    /** Returns the results as a page: the ratios as a picture, then all figures. */
+    static Page page(Results results, PeersCommand.Settings settings) {
+        return new Page("gmp4j beside Go, the JDK and Kotlin")
+                .facts(facts(results, settings))
+                .picture(new RatioPlot(results).svg())
+                .heading("Figures")
+                .table(table(results, true, Peer::title))
+                .heading("How it is measured")
+                .paragraphs(how(settings));
     }
 
     /** Makes a table of medians, and for each peer of the ratio with its interval; with {@code titles} also of the rows' titles. */
@@ -112,16 +110,11 @@ final class Reports {
             cells.add(cell(results, work, row, Peer.GMP4J));
             for (Peer peer : others(results)) {
                 cells.add(cell(results, work, row, peer));
-                cells.add(results.ratio(work, row, peer).map(Reports::interval).orElse(""));
+                cells.add(results.ratio(work, row, peer).map(Estimate::ratio).orElse(""));
             }
             table.row(cells);
         });
         return table;
-    }
-
-    /** Returns a ratio and its interval. */
-    private static String interval(Estimate r) {
-        return r.forks() == 1 ? ratio(r.median()) : ratio(r.median()) + " (" + ratio(r.low()) + " to " + ratio(r.high()) + ")";
     }
 
     /** Returns machine, date, versions and command by name, for people. */
@@ -138,16 +131,12 @@ final class Reports {
 
     /** Returns the method of measurement, in paragraphs. */
     static List<String> how(PeersCommand.Settings settings) {
-        int percent = (int) Math.floor(100 * Estimate.confidence(settings.forks()));
-        String confidence = settings.forks() == 1 ? "no confidence, as there is one fork"
-                : percent + " % confidence" + (settings.forks() < 6 ? " (least and greatest fork)" : "");
         return List.of("""
                 Each work runs in processes of its own, one for each peer, and then again from the first peer on, %d times
                 (forks). A process warms up, runs the work several times, and its figure is the median of these runs, or a
                 percentile of single waits. A cell is the median over the forks. A ratio is the median of ours divided by the
-                peer's that ran in the same turn; in brackets is the interval between two order statistics that encloses the
-                true median with %s. Less is better everywhere."""
-                .formatted(settings.forks(), confidence), """
+                peer's that ran in the same turn%s. Less is better everywhere."""
+                .formatted(settings.forks(), Estimate.brackets(settings.forks(), "fork")), """
                 All that run on a JVM have its default collector and the same options. The number of Ps is GOMAXPROCS for Go,
                 the parallelism of the JDK's scheduler, and the core pool of Kotlin's Dispatchers.Default; platform threads
                 have all CPUs always. Ours run with the flags of 'gmp run', and with the agent for hogs alone, where
@@ -181,11 +170,6 @@ final class Reports {
         return JsonText.of(all);
     }
 
-    /** Returns the number with the digits that mean something, for small numbers too. */
-    private static Object digits(double v) {
-        return new BigDecimal(v, DIGITS);
-    }
-
     private static Map<String, Object> row(Results results, Catalogue.Work work, Catalogue.Row row) {
         Map<String, Object> o = new LinkedHashMap<>();
         o.put("work", row.name());
@@ -199,12 +183,12 @@ final class Reports {
         Map<String, Object> notes = new LinkedHashMap<>();
         for (Peer peer : Peer.values()) {
             Optional<Estimate> figure = results.figure(work, row, peer);
-            o.put(peer.key(), figure.map(f -> digits(f.median())).orElse(null));
-            figure.ifPresent(f -> intervals.put(peer.key(), List.of(digits(f.low()), digits(f.high()))));
+            o.put(peer.key(), figure.map(f -> JsonText.digits(f.median())).orElse(null));
+            figure.ifPresent(f -> intervals.put(peer.key(), f.interval()));
             if (peer != Peer.GMP4J) {
                 results.ratio(work, row, peer).ifPresent(r -> {
-                    ratios.put(peer.key(), digits(r.median()));
-                    ratioIntervals.put(peer.key(), List.of(digits(r.low()), digits(r.high())));
+                    ratios.put(peer.key(), JsonText.digits(r.median()));
+                    ratioIntervals.put(peer.key(), r.interval());
                 });
             }
             if (!results.note(work, row, peer).isEmpty()) {

@@ -5,52 +5,77 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** The parts of a page that needs nothing else: well-formed, readable on light and on dark ground, no scripts. */
+/**
+ * A page of results. A command builds it once and writes it as HTML that needs no other file, is well-formed, readable on light and on
+ * dark ground and without scripts; or as Markdown to commit, without pictures.
+ */
 public final class Page {
-    /** What ends a page. */
-    public static final String BOTTOM = "</main>\n</body>\n</html>\n";
-
     private static final String STYLE = "page.css";
 
-    private Page() {
+    /** A part of the page in both forms. In Markdown each begins with an empty line. */
+    private record Part(String html, String markdown) {
     }
 
-    /** Returns the beginning of a page. */
-    public static String top(String title) {
-        return "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
-                + "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
-                + "<meta name=\"color-scheme\" content=\"light dark\"/>\n"
-                + "<title>" + escape(title) + "</title>\n<style>\n" + style()
-                + "</style>\n</head>\n<body>\n<main>\n<h1>" + escape(title) + "</h1>\n";
+    private final String title;
+    private final List<Part> parts = new ArrayList<>();
+
+    /** Makes an empty page. */
+    public Page(String title) {
+        this.title = title;
     }
 
-    /** Names and what they stand for. */
-    public static void facts(StringBuilder page, Map<String, String> facts) {
-        page.append("<dl>\n");
-        facts.forEach((name, value) -> page.append("<dt>").append(escape(name)).append("</dt><dd>")
-                .append(escape(value)).append("</dd>\n"));
-        page.append("</dl>\n");
+    private Page add(String html, String markdown) {
+        parts.add(new Part(html, markdown));
+        return this;
     }
 
-    /** Appends a heading. */
-    public static void heading(StringBuilder page, String text) {
-        page.append("<h2>").append(escape(text)).append("</h2>\n");
+    /** Adds names and their values. */
+    public Page facts(Map<String, String> facts) {
+        StringBuilder html = new StringBuilder("<dl>\n");
+        StringBuilder markdown = new StringBuilder("\n");
+        facts.forEach((name, value) -> {
+            html.append("<dt>").append(escape(name)).append("</dt><dd>").append(escape(value)).append("</dd>\n");
+            markdown.append("- **").append(name).append(":** ").append(value).append('\n');
+        });
+        return add(html.append("</dl>\n").toString(), markdown.toString());
     }
 
-    /** Appends a table. */
-    public static void table(StringBuilder page, Table table) {
-        page.append("<div class=\"scroll\"><table>\n<thead><tr>");
-        cells(page, table, "th", table.head());
-        page.append("</tr></thead>\n<tbody>\n");
+    /** Adds a heading. */
+    public Page heading(String text) {
+        return add("<h2>" + escape(text) + "</h2>\n", "\n## " + text + "\n");
+    }
+
+    /** Adds a heading of the next level. */
+    public Page subheading(String text) {
+        return add("<h3>" + escape(text) + "</h3>\n", "\n### " + text + "\n");
+    }
+
+    /** Adds a paragraph that sums the page up. */
+    public Page lead(String text) {
+        return add("<p class=\"lead\">" + escape(text) + "</p>\n", "\n" + text + "\n");
+    }
+
+    /** Adds paragraphs. */
+    public Page paragraphs(List<String> all) {
+        all.forEach(text -> add("<p>" + escape(text) + "</p>\n", "\n" + text + "\n"));
+        return this;
+    }
+
+    /** Adds a table. */
+    public Page table(Table table) {
+        StringBuilder html = new StringBuilder("<div class=\"scroll\"><table>\n<thead><tr>");
+        cells(html, table, "th", table.head());
+        html.append("</tr></thead>\n<tbody>\n");
         for (List<String> row : table.rows()) {
-            page.append("<tr>");
-            cells(page, table, "td", row);
-            page.append("</tr>\n");
+            html.append("<tr>");
+            cells(html, table, "td", row);
+            html.append("</tr>\n");
         }
-        page.append("</tbody>\n</table></div>\n");
+        return add(html.append("</tbody>\n</table></div>\n").toString(), "\n" + table.markdown());
     }
 
     private static void cells(StringBuilder page, Table table, String tag, List<String> cells) {
@@ -58,6 +83,48 @@ public final class Page {
             page.append('<').append(tag).append(table.isWords(i) ? " class=\"w\">" : ">");
             page.append(escape(cells.get(i))).append("</").append(tag).append('>');
         }
+    }
+
+    /** Adds a picture, which Markdown leaves out. */
+    public Page picture(String svg) {
+        return add(svg, "");
+    }
+
+    /** Adds pictures side by side, which Markdown leaves out. */
+    public Page pictures(String svgs) {
+        return picture("<div class=\"charts\">\n" + svgs + "</div>\n");
+    }
+
+    /** Adds charts that are compared, side by side and with the same decades. Markdown leaves them out. */
+    public Page charts(List<LogChart> charts) {
+        return pictures(LogChart.together(charts));
+    }
+
+    /** Returns the page as HTML. */
+    public String html() {
+        StringBuilder page = new StringBuilder("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
+                + "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
+                + "<meta name=\"color-scheme\" content=\"light dark\"/>\n"
+                + "<title>" + escape(title) + "</title>\n<style>\n" + style()
+                + "</style>\n</head>\n<body>\n<main>\n<h1>" + escape(title) + "</h1>\n");
+        parts.forEach(part -> page.append(part.html));
+        return page.append("</main>\n</body>\n</html>\n").toString();
+    }
+
+    /**
+     * Returns the page as Markdown. People write its last part: a heading, and the text below it in the old page.
+     *
+     * @param command the command that writes it
+     * @param last the heading
+     * @param old the old page, or empty
+     */
+    public String markdown(String command, String last, String old) {
+        StringBuilder page = new StringBuilder("# " + title + "\n\nWritten by `" + command + " --markdown`; from \"" + last
+                + "\" on it is by hand.\n");
+        parts.forEach(part -> page.append(part.markdown));
+        String heading = "## " + last;
+        int at = ("\n" + old).indexOf("\n" + heading);
+        return page.append('\n').append(at < 0 ? heading + "\n" : old.substring(at)).toString();
     }
 
     private static String style() {

@@ -6,7 +6,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.function.Supplier;
-import java.util.function.UnaryOperator;
 
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -32,7 +31,7 @@ public final class ResultFiles {
 
     private OutputFiles files;
 
-    /** Makes the command; picocli calls this. */
+    /** Makes the options; picocli calls this. */
     public ResultFiles() {
     }
 
@@ -60,15 +59,14 @@ public final class ResultFiles {
     }
 
     /**
-     * Writes the files that were asked for. The Markdown page keeps parts of the file's old text.
+     * Writes the files that were asked for. The Markdown page keeps the part of its old text that begins with the heading {@code last}.
      *
      * @throws IOException in one sentence without an end
      */
-    public void write(Supplier<String> jsonText, Supplier<String> htmlText, UnaryOperator<String> markdownText)
-            throws IOException {
+    public void write(Supplier<String> jsonText, Supplier<Page> page, String last) throws IOException {
         files.write(Map.of(
                 "--json", jsonText::get,
-                "--html", htmlText::get,
-                "--markdown", () -> markdownText.apply(old())));
+                "--html", () -> page.get().html(),
+                "--markdown", () -> page.get().markdown(spec.qualifiedName(), last, old())));
     }
 }

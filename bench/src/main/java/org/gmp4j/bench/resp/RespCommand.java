@@ -136,7 +136,7 @@ public final class RespCommand implements Callable<Integer> {
             if (results.isEmpty()) {
                 return FAILED;
             }
-            files.write(Map.of("--markdown", () -> results.markdown(facts(), how(), old())));
+            files.write(Map.of("--markdown", () -> results.page(facts(), how()).markdown("gmp resp", "Remarks", old())));
             return 0;
         } catch (IOException | Toolchains.MissingException e) {
             err.println("gmp: " + String.valueOf(e.getMessage()).replaceAll("\\.$", "") + ".");

@@ -10,14 +10,11 @@ import java.util.function.ToDoubleFunction;
 import org.gmp4j.bench.peers.Estimate;
 import org.gmp4j.bench.report.Format;
 import org.gmp4j.bench.report.MachineInfo;
-import org.gmp4j.bench.report.Markdown;
+import org.gmp4j.bench.report.Page;
 import org.gmp4j.bench.report.Table;
 
 /** What the runs found, and its tables. For one thread. */
 final class RespResults {
-    /** Beneath it a page is by hand. */
-    private static final String REMARKS = "## Remarks";
-
     private record Key(RespLoad load, RespServer server) {
     }
 
@@ -114,11 +111,7 @@ final class RespResults {
     }
 
     private static String ratio(List<RespFigures[]> pairs, ToDoubleFunction<RespFigures> figure) {
-        Estimate e = Estimate.of(
-                pairs.stream().map(p -> figure.applyAsDouble(p[0]) / figure.applyAsDouble(p[1])).toList());
-        String median = Format.decimals(e.median(), 2);
-        return e.forks() == 1 ? median
-                : median + " (" + Format.decimals(e.low(), 2) + " to " + Format.decimals(e.high(), 2) + ")";
+        return Estimate.of(pairs.stream().map(p -> figure.applyAsDouble(p[0]) / figure.applyAsDouble(p[1])).toList()).ratio();
     }
 
     /** Returns the report for a terminal. */
@@ -132,21 +125,17 @@ final class RespResults {
         return text.toString();
     }
 
-    /** Returns a page to commit, with the old text below its last heading. */
-    String markdown(Map<String, String> settings, String how, String old) {
-        StringBuilder page = new StringBuilder("# A server of Redis' protocol on gmp4j, the JDK's scheduler and Go\n\n");
-        page.append("Written by `gmp resp --markdown`; from \"Remarks\" on it is by hand.\n\n");
+    /** Returns the results as a page. */
+    Page page(Map<String, String> settings, String how) {
         Map<String, String> facts = MachineInfo.here().facts();
         facts.putAll(settings);
-        Markdown.facts(page, facts);
-        page.append("\n## Figures\n\n").append(medians().markdown());
-        if (!ratios().rows().isEmpty()) {
-            page.append("\nOurs divided by theirs, turn by turn:\n\n").append(ratios().markdown());
+        Page page = new Page("A server of Redis' protocol on gmp4j, the JDK's scheduler and Go")
+                .facts(facts)
+                .heading("Figures").table(medians());
+        Table ratios = ratios();
+        if (!ratios.rows().isEmpty()) {
+            page.paragraphs(List.of("Ours divided by theirs, turn by turn:")).table(ratios);
         }
-        page.append("\n## How it is measured\n");
-        Markdown.paragraphs(page, List.of(how));
-        Markdown.paragraphs(page, notes());
-        Markdown.kept(page, REMARKS, old);
-        return page.toString();
+        return page.heading("How it is measured").paragraphs(List.of(how)).paragraphs(notes());
     }
 }

@@ -14,6 +14,7 @@ import org.gmp4j.bench.report.Format;
 import org.gmp4j.bench.report.Histograms;
 import org.gmp4j.bench.report.JsonText;
 import org.gmp4j.bench.report.MachineInfo;
+import org.gmp4j.bench.report.Page;
 import org.gmp4j.bench.report.Table;
 
 /** Results as tables, as text and as JSON. */
@@ -29,8 +30,7 @@ final class Reports {
         return List.of(Metric.values()).stream().filter(m -> m != Metric.LONG_P50 || mix == Mix.RARE).toList();
     }
 
-    /** Medians of a mix, with their intervals or without. */
-    static Table figures(Results results, Mix mix, boolean intervals) {
+    private static Table figures(Results results, Mix mix) {
         List<String> head = new ArrayList<>(List.of("load", "server"));
         metrics(mix).forEach(m -> head.add(m.title()));
         Table table = new Table(2, head.toArray(String[]::new));
@@ -39,7 +39,7 @@ final class Reports {
                 List<String> cells = new ArrayList<>(List.of(load.name(), v.name()));
                 for (Metric m : metrics(mix)) {
                     cells.add(results.figure(load, v, m)
-                            .map(e -> intervals ? e.text(m::text) : m.text(e.median()))
+                            .map(e -> m.text(e.median()))
                             .orElse(m == metrics(mix).getFirst() ? none(results, v) : ""));
                 }
                 table.row(cells);
@@ -53,7 +53,7 @@ final class Reports {
     }
 
     /** Ours divided by others, with intervals. */
-    static Table ratios(Results results, Mix mix) {
+    private static Table ratios(Results results, Mix mix) {
         List<String> head = new ArrayList<>(List.of("load", "server", "divided by"));
         RATIOS.forEach(m -> head.add(m.title()));
         Table table = new Table(3, head.toArray(String[]::new));
@@ -107,7 +107,7 @@ final class Reports {
             text.append(mix).append(": ").append(mix.about()).append(". ").append(settings.connections())
                     .append(settings.connections() == 1 ? " connection" : " connections").append(", medians of ")
                     .append(settings.rounds()).append(settings.rounds() == 1 ? " run" : " runs").append(".\n\n");
-            text.append(figures(results, mix, false).text()).append('\n');
+            text.append(figures(results, mix).text()).append('\n');
             Table ratios = ratios(results, mix);
             if (!ratios.rows().isEmpty()) {
                 text.append("Ours divided by theirs, run by run (below 1: we need less).\n\n");
@@ -116,6 +116,22 @@ final class Reports {
         }
         notes(results).forEach(note -> text.append(note).append('\n'));
         return text.toString();
+    }
+
+    /** Returns the results as a page: for each mix pictures of latency against load, all figures, and percentiles as curves. */
+    static Page page(Results results, Settings settings) {
+        Page page = new Page("A service on gmp4j, the JDK's scheduler and Go").facts(facts(results, settings));
+        Pictures pictures = new Pictures(results);
+        for (Mix mix : results.mixes()) {
+            page.heading(mix.toString()).paragraphs(List.of(mix.about() + "."));
+            page.pictures(pictures.againstLoad(mix)).table(figures(results, mix));
+            Table ratios = ratios(results, mix);
+            if (!ratios.rows().isEmpty()) {
+                page.paragraphs(List.of("Ours divided by theirs (below 1: we need less):")).table(ratios);
+            }
+            page.charts(pictures.percentiles(mix));
+        }
+        return page.heading("How it is measured").paragraphs(notes(results)).paragraphs(how(settings));
     }
 
     /** Returns machine, date, versions and command by name, for people. */
@@ -131,13 +147,11 @@ final class Reports {
     /** Returns the method of measurement, in paragraphs. */
     static List<String> how(Settings settings) {
         int rounds = settings.rounds();
-        int percent = (int) Math.floor(100 * Estimate.confidence(rounds));
-        String turns = rounds == 1 ? "Each server runs once, so that there are no intervals. A ratio is of two such runs."
+        String turns = rounds == 1 ? "Each server runs once. A ratio is of two such runs."
                 : """
                 The servers take turns, and then again from the first on, %d times. A figure is the median of these runs, a ratio
-                that of two that ran in the same turn. In brackets is the interval between two order statistics that encloses
-                the true median with %d %% confidence%s.
-                """.formatted(rounds, percent, rounds < 6 ? " (least and greatest run)" : "");
+                that of two that ran in the same turn%s.
+                """.formatted(rounds, Estimate.brackets(rounds, "run"));
         String burn = settings.burn() ? """
                 Beside the server another process uses all the CPU it gets, at the same priority. One more runs beside the
                 client, which has nice -20 where that is permitted against its 19, so that the server is measured.""" : "";
@@ -211,7 +225,7 @@ final class Reports {
         for (Metric m : metrics(load.mix())) {
             Optional<Estimate> figure = results.figure(load, v, m);
             o.put(m.key(), figure.map(e -> JsonText.digits(e.median())).orElse(null));
-            figure.ifPresent(e -> intervals.put(m.key(), List.of(JsonText.digits(e.low()), JsonText.digits(e.high()))));
+            figure.ifPresent(e -> intervals.put(m.key(), e.interval()));
         }
         for (Variant other : others(results)) {
             if (!other.equals(v)) {
@@ -219,7 +233,7 @@ final class Reports {
                 Map<String, Object> ofIntervals = new LinkedHashMap<>();
                 metrics(load.mix()).forEach(m -> results.ratio(load, v, other, m).ifPresent(e -> {
                     of.put(m.key(), JsonText.digits(e.median()));
-                    ofIntervals.put(m.key(), List.of(JsonText.digits(e.low()), JsonText.digits(e.high())));
+                    ofIntervals.put(m.key(), e.interval());
                 }));
                 ratios.put(other.name(), of);
                 ratioIntervals.put(other.name(), ofIntervals);

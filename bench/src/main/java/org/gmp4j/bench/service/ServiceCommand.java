@@ -166,10 +166,7 @@ public final class ServiceCommand implements Callable<Integer> {
             if (results.isEmpty()) {
                 return FAILED;
             }
-            files.write(
-                    () -> Reports.json(results, settings()),
-                    () -> HtmlReport.write(results, settings()),
-                    old -> MarkdownReport.write(results, settings(), old));
+            files.write(() -> Reports.json(results, settings()), () -> Reports.page(results, settings()), "Remarks");
             return 0;
         } catch (IOException e) {
             spec.commandLine().getErr().println("gmp: " + String.valueOf(e.getMessage()).replaceAll("\\.$", "") + ".");

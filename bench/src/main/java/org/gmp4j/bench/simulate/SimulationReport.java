@@ -141,26 +141,20 @@ record SimulationReport(String machine, Topology topology, Affinity affinity, in
     }
 
     String html() {
-        StringBuilder page = new StringBuilder(Page.top("gmp simulate"));
-        page.append("<p class=\"lead\">").append(Page.escape(heading())).append("</p>\n");
+        Page page = new Page("gmp simulate").lead(heading());
         for (Simulation.Work work : Simulation.Work.values()) {
-            Page.heading(page, name(work));
-            page.append("<div class=\"charts\">\n");
+            StringBuilder pictures = new StringBuilder();
             if (of(work).stream().map(Simulation::procs).distinct().count() > 1) { // Of a single number of Ps the table tells as much.
-                page.append(chart(work, "until all is done", Simulation::doneNanos));
-                page.append(chart(work, "until half of the Ps ran something", Simulation::spreadNanos));
-                page.append(chart(work, "mean wait for sched.lock", s -> Math.max(1, s.lockWaitNanos())));
+                pictures.append(chart(work, "until all is done", Simulation::doneNanos));
+                pictures.append(chart(work, "until half of the Ps ran something", Simulation::spreadNanos));
+                pictures.append(chart(work, "mean wait for sched.lock", s -> Math.max(1, s.lockWaitNanos())));
             }
-            page.append(bars(work)).append("</div>\n");
-            Page.table(page, table(work));
+            page.heading(name(work)).pictures(pictures + bars(work)).table(table(work));
         }
-        Page.heading(page, "Limits");
-        limits().forEach(s -> page.append("<p>").append(Page.escape(s)).append("</p>\n"));
-        Page.heading(page, "What the model leaves out");
-        page.append("<p>").append(Page.escape(LEFT_OUT)).append("</p>\n<p>").append(Page.escape("Assumed, in nanoseconds: "
-                + Costs.all().entrySet().stream().map(e -> e.getKey() + " " + e.getValue()).collect(Collectors.joining("; "))
-                + ".")).append("</p>\n");
-        return page.append(Page.BOTTOM).toString();
+        return page.heading("Limits").paragraphs(limits())
+                .heading("What the model leaves out").paragraphs(List.of(LEFT_OUT, "Assumed, in nanoseconds: " + Costs.all().entrySet()
+                        .stream().map(e -> e.getKey() + " " + e.getValue()).collect(Collectors.joining("; ")) + "."))
+                .html();
     }
 
     private String chart(Simulation.Work work, String title, ToDoubleFunction<Simulation> figure) {

@@ -123,7 +123,7 @@ public final class StealCommand implements Callable<Integer> {
                     "--json", () -> JsonReport.write(report),
                     "--hgrm", () -> HgrmReport.write(report),
                     "--hlog", () -> HlogReport.write(report),
-                    "--html", () -> HtmlReport.write(report)));
+                    "--html", () -> ReportPage.of(report).html()));
             return 0;
         } catch (IllegalStateException | IOException e) {
             progress.done();

@@ -19,6 +19,7 @@ import org.gmp4j.bench.report.Format;
 import org.gmp4j.bench.report.Histograms;
 import org.gmp4j.bench.report.JsonText;
 import org.gmp4j.bench.report.MachineInfo;
+import org.gmp4j.bench.report.Page;
 import org.gmp4j.bench.report.Table;
 import org.gmp4j.bench.report.Verdict;
 
@@ -257,6 +258,19 @@ final class Reports {
         return text.toString();
     }
 
+    /** Returns the results as a page: latency by time since the port answered, percentiles as curves, and all figures. */
+    static Page page(Results results, Settings settings) {
+        Pictures pictures = new Pictures(results, settings);
+        Page page = new Page("A service, tried on gmp4j and on the JDK's scheduler")
+                .lead(String.join(" ", outcome(results, settings)))
+                .facts(facts(results, settings))
+                .charts(pictures.byTime())
+                .charts(pictures.percentiles());
+        figures(results, settings).forEach(part -> page.heading(part.title()).table(part.table()));
+        return page.heading("Divided by " + results.first().name()).table(ratios(results, settings))
+                .heading("How it is measured").paragraphs(notes(results)).paragraphs(how(settings));
+    }
+
     /** Returns machine, date, variants and command by name, for people. */
     static Map<String, String> facts(Results results, Settings settings) {
         Map<String, String> facts = MachineInfo.here().facts();
@@ -271,10 +285,9 @@ final class Reports {
     /** Returns the method of measurement, in paragraphs. */
     static List<String> how(Settings settings) {
         int turns = settings.turns();
-        String intervals = turns == 1 ? "Each variant starts once, so that there are no intervals." : """
-                A figure is the median of %d turns, and in brackets is the interval between two order statistics that encloses the true
-                median with %d %% confidence%s. A ratio is of two starts in the same turn, and so are its median and interval."""
-                .formatted(turns, (int) Math.floor(100 * Estimate.confidence(turns)), turns < 6 ? " (least and greatest turn)" : "");
+        String intervals = turns == 1 ? "Each variant starts once, so that there are no intervals."
+                : "A figure is the median of %d turns, a ratio that of two starts in the same turn%s."
+                .formatted(turns, Estimate.brackets(turns, "turn"));
         String warm = settings.hasWarm() ? """
                 The warm part begins %s s after the port answered, and lasts %s s."""
                 .formatted(Format.plain(settings.warmup()), Format.plain(settings.seconds())) : "";
@@ -360,7 +373,7 @@ final class Reports {
 
     private static void put(Figure f, Estimate e, Map<String, Object> medians, Map<String, Object> intervals) {
         medians.put(f.key(), JsonText.digits(e.median()));
-        intervals.put(f.key(), List.of(JsonText.digits(e.low()), JsonText.digits(e.high())));
+        intervals.put(f.key(), e.interval());
     }
 
     private static Map<String, Object> turn(Settings settings, Variant v, int turn, Turn t) {

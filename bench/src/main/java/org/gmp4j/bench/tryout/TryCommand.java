@@ -152,10 +152,7 @@ public final class TryCommand implements Callable<Integer> {
             PrintWriter out = spec.commandLine().getOut();
             out.print(Reports.text(results, settings));
             out.flush();
-            files.write(
-                    () -> Reports.json(results, settings),
-                    () -> HtmlReport.write(results, settings),
-                    old -> MarkdownReport.write(results, settings, old));
+            files.write(() -> Reports.json(results, settings), () -> Reports.page(results, settings), "Remarks");
             return 0;
         } catch (ServiceProcess.FailedException e) {
             err.println("gmp: " + e.getMessage() + (e.lines().isEmpty() ? "; its log is empty." : ". Its log ends with:"));

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.regex.Pattern;
 
+import org.gmp4j.bench.report.Page;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -69,9 +70,11 @@ class ResultsTest {
     void whatPeopleWroteStays() {
         Results results = new Results(Catalogue.select(List.of(Pattern.compile("^mutex$"))));
         PeersCommand.Settings settings = new PeersCommand.Settings(3, 1, 1, List.of());
-        String first = MarkdownResults.write(results, settings, "");
-        assertTrue(first.endsWith("\n" + MarkdownResults.BEHIND + "\n"), first);
+        Page page = Reports.page(results, settings);
+        String first = page.markdown("gmp peers", "Where we are behind", "");
+        assertTrue(first.endsWith("\n## Where we are behind\n"), first);
+        assertTrue(first.contains("\n| row | what | gmp4j |\n|---|---|---:|\n") && !first.contains("<svg"), first);
         String written = first + "\nThe ring, because.\n";
-        assertEquals(written, MarkdownResults.write(results, settings, written));
+        assertEquals(written, page.markdown("gmp peers", "Where we are behind", written));
     }
 }

@@ -100,7 +100,7 @@ class ReportsTest {
 
     @Test
     void page() throws Exception {
-        String page = HtmlReport.write(results, SETTINGS);
+        String page = Reports.page(results, SETTINGS).html();
         Document document = DocumentBuilderFactory.newInstance().newDocumentBuilder()
                 .parse(new InputSource(new StringReader(page.replaceFirst("<!DOCTYPE html>", ""))));
         // Four against load and two of percentiles; the mix without figures has none.
@@ -113,9 +113,9 @@ class ReportsTest {
     /** What people wrote stays. */
     @Test
     void markdown() {
-        String page = MarkdownReport.write(results, SETTINGS, "# old\n\n## Remarks\n\nWhy it is so.\n");
+        String page = Reports.page(results, SETTINGS).markdown("gmp service", "Remarks", "# old\n\n## Remarks\n\nWhy it is so.\n");
         assertTrue(page.contains("| light | gmp4j 200 µs | "), page);
         assertTrue(page.endsWith("\n## Remarks\n\nWhy it is so.\n") && !page.contains("# old"), page);
-        assertTrue(MarkdownReport.write(results, SETTINGS, "").endsWith("\n## Remarks\n"), page);
+        assertTrue(Reports.page(results, SETTINGS).markdown("gmp service", "Remarks", "").endsWith("\n## Remarks\n"), page);
     }
 }

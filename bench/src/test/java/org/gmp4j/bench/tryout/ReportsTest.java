@@ -144,11 +144,11 @@ class ReportsTest {
         Map<?, ?> last = (Map<?, ?>) ((List<?>) json.get("variants")).getLast();
         assertEquals(0.5, (Double) ((Map<?, ?>) last.get("ratios")).get("young_p50_ns"), 0.01);
         assertEquals("better", ((Map<?, ?>) last.get("verdicts")).get("young_p50_ns"));
-        String page = HtmlReport.write(results, settings(5));
+        String page = Reports.page(results, settings(5)).html();
         assertEquals("html", DocumentBuilderFactory.newInstance().newDocumentBuilder()
                 .parse(new InputSource(new StringReader(page.replaceFirst("<!DOCTYPE html>", "")))).getDocumentElement().getTagName());
         assertEquals(5, page.split("<svg", -1).length, "two by time, two of percentiles");
-        String markdown = MarkdownReport.write(results, settings(5), "old\n## Remarks\nmine\n");
+        String markdown = Reports.page(results, settings(5)).markdown("gmp try", "Remarks", "old\n## Remarks\nmine\n");
         assertTrue(markdown.endsWith("## Remarks\nmine\n"), markdown);
         assertTrue(markdown.contains("| first 2 s | short | 50.0 µs (40.0 to 60.0) |"), markdown);
     }

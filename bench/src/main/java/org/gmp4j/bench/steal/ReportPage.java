@@ -10,31 +10,25 @@ import org.gmp4j.bench.report.Format;
 import org.gmp4j.bench.report.LogChart;
 import org.gmp4j.bench.report.Page;
 
-/** The report as one page that needs nothing else: well-formed, readable on light and on dark ground, no scripts. */
-final class HtmlReport {
-    private HtmlReport() {
+/** The report as a page. */
+final class ReportPage {
+    private ReportPage() {
     }
 
-    static String write(Report report) {
-        StringBuilder page = new StringBuilder(Page.top("gmp steal"));
-        page.append("<p class=\"lead\">What it costs to steal goroutines, to wake another P, and to hand a value to a"
-                + " goroutine there.</p>\n");
-        Page.facts(page, Tables.facts(report));
-        steals(page, report);
-        wakes(page, report);
-        Page.heading(page, Texts.IDLE);
-        Page.table(page, Tables.idle(report));
-        Page.heading(page, "How the samples are taken");
-        for (Texts.Paragraph p : Texts.all(report)) {
-            page.append("<h3>").append(Page.escape(p.title())).append("</h3>\n<p>");
-            page.append(Page.escape(p.text())).append("</p>\n");
-        }
-        return page.append(Page.BOTTOM).toString();
+    static Page of(Report report) {
+        Page page = new Page("gmp steal")
+                .lead("What it costs to steal goroutines, to wake another P, and to hand a value to a goroutine there.")
+                .facts(Tables.facts(report))
+                .heading(Texts.STEALS).charts(steals(report)).table(Tables.steals(report))
+                .heading(Texts.FLOORS).table(Tables.floors(report))
+                .heading(Texts.WAKES).charts(wakes(report)).table(Tables.wakes(report))
+                .heading(Texts.IDLE).table(Tables.idle(report))
+                .heading("How the samples are taken");
+        Texts.all(report).forEach(p -> page.subheading(p.title()).paragraphs(List.of(p.text())));
+        return page;
     }
 
-    private static void steals(StringBuilder page, Report report) {
-        Page.heading(page, Texts.STEALS);
-        page.append("<div class=\"charts\">\n");
+    private static List<LogChart> steals(Report report) {
         List<LogChart> charts = new ArrayList<>();
         for (boolean other : new boolean[] {false, true}) {
             Chart chart = new Chart(other ? "Victim on another CPU" : "Victim on the same CPU (means of sixteen)");
@@ -46,15 +40,10 @@ final class HtmlReport {
             }
             charts.add(chart.chart());
         }
-        page.append(LogChart.together(charts)).append("</div>\n");
-        Page.table(page, Tables.steals(report));
-        Page.heading(page, Texts.FLOORS);
-        Page.table(page, Tables.floors(report));
+        return charts;
     }
 
-    private static void wakes(StringBuilder page, Report report) {
-        Page.heading(page, Texts.WAKES);
-        page.append("<div class=\"charts\">\n");
+    private static List<LogChart> wakes(Report report) {
         List<LogChart> charts = new ArrayList<>();
         for (Run.Kind kind : new Run.Kind[] {Run.Kind.WAKE, Run.Kind.HANDOFF}) {
             for (long gap : report.of(kind).stream().mapToLong(r -> r.run().gapNanos()).distinct().toArray()) {
@@ -67,8 +56,7 @@ final class HtmlReport {
                 charts.add(chart.chart());
             }
         }
-        page.append(LogChart.together(charts)).append("</div>\n");
-        Page.table(page, Tables.wakes(report));
+        return charts;
     }
 
     private static List<Result> select(Report report, Run.Kind kind, Predicate<Result> which) {

@@ -10,55 +10,29 @@ import org.gmp4j.bench.peers.Estimate;
 import org.gmp4j.bench.report.Chart;
 import org.gmp4j.bench.report.Format;
 import org.gmp4j.bench.report.LogChart;
-import org.gmp4j.bench.report.Page;
 
-/** The results as one page: latency by time since the port answered, percentiles as curves, then all figures. */
-final class HtmlReport {
+/** The pictures of the results: latency by time since the port answered, and percentiles as curves. */
+final class Pictures {
     private static final List<String> STYLES = List.of("s1", "s0", "s2", "s3", "b3", "b0", "b1", "b4", "b2");
     private static final int MOST_TICKS = 10;
 
     private final Results results;
     private final Settings settings;
-    private final StringBuilder page = new StringBuilder(Page.top("gmp try"));
 
-    private HtmlReport(Results results, Settings settings) {
+    Pictures(Results results, Settings settings) {
         this.results = results;
         this.settings = settings;
     }
 
-    static String write(Results results, Settings settings) {
-        return new HtmlReport(results, settings).write();
+    /** Draws latency by time since the port answered. */
+    List<LogChart> byTime() {
+        return List.of(byTime("half of the requests took less (p50)", 50), byTime("one request in a hundred took more (p99)", 99));
     }
 
-    private String write() {
-        page.append("<p class=\"lead\">").append(Page.escape(String.join(" ", Reports.outcome(results, settings)))).append("</p>\n");
-        Page.facts(page, Reports.facts(results, settings));
-        Page.heading(page, "Latency by time since the port answered");
-        page.append("<div class=\"charts\">\n");
-        page.append(LogChart.together(List.of(byTime("half of the requests took less (p50)", 50),
-                byTime("one request in a hundred took more (p99)", 99))));
-        page.append("</div>\n");
-        Page.heading(page, "Percentiles");
-        page.append("<div class=\"charts\">\n");
-        List<LogChart> charts = new ArrayList<>(List.of(percentiles(Figure.young(settings), Tape::young)));
-        if (settings.hasWarm()) {
-            charts.add(percentiles(Figure.WARM, Tape::warm));
-        }
-        page.append(LogChart.together(charts)).append("</div>\n");
-        Reports.figures(results, settings).forEach(part -> {
-            Page.heading(page, part.title());
-            Page.table(page, part.table());
-        });
-        Page.heading(page, "Divided by " + results.first().name());
-        Page.table(page, Reports.ratios(results, settings));
-        Page.heading(page, "How it is measured");
-        paragraphs(Reports.notes(results));
-        paragraphs(Reports.how(settings));
-        return page.append(Page.BOTTOM).toString();
-    }
-
-    private void paragraphs(List<String> all) {
-        all.forEach(p -> page.append("<p>").append(Page.escape(p)).append("</p>\n"));
+    /** Draws the percentiles of the young service, and of the warm one. */
+    List<LogChart> percentiles() {
+        LogChart young = percentiles(Figure.young(settings), Tape::young);
+        return settings.hasWarm() ? List.of(young, percentiles(Figure.WARM, Tape::warm)) : List.of(young);
     }
 
     private String style(Variant v) {

@@ -10,12 +10,10 @@ import org.HdrHistogram.Histogram;
 import org.gmp4j.bench.peers.Estimate;
 import org.gmp4j.bench.report.Chart;
 import org.gmp4j.bench.report.LogChart;
-import org.gmp4j.bench.report.Page;
 
-/** The results as one page: latency against load as pictures, percentiles as curves, then all figures. */
-final class HtmlReport {
-    /** What is drawn against load. */
-    private static final List<Metric> DRAWN = List.of(Metric.P50, Metric.P90, Metric.P99, Metric.CPU);
+/** The pictures of the results: latency and CPU against load, and percentiles as curves. */
+final class Pictures {
+    private static final List<Metric> LATENCIES = List.of(Metric.P50, Metric.P90, Metric.P99);
 
     /** Of ours, by their number; one alone has the first. */
     private static final List<String> OURS = List.of("s0", "b1", "b3", "b4", "s3", "b0", "b2");
@@ -24,49 +22,20 @@ final class HtmlReport {
     private static final double TOUCH = 0.09;
 
     private final Results results;
-    private final Settings settings;
-    private final StringBuilder page = new StringBuilder(Page.top("gmp service"));
 
-    private HtmlReport(Results results, Settings settings) {
+    Pictures(Results results) {
         this.results = results;
-        this.settings = settings;
     }
 
-    static String write(Results results, Settings settings) {
-        return new HtmlReport(results, settings).write();
+    /** Draws the latencies of a mix against load, with the same decades, and the CPU. */
+    String againstLoad(Mix mix) {
+        String latencies = LogChart.together(LATENCIES.stream().flatMap(metric -> againstLoad(mix, metric).stream()).toList());
+        return latencies + againstLoad(mix, Metric.CPU).map(LogChart::svg).orElse("");
     }
 
-    private String write() {
-        page.append("<p class=\"lead\">The latency of a small service on one CPU, under an open-loop client on another.")
-                .append("</p>\n");
-        Page.facts(page, Reports.facts(results, settings));
-        for (Mix mix : results.mixes()) {
-            Page.heading(page, mix + ": " + mix.about());
-            page.append("<div class=\"charts\">\n");
-            List<Metric> latencies = DRAWN.stream().filter(metric -> metric != Metric.CPU).toList();
-            page.append(LogChart.together(latencies.stream().flatMap(metric -> againstLoad(mix, metric).stream()).toList()));
-            if (DRAWN.contains(Metric.CPU)) {
-                againstLoad(mix, Metric.CPU).ifPresent(chart -> page.append(chart.svg()));
-            }
-            page.append("</div>\n");
-            Page.table(page, Reports.figures(results, mix, true));
-            if (!Reports.ratios(results, mix).rows().isEmpty()) {
-                Page.heading(page, mix + ": ours divided by theirs (below 1: we need less)");
-                Page.table(page, Reports.ratios(results, mix));
-            }
-            Page.heading(page, mix + ": percentiles");
-            page.append("<div class=\"charts\">\n");
-            page.append(LogChart.together(results.loads(mix).stream().flatMap(load -> percentiles(load).stream()).toList()));
-            page.append("</div>\n");
-        }
-        Page.heading(page, "How it is measured");
-        paragraphs(Reports.notes(results));
-        paragraphs(Reports.how(settings));
-        return page.append(Page.BOTTOM).toString();
-    }
-
-    private void paragraphs(List<String> all) {
-        all.forEach(p -> page.append("<p>").append(Page.escape(p)).append("</p>\n"));
+    /** Draws the percentiles of a mix, a chart for each load. */
+    List<LogChart> percentiles(Mix mix) {
+        return results.loads(mix).stream().flatMap(load -> percentiles(load).stream()).toList();
     }
 
     private String style(Variant v) {
