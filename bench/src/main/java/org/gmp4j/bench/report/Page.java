@@ -16,6 +16,9 @@ import java.util.Map;
 public final class Page {
     private static final String STYLE = "page.css";
 
+    /** The most characters of a line of Markdown. */
+    private static final int WIDTH = 140;
+
     /** A part of the page in both forms. In Markdown each begins with an empty line. */
     private record Part(String html, String markdown) {
     }
@@ -39,7 +42,7 @@ public final class Page {
         StringBuilder markdown = new StringBuilder("\n");
         facts.forEach((name, value) -> {
             html.append("<dt>").append(escape(name)).append("</dt><dd>").append(escape(value)).append("</dd>\n");
-            markdown.append("- **").append(name).append(":** ").append(value).append('\n');
+            markdown.append(lines("- **" + name + ":** " + value, "  "));
         });
         return add(html.append("</dl>\n").toString(), markdown.toString());
     }
@@ -56,12 +59,12 @@ public final class Page {
 
     /** Adds a paragraph that sums the page up. */
     public Page lead(String text) {
-        return add("<p class=\"lead\">" + escape(text) + "</p>\n", "\n" + text + "\n");
+        return add("<p class=\"lead\">" + escape(text) + "</p>\n", "\n" + lines(text, ""));
     }
 
     /** Adds paragraphs. */
     public Page paragraphs(List<String> all) {
-        all.forEach(text -> add("<p>" + escape(text) + "</p>\n", "\n" + text + "\n"));
+        all.forEach(text -> add("<p>" + escape(text) + "</p>\n", "\n" + lines(text, "")));
         return this;
     }
 
@@ -98,6 +101,23 @@ public final class Page {
     /** Adds charts that are compared, side by side and with the same decades. Markdown leaves them out. */
     public Page charts(List<LogChart> charts) {
         return pictures(LogChart.together(charts));
+    }
+
+    /** Breaks a text of Markdown into lines; each but the first begins with {@code indent}. */
+    private static String lines(String text, String indent) {
+        StringBuilder lines = new StringBuilder();
+        int begin = 0;
+        for (String word : text.split(" ")) {
+            if (lines.length() > begin && lines.length() - begin + 1 + word.length() > WIDTH) {
+                lines.append('\n');
+                begin = lines.length();
+                lines.append(indent);
+            } else if (!lines.isEmpty()) {
+                lines.append(' ');
+            }
+            lines.append(word);
+        }
+        return lines.append('\n').toString();
     }
 
     /** Returns the page as HTML. */

@@ -115,6 +115,8 @@ class ReportsTest {
     void markdown() {
         String page = Reports.page(results, SETTINGS).markdown("gmp service", "Remarks", "# old\n\n## Remarks\n\nWhy it is so.\n");
         assertTrue(page.contains("| light | gmp4j 200 µs | "), page);
+        assertTrue(page.lines().allMatch(line -> line.startsWith("|") || line.length() <= 140), page);
+        assertTrue(page.lines().anyMatch(line -> line.length() > 120 && !line.startsWith("|")), page);
         assertTrue(page.endsWith("\n## Remarks\n\nWhy it is so.\n") && !page.contains("# old"), page);
         assertTrue(Reports.page(results, SETTINGS).markdown("gmp service", "Remarks", "").endsWith("\n## Remarks\n"), page);
     }
