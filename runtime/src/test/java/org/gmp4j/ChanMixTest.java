@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Tag;
 
 /**
  * Random operations on random channels and selects, from goroutines, plain threads and the JDK's virtual threads at once,
- * against the model of {@link MixChans}. Nobody hangs. With locks and timers too: {@link WholeMixTest}.
+ * against the model of {@link MixChans}. No goroutine hangs. With locks and timers too: {@link WholeMixTest}.
  */
 @Tag("ring")
 class ChanMixTest {

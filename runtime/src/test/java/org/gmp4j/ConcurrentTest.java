@@ -43,7 +43,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * {@code java.util.concurrent}, all of it that blocks, between goroutines. On one P whoever waits must let the other run;
+ * {@code java.util.concurrent}, all of it that blocks, between goroutines. On one P a waiter must let the other run;
  * on two they do it at the same time.
  */
 class ConcurrentTest {
@@ -189,7 +189,7 @@ class ConcurrentTest {
         together(procs, bodies);
     }
 
-    /** Readers and writers by each kind of lock: a writer is alone, whoever waits gets its turn. */
+    /** Readers and writers by each kind of lock: a writer is alone, and each waiter gets the lock. */
     @ParameterizedTest
     @ValueSource(ints = {1, 2})
     void locks(int procs) {

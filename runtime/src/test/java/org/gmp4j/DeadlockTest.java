@@ -436,7 +436,7 @@ class DeadlockTest {
         assertTrue(r.err().contains("[sync.WaitGroup.Wait]:\n\torg.gmp4j.sync.WaitGroup."), r::toString);
     }
 
-    /** When Ms never sleep nobody notices that he was the last: sysmon does. */
+    /** When Ms never sleep no M notices that it was the last; sysmon notices it. */
     @ParameterizedTest
     @ValueSource(strings = {"1", "2", "3"})
     void deadlockWhileMsSpin(String procs) {

@@ -447,7 +447,7 @@ class EndingsTest {
         });
     }
 
-    /** A context's channel and a timer's are for receiving: nobody else closes them. */
+    /** A context's channel and a timer's are for receiving: no other code closes them. */
     @Test
     void directions() {
         Chan<Integer> c = Chan.make(1);

@@ -253,7 +253,7 @@ class EndsTest {
         assertEquals(1, ran.get());
     }
 
-    /** On one P, where a turn is given up between: nobody counts as done before the handler was told. */
+    /** On one P, with a yield in between: no goroutine counts as done before the handler returned. */
     @Test
     void aGroupWaitsForTheReport() throws Exception {
         List<String> order = new CopyOnWriteArrayList<>();

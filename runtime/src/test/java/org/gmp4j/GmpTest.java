@@ -223,7 +223,7 @@ class GmpTest {
         }
     }
 
-    /** Whoever closes it leaves; it ends all the same, by nobody's doing, when its last goroutine has. */
+    /** The thread that closes it leaves; it still ends when its last goroutine has ended. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void itEndsWhenWhoClosesItHasLeft(boolean interrupted) throws InterruptedException {

@@ -128,7 +128,7 @@ class IoTest {
             assertEquals(0, cat.waitFor());
             Process sleeps = new ProcessBuilder("sleep", "1000").start();
             assertTrue(!sleeps.waitFor(1, TimeUnit.MILLISECONDS));
-            c.send(1); // The other goroutine ran meanwhile, or nobody receives.
+            c.send(1); // The other goroutine ran meanwhile, or there is no receiver.
             sleeps.destroy();
             assertTrue(sleeps.onExit().get().exitValue() != 0);
         }, c::recv);

@@ -233,7 +233,7 @@ class JdkInteropTest {
                 Go.go(() -> {
                     waiter[0] = Thread.currentThread();
                     got[0] = c.recv();
-                    LockSupport.park(); // Returns at once: nobody unparks it a second time.
+                    LockSupport.park(); // Returns at once: no thread unparks it a second time.
                     got[0]++;
                 });
                 TestGmp.awaitOthers();

@@ -141,7 +141,7 @@ class LaunchTest {
                 r::toString);
     }
 
-    /** In program mode there is nobody to catch it: one sentence, and the end. */
+    /** In program mode no code can catch it: one sentence, and the end. */
     @ParameterizedTest
     @CsvSource({"GMPMAXPROCS,many,'GMPMAXPROCS is \"many\": use a number from 1 to 4096'",
         "GMPDEBUG,schedtrac=1,'GMPDEBUG: the key \"schedtrac\" is unknown; known are '",

@@ -18,7 +18,7 @@ import java.util.stream.Stream;
 
 import org.junit.jupiter.api.Test;
 
-/** Every file that somebody wrote says its licence. */
+/** Every file that people wrote says its licence. */
 class LicenceTest {
     private static final Path ROOT = Path.of("..");
     private static final Set<String> NOT_OURS = Set.of("target", "generated", ".git", ".mvn", ".idea", "node_modules");

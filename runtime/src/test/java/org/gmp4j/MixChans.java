@@ -17,7 +17,7 @@ import org.gmp4j.sync.WaitGroup;
 /**
  * Random operations on some channels, and the model of what goes through them: each element that a sender counts as sent
  * arrives once, and each receiver sees the elements of one sender on one channel in the order in which they were sent.
- * At the end no queue holds anybody. Now and then a channel is made that is closed while it is in use.
+ * At the end all queues are empty. Now and then a channel is made that is closed while it is in use.
  */
 final class MixChans {
     private static final int CHANNELS = 6;

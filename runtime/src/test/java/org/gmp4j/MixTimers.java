@@ -190,7 +190,7 @@ final class MixTimers {
             notBefore(start, d, "a time");
         }
 
-        /** Nobody else has it, so what stop and reset return is known. */
+        /** No other user has it, so the results of stop and reset are known. */
         private void timer() {
             long d = nanos();
             long start = System.nanoTime();

@@ -156,7 +156,7 @@ class NativeEventTest {
         }
     }
 
-    /** Fires that nobody waited for count as one, and the wait that finds it returns at once. */
+    /** Fires without a waiter count as one, and the next wait returns at once. */
     @Test
     void firedBefore() {
         try (TestGmp gmp = TestGmp.procs(1); NativeEvent event = new NativeEvent()) {
@@ -285,7 +285,7 @@ class NativeEventTest {
         }
     }
 
-    /** Whoever waits for C code is not dead. */
+    /** A goroutine that waits for C code is not dead. */
     public static final class Program {
         private Program() {
         }

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What goroutines throw and nobody catches: the panics of Go's {@code crash_test.go}. Each runs in a JVM of its own. */
+/** Exceptions that goroutines throw and do not catch: the panics of Go's {@code crash_test.go}. Each runs in a JVM of its own. */
 class PanicTest {
     /** The programs, by name. */
     static final class Program {

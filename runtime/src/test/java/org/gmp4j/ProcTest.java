@@ -209,7 +209,7 @@ class ProcTest {
         }
     }
 
-    /** Goids count from 1 and are never used twice, whoever starts the goroutine. */
+    /** Goids count from 1 and are never used twice, whichever thread starts the goroutine. */
     @Test
     void goids() throws Exception {
         try (TestGmp gmp = TestGmp.procs(4)) {

@@ -294,7 +294,7 @@ class SocketsTest {
         }
     }
 
-    /** Connections opened, used, cut off and closed at random: all descriptors come back, and nobody is left waiting. */
+    /** Connections opened, used, cut off and closed at random: all descriptors come back, and no goroutine is left waiting. */
     @ParameterizedTest
     @ValueSource(ints = {1, 2})
     void churn(int procs) throws IOException {

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Timeout;
 /**
  * Random operations on channels, selects, locks, groups, timers, tickers and contexts, from goroutines, plain threads and
  * the JDK's virtual threads at once, against the models of {@link MixChans}, {@link MixLocks} and {@link MixTimers}: nothing
- * is lost, nothing comes twice, nobody hangs. One round after the other, for {@code -Dgmp.mix.seconds}, a third of them on
+ * is lost, nothing comes twice, no goroutine hangs. One round after the other, for {@code -Dgmp.mix.seconds}, a third of them on
  * each number of Ps.
  */
 @Tag("ring")

@@ -189,7 +189,7 @@ class ServiceCommandTest {
         Map<?, ?> run = (Map<?, ?>) ((List<?>) all.get("runs")).getFirst();
         assertEquals("gmp4j 10 ms latency:50us", run.get("scheduler"));
         assertTrue((Double) run.get("queued") > 0, run.toString());
-        assertFalse(out.toString().contains("divided by"), out.toString()); // there is nobody
+        assertFalse(out.toString().contains("divided by"), out.toString()); // there is no other
         nothingIsLeft();
     }
 

@@ -235,7 +235,7 @@ class PointsTest {
             Thread.sleep(1);
         }
         Points.setHook(() -> {
-        }, () -> false); // From here on it is passed, and stops nobody.
+        }, () -> false); // From here on it is passed, and stops no goroutine.
         Thread.sleep(20);
         assertEquals(1, Points.disarm(TimeUnit.MILLISECONDS.toNanos(10)));
         Points.setWanted(false);
@@ -259,7 +259,7 @@ class PointsTest {
         hog.stopped();
     }
 
-    /** A point that nobody is to stop at costs no more after so many calls of the hook; one that stops somebody counts not. */
+    /** A point that should stop no goroutine costs nothing after so many calls of the hook; calls that stop one do not count. */
     @Test
     void patienceEnds() throws Exception {
         int[] calls = {0};

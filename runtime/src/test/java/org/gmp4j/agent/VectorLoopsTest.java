@@ -254,7 +254,7 @@ class VectorLoopsTest {
         }
     }
 
-    /** The point where somebody was stopped is armed, once, and one of a loop that may be vectorised is not. */
+    /** The point where a goroutine was stopped is armed, once, and one of a loop that may be vectorised is not. */
     @Test
     void aPointThatStoppedSomebodyIsLearnt() {
         Points.setHook(() -> { }, () -> true);

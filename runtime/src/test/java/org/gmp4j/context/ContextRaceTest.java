@@ -60,7 +60,7 @@ class ContextRaceTest {
         }
     }
 
-    /** Go: cancel holds the lock while it tells the children, so whoever returns from it finds them all cancelled. */
+    /** Go: cancel holds the lock while it tells the children, so the caller finds them all cancelled when it returns. */
     @Stress
     void cancelledWhenCancelReturns() throws InterruptedException {
         try (TestGmp gmp = TestGmp.procs(2)) {
@@ -149,7 +149,7 @@ class ContextRaceTest {
         }
     }
 
-    /** Whoever sees err sees done closed, and the other way round. */
+    /** A goroutine that sees err sees done closed, and the other way round. */
     @Stress
     void errComesWithDone() {
         try (TestGmp gmp = TestGmp.procs(2)) {

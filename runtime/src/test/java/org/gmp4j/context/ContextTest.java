@@ -265,7 +265,7 @@ class ContextTest {
         });
     }
 
-    /** Whoever is told may cancel what is just being cancelled on the same thread: that does not wait for its own end. */
+    /** A callback may cancel the context that is just being cancelled on the same thread: that does not wait for its own end. */
     @Test
     void cancelledByItsOwnSweep() throws InterruptedException {
         everywhere(() -> {
@@ -304,7 +304,7 @@ class ContextTest {
         root.cancel(Context.CANCELED, null);
     }
 
-    /** Go: {@code TestLayersCancel}: random layers; whoever is under the cancelled one is cancelled, and nobody else. */
+    /** Go: {@code TestLayersCancel}: random layers; exactly the contexts under the cancelled one are cancelled. */
     @Test
     void layers() throws InterruptedException {
         everywhere(() -> {
@@ -380,7 +380,7 @@ class ContextTest {
         }
     }
 
-    /** Somebody closes what is for receiving only: that is refused, and the context is cancelled when it is cancelled. */
+    /** A close of a channel that is for receiving only: that is refused, and the context is cancelled when it is cancelled. */
     @Test
     void doneClosedByItsHolder() {
         Context parent = Context.background().withCancel();

@@ -18,7 +18,7 @@ final class JfrProgram {
     public static void main(String[] args) throws Exception {
         switch (args[0]) {
             case "work" -> Gmp.main(() -> work(Duration.ofMillis(150)));
-            case "long" -> Gmp.main(() -> work(Duration.ofMillis(1_500))); // Somebody looks for JFR meanwhile.
+            case "long" -> Gmp.main(() -> work(Duration.ofMillis(1_500))); // Sysmon looks for JFR meanwhile.
             case "late" -> Late.run(Path.of(args[1]));
             default -> throw new IllegalArgumentException(args[0]);
         }
@@ -38,7 +38,7 @@ final class JfrProgram {
                     .filter(e -> e.getEventType().getName().equals("org.gmp4j.GoroutineWait")).count();
         }
 
-        /** In a process that began without: how many waits were recorded, of one that came before anybody recorded, and of one after. */
+        /** In a process that began without: how many waits were recorded, of one before the recording, and of one after it began. */
         static void run(Path file) throws Exception {
             try (Gmp gmp = Gmp.builder().procs(1).build()) {
                 gmp.run(() -> Go.sleep(Duration.ofMillis(150)));

@@ -284,7 +284,7 @@ class JfrTest {
         assertEquals(Set.of(), set);
     }
 
-    /** Waits are looked at as long as somebody wants them. */
+    /** Waits are recorded as long as a recording asks for them. */
     @Test
     void onlyWhileSomebodyWantsThem() throws Exception {
         FlightRecording.begin();
@@ -308,7 +308,7 @@ class JfrTest {
         }
     }
 
-    /** Whoever begins to record later finds the events by their names; when the recording ends waits are no longer looked at. */
+    /** A later recording finds the events by their names; when the recording ends waits are no longer looked at. */
     @Test
     void whileItRuns() throws Exception {
         Result r = new ChildJvm(JfrProgram.class).with("-XX:TieredStopAtLevel=1").run("late", dir.resolve("late.jfr").toString());

@@ -18,7 +18,7 @@ class McacheFullHeapTest {
         assertEquals(0, r.exit(), r::toString);
     }
 
-    /** A mapping that was undone must not be undone again when the allocator is closed: it may be anybody's by then. */
+    /** A mapping that was undone must not be undone again when the allocator is closed: it may belong to other code by then. */
     @Test
     void noMemoryForALargerTable() {
         ChildJvm.Result r = new ChildJvm(FullTableProgram.class).with("-Xmx24m").run();

@@ -20,7 +20,7 @@ import org.gmp4j.testing.Stress;
 import org.gmp4j.testing.TestGmp;
 import org.gmp4j.testing.Threads;
 
-/** No two live segments overlap: each is full of its owner's number until it is given back, by whoever. */
+/** No two live segments overlap: each is full of its owner's number until any goroutine frees it. */
 class McacheStressTest {
     private static final int SLOTS = 64;
 
@@ -146,7 +146,7 @@ class McacheStressTest {
         stress(2, 8, 1, 5_000, false, true);
     }
 
-    /** Whoever is at work when it is closed gets an exception, and the process lives. */
+    /** A goroutine at work when it is closed gets an exception, and the process lives. */
     @Stress
     void closeWhileInUse() throws InterruptedException {
         int rounds = 30;

@@ -62,7 +62,7 @@ class DashboardTest {
         }
     }
 
-    /** The server keeps what was before somebody asks. */
+    /** The server keeps readings from before the first request. */
     @Test
     void history() throws Exception {
         try (TestGmp g = TestGmp.procs(2)) {

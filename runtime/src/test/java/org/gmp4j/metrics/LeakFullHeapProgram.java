@@ -45,6 +45,6 @@ final class LeakFullHeapProgram {
         c.close();
         ended.await();
         System.out.printf("leaks %d, refused %s, found %s%n", leaks, refused > 0, refused < MOST / STEP);
-        gmp.close(); // Nobody is left behind.
+        gmp.close(); // No goroutine is left behind.
     }
 }

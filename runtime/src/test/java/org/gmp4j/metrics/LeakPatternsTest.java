@@ -61,7 +61,7 @@ class LeakPatternsTest {
     private static final Map<String, Chan<Integer>> PENDING = new TreeMap<>();
     private static final Context SERVER = Context.background().withCancel();
 
-    /** A result that nobody waits for any more. */
+    /** A result without a receiver. */
     private static void forgottenSender() {
         Chan<Integer> result = Chan.make();
         Go.go(() -> result.send(1));
@@ -82,7 +82,7 @@ class LeakPatternsTest {
         over.close();
     }
 
-    /** It goes on until the channel is closed, which nobody does. */
+    /** It goes on until the channel is closed, which never happens. */
     private static void missingClose() {
         Chan<Integer> work = Chan.make(4);
         Go.go(() -> {
@@ -118,13 +118,13 @@ class LeakPatternsTest {
         Go.go(all::await);
     }
 
-    /** Whoever made the context has forgotten it. */
+    /** Nothing refers to the context any more. */
     private static void contextNotCancelled() {
         Context ctx = Context.background().withCancel();
         Go.go(() -> ctx.done().recv());
     }
 
-    /** A worker without a way out, whose channels nobody has any more. */
+    /** A worker without a way out, whose channels nothing refers to. */
     private static void selectWithoutDone() {
         Chan<Integer> work = Chan.make();
         Chan<Integer> more = Chan.make();
@@ -136,7 +136,7 @@ class LeakPatternsTest {
         work.send(1);
     }
 
-    /** The first error ends it; the other results are sent to nobody. */
+    /** The first error ends the reading; the other results have no receiver. */
     private static void returnOnError() {
         Chan<String> errors = Chan.make();
         for (int i = 0; i < 3; i++) {

@@ -35,7 +35,7 @@ final class LeakProgram {
     /** What is reachable by this is alive. */
     private static final List<Object> REACHABLE = new ArrayList<>();
     private static final int LEAKED = 17;
-    /** Those that time alone ends, which nobody waits for. */
+    /** Waits that time alone ends, without a waiter. */
     private static final int SLEEPERS = 4;
     private static int others;
     private static volatile Thread thread;
@@ -172,7 +172,7 @@ final class LeakProgram {
         gmp.go(fn);
     }
 
-    /** Somebody can wake these, by what is reachable or by time. */
+    /** Something reachable, or time, can wake these. */
     private static void alive(Gmp gmp, List<Runnable> endings) {
         Chan<Chan<Integer>> c = Chan.make();
         REACHABLE.add(c);
@@ -195,7 +195,7 @@ final class LeakProgram {
         endings.add(ctx::cancel);
         go(gmp, () -> ctx.done().recv());
         Context timed = Context.background().withTimeout(Duration.ofHours(1));
-        go(gmp, () -> timed.done().recv()); // Nobody else has it but its alarm.
+        go(gmp, () -> timed.done().recv()); // Only its alarm refers to it.
         endings.add(timedEnd(timed));
         Mutex m = new Mutex();
         m.lock();
@@ -226,7 +226,7 @@ final class LeakProgram {
         sleepers(gmp);
     }
 
-    /** Those wait for time alone, by a channel that nobody else has. They are still there when the program ends. */
+    /** These wait for time alone, by a channel that nothing else refers to. They are still there when the program ends. */
     private static void sleepers(Gmp gmp) {
         go(gmp, () -> Time.after(Duration.ofHours(1)).recv());
         go(gmp, () -> Go.sleep(Duration.ofHours(1)));

@@ -67,7 +67,7 @@ class LeakTest {
         assertEquals(0, r.exit(), r::toString);
     }
 
-    /** Plain threads wake goroutines while the world stands, by channels that nobody else has then. */
+    /** Plain threads wake goroutines while the world stands, by channels that nothing else refers to then. */
     @Stress
     void wokenMeanwhile() throws InterruptedException {
         try (TestGmp g = TestGmp.procs(2)) {

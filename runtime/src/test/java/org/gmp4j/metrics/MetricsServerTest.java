@@ -23,7 +23,7 @@ import org.gmp4j.Gmp;
 import org.gmp4j.testing.TestGmp;
 import org.junit.jupiter.api.Test;
 
-/** The page for Prometheus, and those who would keep others from it. */
+/** The page for Prometheus, and clients that would keep others from it. */
 class MetricsServerTest {
     private static final int CLIENTS = 1_000;
 

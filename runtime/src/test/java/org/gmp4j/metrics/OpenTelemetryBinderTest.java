@@ -139,7 +139,7 @@ class OpenTelemetryBinderTest {
         }
     }
 
-    /** Each metric is there but those by pair, of which nobody has stolen yet. */
+    /** Each metric is there, except those by pair without a steal. */
     @Test
     void all() {
         try (Gmp gmp = Gmp.builder().procs(1).name("shop").build();

@@ -105,7 +105,7 @@ class ProfileTest {
             assertEquals(List.of(), g.gmp.mutexProfile().samples());
             g.gmp.setMutexProfileFraction(1);
             g.run(() -> holdsHere(new Mutex()));
-            g.run(() -> { // Nobody waits.
+            g.run(() -> { // No goroutine waits.
                 Mutex m = new Mutex();
                 m.lock();
                 m.unlock();

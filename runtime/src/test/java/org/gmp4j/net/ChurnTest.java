@@ -113,7 +113,7 @@ class ChurnTest {
         }
     }
 
-    /** Whoever is silent loses it; on a busy machine others do too: their addresses are added before the connection ends. */
+    /** A silent peer loses the connection; on a busy machine others do too: their addresses are added before the connection ends. */
     private static void echo(TcpConn c, Set<SocketAddress> givenUp) throws IOException {
         try {
             c.setDeadlineAfter(Duration.ofMillis(200));
@@ -149,7 +149,7 @@ class ChurnTest {
                 c.setReadBuffer(2048);
                 c.setDeadlineAfter(Duration.ofMillis(300));
                 Go.go(() -> {
-                    IOException _ = Io.thrown(() -> c.write(new byte[1 << 20], 0, 1 << 20)); // Nobody takes all.
+                    IOException _ = Io.thrown(() -> c.write(new byte[1 << 20], 0, 1 << 20)); // The peer does not read all.
                 });
                 while (c.read(some, 0, 1) > 0) {
                     Go.sleep(Duration.ofMillis(1));

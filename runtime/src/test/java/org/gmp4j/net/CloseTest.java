@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A close wakes those that wait, and nobody uses the descriptor's number afterwards. */
+/** A close wakes the waiters, and no call uses the descriptor's number afterwards. */
 class CloseTest {
     private static void isClosed(String op, Io.Body body) {
         ClosedException e = assertInstanceOf(ClosedException.class, thrown(body));
@@ -109,7 +109,7 @@ class CloseTest {
         }
     }
 
-    /** The port can be had again when close returns, though somebody was in accept. */
+    /** The port is free when close returns, though a goroutine was in accept. */
     @ParameterizedTest
     @ValueSource(ints = {1, 2})
     void theAddressIsFree(int procs) throws Exception {
@@ -132,7 +132,7 @@ class CloseTest {
         }
     }
 
-    /** Connections whose numbers are used again at once: nobody reads a byte of another's. */
+    /** Connections whose numbers are used again at once read no byte of each other's. */
     @ParameterizedTest
     @ValueSource(ints = {1, 2})
     void noNumberIsUsedUnderAWaiter(int procs) throws Exception {
@@ -167,7 +167,7 @@ class CloseTest {
                 byte[] got = new byte[1];
                 IOException e = thrown(() -> {
                     if (a.read(got, 0, 1) > 0) {
-                        wrong.incrementAndGet(); // Nobody sends a second byte.
+                        wrong.incrementAndGet(); // No peer sends a second byte.
                     }
                 });
                 assertTrue(e == null || e instanceof ClosedException, () -> "" + e);

@@ -165,7 +165,7 @@ class DeadlineTest {
         }
     }
 
-    /** A deadline is moved while somebody waits: to earlier, to later, away, into the past; each move counts. */
+    /** A deadline is moved during a wait: to earlier, to later, away, into the past; each move counts. */
     @ParameterizedTest
     @ValueSource(ints = {1, 2})
     void movedWhileWaiting(int procs) throws Exception {
@@ -422,7 +422,7 @@ class DeadlineTest {
         }
     }
 
-    /** Nobody waits longer for a second reader's turn than the first reads. */
+    /** A second reader waits no longer than the first reads. */
     @Test
     void readersInLine() throws Exception {
         try (TestGmp gmp = TestGmp.procs(1); Pair p = Pair.open()) {

@@ -187,7 +187,7 @@ class DialTest {
     }
 
     /**
-     * A dial to a port of which the kernel chooses those of outgoing connections, and where nobody listens: sooner or later
+     * A dial to a port of which the kernel chooses those of outgoing connections, and where no listener is: sooner or later
      * it gets that very port, and then TCP connects it with itself.
      */
     @Test
@@ -251,7 +251,7 @@ class DialTest {
         });
     }
 
-    /** The first one is refused: nobody waits for the delay. */
+    /** The first one is refused, so the second starts without the delay. */
     @Test
     void theOtherFamilyAtOnce() throws Exception {
         TestGmp.everywhere(() -> {
@@ -289,7 +289,7 @@ class DialTest {
                     other.setDeadline(null);
                     try (TcpConn s = accept(first ? l : l6, c)) {
                         s.write(new byte[1], 0, 1);
-                        assertEquals(1, c.read(new byte[1], 0, 1)); // This one is open, whoever was second.
+                        assertEquals(1, c.read(new byte[1], 0, 1)); // This one is open, whichever was second.
                     }
                     c.close();
                 }

@@ -23,7 +23,7 @@ import org.gmp4j.Gmp;
 
 /**
  * Fills the heap again and again while connections are made, used and closed, then looks whether a descriptor was lost or a
- * wait forgotten. Whoever gets an OutOfMemoryError closes what he has and goes on. Argument: seconds.
+ * wait forgotten. A goroutine that gets an OutOfMemoryError closes its connections and goes on. Argument: seconds.
  */
 final class FullHeapNetProgram {
     private static final long PATIENCE_SECONDS = 30;

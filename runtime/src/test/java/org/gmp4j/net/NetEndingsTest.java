@@ -451,7 +451,7 @@ class NetEndingsTest {
         }
     }
 
-    /** A dial: of an address that nobody answers, and of two families. */
+    /** A dial of an address that does not answer, and of two families. */
     @Test
     void dials() throws Exception {
         try (TestGmp gmp = TestGmp.procs(2); TcpListener full = new ListenConfig().backlog(1).listen(Io.LOOPBACK)) {

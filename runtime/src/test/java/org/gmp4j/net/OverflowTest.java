@@ -116,7 +116,7 @@ class OverflowTest {
                 }
                 assertTrue(done > 0 && refused > 0, () -> "done " + done + ", refused " + refused);
             }
-            p.a().setReadDeadline(null); // Nobody has kept a turn: all works, and closes.
+            p.a().setReadDeadline(null); // No call has kept a turn: all works, and closes.
             int written = done;
             assertTrue(p.a().read(ByteBuffer.allocate(1)) == 1 && written > 0);
         }

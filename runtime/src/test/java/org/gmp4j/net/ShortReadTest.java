@@ -29,7 +29,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** A read that takes less than it had room for is followed by a wait without a system call: which misses nothing. */
 class ShortReadTest {
-    /** What was sent is there, and whoever polls has seen it: for longer than a wait that would miss it is from its end. */
+    /** The bytes are there, and the poller has seen them: for longer than a wait that would miss it is from its end. */
     private static final Duration SEEN = Duration.ofMillis(20);
 
     /** Two ends, of which one has waited for a byte, and so is registered. */

@@ -133,7 +133,7 @@ class TcpTest {
         }
     }
 
-    /** Writers take turns with whole calls: nobody's bytes come into the middle of another's. */
+    /** Writers take turns with whole calls: no bytes come into the middle of another writer's. */
     @Test
     void writesDoNotMix() throws Exception {
         int size = 300_000;
@@ -222,7 +222,7 @@ class TcpTest {
                 arena.close();
                 io(() -> p.a().write(new byte[1], 0, 1)).run();
                 all.await();
-                io(() -> assertEquals(1, p.b().read(new byte[2], 0, 2))).run(); // Nobody has it yet, nor the reader's turn.
+                io(() -> assertEquals(1, p.b().read(new byte[2], 0, 2))).run(); // It is unused, and no reader has the turn.
             });
         }
     }

@@ -106,7 +106,7 @@ class UdpTest {
         }
     }
 
-    /** Nobody is there: the kernel hears of it, and the next call says so. */
+    /** Without a receiver the kernel gets an error, which the next call reports. */
     @Test
     void nobodyThere() throws Exception {
         UdpConn gone = UdpConn.listen(LOOPBACK);

@@ -92,7 +92,7 @@ class UnixTest {
         assertThrows(IllegalArgumentException.class, () -> UnixConn.dial(""));
     }
 
-    /** Whoever finds that nobody listens takes the name over: the file that is removed is the closer's own. */
+    /** A listener that finds no other on the name takes it over: the file that is removed is the closer's own. */
     @Test
     void theFileGoesFirst() throws Exception {
         Path file = dir.resolve("socket");

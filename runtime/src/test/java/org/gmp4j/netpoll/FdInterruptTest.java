@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 
 /** Interrupts that come at moments that are hard to meet; the other tests are {@code NetEndingsTest}. */
 class FdInterruptTest {
-    /** Its wait is over; the turn may be somebody else's. */
+    /** Its wait is over; another reader may have the turn. */
     @Test
     void oneThatComesLateEndsNothing() {
         PollFd fd = new PollFd(Sockets.udp(false));

@@ -97,7 +97,7 @@ class NetpollerTest {
     void twoDirections() {
         try (TestGmp gmp = TestGmp.procs(2)) {
             int fd = EventFd.create();
-            assertEquals(0, EventFd.add(fd, -2)); // As much as it holds: not writable until somebody takes it.
+            assertEquals(0, EventFd.add(fd, -2)); // As much as it holds: not writable until it is read.
             WaitGroup wg = new WaitGroup();
             AtomicInteger wrote = new AtomicInteger();
             gmp.run(() -> {

@@ -15,7 +15,7 @@ import org.gmp4j.sched.GStack;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The poller of threads goes on when there is no memory for one of its steps, and forgets nobody. */
+/** The poller of threads goes on when there is no memory for one of its steps, and forgets no waiter. */
 @Timeout(value = 1, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class OutsidePollerTest {
     private static final int ROUNDS = 8;

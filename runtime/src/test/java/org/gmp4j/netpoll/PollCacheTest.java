@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 class PollCacheTest {
     private static final int MANY = 100;
 
-    /** Until a poller is closed nobody else gets what it has had: it may still hold events of that. */
+    /** Until a poller is closed no other poller gets its structs: it may still hold events of that. */
     @Test
     void eachPollerHasItsOwn() {
         PollCache one = new PollCache();

@@ -15,7 +15,7 @@ import org.gmp4j.struct.P;
 import org.gmp4j.struct.PStatus;
 import org.gmp4j.struct.Schedt;
 
-/** The structs of a scheduler without the scheduler: no Ms, nobody runs the Gs. */
+/** The structs of a scheduler without the scheduler: without Ms, so the Gs never run. */
 final class FakeSched implements AutoCloseable {
     private static final int MASK_BYTES = 4096;
 

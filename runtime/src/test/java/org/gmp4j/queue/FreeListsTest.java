@@ -76,7 +76,7 @@ class FreeListsTest {
         }
     }
 
-    /** Several Ps and a thread without one: nobody holds what another holds, and Ps keep a bounded number. */
+    /** Several Ps and a thread without one: no two hold the same struct, and Ps keep a bounded number. */
     @Stress
     void sudogsHaveOneHolder() throws InterruptedException {
         try (FakeSched f = new FakeSched(2)) {

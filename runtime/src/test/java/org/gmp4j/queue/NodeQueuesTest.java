@@ -83,7 +83,7 @@ class NodeQueuesTest {
         assertEquals(NodeQueues.IN_TURN, takesOfFar);
     }
 
-    /** Whoever has nothing nearby takes what there is, so nothing waits while a P looks for work. */
+    /** A P without nearby work takes any, so no G waits while a P searches. */
     @Test
     void anyPTakesAll() {
         use();

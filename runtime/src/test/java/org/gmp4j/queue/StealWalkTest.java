@@ -58,7 +58,7 @@ class StealWalkTest {
         return Places.of(one, Topology.recorded(root));
     }
 
-    /** A thief that nobody gives timers. */
+    /** A thief without timers. */
     private static final class Thief extends StealWalk {
         private final Random random = new Random(1);
 

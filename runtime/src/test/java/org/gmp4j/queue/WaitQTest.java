@@ -77,7 +77,7 @@ class WaitQTest {
         }
     }
 
-    /** Whoever wins a select first has it: its other sudog is not found until it is open again. */
+    /** The first waker wins a select: its other sudog is not found until it is open again. */
     @Test
     void aSelectIsWonOnce() {
         WaitQ a = new WaitQ();

@@ -134,7 +134,7 @@ class ArrivalsTest {
                 CountDownLatch ready = new CountDownLatch(1);
                 CountDownLatch ran = new CountDownLatch(2);
                 gmp.go(() -> {
-                    GStack st = GStack.enter(); // Nobody takes its P.
+                    GStack st = GStack.enter(); // Sysmon does not take its P.
                     ready.countDown();
                     while (Schedt.RUNQSIZE.getOpaque(sched) < 2) {
                         Thread.onSpinWait();

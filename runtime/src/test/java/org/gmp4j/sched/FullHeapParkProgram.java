@@ -26,7 +26,7 @@ final class FullHeapParkProgram {
         });
         Thread.sleep(MILLIS);
         int _ = ready.recv();
-        while (!c.trySend(seven)) { // With the lock, once somebody is queued.
+        while (!c.trySend(seven)) { // With the lock, once a waiter is queued.
             Thread.onSpinWait();
         }
         Ballast.drop();

@@ -116,7 +116,7 @@ class FullHeapTest {
     void aStructIsGivenBackOnTheSameThread() throws Exception {
         Method arena = Mem.class.getDeclaredMethod("arena", GroupLayout.class);
         arena.setAccessible(true);
-        Object monitor = arena.invoke(null, p.layout()); // Nobody else wants a P meanwhile.
+        Object monitor = arena.invoke(null, p.layout()); // No other thread wants a P meanwhile.
         AtomicReference<GStack> giver = new AtomicReference<>();
         try (TestGmp gmp = TestGmp.procs(1)) {
             long struct = Mem.alloc(p.layout(), 1);

@@ -156,7 +156,7 @@ class GateTest {
         }
     }
 
-    /** One that comes while somebody asks refuses, and the asker sees that. */
+    /** A goroutine that enters during a request refuses it, and the requester sees that. */
     @Test
     void whoComesInTimeKeepsItsP() {
         try (TestGmp gmp = procs(1)) {

@@ -18,7 +18,7 @@ import org.gmp4j.sync.WaitGroup;
 import org.gmp4j.testing.TestGmp;
 import org.junit.jupiter.api.Test;
 
-/** Ms that nobody wants end, when the builder says so; none that somebody wants does. */
+/** Idle Ms end, when the builder says so; Ms with work do not. */
 class IdleThreadsTest {
     private static final int THREADS = 16;
 
@@ -92,7 +92,7 @@ class IdleThreadsTest {
         }
     }
 
-    /** An M whose time is up waits for the lock, as somebody takes it off the idle list. */
+    /** An M whose time is up waits for the lock, as another thread takes it off the idle list. */
     @Test
     void wantedAtTheLastMoment() throws InterruptedException {
         Duration idle = Duration.ofMillis(200);

@@ -119,7 +119,7 @@ class LatencySpinTest {
         });
     }
 
-    /** An M that was woken to spin, where enough others do, has found nothing and needs nobody in its place. */
+    /** An M that was woken to spin, where enough others do, has found nothing and needs no other in its place. */
     @Test
     void whoNeedNotSpinHasNone() {
         alone(m -> {
@@ -158,7 +158,7 @@ class LatencySpinTest {
         }
     }
 
-    /** What was queued while it spun, so that nobody was woken, is not left to wait. */
+    /** Work that was queued while it spun, so that no M was woken, does not wait. */
     @Test
     void whatWaitsIsSeenToWhileItWorks() {
         alone(m -> {

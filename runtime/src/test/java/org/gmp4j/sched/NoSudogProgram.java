@@ -79,7 +79,7 @@ final class NoSudogProgram {
         other.unlock();
         await(SIGNALLED);
         Ballast.drop();
-        boolean sent = c.trySend(1); // Nobody is queued, and the lock is free.
+        boolean sent = c.trySend(1); // No waiter is queued, and the lock is free.
         sem.release(1);
         boolean taken = sem.tryAcquire(1);
         Thread sender = new Thread(() -> c.send(1));

@@ -158,7 +158,7 @@ class PinnedTest {
         }
     }
 
-    /** It yields to nobody by itself: when its P has run another, or it has another P, it was stopped. */
+    /** It does not yield by itself: when its P has run another, or it has another P, it was stopped. */
     private static void isPreempted() {
         long first = 0;
         int ran = 0;

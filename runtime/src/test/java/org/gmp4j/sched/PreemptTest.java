@@ -180,7 +180,7 @@ class PreemptTest {
         });
     }
 
-    /** G6: whoever holds the scan bit holds the G where it is. */
+    /** G6: the holder of the scan bit holds the G where it is. */
     @Test
     void aHeldGKeepsItsP() {
         against(hog -> {
@@ -357,7 +357,7 @@ class PreemptTest {
         }
     }
 
-    /** It parks its M at once, not when whoever stops the world looks again. */
+    /** It parks its M at once, not at the next check of the thread that stops the world. */
     @Test
     void onePinnedStopsByItselfForAStoppedWorld() {
         try (TestGmp gmp = TestGmp.with(b -> b.procs(2).quantum(Duration.ofMinutes(1)))) {
@@ -366,7 +366,7 @@ class PreemptTest {
                 hog.begin();
                 JdkThreads.pin();
                 try {
-                    GStack st = GStack.enter(); // Nobody takes its P.
+                    GStack st = GStack.enter(); // Sysmon does not take its P.
                     hog.phase.set(2);
                     while (Schedt.GCWAITING.getAcquire(hog.s.sched) == 0 || G.PREEMPT.getOpaque(hog.gp) == 0) {
                         Thread.onSpinWait();
@@ -440,7 +440,7 @@ class PreemptTest {
         }
     }
 
-    /** Within its quantum a goroutine is left alone, whoever waits; unless the JVM put its thread to sleep (safepoint). */
+    /** Within its quantum a goroutine is left alone, whatever waits; unless the JVM put its thread to sleep (safepoint). */
     @Test
     void withinItsQuantum() {
         try (TestGmp gmp = oneP()) {

@@ -129,7 +129,7 @@ class SignalsOfOthersTest {
         program("taken", "preempted\n", ANOTHER);
     }
 
-    /** Where none is sent, nobody is told which it would be. */
+    /** Where no signal is sent, no line says which it would be. */
     @Test
     void takenButNotWanted() {
         assumeTrue(Gate.possible());
@@ -151,7 +151,7 @@ class SignalsOfOthersTest {
         program("stolen", "preempted\npreempted\n", ANOTHER);
     }
 
-    /** Whoever stops the world finds out himself: sysmon sleeps then. */
+    /** The thread that stops the world finds out itself, as sysmon sleeps then. */
     @Test
     void stolenWhileTheWorldIsToStop() {
         program("stolen, stop the world", "preempted\nstopped\n", ANOTHER);

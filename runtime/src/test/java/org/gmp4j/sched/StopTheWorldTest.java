@@ -36,7 +36,7 @@ class StopTheWorldTest {
         }
     }
 
-    /** On a plain thread: leaves the CPUs to those that are waited for. */
+    /** Leaves the CPUs to the threads that it waits for. Called on a plain thread. */
     private static void awaitOutside(AtomicInteger phase, int n) {
         while (phase.get() < n) {
             Thread.yield();
@@ -197,7 +197,7 @@ class StopTheWorldTest {
         }
     }
 
-    /** P5: what waits on a P that dies runs on another; whoever shrinks from it goes on with another. */
+    /** P5: what waits on a P that dies runs on another; a goroutine that shrinks the Ps from it goes on with another. */
     @Test
     void shrinkingKeepsTheGs() {
         AtomicInteger ran = new AtomicInteger();

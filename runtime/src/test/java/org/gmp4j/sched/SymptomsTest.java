@@ -42,7 +42,7 @@ class SymptomsTest {
     }
 
     /**
-     * There is one thread, as many as maxThreads allows, so nobody can take what stands in its queue. Rounds in which it slept
+     * There is one thread, as many as maxThreads allows, so no thread can take its queue. Rounds in which it slept
      * in the kernel do not count: sysmon took its P then, found no thread for it, and left the queue to the global one.
      */
     @Test

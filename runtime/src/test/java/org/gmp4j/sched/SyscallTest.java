@@ -135,7 +135,7 @@ class SyscallTest {
         }
     }
 
-    /** A goroutine that sleeps in the kernel where nobody told the runtime: the P goes to the one that can end the sleep. */
+    /** A goroutine that sleeps in the kernel without an announcement loses its P to the goroutine that can end the sleep. */
     @Test
     void aThreadAsleepLosesItsP() {
         try (TestGmp gmp = onePNoPreemption()) {

@@ -53,7 +53,7 @@ class ThreadLimitTest {
     }
 
     /**
-     * Whoever builds is told, and builds later; nothing is left of what could not be. The first is not built where there is a thread for
+     * A failed build throws and leaves nothing, and a later one works. The first is not built where there is a thread for
      * its sysmon alone: it would wait for the others for ever.
      */
     @Test
@@ -69,7 +69,7 @@ class ThreadLimitTest {
         assertEquals(0, r.exit(), r::toString);
     }
 
-    /** The default scheduler has its first M from the start: nobody could say that there is none for a service's first request. */
+    /** The default scheduler has its first M from the start: a service's first request could not report that there is none. */
     @Test
     void aDefaultSchedulerHasAThread() {
         ChildJvm.Result r = new ChildJvm(FirstThreadProgram.class)

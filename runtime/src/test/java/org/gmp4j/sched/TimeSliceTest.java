@@ -69,7 +69,7 @@ class TimeSliceTest {
     @Test
     void oneThatWasToldToYieldLeavesNothingToInherit() {
         nobodyInheritsAfter(ran -> {
-            GStack st = GStack.enter(); // Nobody takes the P of a goroutine that is inside the runtime.
+            GStack st = GStack.enter(); // Sysmon takes no P of a goroutine that is inside the runtime.
             boolean told = !ran.get() && toldToYield();
             GStack.exit(st); // Yields.
             return told;
@@ -104,7 +104,7 @@ class TimeSliceTest {
         boolean leave(AtomicBoolean heirRan) throws Exception;
     }
 
-    /** Whoever is readied before {@code leave} shall not run in the same slice after it. */
+    /** A goroutine that is readied before {@code leave} must not run in the same slice after it. */
     private static void nobodyInheritsAfter(Leave leave) {
         try (TestGmp gmp = TestGmp.with(b -> b.procs(1).quantum(Duration.ofMillis(1)))) {
             gmp.call(() -> {
@@ -147,7 +147,7 @@ class TimeSliceTest {
         return new Slice(mp, M.P.getOpaque(mp) == pp ? pp : 0, tick);
     }
 
-    /** Runs on until sysmon says that the slice is over, for somebody must wait; false when it took the P without a word. */
+    /** Runs on until sysmon ends the slice because another waits. Returns false when sysmon took the P without a request. */
     private static boolean toldToYield() {
         GStack st = GStack.current();
         long end = System.nanoTime() + LONGEST_NANOS;

@@ -111,7 +111,7 @@ class WakepFenceTest {
         dekker(true);
     }
 
-    /** The count of spinners is exact whoever changes it at the same time. */
+    /** The count of spinners is exact however many threads change it at the same time. */
     @Stress
     void spinnersAreCounted() throws InterruptedException {
         long sched = Mem.alloc(schedt.layout(), 1);

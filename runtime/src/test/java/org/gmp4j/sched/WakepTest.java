@@ -46,7 +46,7 @@ class WakepTest {
     }
 
     /**
-     * An M has looked everywhere and is about to give its P up; at that moment work is submitted, and nobody is woken for
+     * An M has looked everywhere and is about to give its P up; at that moment work is submitted, and no M is woken for
      * it: there is a spinner still, and no idle P yet. The M's last look has to find it. The submitter keeps its own P.
      */
     @Test
@@ -104,7 +104,7 @@ class WakepTest {
     }
 
     /**
-     * Two goroutines are submitted, and nobody is woken for either: there is a spinner. It finds one of them, and that one
+     * Two goroutines are submitted, and no M is woken for either: there is a spinner. It finds one of them, and that one
      * and the submitter keep their Ps. There is a third for the other.
      */
     @Test
@@ -242,7 +242,7 @@ class WakepTest {
         }
     }
 
-    /** Whoever needs an M takes the one that is about to sleep; and it comes. */
+    /** A thread that needs an M takes the one that is about to sleep, and it comes. */
     @Test
     void takenBeforeItSleeps() throws InterruptedException {
         takenWhileItLooks(false);
@@ -271,7 +271,7 @@ class WakepTest {
         return gp.get();
     }
 
-    /** Nobody is woken for it. */
+    /** No M is woken for it. */
     private static void queueUnseen(Scheduler s, long pp, long gp) {
         GStatus.casgstatus(gp, GStatus.GWAITING, GStatus.GRUNNABLE);
         Runq.runqput(s.sched, pp, gp, false);
@@ -343,7 +343,7 @@ class WakepTest {
         }
     }
 
-    /** It does not end before whoever took it, when all was at work, has rung. */
+    /** It does not end before the thread that took it, when all were at work, has woken it. */
     @Test
     void takenBeforeTheEnd() throws InterruptedException {
         try (TestGmp gmp = TestGmp.procs(2)) {

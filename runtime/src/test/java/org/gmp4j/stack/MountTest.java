@@ -146,7 +146,7 @@ class MountTest {
         });
     }
 
-    /** An interrupt that meets an unmount marks nobody else's carrier. */
+    /** An interrupt that meets an unmount marks no other thread's carrier. */
     @Stress
     void noInterruptHitsTheNextGoroutine() {
         storm((victim, stop) -> {
@@ -168,7 +168,7 @@ class MountTest {
         int errors(int round);
     }
 
-    /** A goroutine that others interrupt, and one that nobody does and whose carrier is never marked, take turns. */
+    /** A goroutine that is interrupted, and one that is not and whose carrier is never marked, take turns. */
     private static void storm(Interrupter interrupter, Look look) {
         try (TestGmp gmp = TestGmp.procs(1)) {
             gmp.run(() -> {

@@ -54,7 +54,7 @@ class CondTest {
                 c.broadcast();
                 m.unlock();
                 all(awake, N);
-                c.signal(); // Nobody waits: nothing happens.
+                c.signal(); // Without a waiter nothing happens.
                 c.broadcast();
             });
         }

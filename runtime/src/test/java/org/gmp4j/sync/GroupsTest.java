@@ -266,7 +266,7 @@ class GroupsTest {
         }
     }
 
-    /** Whoever waits is told all the same. */
+    /** A waiter gets the error all the same. */
     @Test
     void aKeyWhoseHashCodeThrowsInTheEnd() throws Exception {
         record Bad(boolean[] spoilt) {

@@ -136,7 +136,7 @@ class LeftUnlockTest {
         assertEquals(0, r.exit(), r::toString);
     }
 
-    /** Where nobody lives to do what is left, a mistake owes nobody a wake-up. */
+    /** Where no scheduler lives to do the work, a mistake leaves no wake-up to do. */
     @Test
     void mistakesBesideThreads() {
         Result r = new ChildJvm(Program.class).run("threads");

@@ -20,7 +20,7 @@ import org.gmp4j.testing.TestGmp;
 import org.gmp4j.testing.Threads;
 import org.junit.jupiter.api.Test;
 
-/** Waits for locks that are ended while others unlock: none is lost, none given out twice, nobody is forgotten. */
+/** Waits for locks that are ended while others unlock: no lock is lost or given out twice, and no waiter is forgotten. */
 class LockEndingsTest {
     private static final int ROUNDS = 2_000;
 
@@ -140,7 +140,7 @@ class LockEndingsTest {
             assertTrue(m.tryLock(), "withheld");
             m.unlock();
         }
-        m.lock(); // Whoever left with what was meant for it leaves nobody to be woken any more.
+        m.lock(); // A waiter that left with its unit leaves no other to wake.
         waitsFor(m::lock, m::unlock, m::unlock);
     }
 

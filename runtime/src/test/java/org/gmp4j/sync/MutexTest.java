@@ -64,7 +64,7 @@ class MutexTest {
 
     /**
      * Go: {@code TestMutexFairness}: one goroutine takes the lock again as soon as it has given it back, and sleeps with it;
-     * another gets it nevertheless. On one P the first is always faster, as nobody preempts it: only the hand-over of
+     * another gets it nevertheless. On one P the first is always faster, as it is not preempted: only the hand-over of
      * starvation mode lets the other in.
      */
     @ParameterizedTest
@@ -157,7 +157,7 @@ class MutexTest {
         }
     }
 
-    /** Whoever has waited for long and finds the lock free takes it as any: nobody is there to have it handed over. */
+    /** A waiter that has waited for long and finds the lock free takes it like any other, without a hand-off. */
     @Test
     void freeAfterALongWait() {
         try (TestGmp gmp = TestGmp.procs(1)) {
@@ -178,7 +178,7 @@ class MutexTest {
         }
     }
 
-    /** Whoever likes unlocks: another goroutine, a thread. */
+    /** Any goroutine or thread may unlock. */
     @Stress
     void noOwner() throws InterruptedException {
         Mutex m = new Mutex();
@@ -268,7 +268,7 @@ class MutexTest {
     }
 
     /**
-     * Also beside others that use it, though some of them find that their lock was given back for them: nobody waits for ever.
+     * Also beside others that use it, though some of them find that their lock was given back for them: no goroutine waits for ever.
      * Locks held for more than a millisecond bring hand-overs with it.
      */
     @Stress
@@ -330,7 +330,7 @@ class MutexTest {
         assertTrue(m.tryLock());
     }
 
-    /** Whoever has waited so long that it turns starvation mode on does so for a lock that is held, not for a mistake. */
+    /** A waiter that has waited for long turns starvation mode on for a lock that is held, not for a mistake. */
     @Stress
     void starvingBesideMistakes() throws InterruptedException {
         Mutex m = new Mutex();

@@ -23,7 +23,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class PoolTest {
-    /** Nobody has it twice at a time, and nothing is made that was there. */
+    /** No object is used twice at a time, and none is made while one is there. */
     @Stress
     void handedOutOnce() {
         AtomicInteger made = new AtomicInteger();
@@ -82,7 +82,7 @@ class PoolTest {
         assertEquals("made 2", pool.get());
     }
 
-    /** The collector's beat reaches a pool that nobody uses any more. */
+    /** A collection reaches a pool that is not used any more. */
     @Test
     void theCollectorEmptiesIt() throws InterruptedException {
         AtomicInteger made = new AtomicInteger();
@@ -101,7 +101,7 @@ class PoolTest {
         }
     }
 
-    /** Where nobody watches the collector. */
+    /** Without a scheduler that watches the collector. */
     static final class WithoutScheduler {
         private static final int SIZE = 100_000;
 

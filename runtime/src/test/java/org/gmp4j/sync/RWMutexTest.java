@@ -176,7 +176,7 @@ class RWMutexTest {
         assertTrue(m.tryLock());
     }
 
-    /** An unlock that is refused is seen by nobody: those that use the lock rightly get on beside it, and exclude each other. */
+    /** A refused unlock is invisible: goroutines that use the lock correctly go on beside it, and exclude each other. */
     @Stress
     void mistakesBesideOthers() {
         RWMutex m = new RWMutex();
@@ -186,7 +186,7 @@ class RWMutexTest {
         try (TestGmp gmp = TestGmp.procs(2)) {
             Crew.run(gmp, 3, 4, 0, id -> {
                 if (id >= 3) {
-                    while (users.get() != 0) { // Nobody reads, so each of these is a mistake, whether a writer is there or not.
+                    while (users.get() != 0) { // There is no reader, so each of these is a mistake, with or without a writer.
                         assertThrows(IllegalStateException.class, m::rUnlock);
                         mistakes.incrementAndGet();
                     }
@@ -227,7 +227,7 @@ class RWMutexTest {
         assertTrue(m.tryLock(), "left locked");
     }
 
-    /** With readers waiting behind a writer, and with a writer waiting behind readers, nobody is let in by a mistake. */
+    /** With readers waiting behind a writer, and with a writer waiting behind readers, a mistake lets no goroutine in. */
     @Test
     void mistakesWhileOthersWait() {
         try (TestGmp gmp = TestGmp.procs(1)) {

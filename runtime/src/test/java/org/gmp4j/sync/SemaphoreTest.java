@@ -84,7 +84,7 @@ class SemaphoreTest {
         });
     }
 
-    /** Go: {@code TestAcquire} with more than the size: it waits for ever, and nobody behind it. */
+    /** Go: {@code TestAcquire} with more than the size: it waits for ever, and blocks no waiter behind it. */
     @Test
     void doomed() {
         try (TestGmp gmp = TestGmp.procs(1)) {
@@ -134,7 +134,7 @@ class SemaphoreTest {
         });
     }
 
-    /** A waiter that gives up lets those in that waited behind it; one that can never be served holds nobody up. */
+    /** A waiter that gives up lets those in that waited behind it; one that can never be served blocks no other. */
     @Test
     void givingUpLetsOthersIn() {
         Synctest.test(() -> {

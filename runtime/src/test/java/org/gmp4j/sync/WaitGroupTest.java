@@ -186,7 +186,7 @@ class WaitGroupTest {
                 Go.go(() -> said
                         .send(assertThrows(IllegalStateException.class, wg::await).getMessage()));
                 TestGmp.awaitOthers();
-                GStack st = GStack.enter(); // Nobody else gets the P.
+                GStack st = GStack.enter(); // No other goroutine gets the P.
                 wg.done(); // It is runnable, but there is one P.
                 wg.add(1);
                 GStack.exit(st);

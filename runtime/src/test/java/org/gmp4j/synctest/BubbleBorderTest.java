@@ -66,7 +66,7 @@ class BubbleBorderTest {
         });
     }
 
-    /** A limited wait ends by the bubble's clock, whoever made the channel. */
+    /** A limited wait ends by the bubble's clock, wherever the channel was made. */
     @Test
     void aLimitedWaitOutside() {
         Chan<Integer> outside = Chan.make();
@@ -211,7 +211,7 @@ class BubbleBorderTest {
         assertTrue(t.stop());
     }
 
-    /** Nobody outside cancels what a bubble waits for, nor by a parent; the parent's other children are cancelled. */
+    /** No code outside cancels a context that a bubble waits for, not by a parent either; the parent's other children are cancelled. */
     @Test
     void contextMovedOutOfBubble() {
         Context root = Context.background().withCancel();
@@ -219,7 +219,7 @@ class BubbleBorderTest {
         Context[] inside = new Context[2];
         Synctest.test(() -> {
             inside[0] = root.withCancel();
-            inside[1] = root.withTimeout(Duration.ofHours(1)); // Nobody asks for its channel.
+            inside[1] = root.withTimeout(Duration.ofHours(1)); // Its channel is never used.
             assertNotNull(inside[0].done());
         });
         Context after = root.withCancel();

@@ -60,7 +60,7 @@ class ArmPointsTest {
         try (Unwatched gmp = new Unwatched(SECOND)) {
             Points.setHook(() -> { }, () -> true); // Each point that is reached stops a goroutine.
             Machine on = Machines.of(gmp.s, mp);
-            M.PROCID.set(mp, 1 << 23); // Nobody's.
+            M.PROCID.set(mp, 1 << 23); // No thread's.
             ArmPoints points = new ArmPoints();
             try {
                 long now = System.nanoTime();

@@ -61,7 +61,7 @@ class GlobalTurnTest {
         Runnable own2 = () -> end(order, ended, "own 2");
         try (TestGmp gmp = TestGmp.with(b -> b.procs(1).quantum(LONG))) {
             gmp.go(() -> {
-                GStack st = GStack.enter(); // Nobody takes the P of a goroutine that is inside the runtime.
+                GStack st = GStack.enter(); // Sysmon takes no P of a goroutine that is inside the runtime.
                 try {
                     runs.countDown();
                     while (!queued.get()) {
@@ -132,7 +132,7 @@ class GlobalTurnTest {
             AtomicBoolean end = new AtomicBoolean();
             CountDownLatch runs = new CountDownLatch(1);
             gmp.go(() -> {
-                GStack st = GStack.enter(); // Nobody takes its P.
+                GStack st = GStack.enter(); // Sysmon does not take its P.
                 runs.countDown();
                 while (!end.get()) {
                     Thread.onSpinWait();

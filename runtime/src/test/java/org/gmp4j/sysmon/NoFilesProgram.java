@@ -21,7 +21,7 @@ import org.gmp4j.struct.Mem;
 
 /**
  * A goroutine sleeps in the kernel with the only P, until another runs that wakes it; first as usual, then while the process can
- * open no file, so that nobody can read that it sleeps. There is code with points, through which sysmon would have it come.
+ * open no file, so that sysmon cannot read that it sleeps. There is code with points, through which sysmon would have it come.
  */
 @SuppressWarnings("restricted") // libc
 final class NoFilesProgram {

@@ -70,7 +70,7 @@ class RetakeTest {
         return loop;
     }
 
-    /** How often a loop that nobody wants to stop calls the hook. */
+    /** How often a loop that no thread wants to stop calls the hook. */
     private static long inVain() throws ReflectiveOperationException {
         LongUnaryOperator loop = loop();
         long before = Points.counters().reached();
@@ -97,14 +97,14 @@ class RetakeTest {
         }
     }
 
-    /** Where the CPU time of a thread cannot be read, nobody waits for it: the P is taken. */
+    /** Where the CPU time of a thread cannot be read, sysmon takes the P without it. */
     @Test
     void noClock() throws ReflectiveOperationException {
         LongUnaryOperator loop = loop();
         long mp = Mem.alloc(m.layout(), 1);
         try (TestGmp gmp = TestGmp.procs(1)) {
             Machine unread = Machines.of(gmp.scheduler(), mp);
-            M.PROCID.set(mp, 1 << 23); // Nobody's.
+            M.PROCID.set(mp, 1 << 23); // No thread's.
             ArmPoints points = new ArmPoints();
             assertTrue(points.overran(unread, 1), "asked to yield first");
             assertFalse(points.overran(unread, 1));
@@ -217,7 +217,7 @@ class RetakeTest {
                 CountDownLatch runs = new CountDownLatch(1);
                 CountDownLatch ended = new CountDownLatch(waiting);
                 gmp.go(() -> {
-                    GStack st = GStack.enter(); // Nobody takes its P now.
+                    GStack st = GStack.enter(); // Sysmon cannot take its P now.
                     for (int i = 0; i < waiting; i++) {
                         Go.go(ended::countDown);
                     }
@@ -315,7 +315,7 @@ class RetakeTest {
         assertEquals("in time\n", r.out(), r::toString);
     }
 
-    /** A system call whose P nobody wants is new to sysmon once: it does not keep it awake until it ends. */
+    /** A system call whose P no M wants is new to sysmon once, and does not keep sysmon awake until it ends. */
     @Test
     void aSyscallIsNewOnce() {
         boolean noted = false;
@@ -345,7 +345,7 @@ class RetakeTest {
                 for (int i = 0; i < TRIES && !late; i++) {
                     boolean _ = retake.look(System.nanoTime());
                     long told = SchedStat.NTOLD.getOpaque(sched);
-                    long _ = Schedt.addSpinners(sched, Schedt.SPINS); // So nobody is woken.
+                    long _ = Schedt.addSpinners(sched, Schedt.SPINS); // So no M is woken.
                     try {
                         Go.go(() -> { });
                         late = told(retake, sched) == told && told(retake, sched) == told + 1;
@@ -359,7 +359,7 @@ class RetakeTest {
         }
     }
 
-    /** That others are on their way is no comfort to what waits in the global queue: nobody knows for how long. */
+    /** Ms on their way do not count for work in the global queue, as they may need any time. */
     @Test
     void theGlobalQueueIsNotNew() throws Exception {
         try (TestGmp gmp = TestGmp.with(b -> b.procs(2).quantum(QUANTUM).debug("asyncpreemptoff=1"))) {
@@ -370,7 +370,7 @@ class RetakeTest {
                 for (int i = 0; i < TRIES && !seen; i++) {
                     boolean _ = retake.look(System.nanoTime());
                     long told = SchedStat.NTOLD.getOpaque(sched);
-                    long _ = Schedt.addSpinners(sched, Schedt.SPINS); // So nobody is woken.
+                    long _ = Schedt.addSpinners(sched, Schedt.SPINS); // So no M is woken.
                     try {
                         Thread outside = new Thread(() -> gmp.gmp.go(() -> { }));
                         outside.start();
@@ -391,7 +391,7 @@ class RetakeTest {
         }
     }
 
-    /** Who has had its quantum and keeps nobody waiting is looked at seldom: an idle P takes what comes. */
+    /** Sysmon seldom scans a goroutine that has had its quantum and keeps no other waiting: an idle P takes new work. */
     @Test
     void whoRunsAlone() throws Exception {
         Duration quantum = Duration.ofMillis(1);
@@ -411,7 +411,7 @@ class RetakeTest {
         }
     }
 
-    /** One that has had its quantum is told so only when somebody waits. */
+    /** A goroutine that has had its quantum is asked to yield only when another waits. */
     @Test
     void whoRunsAloneIsNotTold() throws InterruptedException {
         try (Unwatched gmp = new Unwatched(QUANTUM.toNanos())) {
@@ -456,7 +456,7 @@ class RetakeTest {
                 Go.go(() -> { });
                 Machine m = Machine.current();
                 long tid = M.PROCID.get(m.mp);
-                M.PROCID.set(m.mp, 1 << 23); // Nobody's: no clock, and so no point stops it from the second look on.
+                M.PROCID.set(m.mp, 1 << 23); // No thread's: there is no clock, and so no point stops it from the second scan on.
                 try {
                     boolean _ = retake.look(System.nanoTime());
                     long now = System.nanoTime() + 2 * QUANTUM.toNanos();
@@ -479,7 +479,7 @@ class RetakeTest {
         return SchedStat.NTOLD.getOpaque(sched);
     }
 
-    /** Who is first in the ring, and without a ring in runnext: what comes behind changes nothing, what is taken does. */
+    /** The first G of the ring, and without a ring of runnext, identifies the work: a G behind it changes nothing, a taken one does. */
     @Test
     void whoIsFirst() throws Exception {
         try (TestGmp gmp = TestGmp.with(b -> b.procs(1).debug("asyncpreemptoff=1"))) {

@@ -81,7 +81,7 @@ class StallsTest {
         }
     }
 
-    /** Whoever is told and what is printed, in a JVM of its own. */
+    /** Handlers and printed reports of stalls, in a JVM of their own. */
     static final class Program {
         private Program() {
         }

@@ -152,7 +152,7 @@ class StraysSeenTest {
         }
     }
 
-    /** Nobody has its thread wait until others want no CPU: it may hold a lock that they want. */
+    /** Its thread does not wait until others need no CPU, because it may hold a lock that they need. */
     private static void assertTheUsualPolicy(Scheduler s) {
         for (Machine m : s.machines()) {
             if (m.astray()) {

@@ -77,7 +77,7 @@ class ThreadStateTest {
         long pp = Mem.alloc(p.layout(), 1);
         try (TestGmp gmp = TestGmp.procs(1)) {
             Machine unread = Machines.of(gmp.scheduler(), mp);
-            M.PROCID.set(mp, 1 << 23); // Nobody's.
+            M.PROCID.set(mp, 1 << 23); // No thread's.
             M.attachP(mp, pp);
             ThreadState threads = new ThreadState();
             assertFalse(threads.asleep(unread, 1_000_000));

@@ -109,7 +109,7 @@ class TimeTest {
         });
     }
 
-    /** Ticks that nobody received are left out; the others keep their distance from the first. */
+    /** Ticks without a receiver are left out; the others keep their distance from the first. */
     @Test
     void missedTicksAreLeftOut() throws InterruptedException {
         everywhere(() -> {
@@ -247,7 +247,7 @@ class TimeTest {
         });
     }
 
-    /** Go: {@code TestTimerGC}: timers and tickers that nobody holds are collected, running or not. */
+    /** Go: {@code TestTimerGC}: timers and tickers that nothing refers to are collected, running or not. */
     @Test
     void timerGc() throws InterruptedException {
         everywhere(() -> {

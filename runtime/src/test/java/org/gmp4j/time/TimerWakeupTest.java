@@ -34,7 +34,7 @@ class TimerWakeupTest {
     private static final Duration SHORT = Duration.ofNanos(1);
     private static final Duration MILLI = Duration.ofMillis(1);
 
-    /** A function is started as a goroutine of the scheduler where its timer was made, whoever stops and resets it. */
+    /** A function is started as a goroutine of the scheduler where its timer was made, whichever thread stops and resets it. */
     @Test
     void aFunctionRunsWhereItWasMade() throws InterruptedException {
         try (TestGmp gmp = TestGmp.procs(1)) {
@@ -153,7 +153,7 @@ class TimerWakeupTest {
         });
     }
 
-    /** The same between goroutines: a sleeper in the poller is woken for the new time, by whoever sets it. */
+    /** A sleeper in the poller is woken for the new time by the goroutine that sets it. */
     @Test
     void anEarlierTimerWakesTheSleeper() {
         try (TestGmp gmp = TestGmp.procs(2)) {

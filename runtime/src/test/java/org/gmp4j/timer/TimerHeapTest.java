@@ -77,7 +77,7 @@ class TimerHeapTest {
         assertFalse(heap.busy());
     }
 
-    /** What is stopped keeps nobody waiting, swept or not. */
+    /** A stopped timer delays no other, swept or not. */
     @Test
     void stoppedOnesAreNotBusy() {
         TimerHeap heap = new TimerHeap(Mem.alloc(p.layout(), 1));
@@ -293,7 +293,7 @@ class TimerHeapTest {
         }
     }
 
-    /** Nobody wakes before its time. */
+    /** No sleeper wakes before its time. */
     @Test
     void notTooEarly() {
         try (TestGmp gmp = TestGmp.procs(2)) {

@@ -19,7 +19,7 @@ class WaitCancellationTest {
     private final CountDownLatch late = new CountDownLatch(1);
     private volatile Thread ender;
 
-    /** Whoever ends it is held up before the lock. */
+    /** The thread that ends the wait is held up before the lock. */
     private final class Slow extends WaitCancellation {
         Slow() {
             super(Limits.DEFAULT);

@@ -217,7 +217,7 @@ class WovenProgramTest {
         assertEquals(runtime, r.out().contains(" linked=2, "), r::toString);
     }
 
-    /** Without an agent nobody else would look at the property in a program that asks for no scheduler. */
+    /** Without an agent no other code would read the property in a program that asks for no scheduler. */
     @Test
     void allVirtualThreads() {
         prints(FLAGS_ALONE + "true\n", run(jvm().with("-Dgmp.default=on"), true, "default"));

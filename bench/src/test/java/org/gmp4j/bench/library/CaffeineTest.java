@@ -29,7 +29,7 @@ class CaffeineTest {
         return "value of " + key;
     }
 
-    /** A load that parks holds up those who ask for the key, and nobody else; each key is loaded once. */
+    /** A load that parks holds up callers that ask for the key, and no others; each key is loaded once. */
     @ParameterizedTest
     @ValueSource(ints = {1, 2})
     void loadsOnce(int procs) throws Exception {

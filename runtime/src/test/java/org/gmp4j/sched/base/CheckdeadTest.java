@@ -84,7 +84,7 @@ class CheckdeadTest {
         }
     }
 
-    /** Between its count and its queue a goroutine from outside is nobody's. */
+    /** Between its count and its queue a goroutine from outside belongs to no P. */
     @Test
     void startsFromOutside() throws InterruptedException {
         try (TestGmp gmp = detecting(1)) {

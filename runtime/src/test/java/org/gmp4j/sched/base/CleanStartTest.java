@@ -36,7 +36,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What the kernel hands from a thread to those that it creates: nothing of a stranger to an M, nothing of an M to anybody. */
+/** Threads inherit settings by the kernel: an M inherits none of a stranger's, no other thread those of an M. */
 class CleanStartTest {
     @SuppressWarnings("restricted") // libc
     static final class Program {
@@ -117,7 +117,7 @@ class CleanStartTest {
         /** Threads, pools and processes of placed goroutines. */
         private static void out(String all) throws Exception {
             int slack = OsThread.timerSlack();
-            try (Gmp gmp = Gmp.builder().procs(1).affinity(Affinity.compact()).build()) { // One P: nobody moves.
+            try (Gmp gmp = Gmp.builder().procs(1).affinity(Affinity.compact()).build()) { // One P: no thread moves.
                 gmp.call(() -> {
                     Go.lockOSThread();
                     BitSet pinned = org.gmp4j.ffi.Affinity.get(0);

@@ -130,7 +130,7 @@ class TicketTest {
         }
     }
 
-    /** Whoever dumps a stack that is not mounted holds it; it must not run meanwhile. */
+    /** A dump holds a stack that is not mounted; it must not run meanwhile. */
     @Test
     void aDumpHoldsTheStack() throws Exception {
         Field state = field("state");
