@@ -36,23 +36,30 @@ class MutantListTest {
 
     @Test
     void commentsAndWhiteSpaceDoNotCount(@TempDir Path folder) throws Exception {
-        Path source = folder.resolve("A.java");
         Files.createDirectories(folder.resolve(".ci"));
-        Files.writeString(folder.resolve(".ci/mutants.txt"), """
-                == one
-                file A.java
-                -        lock(); // As it was.
-                -        say("a  // b");
-                +        say("a");
-                """);
-        Files.writeString(source, "void f() {\n  lock( /* why */ );\n  // another\n\n  say(\"a  // b\"); }");
-        assertEquals("1 mutants\n", check(folder, 0));
-        Files.writeString(source, "lock(); say(\"a // b\");");
-        assertTrue(check(folder, 1).startsWith("one: its text does not stand once in A.java"), "a literal keeps its spaces");
-        Files.writeString(source, "lock(); say(\"a  // b\"); lock(); say(\"a  // b\");");
-        assertTrue(check(folder, 1).startsWith("one: "), "twice");
-        Files.writeString(source, "// lock(); say(\"a  // b\");");
-        assertTrue(check(folder, 1).startsWith("one: "), "in a comment");
+        StringBuilder list = new StringBuilder();
+        for (String file : List.of("As", "Spaces", "Twice", "Comment")) {
+            list.append("""
+                    == %1$s
+                    file %1$s.java
+                    -        lock(); // As it was.
+                    -        say("a  // b");
+                    +        say("a");
+
+                    """.formatted(file));
+        }
+        Files.writeString(folder.resolve(".ci/mutants.txt"), list);
+        String text = "void f() {\n  lock( /* why */ );\n  // another\n\n  say(\"a  // b\"); }";
+        Files.writeString(folder.resolve("As.java"), text);
+        Files.writeString(folder.resolve("Spaces.java"), text.replace("a  //", "a //")); // A literal keeps its spaces.
+        Files.writeString(folder.resolve("Twice.java"), text + text);
+        Files.writeString(folder.resolve("Comment.java"), "// lock(); say(\"a  // b\");");
+        assertEquals("""
+                Spaces: its text does not stand once in Spaces.java
+                Twice: its text does not stand once in Twice.java
+                Comment: its text does not stand once in Comment.java
+                4 mutants
+                """, check(folder, 1));
     }
 
     /** What the tool says of the list in a folder. */
