@@ -20,6 +20,7 @@ import java.nio.file.Path;
 import java.util.BitSet;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -202,17 +203,17 @@ class NodeMemoryTest {
         int goroutines = 400;
         CountDownLatch left = new CountDownLatch(goroutines);
         AtomicReference<String> broken = new AtomicReference<>("");
+        AtomicBoolean seen = new AtomicBoolean(); // Whether a goroutine was in a list of a node.
         run(s, () -> {
             for (int i = 0; i < goroutines; i++) {
                 Newproc.newproc(s, () -> {
-                    for (int n = 0; n < 50; n++) {
+                    for (int n = 0; n < 50 || !seen.get(); n++) {
                         org.gmp4j.Go.gosched();
                     }
                     left.countDown();
                 });
             }
         });
-        int most = 0;
         for (int procs = 4; left.getCount() > 0; procs = 1 + procs % 4) {
             int now = procs;
             int _ = StopTheWorld.setProcs(s, procs);
@@ -230,11 +231,10 @@ class NodeMemoryTest {
                     broken.set(found.toString());
                 }
             });
-            most = Math.max(most, inLists[0]);
+            seen.compareAndSet(false, inLists[0] > 0);
         }
         left.await();
         assertEquals("", broken.get());
-        assertTrue(most > 0, "nothing was ever in a list of a node");
         assertTrue(Closing.close(s, -1));
     }
 
