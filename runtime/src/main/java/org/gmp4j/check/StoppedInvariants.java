@@ -76,7 +76,8 @@ final class StoppedInvariants extends InvariantChecks {
             require(m == 0, "P1", "P%d is stopped and has an M", id);
         }
         require(P.GOIDCACHE.get(pp) <= P.GOIDCACHEEND.get(pp), "goid", "P%d: the range of goids has run over", id);
-        require((P.TIMERSLEN.getOpaque(pp) == 0) == (P.TIMER0WHEN.getAcquire(pp) == 0), "timers",
+        // Sysmon, or an M without a P, may be adding an alarm, and be between the two stores.
+        expect((P.TIMERSLEN.getOpaque(pp) == 0) == (P.TIMER0WHEN.getAcquire(pp) == 0), "timers",
                 "P%d has %d timers and the first is due at %d", id, P.TIMERSLEN.getOpaque(pp), P.TIMER0WHEN.getAcquire(pp));
     }
 

@@ -13,6 +13,8 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 
@@ -60,6 +62,8 @@ class InvariantsTest {
     private static final GroupLayout PL = p.layout();
     private static final GroupLayout SL = schedt.layout();
     private static final int FEW_LOOKS = 2;
+    private static final int RUNNABLE = 4;
+    private static final long A_WHILE = 10_000_000;
 
     /** Plants a fault and returns what takes it away. */
     private interface Fault extends Supplier<Runnable> {
@@ -107,25 +111,61 @@ class InvariantsTest {
                 for (int i = 0; i < 8; i++) {
                     Go.go(() -> { });
                 }
-                TestGmp.awaitOthers();
                 Scheduler s = GStack.current().scheduler();
                 sched = s.sched;
                 self = GStack.current().gp();
-                for (int i = 0; i < 4; i++) {
-                    Go.go(() -> { });
+                AtomicBoolean tested = new AtomicBoolean();
+                while (!tested.get()) {
+                    TestGmp.awaitOthers();
+                    for (int i = 0; i < RUNNABLE; i++) {
+                        Go.go(() -> { });
+                    }
+                    StopTheWorld.withWorldStopped(s, () -> tested.set(whileStopped(s, name, fault)));
                 }
+            });
+        }
+    }
+
+    /** Returns false if sysmon has taken the P meanwhile, on a busy machine, and the goroutines have run. */
+    private boolean whileStopped(Scheduler s, String name, Fault fault) {
+        machine = Machine.current();
+        mp = machine.mp;
+        pp = machine.attachedP();
+        if (Runq.runnext(pp) == 0 || Runq.tail(pp) - Runq.head(pp) != RUNNABLE - 1) {
+            return false;
+        }
+        global = Runq.runqget(pp) & ~Runq.INHERIT; // From runnext, into common.
+        SchedLock.lock(sched);
+        GlobalRunq.globrunqput(sched, global);
+        SchedLock.unlock(sched);
+        fires(s, true, name, fault);
+        return true;
+    }
+
+    /** A thread without a P that adds an alarm in a stopped world breaks no invariant between its two stores. */
+    @Test
+    void anAlarmThatIsBeingAdded() throws InterruptedException {
+        AtomicReference<Runnable> planted = new AtomicReference<>();
+        Thread adds = new Thread(() -> {
+            while (planted.get() == null) {
+                Thread.onSpinWait();
+            }
+            LockSupport.parkNanos(A_WHILE);
+            planted.get().run();
+        });
+        adds.start();
+        try (TestGmp gmp = TestGmp.procs(1)) {
+            gmp.run(() -> {
+                Go.sleep(Duration.ofNanos(1)); // The heap has memory now.
+                Scheduler s = GStack.current().scheduler();
                 StopTheWorld.withWorldStopped(s, () -> {
-                    pp = Machine.current().attachedP();
-                    machine = Machine.current();
-                    mp = machine.mp;
-                    global = Runq.runqget(pp) & ~Runq.INHERIT; // From runnext, into common.
-                    SchedLock.lock(sched);
-                    GlobalRunq.globrunqput(sched, global);
-                    SchedLock.unlock(sched);
-                    fires(s, true, name, fault);
+                    assertEquals(List.of(), Invariants.check(s)); // The next one is fast.
+                    planted.set(plantInt(PL, "timersLen", Machine.current().attachedP(), 1));
+                    assertEquals(List.of(), Invariants.check(s));
                 });
             });
         }
+        adds.join();
     }
 
     private long ring(int i) {
