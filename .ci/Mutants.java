@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
@@ -45,8 +46,11 @@ public final class Mutants {
             + "|Goexit0|GStack|Inject|Shortage|Checkdead|Closing|InterruptHook).java)");
     /** A row of {@code gmp replay} for a program that failed: its name, the strategy, the schedules, the time, the reason. */
     private static final Pattern FOUND = Pattern.compile("(?m)^(\\S+) +(\\S+) +(\\d+) +([0-9.]+) s +FAILED: (.*)$");
-    /** The seeds of each program: a few of all programs first, then more. */
-    private static final List<Integer> REPLAY_SEEDS = List.of(50, Integer.getInteger("mutants.seeds", 600));
+    private static final int REPLAY_SEEDS = Integer.getInteger("mutants.seeds", 600);
+    /** The groups of programs that are asked for the mutants of files, by a part of the path; the others' mutants are asked of all. */
+    private static final Map<String, String> REPLAY_GROUPS = Map.of("/sched/", "loop,procs,close,deadlock,net,sync", "/timer/",
+            "loop,procs,close,deadlock,net", "/netpoll/", "net", "/sync/", "sync,limit,loop", "/wait/", "sync,limit,chan,loop",
+            "/queue/Sema", "sync,limit,loop", "/struct/Sched", "words,loop");
     private static final int REPLAY_MINUTES = 10;
     /** The most seconds for one program and strategy. */
     private static final int REPLAY_SECONDS = Integer.getInteger("mutants.replay.seconds", 5);
@@ -230,21 +234,20 @@ public final class Mutants {
     /** Returns by which program and strategy a mutant was found, and why it failed there; null if it was not. */
     private String replayed(Mutant m) throws Exception {
         String[] by = {null};
-        End end = with(m, out -> {
-            End last = End.FAILED;
-            for (int i = 0; i < REPLAY_SEEDS.size() && by[0] == null && last == End.FAILED; i++) {
-                last = replayed(out, REPLAY_SEEDS.get(i), by);
-            }
-            return last;
-        });
+        End end = with(m, out -> replayed(m, out, by));
         return by[0] != null || end == End.FAILED ? by[0] : end.toString();
     }
 
-    private End replayed(Path out, int seeds, String[] by) throws Exception {
+    private End replayed(Mutant m, Path out, String[] by) throws Exception {
         List<String> command = new ArrayList<>(List.of(JAVA));
         command.addAll(flags);
-        command.addAll(List.of("-cp", classPath, GMP, "replay", "--classes", out.toString(), "--first", "--seeds", String.valueOf(seeds),
-                "--seconds", String.valueOf(REPLAY_SECONDS)));
+        command.addAll(List.of("-cp", classPath, GMP, "replay", "--classes", out.toString(), "--first", "--seeds",
+                String.valueOf(REPLAY_SEEDS), "--seconds", String.valueOf(REPLAY_SECONDS)));
+        REPLAY_GROUPS.forEach((part, groups) -> {
+            if (m.file.contains(part)) {
+                command.addAll(List.of("--program", groups));
+            }
+        });
         Path log = copy.resolve("replay.log");
         Process p = new ProcessBuilder(command).directory(copy.toFile()).redirectErrorStream(true).redirectOutput(log.toFile()).start();
         running = p;

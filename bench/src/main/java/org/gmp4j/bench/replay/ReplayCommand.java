@@ -37,6 +37,9 @@ import picocli.CommandLine.Spec;
 public final class ReplayCommand implements Callable<Integer> {
     private static final int FAILED = 1;
     private static final long SECOND = 1_000_000_000;
+    /** With --first all programs have so many seeds before any has more, and then so many. */
+    private static final long A_FEW = 15;
+    private static final long SOME = 100;
 
     @Spec
     private CommandSpec spec;
@@ -190,27 +193,41 @@ public final class ReplayCommand implements Callable<Integer> {
         PrintWriter out = spec.commandLine().getOut();
         out.printf("%-16s %-10s %9s %10s%n", "program", "strategy", "schedules", "time");
         List<Finding> all = new ArrayList<>();
-        for (Program p : chosen) {
-            for (String s : strategies(p)) {
-                Finding f = s.equals(Search.EXHAUSTIVE) ? Search.all(p, seconds * SECOND)
-                        : Search.seeds(p, s, from, seeds, seconds * SECOND);
-                all.add(f);
-                out.println(f.row());
-                if (f.failed() != null) {
-                    explain(f);
-                    out.flush();
-                    if (first) {
-                        return all;
-                    }
-                    break;
+        long done = 0;
+        for (long upTo : first ? List.of(Math.min(seeds, A_FEW), Math.min(seeds, SOME), seeds) : List.of(seeds)) {
+            for (Program p : upTo > done ? chosen : List.<Program>of()) {
+                if (search(p, from + done, upTo - done, upTo == seeds, all) && first) {
+                    return all;
                 }
-                out.flush();
             }
+            done = upTo;
         }
         out.printf("%d programs, %d schedules, %d failed%n", chosen.size(), all.stream().mapToLong(Finding::schedules).sum(),
                 all.stream().filter(f -> f.failed() != null).count());
         out.flush();
         return all;
+    }
+
+    /** Runs seeds of one program, and all schedules of a small one with the last of the seeds. Returns whether it failed. */
+    private boolean search(Program p, long begin, long n, boolean last, List<Finding> all) throws IOException {
+        PrintWriter out = spec.commandLine().getOut();
+        for (String s : strategies(p)) {
+            boolean exhaustive = s.equals(Search.EXHAUSTIVE);
+            if (exhaustive && !last) {
+                continue;
+            }
+            Finding f = exhaustive ? Search.all(p, seconds * SECOND) : Search.seeds(p, s, begin, n, seconds * SECOND);
+            all.add(f);
+            out.println(f.row());
+            if (f.failed() != null) {
+                explain(f);
+            }
+            out.flush();
+            if (f.failed() != null) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private List<String> strategies(Program p) {
@@ -233,7 +250,7 @@ public final class ReplayCommand implements Callable<Integer> {
         out.println();
     }
 
-    private static Map<String, Object> json(List<Finding> findings) {
+    private Map<String, Object> json(List<Finding> findings) {
         List<Map<String, Object>> rows = new ArrayList<>();
         for (Finding f : findings) {
             Map<String, Object> row = new LinkedHashMap<>();
@@ -250,6 +267,7 @@ public final class ReplayCommand implements Callable<Integer> {
             rows.add(row);
         }
         Map<String, Object> all = new LinkedHashMap<>();
+        all.put("from", from);
         all.put("programs", rows);
         return all;
     }

@@ -105,6 +105,8 @@ public final class World {
     public static void pause() {
         if (stops()) {
             run.spin(Sites.PAUSE);
+        } else if (run != null) {
+            run.now += Run.PAUSE; // Code that is one step, or that sets up, may wait for a time.
         }
     }
 

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
@@ -78,6 +79,32 @@ class ReplayCommandTest {
         assertTrue(seed.out().contains("RUNNEXT.compareAndSet"), seed.out());
         assertTrue(seed.out().lines().anyMatch(l -> l.matches("kick: \\d+ steps, \\d+ switches; nothing failed")), seed.out());
         assertEquals(seed.out(), replay("--program", "kick", "--seed", "3").out());
+    }
+
+    @Test
+    void aScheduleIsATimeline() throws IOException {
+        Path file = dir.resolve("steps.perfetto-trace");
+        CommandLineRun run = replay("--program", "kick", "--schedule", "0x2 1x3", "--trace", file.toString());
+        assertEquals(0, run.code(), run.err());
+        byte[] bytes = Files.readAllBytes(file);
+        int packets = 0;
+        for (int at = 0; at < bytes.length; packets++) {
+            assertEquals(0x0A, bytes[at], "field 1 of a trace is a packet");
+            int length = bytes[at + 1] & 0x7F; // A varint of one or two bytes.
+            at += bytes[at + 1] >= 0 ? 2 + length : 3 + length + (bytes[at + 2] << 7);
+        }
+        long steps = Long.parseLong(run.out().replaceAll("(?s).*kick: (\\d+) steps.*", "$1"));
+        String text = new String(bytes, StandardCharsets.ISO_8859_1);
+        assertTrue(text.contains("thief") && text.contains("RUNNEXT.compareAndSet"), text);
+        assertTrue(packets > 2 * (steps - 2), packets + " packets of " + steps + " steps");
+    }
+
+    @Test
+    void seedsBeginWhereTheyAreToldTo() throws IOException {
+        Path json = dir.resolve("replay.json");
+        CommandLineRun run = replay("--program", "kick", "--strategy", "random", "--seeds", "3", "--from", "7", "--json", json.toString());
+        assertEquals(0, run.code(), run.err());
+        assertTrue(Files.readString(json).contains("\"from\": 7"), Files.readString(json));
     }
 
     @Test

@@ -11,15 +11,20 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.stream.IntStream;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The programs of gmp replay hold, a planted fault is found and repeated, and a seed names one schedule. */
 class ReplayTest {
     private static final List<Program> ALL = Rewriter.load(null);
     private static final long SECOND = 1_000_000_000;
-    private static final int SEEDS = 100;
+    private static final int SEEDS = 60;
+    /** Schedules of each group whose programs end in a way that is seen. */
+    private static final int OF_GROUP = 1_000;
 
     @TempDir
     Path dir;
@@ -46,7 +51,7 @@ class ReplayTest {
 
     @Test
     void smallProgramsAreCoveredWholly() {
-        for (Program p : ALL.stream().filter(Program::small).toList()) {
+        for (Program p : ALL.stream().filter(p -> p.small() && !p.group().equals("covered")).toList()) { // Those take minutes.
             Finding f = Search.all(p, 60 * SECOND);
             assertNull(f.failed(), () -> f.row());
             assertTrue(f.complete(), () -> f.row());
@@ -54,9 +59,34 @@ class ReplayTest {
         }
     }
 
+    /** A longer form: {@code gmp replay --program deadlock --seeds 1000}, and so for the others. */
+    @ParameterizedTest
+    @ValueSource(strings = {"deadlock", "procs", "close"})
+    void deadlocksResizesAndClosesHold(String group) {
+        List<Program> programs = ALL.stream().filter(p -> p.group().equals(group)).toList();
+        long schedules = 0;
+        for (Program p : programs) {
+            Finding f = Search.seeds(p, Search.MIXED, SEEDS, OF_GROUP / programs.size(), 60 * SECOND);
+            assertNull(f.failed(), () -> f.row());
+            schedules += f.schedules();
+        }
+        assertTrue(programs.size() > 3 && schedules > OF_GROUP * 9 / 10, group + ": " + schedules);
+    }
+
+    @Test
+    void aStartThatFailsIsAChoice() {
+        Program p = program(ALL, "no-threads");
+        List<Run> runs = IntStream.range(0, 20).mapToObj(seed -> Engine.run(p, new RandomWalk(seed))).toList();
+        Run failed = runs.stream().filter(r -> new Schedule(r.schedule()).toString().contains("f")).findFirst().orElseThrow();
+        assertNull(failed.failure);
+        assertTrue(runs.stream().anyMatch(r -> !new Schedule(r.schedule()).toString().contains("f")), "all starts have failed");
+        Run again = Engine.repeat(p, Schedule.parse(new Schedule(failed.schedule()).toString()), new Trace());
+        assertTrue(again.trace.steps().stream().anyMatch(s -> s.text().equals("thread.start fails")), () -> Lanes.text(again));
+    }
+
     @Test
     void aSeedNamesOneSchedule() {
-        for (String name : List.of("wraps-around", "heap-mutex-3", "selects", "sleeps", "parks", "resizes")) {
+        for (String name : List.of("wraps-around", "heap-mutex-3", "selects", "sleeps", "parks", "resizes", "no-threads", "net-read", "interrupt", "pinned")) {
             Program p = program(ALL, name);
             int length = Engine.length(p);
             for (int seed = 0; seed < 6; seed++) {
@@ -72,7 +102,7 @@ class ReplayTest {
     @Test
     void seedsNameDifferentSchedules() {
         Program p = program(ALL, "submits");
-        long different = java.util.stream.IntStream.range(0, 20)
+        long different = IntStream.range(0, 20)
                 .mapToObj(seed -> new Schedule(Engine.run(p, new RandomWalk(seed)).schedule()).toString()).distinct().count();
         assertTrue(different > 10, different + " of 20 schedules differ");
     }
@@ -118,7 +148,7 @@ class ReplayTest {
         Program p = program(ALL, "kick");
         assertThrows(IllegalArgumentException.class, () -> Engine.repeat(p, Schedule.parse("0x500"), new Trace()));
         assertThrows(IllegalArgumentException.class, () -> Schedule.parse("zero"));
-        assertEquals("0x3 1 0t 12w", Schedule.parse(" 0x2, 0 1 0tx1 12w").toString());
+        assertEquals("0x3 1 0t 12w 3f", Schedule.parse(" 0x2, 0 1 0tx1 12w 3f").toString());
     }
 
     @Test

@@ -3,6 +3,7 @@ package org.gmp4j.bench.replay.programs;
 
 import static org.gmp4j.bench.replay.Case.check;
 
+import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
@@ -12,12 +13,15 @@ import java.util.function.Supplier;
 import org.gmp4j.Chan;
 import org.gmp4j.Go;
 import org.gmp4j.bench.replay.Case;
+import org.gmp4j.bench.replay.Descriptors;
 import org.gmp4j.bench.replay.Program;
 import org.gmp4j.bench.replay.Threads;
+import org.gmp4j.netpoll.PollFd;
 import org.gmp4j.sched.Newproc;
 import org.gmp4j.sched.jdk.Stacks;
 import org.gmp4j.time.Time;
 import org.gmp4j.time.Timer;
+import org.gmp4j.wait.Limits;
 
 /** Programs of deadlocks: each is reported once all sleep, and none is reported while anything may ready a goroutine. */
 final class Deadlocks {
@@ -37,6 +41,8 @@ final class Deadlocks {
                         .waking(0, 0),
                 of("deadlock-timer-outside", "the same, and a thread stops the timer", Deadlocks::behindTimerOfThread).waking(0, 0),
                 of("deadlock-locked", "a deadlock of goroutines that are locked to their threads", Deadlocks::locked),
+                of("deadlock-net", "a spinner finds the packet for which another M sleeps in the poller, and then all wait",
+                        Deadlocks::behindPoller),
                 of("no-deadlock", "a thread unparks a goroutine as the last M falls asleep", Deadlocks::noneForUnpark),
                 of("no-deadlock-thread", "a thread that waits for a goroutine sends to it afterwards", Deadlocks::noneForThread),
                 of("no-deadlock-start", "a thread starts goroutines as the last M falls asleep", Deadlocks::noneForStart),
@@ -140,6 +146,28 @@ final class Deadlocks {
                 Integer _ = c.recv();
             });
         });
+    }
+
+    private static Case behindPoller() {
+        Dead dead = new Dead(2, d -> {
+            Chan<Integer> c = Chan.make(0);
+            int number = Descriptors.open();
+            PollFd fd = new PollFd(number);
+            d.go(() -> {
+                long _ = fd.read(MemorySegment.ofArray(new byte[1]), Limits.DEFAULT);
+                d.done.incrementAndGet();
+                Integer _ = c.recv();
+            });
+            d.go(() -> {
+                Go.gosched();
+                d.done.incrementAndGet();
+                Integer _ = c.recv();
+            });
+            d.lane("sends", () -> Descriptors.add(number, 1));
+        });
+        dead.withNetwork();
+        dead.spinning(20_000);
+        return dead;
     }
 
     private static Case locked() {

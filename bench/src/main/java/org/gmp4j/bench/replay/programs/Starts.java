@@ -4,8 +4,10 @@ package org.gmp4j.bench.replay.programs;
 import static org.gmp4j.bench.replay.Case.check;
 
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 
+import org.gmp4j.Chan;
 import org.gmp4j.Go;
 import org.gmp4j.bench.replay.Case;
 import org.gmp4j.bench.replay.Program;
@@ -117,28 +119,36 @@ final class Starts {
     }
 
     /**
-     * A goroutine that ends at once brings a second M. When that is about to sleep, and is on the idle list already, the first goroutine
-     * starts another and blocks, and a thread starts one more.
+     * A goroutine that ends at once brings a second M. When that is about to sleep, and is on the idle list already, the first goroutine,
+     * which is locked to its thread, starts another and waits, so its P goes to the second M; and a thread starts one more.
      */
     private static Case meetsGivenUp() {
         return new Loop(2, 4, l -> {
+            Chan<Integer> c = Chan.make(1);
+            AtomicBoolean listed = new AtomicBoolean();
             Runnable anMIsListed = () -> {
                 l.until(1);
-                while (Schedt.NMIDLE.getOpaque(l.s.sched) == 0) {
+                while (!listed.get() && Schedt.NMIDLE.getOpaque(l.s.sched) == 0) {
                     Thread.onSpinWait();
                 }
+                listed.set(true);
             };
             l.go(() -> {
+                Go.lockOSThread();
                 Go.go(l::done);
                 anMIsListed.run();
-                Go.go(() -> l.meet(4));
-                Loop.blocking(() -> l.meet(4));
+                Go.go(() -> {
+                    l.meet(3);
+                    c.send(1);
+                });
+                Integer _ = c.recv();
+                Go.unlockOSThread();
+                l.done();
             });
             l.lane("go", () -> {
                 anMIsListed.run();
-                l.go(() -> l.meet(4));
+                l.go(() -> l.meet(3));
             });
-            l.lane("sysmon", Retakes.untilTaken(l));
         });
     }
 

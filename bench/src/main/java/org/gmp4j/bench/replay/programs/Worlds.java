@@ -5,6 +5,7 @@ import static org.gmp4j.bench.replay.Case.check;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -295,16 +296,30 @@ final class Worlds {
         });
     }
 
-    /** The start is refused, or its goroutine ends before the scheduler does. */
+    /**
+     * The start is refused, or its goroutine ends before the scheduler does. It comes when the second M is on the idle list, and perhaps
+     * still awake.
+     */
     private static Case closesSubmit() {
-        return new Closed(2, 2, c -> {
-            Newproc.newproc(c.s, c.done::incrementAndGet);
-            c.close("close");
+        return new Closed(2, 3, c -> {
+            AtomicBoolean begun = new AtomicBoolean();
+            Newproc.newproc(c.s, () -> {
+                Go.go(c.done::incrementAndGet);
+                while (!begun.get()) {
+                    Thread.onSpinWait();
+                }
+                c.done.incrementAndGet();
+            });
             c.lane("go", () -> {
+                while (Schedt.NMIDLE.getOpaque(c.s.sched) == 0) {
+                    Thread.onSpinWait();
+                }
+                begun.set(true);
                 if (Plain.isRefused(() -> Newproc.newproc(c.s, c.done::incrementAndGet))) {
                     c.done.incrementAndGet();
                 }
             });
+            c.close("close");
         });
     }
 
