@@ -91,6 +91,16 @@ public final class Memory {
         return at;
     }
 
+    /** {@code Memory.malloc}. */
+    public static long malloc(long bytes) {
+        return take(bytes, 1, 0);
+    }
+
+    /** {@code Memory.free}. */
+    public static void free(long address) {
+        give(null, address);
+    }
+
     /** {@code Memory.unmap}, and what gives a struct back: the memory stays as it is until the next run. */
     public static void drop(long address, long bytes) {
         // A late reader still finds it.
@@ -112,10 +122,22 @@ public final class Memory {
         return Mem.INT.get(address);
     }
 
+    private static boolean isKept(long address) {
+        for (int i = 0; i < KEPT.size(); i++) {
+            if (Long.compareUnsigned(address - KEPT.get(i).address, KEPT.get(i).bytes) < 0) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     // The accessors of IntField
 
     private static void point(long address, boolean writes, boolean plain) {
         World.word(address, writes, plain);
+        if (Long.compareUnsigned(address - BASE, top - BASE) >= 0 && !isKept(address)) {
+            throw new AssertionError("an address of no memory: " + Long.toHexString(address));
+        }
         if (writes && !GIVEN.isEmpty()) {
             Map.Entry<Long, Long> at = GIVEN.floorEntry(address);
             if (at != null && address < at.getKey() + at.getValue()) {

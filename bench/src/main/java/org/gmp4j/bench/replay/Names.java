@@ -141,6 +141,8 @@ final class Names {
         call(FFI + "Futex", "await", WORLD, "await");
         call(FFI + "Futex", "wake", WORLD, "wake");
         call(FFI + "Memory", "map", MEMORY, "map");
+        call(FFI + "Memory", "malloc", MEMORY, "malloc");
+        call(FFI + "Memory", "free", MEMORY, "free");
         call(FFI + "Memory", "unmap", MEMORY, "drop");
         call(FFI + "Membarrier", "run", WORLD, "fence");
         call(FFI + "Membarrier", "isAvailable", WORLD, "yes");
@@ -192,6 +194,8 @@ final class Names {
         constants.put(STRUCT + "SudogSlots", Map.of(9, 4, 512, 16, 511, 15));
         constants.put(ROOT + "queue/SudogCache", Map.of(128, 8, 64, 4));
         constants.put(ROOT + "queue/GFree", Map.of(64, 8, 32, 4));
+        constants.put(ROOT + "policy/Steal", Map.of(3, 1)); // Two walks for four: one as the first ones, and the last.
+        constants.put(ROOT + "queue/StealWalk", Map.of(4, 2));
         constants.put(ROOT + "lock/HeapMutex", Map.of(256, 4, 255, 3));
     }
 

@@ -19,29 +19,32 @@ final class Covered {
     private Covered() {
     }
 
-    private static Program of(String name, String what, Consumer<Both> body) {
-        return Program.ofLoop(name, what, () -> new Both(body)).in("covered").waking(0, 0).covered();
+    private static Program of(String name, String what, int procs, Consumer<Both> body) {
+        return Program.ofLoop(name, what, () -> new Both(procs, body)).in("covered").waking(0, 0).covered();
     }
 
     static List<Program> all() {
         return List.of(
-                of("covered-wakep", "a goroutine starts another one, for which an M is woken", Covered::wakep),
-                of("covered-ready", "a goroutine waits for another, which readies it", Covered::ready),
-                of("covered-sleep", "a thread starts a goroutine as the M that runs falls asleep", Covered::sleep));
+                of("covered-wakep", "a goroutine starts another one, for which an M is woken", 2, Covered::wakep),
+                of("covered-ready", "a goroutine waits for another, which readies it", 2, Covered::ready),
+                of("covered-sleep", "a thread starts a goroutine as the M that runs falls asleep", 2, Covered::sleep),
+                of("covered-sleep-one", "the same, on one P", 1, Covered::sleep));
     }
 
     /** Two goroutines on two Ps. */
     private static final class Both extends OfLoop {
         private static final int N = 2;
         private final Consumer<Both> body;
+        private final int procs;
 
-        Both(Consumer<Both> body) {
+        Both(int procs, Consumer<Both> body) {
+            this.procs = procs;
             this.body = body;
         }
 
         @Override
         protected void begin() {
-            start(N);
+            start(procs);
             body.accept(this);
         }
 
