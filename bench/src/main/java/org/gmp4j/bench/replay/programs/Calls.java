@@ -18,6 +18,7 @@ import org.gmp4j.stack.JdkThreads;
 import org.gmp4j.struct.M;
 import org.gmp4j.struct.P;
 import org.gmp4j.struct.PStatus;
+import org.gmp4j.sync.Mutex;
 
 /** Programs of goroutines without a P, or with a thread of their own: system calls, locked threads, pinned stacks, Ms that end or fail. */
 final class Calls {
@@ -35,6 +36,7 @@ final class Calls {
                 of("calls", "system calls whose P is taken", Calls::calls),
                 of("calls-two", "two Ps are taken from calls and from goroutines that run", Calls::callsOfTwo),
                 of("meet-calls", "a goroutine in a call meets one that needs its P", Calls::meetsInCall),
+                of("preempted", "goroutines at a channel and a lock are told to yield, and lose their Ps", Calls::preempted),
                 of("slices", "a P is asked for in a time slice that has ended", Slices::new).watching(),
                 of("locked", "a goroutine is locked to its thread", Calls::locked),
                 of("locked-ends", "a goroutine ends that is locked to its thread", Calls::lockedEnds),
@@ -79,6 +81,32 @@ final class Calls {
                 Loop.blocking(() -> l.meet(2));
             });
             l.lane("sysmon", Retakes.untilTaken(l));
+        });
+    }
+
+    private static Case preempted() {
+        return new Loop(2, 2, l -> {
+            Chan<Integer> c = Chan.make(0);
+            Mutex m = new Mutex();
+            Cell inside = new Cell();
+            for (int i = 0; i < 2; i++) {
+                boolean sends = i == 0;
+                l.go(() -> {
+                    m.lock();
+                    inside.add(1);
+                    Thread.onSpinWait();
+                    check(inside.get() == 1, "two goroutines are in the lock");
+                    inside.add(-1);
+                    m.unlock();
+                    if (sends) {
+                        c.send(1);
+                    } else {
+                        Integer _ = c.recv();
+                    }
+                    l.done();
+                });
+            }
+            l.lane("sysmon", new Retakes(l));
         });
     }
 
