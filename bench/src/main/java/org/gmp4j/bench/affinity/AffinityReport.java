@@ -12,6 +12,7 @@ import org.gmp4j.bench.measure.Others;
 import org.gmp4j.bench.report.Format;
 import org.gmp4j.bench.report.MachineInfo;
 import org.gmp4j.bench.report.Page;
+import org.gmp4j.bench.report.Svg;
 import org.gmp4j.bench.report.Table;
 import org.gmp4j.bench.report.Verdict;
 
@@ -158,16 +159,13 @@ record AffinityReport(MachineInfo machine, int procs, int rounds, double seconds
         double from = Math.log(low) - 0.02;
         double scale = (right - left) / (Math.log(high) + 0.02 - from);
         int bottom = 40 + count * line;
-        StringBuilder svg = new StringBuilder();
-        add(svg, "<figure>\n<svg viewBox=\"0 0 1000 %d\" role=\"img\">\n<title>%s</title>\n", bottom + 30,
-                Page.escape(name(e) + ": time divided by that of " + e.variants.getFirst()));
-        add(svg, "<text class=\"t\" x=\"10\" y=\"18\">time divided by that of %s: left is faster</text>\n",
-                Page.escape(e.variants.getFirst().toString()));
+        Svg svg = new Svg(1000, bottom + 30, name(e) + ": time divided by that of " + e.variants.getFirst());
+        svg.text("t", 10, 18, "time divided by that of " + e.variants.getFirst() + ": left is faster");
         for (double tick : new double[] {0.25, 0.5, 0.7, 0.8, 0.9, 1, 1.1, 1.25, 1.5, 2, 4}) {
             double x = left + (Math.log(tick) - from) * scale;
             if (x >= left && x <= right) {
-                add(svg, "<line class=\"%s\" x1=\"%.1f\" x2=\"%.1f\" y1=\"30\" y2=\"%d\"/>", tick == 1 ? "one" : "g", x, x, bottom);
-                add(svg, "<text class=\"a m\" x=\"%.1f\" y=\"%d\">%s</text>\n", x, bottom + 18, Format.plain(tick));
+                svg.line(tick == 1 ? "one" : "g", x, 30, x, bottom);
+                svg.text("a m", x, bottom + 18, Format.plain(tick));
             }
         }
         for (int row = 0; row < count; row++) {
@@ -175,17 +173,11 @@ record AffinityReport(MachineInfo machine, int procs, int rounds, double seconds
             Bootstrap r = e.ratio(i);
             double y = 42 + row * line;
             String style = row == 0 ? "b0" : "s" + e.verdict(i).ordinal();
-            add(svg, "<text class=\"a e\" x=\"%d\" y=\"%.1f\">%s</text>\n", left - 10, y + 4,
-                    Page.escape(row == 0 ? "noise" : e.variants.get(i).toString()));
-            add(svg, "<line class=\"%s\" stroke-width=\"3\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\"/>", style,
+            svg.text("a e", left - 10, y + 4, row == 0 ? "noise" : e.variants.get(i).toString());
+            svg.add("<line class=\"%s\" stroke-width=\"3\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\"/>\n", style,
                     left + (Math.log(r.low()) - from) * scale, left + (Math.log(r.high()) - from) * scale, y, y);
-            add(svg, "<circle class=\"%s\" cx=\"%.1f\" cy=\"%.1f\" r=\"4.5\"><title>%s</title></circle>\n", style,
-                    left + (Math.log(r.median()) - from) * scale, y, Format.decimals(r.median(), 3) + ", " + interval(r));
+            svg.dot(style, left + (Math.log(r.median()) - from) * scale, y, 4.5, Format.decimals(r.median(), 3) + ", " + interval(r));
         }
-        return svg.append("</svg>\n</figure>\n").toString();
-    }
-
-    private static void add(StringBuilder text, String format, Object... values) {
-        text.append(String.format(Locale.ROOT, format, values));
+        return svg.toString();
     }
 }

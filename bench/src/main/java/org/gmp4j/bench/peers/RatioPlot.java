@@ -3,9 +3,8 @@ package org.gmp4j.bench.peers;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 
-import org.gmp4j.bench.report.Page;
+import org.gmp4j.bench.report.Svg;
 
 /** All ratios with their intervals as SVG: a line a row, to the right by the logarithm. Left of 1 we need less. */
 final class RatioPlot {
@@ -52,52 +51,40 @@ final class RatioPlot {
         int low = decade(false);
         int high = decade(true);
         int height = TOP + lines.size() * LINE + BOTTOM;
-        StringBuilder svg = new StringBuilder();
-        add(svg, "<figure>\n<svg viewBox=\"0 0 %d %d\" role=\"img\">\n", WIDTH, height);
-        add(svg, "<title>gmp4j divided by others, by row</title>\n");
+        Svg svg = new Svg(WIDTH, height, "gmp4j divided by others, by row: left of 1 we need less");
         for (int i = 0; i < peers.size(); i++) {
             int x = LEFT + i * 190;
-            String name = Page.escape(peers.get(i).title());
-            add(svg, "<circle class=\"s%d\" cx=\"%d\" cy=\"14\" r=\"5\"/>", i, x);
-            add(svg, "<text class=\"l\" x=\"%d\" y=\"18\">%s</text>\n", x + 10, name);
+            svg.dot("s" + i, x, 14, 5, "");
+            svg.text("l", x + 10, 18, peers.get(i).title());
         }
         for (int d = low; d <= high; d++) {
             double x = x(Math.pow(10, d), low, high);
-            String style = d == 0 ? "one" : "g";
-            int bottom = height - BOTTOM;
-            add(svg, "<line class=\"%s\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%d\" y2=\"%d\"/>", style, x, x, TOP - 10, bottom);
-            add(svg, "<text class=\"a m\" x=\"%.1f\" y=\"%d\">%s</text>\n", x, height - BOTTOM + 18, decadeName(d));
+            svg.line(d == 0 ? "one" : "g", x, TOP - 10, x, height - BOTTOM);
+            svg.text("a m", x, height - BOTTOM + 18, decadeName(d));
         }
         for (int i = 0; i < lines.size(); i++) {
             line(svg, lines.get(i), TOP + i * LINE + LINE / 2, low, high);
         }
-        return svg.append("</svg>\n</figure>\n").toString();
+        return svg.toString();
     }
 
     private static String decadeName(int d) {
         return d >= 0 ? "1" + "0".repeat(d) : "0." + "0".repeat(-d - 1) + "1";
     }
 
-    private void line(StringBuilder svg, Line line, int y, int low, int high) {
-        add(svg, "<text class=\"a e\" x=\"%d\" y=\"%d\">%s</text>\n", LEFT - 10, y + 4, Page.escape(line.name()));
+    private void line(Svg svg, Line line, int y, int low, int high) {
+        svg.text("a e", LEFT - 10, y + 4, line.name());
         for (Dot dot : line.dots()) {
             int i = peers.indexOf(dot.peer());
             double at = y + (i - (peers.size() - 1) / 2.0) * STEP;
             Estimate r = dot.ratio();
-            double from = x(r.low(), low, high);
-            double to = x(r.high(), low, high);
-            String tip = Page.escape(line.name() + ", " + dot.peer().title() + ": " + Estimate.ratio(r.median()));
-            add(svg, "<line class=\"s%d\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\"/>", i, from, to, at, at);
-            add(svg, "<circle class=\"s%d\" cx=\"%.1f\" cy=\"%.1f\" r=\"3.5\"><title>%s</title></circle>\n", i,
-                    x(r.median(), low, high), at, tip);
+            svg.line("s" + i, x(r.low(), low, high), at, x(r.high(), low, high), at);
+            svg.dot("s" + i, x(r.median(), low, high), at, 3.5,
+                    line.name() + ", " + dot.peer().title() + ": " + Estimate.ratio(r.median()));
         }
     }
 
     private static double x(double ratio, int low, int high) {
         return LEFT + (Math.log10(ratio) - low) / (high - low) * (WIDTH - LEFT - RIGHT);
-    }
-
-    private static void add(StringBuilder text, String format, Object... values) {
-        text.append(String.format(Locale.ROOT, format, values));
     }
 }

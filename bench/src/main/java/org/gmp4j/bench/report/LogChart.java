@@ -119,16 +119,14 @@ public final class LogChart {
     private String svg(int low, int most) {
         int high = Math.max(low + 1, most);
         Scale scale = new Scale(ticks.getFirst().x, ticks.getLast().x, low, high, WIDTH - right());
-        StringBuilder svg = new StringBuilder();
-        add(svg, "<figure>\n<svg viewBox=\"0 0 %d %d\" role=\"img\">\n", WIDTH, HEIGHT);
-        add(svg, "<title>%s</title>\n", Page.escape(about));
-        add(svg, "<text class=\"t\" x=\"%d\" y=\"18\">%s</text>\n", LEFT, Page.escape(title));
+        Svg svg = new Svg(WIDTH, HEIGHT, about);
+        svg.text("t", LEFT, 18, title);
         grid(svg, scale);
         for (Curve c : curves) {
             curve(svg, c, scale);
         }
         labels(svg, scale);
-        return svg.append("</svg>\n</figure>\n").toString();
+        return svg.toString();
     }
 
     private record Scale(double from, double to, int low, int high, int right) {
@@ -141,30 +139,29 @@ public final class LogChart {
         }
     }
 
-    private void grid(StringBuilder svg, Scale scale) {
+    private void grid(Svg svg, Scale scale) {
         List<Integer> named = scale.high - scale.low <= FEW_DECADES ? List.of(1, 2, 5) : List.of(1);
         for (int decade = scale.low; decade <= scale.high; decade++) {
             for (int step = 1; step <= 9 && (decade < scale.high || step == 1); step++) {
                 double nanos = step * Math.pow(10, decade);
                 double y = scale.y(nanos);
                 boolean across = named.contains(step);
-                add(svg, "<line class=\"%s\" x1=\"%d\" x2=\"%d\" y1=\"%.1f\" y2=\"%.1f\"/>", across ? "g" : "k",
-                        across ? LEFT : LEFT - SMALL_TICK, across ? scale.right : LEFT, y, y);
+                svg.line(across ? "g" : "k", across ? LEFT : LEFT - SMALL_TICK, y, across ? scale.right : LEFT, y);
                 if (across) {
                     String name = nanos < 1 ? Format.plain(nanos) + " ns" : Format.gap(Math.round(nanos));
-                    add(svg, "<text class=\"a e\" x=\"%d\" y=\"%.1f\">%s</text>\n", LEFT - 8, y + 4, name);
+                    svg.text("a e", LEFT - 8, y + 4, name);
                 }
             }
         }
         for (Tick t : ticks) {
             double x = scale.x(t.x);
-            add(svg, "<line class=\"g\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%d\" y2=\"%d\"/>", x, x, TOP, HEIGHT - BOTTOM);
+            svg.line("g", x, TOP, x, HEIGHT - BOTTOM);
         }
         names(svg, scale);
     }
 
     /** Draws the names beneath the vertical lines: the first, the last, and each other name that has room between its neighbours. */
-    private void names(StringBuilder svg, Scale scale) {
+    private void names(Svg svg, Scale scale) {
         Tick last = ticks.getLast();
         double before = Double.NEGATIVE_INFINITY;
         for (Tick t : ticks) {
@@ -173,38 +170,35 @@ public final class LogChart {
             double end = t == last ? Double.POSITIVE_INFINITY : scale.x(last.x) - last.name.length() * SMALL_LETTER / 2;
             boolean first = before == Double.NEGATIVE_INFINITY;
             if (t == last && ticks.size() > 1 || first || x - half >= before + BETWEEN_NAMES && x + half + BETWEEN_NAMES <= end) {
-                add(svg, "<text class=\"a m\" x=\"%.1f\" y=\"%d\">%s</text>\n", x, HEIGHT - BOTTOM + 18, Page.escape(t.name));
+                svg.text("a m", x, HEIGHT - BOTTOM + 18, t.name);
                 before = x + half;
             }
         }
     }
 
-    private static void curve(StringBuilder svg, Curve c, Scale scale) {
+    private static void curve(Svg svg, Curve c, Scale scale) {
         StringBuilder path = new StringBuilder();
         for (Point p : c.points) {
-            add(path, "%s%.1f,%.1f", path.isEmpty() ? "M" : " L", scale.x(p.x), scale.y(p.nanos));
+            path.append(String.format(Locale.ROOT, "%s%.1f,%.1f", path.isEmpty() ? "M" : " L", scale.x(p.x), scale.y(p.nanos)));
         }
-        add(svg, "<path class=\"c %s\" d=\"%s\"/>\n", c.style, path);
+        svg.add("<path class=\"c %s\" d=\"%s\"/>\n", c.style, path);
         Point first = c.points.getFirst();
         if (c.points.stream().allMatch(p -> p.x == first.x && p.nanos == first.nanos)) { // A line of no length is not seen.
-            add(svg, "<circle class=\"%s\" cx=\"%.1f\" cy=\"%.1f\" r=\"3.5\"/>", c.style, scale.x(first.x), scale.y(first.nanos));
+            svg.dot(c.style, scale.x(first.x), scale.y(first.nanos), 3.5, "");
         }
         for (Mark m : c.marks) {
             double x = scale.x(m.at.x);
             double y = scale.y(m.at.nanos);
             if (m.shown) {
-                double from = scale.y(m.low);
-                double to = scale.y(m.high);
-                add(svg, "<line class=\"%s\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\"/>", c.style, x, x, from, to);
-                add(svg, "<circle class=\"%s\" cx=\"%.1f\" cy=\"%.1f\" r=\"3.5\"/>", c.style, x, y);
+                svg.line(c.style, x, scale.y(m.low), x, scale.y(m.high));
+                svg.dot(c.style, x, y, 3.5, "");
             }
-            String tip = Page.escape(m.tip);
-            add(svg, "<circle class=\"h\" cx=\"%.1f\" cy=\"%.1f\" r=\"9\"><title>%s</title></circle>\n", x, y, tip);
+            svg.dot("h", x, y, 9, m.tip);
         }
     }
 
     /** Writes labels at the curves' ends, moved apart where they would overlap. */
-    private void labels(StringBuilder svg, Scale scale) {
+    private void labels(Svg svg, Scale scale) {
         List<Label> labels = new ArrayList<>();
         curves.forEach(c -> labels.add(new Label(c, scale.y(c.points.getLast().nanos))));
         labels.sort(Comparator.comparingDouble(l -> l.y));
@@ -220,13 +214,8 @@ public final class LogChart {
         }
         for (Label l : labels) {
             int x = scale.right + 8;
-            add(svg, "<path class=\"c %s\" d=\"M%d,%.1f h12\"/>", l.curve.style, x, l.y);
-            String name = Page.escape(l.curve.name);
-            add(svg, "<text class=\"l\" x=\"%d\" y=\"%.1f\">%s</text>\n", x + 16, l.y + 4, name);
+            svg.add("<path class=\"c %s\" d=\"M%d,%.1f h12\"/>", l.curve.style, x, l.y);
+            svg.text("l", x + 16, l.y + 4, l.curve.name);
         }
-    }
-
-    private static void add(StringBuilder text, String format, Object... values) {
-        text.append(String.format(Locale.ROOT, format, values));
     }
 }

@@ -15,6 +15,7 @@ import org.gmp4j.affinity.Topology;
 import org.gmp4j.bench.report.Format;
 import org.gmp4j.bench.report.LogChart;
 import org.gmp4j.bench.report.Page;
+import org.gmp4j.bench.report.Svg;
 import org.gmp4j.bench.report.Table;
 import org.gmp4j.queue.Places;
 
@@ -189,25 +190,23 @@ record SimulationReport(String machine, Topology topology, Affinity affinity, in
         int width = 420;
         int line = 16;
         List<Simulation> rows = of(work);
-        StringBuilder svg = new StringBuilder();
-        add(svg, "<figure>\n<svg viewBox=\"0 0 560 %d\" role=\"img\">\n<title>%s</title>\n", 46 + rows.size() * line,
-                Page.escape(name(work) + ": goroutines stolen, by distance"));
-        add(svg, "<text class=\"t\" x=\"10\" y=\"18\">goroutines stolen, by distance</text>\n");
+        Svg svg = new Svg(560, 46 + rows.size() * line, name(work) + ": goroutines stolen, by distance");
+        svg.text("t", 10, 18, "goroutines stolen, by distance");
         for (Places.Distance d : Places.Distance.values()) {
             int x = left + d.ordinal() * 80;
-            add(svg, "<line class=\"%s\" stroke-width=\"9\" style=\"stroke-dasharray:none\" x1=\"%d\" x2=\"%d\" y1=\"32\" y2=\"32\"/>",
+            svg.add("<line class=\"%s\" stroke-width=\"9\" style=\"stroke-dasharray:none\" x1=\"%d\" x2=\"%d\" y1=\"32\" y2=\"32\"/>",
                     style(d), x, x + 12);
-            add(svg, "<text class=\"a\" x=\"%d\" y=\"36\">%s</text>\n", x + 16, name(d));
+            svg.text("a", x + 16, 36, name(d));
         }
         for (int i = 0; i < rows.size(); i++) {
             Simulation s = rows.get(i);
             int y = 52 + i * line;
-            add(svg, "<text class=\"a e\" x=\"%d\" y=\"%d\">%d Ps, %s</text>\n", left - 8, y + 4, s.procs(), s.order());
+            svg.text("a e", left - 8, y + 4, s.procs() + " Ps, " + s.order());
             double x = left;
             for (Places.Distance d : Places.Distance.values()) {
                 double share = s.over()[d.ordinal()];
                 if (share > 0) {
-                    add(svg, "<line class=\"%s\" stroke-width=\"11\" style=\"stroke-dasharray:none\" "
+                    svg.add("<line class=\"%s\" stroke-width=\"11\" style=\"stroke-dasharray:none\" "
                             + "x1=\"%.1f\" x2=\"%.1f\" y1=\"%d\" y2=\"%d\"><title>%s</title></line>\n", style(d),
                             x, x + share * width, y, y,
                             Page.escape(s.procs() + " Ps, " + s.order() + ", " + name(d) + ": " + percent(share)));
@@ -215,14 +214,10 @@ record SimulationReport(String machine, Topology topology, Affinity affinity, in
                 x += share * width;
             }
         }
-        return svg.append("</svg>\n</figure>\n").toString();
+        return svg.toString();
     }
 
     private static String style(Places.Distance d) {
         return "b" + (Places.DISTANCES - 1 - d.ordinal());
-    }
-
-    private static void add(StringBuilder text, String format, Object... values) {
-        text.append(String.format(Locale.ROOT, format, values));
     }
 }
