@@ -51,12 +51,13 @@ final class RatioPlot {
         int low = decade(false);
         int high = decade(true);
         int height = TOP + lines.size() * LINE + BOTTOM;
-        Svg svg = new Svg(WIDTH, height, "gmp4j divided by others, by row: left of 1 we need less");
+        Svg svg = new Svg(WIDTH, height, "gmp4j divided by others, by row");
         for (int i = 0; i < peers.size(); i++) {
             int x = LEFT + i * 190;
             svg.dot("s" + i, x, 14, 5, "");
             svg.text("l", x + 10, 18, peers.get(i).title());
         }
+        svg.text("a", LEFT, 32, "gmp4j divided by others: left of 1 we need less");
         for (int d = low; d <= high; d++) {
             double x = x(Math.pow(10, d), low, high);
             svg.line(d == 0 ? "one" : "g", x, TOP - 10, x, height - BOTTOM);
