@@ -15,8 +15,10 @@ import java.util.stream.Stream;
 
 import org.junit.jupiter.api.Test;
 
-/** The pages name classes that exist. */
+/** The pages name classes that exist, and have short lines. */
 class PageNamesTest {
+    private static final int WIDTH = 140; // As for Java.
+
     private static final List<Path> ROOTS = Stream.of("src/main", "src/test", "../native-bindings/src/main", "../bench/src/main")
             .map(root -> Path.of(root, "java/org/gmp4j")).toList();
 
@@ -68,5 +70,33 @@ class PageNamesTest {
         }
         assertEquals(List.of(), missing);
         assertTrue(found > 100, found + " names");
+    }
+
+    /** No line is longer than a line of Java, but for rows of tables, code, pictures, and single words such as links. */
+    @Test
+    void linesAreShort() throws IOException {
+        List<String> tooLong = new ArrayList<>();
+        int lines = 0;
+        List<Path> pages = new ArrayList<>(List.of(Path.of("../README.md")));
+        for (String folder : List.of("", "doc/log", "../bench")) {
+            try (Stream<Path> files = Files.list(Path.of(folder))) {
+                files.filter(f -> f.toString().endsWith(".md")).forEach(pages::add);
+            }
+        }
+        for (Path page : pages) {
+            boolean code = false;
+            int number = 0;
+            for (String line : Files.readAllLines(page)) {
+                number++;
+                code ^= line.startsWith("```");
+                boolean prose = !code && !line.startsWith("|") && !line.startsWith("![") && line.strip().contains(" ");
+                if (prose && line.codePointCount(0, line.length()) > WIDTH) {
+                    tooLong.add(page + ":" + number);
+                }
+                lines++;
+            }
+        }
+        assertEquals(List.of(), tooLong);
+        assertTrue(lines > 2_000, lines + " lines");
     }
 }
