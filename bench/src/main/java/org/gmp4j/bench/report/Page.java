@@ -103,6 +103,11 @@ public final class Page {
         return pictures(LogChart.together(charts));
     }
 
+    /** Adds such charts under a heading of their own. Markdown leaves both out. */
+    public Page charts(String title, List<LogChart> charts) {
+        return picture("<h2>" + escape(title) + "</h2>\n").charts(charts);
+    }
+
     /** Breaks a text of Markdown into lines; each but the first begins with {@code indent}. */
     private static String lines(String text, String indent) {
         StringBuilder lines = new StringBuilder();

@@ -129,7 +129,7 @@ final class Reports {
             if (!ratios.rows().isEmpty()) {
                 page.paragraphs(List.of("Ours divided by theirs (below 1: we need less):")).table(ratios);
             }
-            page.charts(pictures.percentiles(mix));
+            page.charts(mix + ": percentiles", pictures.percentiles(mix));
         }
         return page.heading("How it is measured").paragraphs(notes(results)).paragraphs(how(settings));
     }

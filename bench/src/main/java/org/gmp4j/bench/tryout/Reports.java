@@ -264,8 +264,8 @@ final class Reports {
         Page page = new Page("A service, tried on gmp4j and on the JDK's scheduler")
                 .lead(String.join(" ", outcome(results, settings)))
                 .facts(facts(results, settings))
-                .charts(pictures.byTime())
-                .charts(pictures.percentiles());
+                .charts("Latency by time since the port answered", pictures.byTime())
+                .charts("Percentiles", pictures.percentiles());
         figures(results, settings).forEach(part -> page.heading(part.title()).table(part.table()));
         return page.heading("Divided by " + results.first().name()).table(ratios(results, settings))
                 .heading("How it is measured").paragraphs(notes(results)).paragraphs(how(settings));
