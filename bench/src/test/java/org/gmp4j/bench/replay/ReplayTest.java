@@ -86,7 +86,8 @@ class ReplayTest {
 
     @Test
     void aSeedNamesOneSchedule() {
-        for (String name : List.of("wraps-around", "heap-mutex-3", "selects", "sleeps", "parks", "resizes", "no-threads", "net-read", "interrupt", "pinned")) {
+        for (String name : List.of("wraps-around", "heap-mutex-3", "selects", "sleeps", "parks", "resizes", "no-threads", "net-read",
+                "interrupt", "pinned")) {
             Program p = program(ALL, name);
             int length = Engine.length(p);
             for (int seed = 0; seed < 6; seed++) {
