@@ -206,8 +206,8 @@ final class Run {
         }
         take(o);
         if (trace != null) {
+            l.site = kind(o) == FAILS ? Sites.NO_START : Sites.START;
             trace.step(this, l);
-            trace.note(l, kind(o) == FAILS ? "fails" : "");
         }
         return kind(o) == FAILS;
     }

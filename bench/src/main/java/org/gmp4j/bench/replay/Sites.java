@@ -12,6 +12,7 @@ final class Sites {
     static final int MONITOR = add("monitor", "enter", 0, "", "");
     static final int PAUSE = add("spin", "pause", 0, "", "");
     static final int START = add("thread", "start", 0, "", "");
+    static final int NO_START = add("thread", "start fails", 0, "", "");
     static final int DESCRIPTOR = add("descriptor", "use", 0, "", "");
     static final int JDK = add("thread", "state", 0, "", "");
 

@@ -81,7 +81,7 @@ class ReplayTest {
         assertNull(failed.failure);
         assertTrue(runs.stream().anyMatch(r -> !new Schedule(r.schedule()).toString().contains("f")), "all starts have failed");
         Run again = Engine.repeat(p, Schedule.parse(new Schedule(failed.schedule()).toString()), new Trace());
-        assertTrue(again.trace.steps().stream().anyMatch(s -> s.text().equals("thread.start fails")), () -> Lanes.text(again));
+        assertTrue(again.trace.steps().stream().anyMatch(s -> s.text().startsWith("thread.start fails")), () -> Lanes.text(again));
     }
 
     @Test
