@@ -46,6 +46,10 @@ final class Wakes {
                 of("sleeps", "three goroutines sleep", Wakes::sleeps),
                 of("meet-sleeps", "a goroutine meets two that have slept", Wakes::meetsSleepers),
                 of("sleep-earlier", "a goroutine sleeps for less than the M in the poller", Wakes::sleepsEarlier).waking(0, 1),
+                of("timer-earlier", "a timer is set to an earlier time", Wakes::timerEarlier).waking(0, 1),
+                of("timer-beside-busy", "a timer of a goroutine that runs on, beside the M in the poller", Wakes::timerBesideBusy)
+                        .waking(0, 1),
+                of("sleep-beside-busy", "a goroutine sleeps, and its M runs another one that waits for it", Wakes::sleepBesideBusy),
                 of("parks", "a virtual thread parks, and is unparked early and late", Wakes::parks),
                 of("parks-late", "wake-ups of the JDK's that come late or twice", Wakes::parksLate),
                 of("parks-again", "a late wake-up of the JDK's for a park that has ended", Wakes::parksAgain),
@@ -253,6 +257,50 @@ final class Wakes {
                 check(l.now() < end, "a short sleep lasted as long as that of the M in the poller");
                 l.done();
             }));
+        });
+    }
+
+    private static Case timerEarlier() {
+        return new Loop(2, 2, l -> {
+            long end = l.now() + 1_000_000_000L;
+            l.go(() -> {
+                Timer t = Time.afterFunc(Duration.ofSeconds(2), () -> {
+                    check(l.now() < end, "a timer that was set to an earlier time fired at the old one");
+                    l.done();
+                });
+                check(t.reset(Duration.ofNanos(20_000)), "the timer had fired");
+                l.done();
+            });
+        });
+    }
+
+    /** The goroutine's own M does not come to run its timer, and the one in the poller sleeps for a later one. */
+    private static Case timerBesideBusy() {
+        return new Loop(2, 3, l -> {
+            long end = l.now() + 1_000_000_000L;
+            l.go(() -> {
+                Loop.sleep(2_000_000_000L);
+                l.done();
+            });
+            l.lane("go", () -> l.go(() -> {
+                Timer _ = Time.afterFunc(Duration.ofNanos(20_000), l::done);
+                l.until(1);
+                check(l.now() < end, "a timer waited for a later one");
+                l.done();
+            }));
+        });
+    }
+
+    private static Case sleepBesideBusy() {
+        return new Loop(2, 2, l -> {
+            l.go(() -> {
+                Loop.sleep(20_000);
+                l.done();
+            });
+            l.go(() -> {
+                l.until(1);
+                l.done();
+            });
         });
     }
 
