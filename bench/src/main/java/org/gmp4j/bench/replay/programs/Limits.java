@@ -328,7 +328,7 @@ final class Limits {
     }
 
     /** Acquires a unit unless an interrupt ends the wait. */
-    private static boolean unlessInterrupted(Semaphore sem) {
+    static boolean unlessInterrupted(Semaphore sem) {
         try {
             sem.acquireInterruptibly(1);
             return true;

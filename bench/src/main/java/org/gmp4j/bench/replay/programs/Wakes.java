@@ -54,7 +54,9 @@ final class Wakes {
                 of("parks-late", "wake-ups of the JDK's that come late or twice", Wakes::parksLate),
                 of("parks-again", "a late wake-up of the JDK's for a park that has ended", Wakes::parksAgain),
                 of("parks-in-call", "the JDK parks a thread inside a system call", Wakes::parksInCall),
-                of("interrupted", "an interrupt ends the wait of a thread with an identity", Wakes::interrupted));
+                of("interrupted", "an interrupt ends the wait of a thread with an identity", Wakes::interrupted),
+                of("interrupted-once", "an interrupt that was dealt with ends no later wait of a thread with an identity",
+                        Wakes::interruptedOnce));
     }
 
     private static Case pingPong(int size) {
@@ -415,6 +417,24 @@ final class Wakes {
             l.lane("interrupts", () -> {
                 l.until(1);
                 waiter.interrupt();
+            });
+        });
+    }
+
+    /** The thread keeps its hook for interrupts, so the interrupter may tell the next wait of an interrupt that was dealt with. */
+    private static Case interruptedOnce() {
+        return new Loop(2, 1, l -> {
+            Semaphore sem = new Semaphore(2);
+            sem.acquire(2);
+            Thread waiter = thread(l, () -> {
+                boolean dealtWith = !Limits.unlessInterrupted(sem) || Thread.interrupted();
+                check(!dealtWith || Limits.unlessInterrupted(sem), "a wait was ended by an interrupt that was dealt with");
+                l.done();
+            });
+            l.lane("interrupts", () -> waiter.interrupt());
+            l.lane("releases", () -> {
+                sem.release(1);
+                sem.release(1);
             });
         });
     }
