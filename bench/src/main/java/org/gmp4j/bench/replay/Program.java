@@ -33,6 +33,11 @@ public record Program(String name, String group, String what, Supplier<Case> mak
         return new Program(name, "loop", what, maker, LONG, false, false, false, 2, 1, 0);
     }
 
+    /** Returns whether all its schedules are run unless a strategy is named: an exhaustive search of the group "covered" takes long. */
+    public boolean isQuick() {
+        return small && !group.equals("covered");
+    }
+
     /** Returns the program in another group. */
     public Program in(String other) {
         return new Program(name, other, what, maker, steps, small, plain, watched, earlyTimeouts, spuriousWakes, failedStarts);

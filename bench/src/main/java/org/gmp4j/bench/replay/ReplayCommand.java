@@ -152,7 +152,7 @@ public final class ReplayCommand implements Callable<Integer> {
     private void list(List<Program> all) {
         PrintWriter out = spec.commandLine().getOut();
         for (Program p : all) {
-            out.printf("%-16s %-8s %s%s%n", p.name(), p.group(), p.what(), p.small() ? " (small)" : "");
+            out.printf("%-16s %-8s %s%s%n", p.name(), p.group(), p.what(), p.isQuick() ? " (small)" : "");
         }
         out.flush();
     }
@@ -231,7 +231,7 @@ public final class ReplayCommand implements Callable<Integer> {
     }
 
     private List<String> strategies(Program p) {
-        return strategy != null ? List.of(strategy) : p.small() ? List.of(Search.MIXED, Search.EXHAUSTIVE) : List.of(Search.MIXED);
+        return strategy != null ? List.of(strategy) : p.isQuick() ? List.of(Search.MIXED, Search.EXHAUSTIVE) : List.of(Search.MIXED);
     }
 
     /** Prints the shortened schedule of a run that failed, and how to repeat it. */
