@@ -20,10 +20,10 @@ import org.jspecify.annotations.Nullable;
  * as {@link #recvInterruptibly}. {@link SendChan} and {@link RecvChan} describe the methods; they are the types for code that only sends or
  * only receives.
  *
- * <p>A send happens before the receive of its value. A receive from a channel of capacity C happens before the send that is C later. A
- * close happens before a receive that finds the channel closed. {@link Select} waits for several channels at once. A channel that was made
- * in a bubble of {@code Synctest} throws an {@link IllegalStateException} when a caller outside of the bubble uses it. Source: Go's
- * {@code hchan}.
+ * <p>A send happens before the receive of its value. In a channel of capacity C, the k-th receive happens before the return of the
+ * (k+C)-th send. A close happens before a receive that finds the channel closed. {@link Select} waits for several channels at once. A
+ * channel that was made in a bubble of {@code Synctest} throws an {@link IllegalStateException} when a caller outside of the bubble uses
+ * it. Source: Go's {@code hchan}.
  *
  * @param <T> the type of its elements; {@code null} is never one
  */
@@ -163,8 +163,8 @@ public final class Chan<T> extends Hchan implements SendChan<T>, RecvChan<T> {
     }
 
     /**
-     * Receives, with a wait until one of the limits ends it. Returns the element, null when the channel is closed and drained, or
-     * {@link #LATE} when the time was up.
+     * Receives, and waits for an element until a limit ends the wait. Returns the element, null when the channel is closed and drained,
+     * or {@link #LATE} when the time was up.
      */
     private @Nullable Object receive(Limits limits) {
         limits.check();
@@ -198,7 +198,7 @@ public final class Chan<T> extends Hchan implements SendChan<T>, RecvChan<T> {
         }
     }
 
-    /** Receives with limits among which there is no time, so that the result is never {@link #LATE}. */
+    /** Receives with limits that have no limit of time, so the result is never {@link #LATE}. */
     @SuppressWarnings("unchecked")
     private @Nullable T receiveUntil(Limits limits) {
         return (T) receive(limits);
@@ -357,7 +357,7 @@ public final class Chan<T> extends Hchan implements SendChan<T>, RecvChan<T> {
      * Receives an element that need not be the first.
      *
      * @param v the object, by identity
-     * @param skip how many occurrences of the object from the front are left out; if there are not so many, the last one is received
+     * @param skip the number of occurrences of the object to skip, from the front; if there are no more, the last one is received
      * @return false when the object is not in the buffer
      */
     boolean receive(Object v, int skip) {

@@ -98,8 +98,8 @@ public final class ClassFileWriter {
     }
 
     /**
-     * Returns the index of the constant of a class. For this class it is the constant that names it in the class file, which the JVM
-     * resolves to a hidden class itself.
+     * Returns the index of the constant of a class. For the class that is being written, it is the {@code this_class} constant. The JVM
+     * resolves that one to the class itself, even if it is hidden.
      */
     public int type(String type) {
         return type.equals(name) ? self : constants.type(type);
@@ -114,7 +114,7 @@ public final class ClassFileWriter {
     /**
      * Adds a method.
      *
-     * @param jumps the targets of the jumps, in ascending order; at each of them the locals are as at the start and the stack is empty
+     * @param jumps the targets of the jumps, in ascending order; at each, the locals have the types of the start, and the stack is empty
      * @param code instructions and operands, one byte in each element
      * @param annotations descriptors of annotation classes
      */

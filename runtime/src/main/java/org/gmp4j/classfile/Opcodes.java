@@ -65,15 +65,15 @@ public final class Opcodes {
     private static final int ILLEGAL = 0;
 
     /**
-     * The length of each instruction that neither jumps nor calls, and the kind of each other instruction, which is not positive. Must not
-     * be written.
+     * Has an element for each instruction: its length if it neither jumps nor calls, otherwise its kind. Lengths are positive, kinds are
+     * not. The array must not be written.
      */
     public static final byte[] KINDS = kinds();
 
     private Opcodes() {
     }
 
-    /** Returns the length of an instruction that neither jumps nor calls, or the kind of another, which is not positive. */
+    /** Returns the instruction's length, which is positive, if it neither jumps nor calls. Otherwise returns its kind, which is not. */
     public static int lengthOrKind(byte op) {
         return KINDS[op & 0xFF];
     }

@@ -16,8 +16,8 @@ import org.jspecify.annotations.Nullable;
  * @param steal the order in which thieves search other Ps; must not be nearest first when Ms have no CPUs of their own
  * @param nodeQueues whether the global queue has a list for each NUMA node
  * @param spinNanos how long an M searches before it sleeps, ns: 0 for Go's rule, Long.MAX_VALUE for ever
- * @param quantumNanos how long a goroutine runs before its preemption is requested, ns, when at most one other waits, until it is changed
- * @param leastQuantumNanos the least quantum, ns, when more wait; equal to quantumNanos for a fixed quantum
+ * @param quantumNanos the quantum at first, ns: how long a goroutine runs before its preemption is requested, if at most one other waits
+ * @param leastQuantumNanos the least quantum, ns, if more than one other waits; equal to quantumNanos for a fixed quantum
  * @param maxThreads the greatest number of Ms
  * @param idleNanos how long an M that is not needed sleeps before it ends, ns; negative for ever
  * @param maxStack the greatest size of a goroutine's stack, bytes
@@ -43,7 +43,7 @@ public record Config(int procs, @Nullable IntSupplier autoProcs, Placement place
      */
     private static final long POLITE_LATENCY_NANOS = 300;
 
-    /** Returns whether a deadlock is reported whatever other threads the process has. */
+    /** Returns whether a deadlock is reported even while other threads of the process could act. */
     public boolean strictDeadlocks() {
         return debug.deadlock() == DebugVars.Deadlock.STRICT;
     }

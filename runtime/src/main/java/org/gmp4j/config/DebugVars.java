@@ -15,21 +15,21 @@ import org.jspecify.annotations.Nullable;
  * @param scheddetail with schedtrace: print every P, M and G as well
  * @param stall print goroutines that keep a P from others, at most one every so many milliseconds; 0 is off
  * @param metrics where to serve metrics by HTTP; null for nowhere
- * @param jmx register a bean from the start on
- * @param jfr record JFR's events from the start on
+ * @param jmx register a bean at the start
+ * @param jfr record JFR's events from the start
  * @param invariants check the runtime's invariants now and then, and whenever the world is stopped
  * @param traceback the output of a fatal error and of an uncaught exception in program mode, and the way the process ends
  * @param asyncpreemptoff a goroutine that runs yields only when it calls the runtime
  * @param createsites record the place where each goroutine was started
  * @param trace a file for an execution trace, until the JVM ends; empty is off
  * @param dashboard the port of the live page at the loopback address; -1 for no page
- * @param deadlock when it is a deadlock that all goroutines are asleep
+ * @param deadlock the condition under which a deadlock is reported when all goroutines are asleep
  */
 public record DebugVars(int schedtrace, boolean scheddetail, int stall, @Nullable InetSocketAddress metrics, boolean jmx, boolean jfr,
         boolean invariants, Level traceback, boolean asyncpreemptoff, boolean createsites, String trace, int dashboard, Deadlock deadlock) {
     /** Go's GOTRACEBACK. */
     public enum Level {
-        /** All goroutines for a fatal error, the one that ended for an exception. */
+        /** For a fatal error all goroutines; for an uncaught exception only the goroutine that it ended. */
         SINGLE,
         /** All goroutines. */
         ALL,
@@ -113,7 +113,7 @@ public record DebugVars(int schedtrace, boolean scheddetail, int stall, @Nullabl
     /**
      * Reads settings with commas between them; if a setting appears twice the last one counts.
      *
-     * @param text null or empty is all off
+     * @param text the settings; null or empty for none
      * @return the settings
      * @throws IllegalArgumentException with one sentence when a key is unknown or a value out of range
      */

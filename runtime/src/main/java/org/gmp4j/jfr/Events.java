@@ -62,7 +62,7 @@ final class Events {
         boolean forStop;
     }
 
-    /** A P was taken from a goroutine. */
+    /** A P was taken from a goroutine that had blocked its thread. */
     @Name("org.gmp4j.GoroutineStall")
     @Label("Goroutine Stall")
     @Description("A P was taken from a goroutine that blocked its thread in the kernel without saying so")
@@ -81,7 +81,7 @@ final class Events {
         @Nullable String where;
     }
 
-    /** A P was taken from a goroutine. */
+    /** A P was taken from a goroutine that ran on past its quantum. */
     @Name("org.gmp4j.GoroutineStray")
     @Label("Goroutine Stray")
     @Description("A P was taken from a goroutine that ran past its quantum and came to no point; it runs on without one")
@@ -100,7 +100,7 @@ final class Events {
         @Nullable String where;
     }
 
-    /** A P was taken from a goroutine in a call that it had announced. */
+    /** A P was taken from a goroutine in a blocking call that the goroutine had announced. */
     @Name("org.gmp4j.SyscallRetaken")
     @Label("System Call Retaken")
     @Description("A P was taken back from a goroutine in a blocking call that it had announced")
@@ -129,7 +129,7 @@ final class Events {
         long stopping;
     }
 
-    /** The thread of an M has begun or ended. */
+    /** The thread of an M has begun. */
     @Name("org.gmp4j.ThreadBegin")
     @Label("Thread Begin")
     @Description("A thread (M) of a scheduler begins")
@@ -143,7 +143,7 @@ final class Events {
         long m;
     }
 
-    /** The thread of an M has begun or ended. */
+    /** The thread of an M has ended. */
     @Name("org.gmp4j.ThreadEnd")
     @Label("Thread End")
     @Description("A thread (M) of a scheduler ends: it was not needed for long, its goroutine was locked to it, or the scheduler is closed")

@@ -20,7 +20,7 @@ public final class LockRank {
     public static final int TIMERS = 50;
     /** {@code sched.lock}. */
     public static final int SCHED = 60;
-    /** A P's timer heap while its timers move to another P in a stopped world. Another thread that takes it then holds no other lock. */
+    /** A P's timer heap while its timers move to another P in a stopped world. Other threads hold no other lock when they take it. */
     public static final int TIMERS_MOVED = 65;
     /** The common list of free sudogs; a leaf. */
     public static final int SUDOG = 70;
@@ -28,7 +28,7 @@ public final class LockRank {
     public static final int MEMORY = 72;
     /** The mappings of an off-heap allocator; a leaf. */
     public static final int MEMORY_HEAP = 74;
-    /** The request to the template thread that starts an M; a leaf. */
+    /** The request to start an M, which the template thread serves; a leaf. */
     public static final int START = 80;
     /** Events of threads without a P. */
     public static final int TRACE_OUTSIDE = 85;

@@ -7,11 +7,11 @@ import org.gmp4j.lock.HeapMutex;
 import org.gmp4j.lock.LockRank;
 
 /**
- * The free blocks of one size on one NUMA node that are in no P's cache: whole batches, a list of fewer blocks than a batch, and the
- * unused part of the last span. One lock guards all of it. No list is walked under the lock.
+ * The free blocks of one size on one NUMA node that are in no P's cache: whole batches, a list of at most a batch, and the unused part of
+ * the last span. One lock guards all of it. No list is walked under the lock.
  *
- * <p>The array of batches is made long enough before a span is added, so that freeing needs no memory: all batches are whole, and
- * there are never more of them than the blocks of all spans fill.
+ * <p>Before a span is added, the array of batches gets room for the batches that the blocks of all spans can fill. So freeing a block
+ * never needs heap memory.
  */
 final class Central {
     private final HeapMutex lock = new HeapMutex(LockRank.MEMORY);
@@ -49,7 +49,7 @@ final class Central {
     }
 
     /**
-     * Moves up to a batch of blocks, at least one, to the cache of a P, which has none.
+     * Moves at least one block, and at most a batch, to the cache of a P that has no block of this size.
      *
      * @throws OutOfMemoryError and nothing has changed
      */
@@ -171,8 +171,8 @@ final class Central {
     }
 
     /**
-     * Adds a batch. Without room there are more blocks than were ever made: some were freed twice, undetected, and it is better to
-     * lose these.
+     * Adds a batch. The array can be full only if some blocks were freed twice, and that was not detected. Then this drops the batch, and
+     * its memory is lost.
      */
     private void add(long head) {
         if (n < batches.length) {

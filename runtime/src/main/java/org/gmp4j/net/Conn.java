@@ -164,7 +164,7 @@ public abstract sealed class Conn implements ByteChannel permits TcpConn, UnixCo
      *
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j.net##waits the package}.
      *
-     * @param to the buffers; their positions move behind the bytes that were read. At most 8 buffers that have room get bytes
+     * @param to the buffers; their positions move behind the bytes that were read. Only the first 8 that have room get bytes
      * @return the number of bytes; -1 at the end; 0 when none has room
      * @throws IllegalArgumentException when one is read-only
      * @throws IOException when the read failed: see the package's description
@@ -180,7 +180,7 @@ public abstract sealed class Conn implements ByteChannel permits TcpConn, UnixCo
      *
      * @param to the buffers; their positions move behind the bytes that were read
      * @param offset the index of the first of them
-     * @param length how many of them; at most 8 that have room get bytes
+     * @param length the number of buffers; only the first 8 that have room get bytes
      * @return the number of bytes; -1 at the end; 0 when none has room
      * @throws IllegalArgumentException when one is read-only
      * @throws IOException when the read failed: see the package's description
@@ -202,7 +202,7 @@ public abstract sealed class Conn implements ByteChannel permits TcpConn, UnixCo
      *
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j.net##waits the package}.
      *
-     * @param to the segments; at most 8 that have room get bytes
+     * @param to the segments; only the first 8 that have room get bytes
      * @return the number of bytes; -1 at the end; 0 when none has room
      * @throws IllegalArgumentException when one is read-only
      * @throws IOException when the read failed: see the package's description
@@ -522,8 +522,8 @@ public abstract sealed class Conn implements ByteChannel permits TcpConn, UnixCo
 
     /**
      * Closes the connection. Calls that read or write at that moment throw a {@link ClosedException}. When this returns, the descriptor
-     * is closed, even if another thread had begun to close it. On a closed connection this does nothing. Bytes that were written are still
-     * sent.
+     * is closed, even if another thread had begun to close it. On a closed connection this does nothing. The kernel still sends the bytes
+     * that were written.
      *
      * <p>Any thread may call this. It waits until the reads and writes that it ends have returned, and until a close that another thread
      * began is done. An interrupt does not end that wait. In a bubble of {@code Synctest} the bubble's clock stands still during the wait.

@@ -12,12 +12,12 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A dial in a virtual thread of its own, so that an interrupt can end the caller's wait on a thread of any kind. The connection belongs to
- * the thread that takes it out of {@link #made}: the caller, or, when the caller has left, the first of the two that finds the connection
- * there and closes it.
+ * the thread that takes it out of {@link #made}. While the caller waits, that is the caller. If the caller has left, both threads try to
+ * take the connection, and the one that gets it closes it.
  */
 final class DialTask {
     private final AtomicReference<@Nullable TcpConn> made = new AtomicReference<>();
-    /** It receives the exception if the dial failed, and is closed if there is a connection. */
+    /** The dialling thread sends the exception to this channel if the dial failed, and closes the channel if there is a connection. */
     private final Chan<Throwable> failed = Chan.make(1);
     private volatile boolean abandoned;
 

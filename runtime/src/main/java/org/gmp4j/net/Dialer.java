@@ -37,7 +37,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Source: Go's {@code dialParallel}; RFC 8305, "Happy Eyeballs".
  */
 public final class Dialer {
-    /** The least time that an address gets, if so much is left. */
+    /** The least share of the time, ns, that an address gets, unless less is left. */
     private static final long LEAST_SHARE = 2_000_000_000L;
 
     private static final Duration FALLBACK_DELAY = Duration.ofMillis(300);
@@ -141,7 +141,7 @@ public final class Dialer {
      * @throws IOException as {@link #dial(String)}
      */
     public TcpConn dial(Context ctx, String address) throws IOException {
-        GStack.checkAll(); // A class of the JDK that finds no room as it is initialised can never be used again.
+        GStack.checkAll(); // If the stack overflows while a class of the JDK is initialised, the class can never be used again.
         Addresses.HostPort hp = Addresses.parse(address);
         String what = "tcp " + address;
         long end = end(ctx);
@@ -247,7 +247,7 @@ public final class Dialer {
         return end == PollFd.NO_LIMIT ? end : end - System.nanoTime();
     }
 
-    /** Returns the nanoTime when the time of the next address is up, if so many addresses have to share the time up to {@code end}. */
+    /** Returns the nanoTime at which the next address's share ends, if {@code addresses} addresses share the time until {@code end}. */
     private static long share(long end, int addresses) {
         long left = left(end);
         return left == PollFd.NO_LIMIT || addresses == 1 ? end
@@ -331,10 +331,10 @@ public final class Dialer {
      *
      * @param address {@code host:port}; for a name its first address
      * @return the socket
-     * @throws IOException when there is no way there, or the host is unknown; {@link ExhaustedException}
+     * @throws IOException when there is no route to the peer, or the host is unknown; {@link ExhaustedException}
      */
     public UdpConn dialUdp(String address) throws IOException {
-        GStack.checkAll(); // A class of the JDK that finds no room as it is initialised can never be used again.
+        GStack.checkAll(); // If the stack overflows while a class of the JDK is initialised, the class can never be used again.
         Addresses.HostPort hp = Addresses.parse(address);
         Context ctx = Context.background();
         InetSocketAddress to = new InetSocketAddress(addresses(hp, end(ctx), ctx, "udp " + address)[0], hp.port());

@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * A socket of the Unix domain for datagrams ({@code net.UnixConn} of the network {@code unixgram}). A socket from
  * {@link #listen} has a name, and exchanges datagrams with all sockets that have one. A socket from {@link #dial} has no name and sends to
- * one peer, which cannot answer. No datagram is lost on the way. While the receiver has no room {@link #write} waits, and {@link #writeTo}
- * fails, since the kernel does not report room to the latter. Thread-safe: see {@link DatagramConn}.
+ * one peer, which cannot answer. No datagram is lost on the way. If the receiver has no room, {@link #write} waits. {@link #writeTo} fails
+ * then, because the kernel reports room only to a connected socket. Thread-safe: see {@link DatagramConn}.
  */
 public final class UnixgramConn extends DatagramConn<String> {
     private final @Nullable String local;

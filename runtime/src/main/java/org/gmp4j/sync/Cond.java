@@ -85,7 +85,7 @@ public final class Cond {
 
     private boolean await(Limits limits) {
         if (!mutex.isLocked()) {
-            throw Mutex.unlockOfUnlocked(); // This comes before a ticket is drawn, to which a signal would go in vain.
+            throw Mutex.unlockOfUnlocked(); // Before a ticket is drawn: a signal for that ticket would be lost.
         }
         limits.check();
         GStack.checkAll(); // Once a ticket is drawn, the caller must wait for it, and lock the mutex again.
@@ -131,7 +131,7 @@ public final class Cond {
             mutex.unlock();
             unlocked = true;
         } finally {
-            if (!unlocked) { // Since the check another thread has unlocked it by mistake. No signal may be lost because of that.
+            if (!unlocked) { // After the check another thread has unlocked the mutex by mistake. No signal may be lost because of that.
                 GStack st = GStack.enterChecked();
                 waiters.drop(ticket);
                 GStack.exit(st);

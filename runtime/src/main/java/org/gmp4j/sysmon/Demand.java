@@ -21,29 +21,31 @@ import org.gmp4j.stack.OwnThread;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Gives points to the classes that need them, while the program runs. Sysmon passes each thread that overran its quantum where no point can
- * stop it ({@link #ask}). The thread {@code gmp-points} finds out which method that is, and has the class transformed again when {@link
+ * Gives points to the classes that need them, while the program runs. Sysmon hands over each thread that overran its quantum in a method
+ * without points ({@link #ask}). The thread {@code gmp-points} finds the method, and has its class transformed again when {@link
  * DemandRules} decide so. The next call of the method reaches points. The present call ends as it would without them.
  *
  * <p>The process has one. Its work may fail in any way, as it reads class files through class loaders of the program and allocates memory.
  * Then the class gets no points.
  */
 final class Demand implements Runnable {
-    /** How many frames that may have points are searched for the innermost method that would have some. */
-    private static final int FRAMES = 8;
-    /** How long the search waits for more CPU time of a thread before the next sample, and how often it reads that time, ns. */
-    private static final long PATIENCE = 20_000_000;
-    private static final long LOOK = 500_000;
     /**
-     * The pause, in ns, after a sample that was of no use, before sysmon may pass another thread; it doubles from the first to the last.
+     * The number of frames that are searched for the innermost method that would get points. Frames of classes that may have no points do
+     * not count.
      */
+    private static final int FRAMES = 8;
+    /** The time, ns, in which a thread must have used more CPU time. Otherwise no further sample of it is taken. */
+    private static final long PATIENCE = 20_000_000;
+    /** The interval, ns, at which that CPU time is read. */
+    private static final long LOOK = 500_000;
+    /** The pause, ns, after a useless sample, before a sysmon may hand over another thread. It doubles up to {@link #LAST_PAUSE}. */
     private static final long FIRST_PAUSE = 2_000_000;
     private static final long LAST_PAUSE = 128_000_000;
 
     /** Whether the thread has started, or is about to. */
     private static final AtomicBoolean BEGUN = new AtomicBoolean();
     private static volatile @Nullable Demand demand;
-    /** How often a class got no points since a stack held it. Only the thread gmp-points writes it. */
+    /** The number of times a class got no points because a stack had its frames. Only the thread gmp-points writes it. */
     private static volatile long refusals;
 
     private final OnDemand points;
@@ -51,8 +53,8 @@ final class Demand implements Runnable {
     /** The thread to be sampled. A sysmon sets it while it is null, and the thread gmp-points sets it to null. */
     private final AtomicReference<@Nullable Overrun> asked = new AtomicReference<>();
     /**
-     * The nanoTime before which no sysmon passes a thread. Only the thread gmp-points writes it. A sysmon that reads an older value passes
-     * a thread too early, which is harmless.
+     * The nanoTime before which no sysmon hands over a thread. Only the thread gmp-points writes it. A sysmon that reads an older value
+     * hands over a thread too early, which is harmless.
      */
     private volatile long notBefore = System.nanoTime();
 
@@ -122,7 +124,7 @@ final class Demand implements Runnable {
     }
 
     /**
-     * Passes a thread that has overrun and that no point can stop. Sysmon calls it.
+     * Hands over a thread that has overrun its quantum in a method without points. Sysmon calls it.
      *
      * @param tid the kernel's id of the M's thread that it runs on
      */
@@ -134,7 +136,7 @@ final class Demand implements Runnable {
         }
     }
 
-    /** Returns how often a class did not get its points since a stack held it. */
+    /** Returns the number of times a class got no points because a stack had its frames. */
     static long refusals() {
         return refusals;
     }
@@ -154,7 +156,7 @@ final class Demand implements Runnable {
         }
     }
 
-    /** Does the work that is due. Were it part of {@link #run}, that frame would keep the last thread that overran alive in each sleep. */
+    /** Does the work that is due. It is no part of {@link #run}, whose frame would keep the last thread handed over alive in each sleep. */
     private void work() {
         Overrun o = asked.getAcquire();
         if (o != null) {
@@ -165,7 +167,7 @@ final class Demand implements Runnable {
     }
 
     /**
-     * Sleeps until a search is due or sysmon passes a thread. It allocates nothing, not even an iterator: {@link #run} catches no error
+     * Sleeps until a search is due or sysmon hands over a thread. It allocates nothing, not even an iterator: {@link #run} catches no error
      * here.
      */
     private void sleep() {
@@ -267,7 +269,7 @@ final class Demand implements Runnable {
         return false;
     }
 
-    /** Gives points to the classes that are to have them and that no long call is executing, all in one pause. */
+    /** Gives points, in one pause, to the wished classes whose methods are on no stack for long. */
     private void grant() {
         long now = System.nanoTime();
         List<Wish> due = new ArrayList<>();

@@ -13,7 +13,7 @@ final class WaitTimes {
     static final long EVERY = 20_000_000_000L;
 
     private final Upkeep upkeep;
-    /** The times of all goroutines that waited at this nanoTime are recorded, or will be by the pass under way. */
+    /** All waits that began before this nanoTime are recorded, or the pass under way records them. */
     private long noted;
     /** The position of the pass under way; 0 if there is none. */
     private int part;
