@@ -28,12 +28,12 @@ public final class JdkShutdown {
         }
     }
 
-    /** Returns whether the JVM runs the hooks of the program, or has run them. */
+    /** Returns whether the JVM runs the hooks of the program, or has run them. Needs no memory. */
     public static boolean hasBegun() {
         try {
             boolean _ = Runtime.getRuntime().removeShutdownHook(NO_HOOK);
             return false;
-        } catch (IllegalStateException shutdownInProgress) {
+        } catch (IllegalStateException | OutOfMemoryError shutdownInProgress) { // The call allocates nothing but that exception.
             return true;
         }
     }

@@ -84,6 +84,14 @@ class FullHeapTest {
         assertEquals(0, r.exit(), r::toString);
     }
 
+    /** Sysmon needs no memory to learn whether the JVM shuts down, not even for the JDK's exception. */
+    @Test
+    void aShutdown() {
+        Result r = new ChildJvm(FullHeapShortageProgram.class).with("-Xmx16m", "-XX:+UseSerialGC").run();
+        assertEquals("tried, null\nwaited, null\n", r.out(), r::toString);
+        assertEquals(0, r.exit(), r::toString);
+    }
+
     /** It is made or refused: nothing of its rehearsal hangs, or ends the process. */
     @ParameterizedTest
     @ValueSource(strings = {"100", "600", "1150", "1250", "2500"})
