@@ -92,16 +92,28 @@ public final class Names {
         for (int n = 0; frames.hasNext(); n++) {
             StackFrame f = frames.next();
             first = first == null ? f : first;
-            boolean executor = Executor.class.isAssignableFrom(f.getDeclaringClass());
+            boolean executor = isExecutor(f);
             if (executes && !executor) {
                 return new Place(f, true);
             }
-            executes |= executor && f.getMethodName().equals("execute");
-            if (!executor && (n >= HELPERS || !ofOneJar(f, first))) {
+            if (!executes && !startsFor(f, executor, first, n)) {
                 return new Place(first, false);
             }
+            executes |= executor && f.getMethodName().equals("execute");
         }
         return executes ? new Place(null, true) : new Place(first, false);
+    }
+
+    /**
+     * Returns whether the first frame may have started the goroutine for the executor of frame {@code f}, or of one behind it. An executor
+     * of another jar may instead have run a task of the program's on the calling thread, and that task has started the goroutine.
+     */
+    private static boolean startsFor(StackFrame f, boolean executor, StackFrame first, int n) {
+        return executor && isExecutor(first) || ofOneJar(f, first) && (executor || n < HELPERS);
+    }
+
+    private static boolean isExecutor(StackFrame f) {
+        return Executor.class.isAssignableFrom(f.getDeclaringClass());
     }
 
     private static boolean ofOneJar(StackFrame a, StackFrame b) {

@@ -4,6 +4,9 @@ package org.gmp4j.report;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.IOException;
+import java.io.InputStream;
+import java.security.ProtectionDomain;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
@@ -125,6 +128,55 @@ class VirtualThreadsTest {
                         .map(x -> x.site().replaceFirst(" .*", "") + " " + x.count()).sorted().toList());
             } finally {
                 end.release(4);
+            }
+        }
+    }
+
+    /** An executor that runs each task on the calling thread. */
+    public static final class Inline implements Executor {
+        @Override
+        public void execute(Runnable task) {
+            task.run();
+        }
+    }
+
+    /** Returns an {@link Inline} whose class is in a jar of its own, as a library's. */
+    private static Executor ofLibrary() throws IOException, ReflectiveOperationException {
+        byte[] bytes;
+        try (InputStream in = VirtualThreadsTest.class.getResourceAsStream("VirtualThreadsTest$Inline.class")) {
+            bytes = in.readAllBytes();
+        }
+        ClassLoader library = new ClassLoader(null) {
+            @Override
+            protected Class<?> findClass(String name) {
+                return defineClass(name, bytes, 0, bytes.length, new ProtectionDomain(null, null));
+            }
+        };
+        return (Executor) library.loadClass(Inline.class.getName()).getConstructor().newInstance();
+    }
+
+    private void fourth(ThreadFactory threads) {
+        threads.newThread(end::acquireUninterruptibly).start();
+    }
+
+    /** A task of the program's that a library's executor runs on the calling thread starts its threads itself. */
+    @Test
+    void aTaskOnTheCallingThread() throws IOException, ReflectiveOperationException {
+        Executor inline = ofLibrary();
+        try (TestGmp g = TestGmp.with(b -> b.procs(2).debug("createsites=1"))) {
+            Runnable task = new Runnable() {
+                @Override
+                public void run() {
+                    fourth(g.gmp.threadFactory());
+                }
+            };
+            inline.execute(task);
+            try {
+                awaitWaiting(g, 1);
+                assertEquals(List.of(HERE + ".fourth"), g.gmp.goroutines().groups().stream()
+                        .map(x -> x.site().replaceFirst(" .*", "")).toList());
+            } finally {
+                end.release();
             }
         }
     }
