@@ -338,11 +338,24 @@ final class WebServer {
         private static void send(HttpExchange exchange, Answer a) throws IOException {
             try (OutputStream out = exchange.getResponseBody()) {
                 if (a.made != null) {
-                    a.made.writeTo(out);
+                    make(a.made, out);
                 } else if (a.file == null) {
                     out.write(a.body);
                 } else {
                     long _ = Files.copy(a.file, out);
+                }
+            }
+        }
+
+        /** Writes a body. If that fails, this breaks the connection: the close of the stream would end the body as if it were whole. */
+        private static void make(Body body, OutputStream out) throws IOException {
+            boolean whole = false;
+            try {
+                body.writeTo(out);
+                whole = true;
+            } finally {
+                if (!whole) {
+                    Thread.currentThread().interrupt(); // Closes the channel at its next write. The thread ends with the request.
                 }
             }
         }

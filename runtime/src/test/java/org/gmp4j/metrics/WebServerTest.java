@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.metrics;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
+import java.net.Socket;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -44,5 +47,23 @@ class WebServerTest {
             assertEquals(i, stopped.get());
         }
         WebServer.start(pages(WebServer.Background.NONE), address).close(); // The port is free.
+    }
+
+    /** A body that fails midway is no whole answer: the client sees that its connection breaks. */
+    @Test
+    void aBodyBreaksOff() throws IOException {
+        WebServer.Page page = new WebServer.Page(false, _ -> WebServer.Answer.of("text/plain", (WebServer.Body) out -> {
+            out.write("the beginning".getBytes(UTF_8));
+            throw new OutOfMemoryError("of the test");
+        }));
+        WebServer server = WebServer.start(new WebServer.Pages("a test", "gmp-test", true, Map.of(), Map.of("/", page),
+                WebServer.Background.NONE), new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+        try (Socket s = new Socket(InetAddress.getLoopbackAddress(), server.address().getPort())) {
+            s.getOutputStream().write("GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".getBytes(UTF_8));
+            String got = new String(s.getInputStream().readAllBytes(), UTF_8);
+            assertFalse(got.endsWith("\r\n0\r\n\r\n"), got);
+        } finally {
+            server.close();
+        }
     }
 }
