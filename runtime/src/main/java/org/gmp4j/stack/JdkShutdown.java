@@ -15,6 +15,10 @@ public final class JdkShutdown {
     /** A hook that is never registered. */
     private static final Thread NO_HOOK = new OwnThread("gmp-no-hook");
 
+    static {
+        boolean _ = hasBegun(); // The JDK's class of hooks is initialised while there is memory, or no program could add a hook.
+    }
+
     private JdkShutdown() {
     }
 
