@@ -5,8 +5,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.BufferedReader;
+import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.io.Writer;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -139,6 +141,29 @@ class TopCommandTest {
         assertEquals(0, top("-d", 0.1, p.pid()));
         ends.join();
         assertEquals("gmp: process " + p.pid() + " has ended.\n", err.toString());
+    }
+
+    /** It ends when nobody reads on, as head(1) does after some lines; the class's limit of time would end it else. */
+    @Test
+    void theReaderEnds() throws Exception {
+        Process p = start();
+        CommandLine root = GmpCommand.commandLine();
+        root.setOut(new PrintWriter(new Writer() {
+            @Override
+            public void write(char[] text, int from, int length) throws IOException {
+                throw new IOException("Broken pipe");
+            }
+
+            @Override
+            public void flush() {
+            }
+
+            @Override
+            public void close() {
+            }
+        })).setErr(new PrintWriter(err, true));
+        int _ = GmpCommand.execute(root, "top", "--delay=0.1", String.valueOf(p.pid()));
+        end(p);
     }
 
     private void refused(String sentence, Object... args) {

@@ -80,7 +80,7 @@
   const CHARTS = [
     {title: "Ps", unit: "one on the other", stacked: true, series: [
       ["at work", (m) => Math.max(0, m["/sched/gomaxprocs:threads"] - m["/sched/procs/idle:procs"] - m["/sched/threads/spinning:threads"])],
-      ["spinning", (m) => Math.min(m["/sched/threads/spinning:threads"], m["/sched/gomaxprocs:threads"] - m["/sched/procs/idle:procs"])],
+      ["spinning", (m) => Math.max(0, Math.min(m["/sched/threads/spinning:threads"], m["/sched/gomaxprocs:threads"] - m["/sched/procs/idle:procs"]))],
       ["idle", now("procs/idle:procs")]]}, // A thread may have begun to spin between the reading of the one number and of the other.
     {title: "Queues", unit: "goroutines", series: [
       ["global", now("runqueue/global:goroutines")], ["all local", (m) => sum(m["/sched/runqueue/local:goroutines"])],

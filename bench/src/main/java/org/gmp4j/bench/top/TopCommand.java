@@ -75,8 +75,7 @@ public final class TopCommand extends ProcessCommand {
             }
             out.print(terminal ? HOME + screen.toString().replace("\n", REST_OF_LINE + "\n") + REST_OF_SCREEN
                     : n == 1 ? screen : "\n" + screen);
-            out.flush();
-            if (n == count) {
+            if (out.checkError() || n == count) { // An error is the end of the reader, as of head(1).
                 return;
             }
             last = now;
