@@ -143,7 +143,7 @@ class TopCommandTest {
         assertEquals("gmp: process " + p.pid() + " has ended.\n", err.toString());
     }
 
-    /** It ends when nobody reads on, as head(1) does after some lines; the class's limit of time would end it else. */
+    /** The command ends when its output cannot be written, as behind head(1). Otherwise the class's limit of time ends the test. */
     @Test
     void theReaderEnds() throws Exception {
         Process p = start();

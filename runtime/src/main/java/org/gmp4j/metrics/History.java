@@ -111,8 +111,7 @@ final class History implements WebServer.Background {
     }
 
     /**
-     * Writes the readings that there are now as an array in JSON, the oldest first, but for those that newer ones replace before their turn
-     * comes.
+     * Writes the readings as an array in JSON, the oldest first. A reading that a newer one replaces before it is written is left out.
      */
     void writeTo(OutputStream out) throws IOException {
         out.write('[');

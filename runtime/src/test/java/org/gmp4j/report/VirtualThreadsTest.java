@@ -113,7 +113,7 @@ class VirtualThreadsTest {
         Helper.start(threads, () -> end.acquireUninterruptibly());
     }
 
-    /** Whoever starts a thread by an executor of a library is its place, not the executor; where there is none, it is the first frame. */
+    /** The place of a thread that a library's executor starts is the frame that called the executor, or the first frame without one. */
     @Test
     void theCallerOfAnExecutor() {
         try (TestGmp g = TestGmp.with(b -> b.procs(2).debug("createsites=1"))) {

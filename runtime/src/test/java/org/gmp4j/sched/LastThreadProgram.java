@@ -12,8 +12,8 @@ import org.gmp4j.sched.base.Scheduler;
 import org.gmp4j.testing.PinningCall;
 
 /**
- * Goroutines that block have taken all threads but those that the runtime leaves to the JVM. Then comes a SIGTERM, and its hook takes
- * longer than it is until sysmon tries again to make an M.
+ * Goroutines that block have taken all threads but those that the runtime leaves to the JVM. After an attempt of sysmon's to make an M
+ * the process gets a SIGTERM, which needs a thread for its handler and one for the shutdown hook.
  */
 @SuppressWarnings("restricted")
 final class LastThreadProgram {

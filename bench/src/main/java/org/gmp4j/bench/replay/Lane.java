@@ -44,7 +44,7 @@ final class Lane {
     boolean loops;
     /** Whether its own thread is interrupted. */
     boolean interrupted;
-    /** Whom an interrupt of its own thread tells; null for nobody. */
+    /** The selector that an interrupt of the lane's own thread wakes; null if the thread waits in none. */
     Selector told;
     /** Whether it has mounted or left a stack, so that it is resumed at once. */
     boolean switches;

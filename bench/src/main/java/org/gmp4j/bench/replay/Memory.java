@@ -20,7 +20,7 @@ public final class Memory {
     private static long top = BASE;
     private static final List<Kept> KEPT = new ArrayList<>();
 
-    /** The structs that the run has taken, by address, with their bytes; and those that it has given back. */
+    /** The sizes in bytes of the structs that the run has allocated, by address. {@link #GIVEN} has those that it has freed. */
     private static final Map<Long, Long> TAKEN = new HashMap<>();
     private static final TreeMap<Long, Long> GIVEN = new TreeMap<>();
 

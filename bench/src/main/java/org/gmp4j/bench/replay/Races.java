@@ -48,7 +48,7 @@ final class Races {
         lastLane = -1;
     }
 
-    /** Notes that there are {@code count} lanes: the last step has added those that are new. Called before each step. */
+    /** Sets the number of lanes to {@code count}. The last step has started the new lanes. Called before each step. */
     void lanes(int count) {
         for (; lanes < count; lanes++) {
             clocks[lanes] = new int[LANES];

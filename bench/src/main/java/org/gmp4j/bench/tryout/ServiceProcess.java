@@ -214,7 +214,7 @@ final class ServiceProcess implements AutoCloseable {
         }
     }
 
-    /** Ends the processes by SIGTERM, and those that are left after a while by SIGKILL. */
+    /** Ends the processes by SIGTERM, and kills the processes that are left after {@code STOP_SECONDS}. */
     private void end() {
         List<ProcessHandle> all = new ArrayList<>(List.of(process.toHandle()));
         process.descendants().forEach(all::add);

@@ -169,7 +169,7 @@ final class Chans {
         t.end(() -> check(got.get() == 11, "the selects received " + got.get()));
     }
 
-    /** If the selects have taken from c, nobody receives from d, so any lane may be left. */
+    /** If the selects have taken from c, no lane receives from d, and each lane may be left waiting. */
     private static final class SelectsLeave extends Case {
         private final Chan<Integer> c = Chan.make(0);
         private final Chan<Integer> d = Chan.make(0);

@@ -298,7 +298,7 @@ final class Net {
         l.lane("sends", () -> Descriptors.add(d, 1));
     }
 
-    /** Each wait is ended by an unpark too, as a limit of time does it; after that nobody is counted as a waiter. */
+    /** An unpark ends each wait too, as a limit of time does. After that the descriptor counts no waiter. */
     private static void jdkLimited(Loop l) {
         int d = Descriptors.open();
         Thread t = Stacks.newThread(l.s, () -> {

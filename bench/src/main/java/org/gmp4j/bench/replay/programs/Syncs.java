@@ -290,7 +290,7 @@ final class Syncs {
         t.lane("calls", list::notifyOne);
     }
 
-    /** There is one unit: who has it is alone. Who waits is counted, and nobody is at the end. */
+    /** There is one unit, so one lane has it at a time. Lanes that wait are counted, and at the end the count is 0. */
     private static void sema(Plain t) {
         Sema sema = new Sema();
         Cell inside = new Cell();

@@ -127,7 +127,7 @@ final class Worlds {
         });
     }
 
-    /** It parks, as at a lock of the JDK's, but must not be switched away: nobody would start the world. */
+    /** The goroutine that has stopped the world parks, as at a lock of the JDK's. It keeps its M, or no goroutine would start the world. */
     private static Case stopsInside() {
         return new Loop(2, 2, l -> {
             Thread waiter = Stacks.newThread(l.s, () -> {
