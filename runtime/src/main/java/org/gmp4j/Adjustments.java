@@ -23,7 +23,7 @@ final class Adjustments implements Function<List<String>, String> {
         this.s = s;
     }
 
-    /** A setting. They are changed in this order: the first may fail when there is too little memory, the last cannot. */
+    /** A setting. Settings are applied in this order, because the first may fail for want of memory and the last cannot fail. */
     private enum Setting {
         PROCS("a number from 1 to " + Procs.MAX) {
             @Override
@@ -66,18 +66,17 @@ final class Adjustments implements Function<List<String>, String> {
         }
 
         /**
-         * Returns the action that sets the value. It changes nothing itself.
+         * Checks the value and returns the action that sets it. This method changes nothing.
          *
          * @throws IllegalArgumentException when the value is bad; the message says what to use
          */
         abstract Runnable change(Scheduler s, String value);
 
-        /** Returns the present value. */
         abstract String value(Scheduler s);
     }
 
     /**
-     * Changes settings, none of them if one is bad.
+     * Changes all of the settings, or none if one of the changes is bad.
      *
      * @param changes each of the form {@code name=value}
      * @return a line for each setting: its name and its present value

@@ -8,15 +8,13 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * An object, such as a {@code Context}, that ends waits when it is cancelled. Each wait of this library has a form that takes one:
- * {@code recvUnless(ctx)}, {@code lockUnless(ctx)}, {@code Go.sleepUnless(ctx, d)}. Implementations are thread-safe. As the runtime calls
- * their methods in the middle of its own work, they neither wait nor take a lock or monitor; atomics are enough. Any thread may call them,
- * also one that is interrupted, and in a bubble of {@code Synctest} the goroutines of the bubble.
+ * {@code recvUnless(ctx)}, {@code lockUnless(ctx)}, {@code Go.sleepUnless(ctx, d)}. Implementations are thread-safe. The runtime calls
+ * their methods in the middle of its own work, so they must neither wait nor take a lock or monitor; atomics are enough. Any thread may
+ * call them, also an interrupted one and a goroutine in a bubble of {@code Synctest}.
  */
 @NullMarked
 public interface Cancelable {
-    /**
-     * Returns null until this is cancelled, and then always the same exception. The waits that this ends throw that exception.
-     */
+    /** Returns null until this is cancelled, and then always the same exception, which the waits that it ends throw. */
     @Nullable RuntimeException err();
 
     /**

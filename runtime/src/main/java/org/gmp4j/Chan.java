@@ -20,10 +20,10 @@ import org.jspecify.annotations.Nullable;
  * as {@link #recvInterruptibly}. {@link SendChan} and {@link RecvChan} describe the methods; they are the types for code that only sends or
  * only receives.
  *
- * <p>A send happens before the receive of its value. In a channel of capacity C, the k-th receive happens before the return of the
- * (k+C)-th send. A close happens before a receive that finds the channel closed. {@link Select} waits for several channels at once. A
- * channel that was made in a bubble of {@code Synctest} throws an {@link IllegalStateException} when a caller outside of the bubble uses
- * it. Source: Go's {@code hchan}.
+ * <p>A send happens before the receive of its value. In a channel with capacity C, receive number k happens before send number k+C returns.
+ * A close happens before a receive that finds the channel closed. {@link Select} waits for several channels at once. A channel that was
+ * made in a bubble of {@code Synctest} throws an {@link IllegalStateException} when a caller outside of the bubble uses it. Source: Go's
+ * {@code hchan}.
  *
  * @param <T> the type of its elements; {@code null} is never one
  */
@@ -198,13 +198,13 @@ public final class Chan<T> extends Hchan implements SendChan<T>, RecvChan<T> {
         }
     }
 
-    /** Receives with limits that have no limit of time, so the result is never {@link #LATE}. */
+    /** Receives without a limit of time, so that the result is never {@link #LATE}. */
     @SuppressWarnings("unchecked")
     private @Nullable T receiveUntil(Limits limits) {
         return (T) receive(limits);
     }
 
-    /** Receives with limits. Returns null when the time was up, which happens only if there is a limit of time. */
+    /** Receives with limits. Returns null when the time was up. */
     @SuppressWarnings({"unchecked", "NullAway"})
     Recv<T> recvOk(Limits limits) {
         Object v = receive(limits);
@@ -281,7 +281,7 @@ public final class Chan<T> extends Hchan implements SendChan<T>, RecvChan<T> {
         return (T) v;
     }
 
-    /** Returns the element that a waiting sudog got. Returns null when a close woke it, or there is no sudog as the channel was closed. */
+    /** Returns the element that a waiting sudog got, or null when a close woke it, or when the closed channel let no sudog wait. */
     @SuppressWarnings("unchecked")
     private @Nullable T woken(@Nullable GStack st, long sg) {
         if (sg == CLOSED) {
@@ -292,14 +292,14 @@ public final class Chan<T> extends Hchan implements SendChan<T>, RecvChan<T> {
         return (T) v;
     }
 
-    /** Removes and returns the first element, and moves that of a waiting sender into the buffer. The caller holds the lock. */
+    /** Removes and returns the first element, and moves the element of a waiting sender into the buffer. The caller holds the lock. */
     private @Nullable Object take(long sender) {
         if (!buffered()) {
             return SudogSlots.elem(sender);
         }
         int i = place();
         Object v = buf[i];
-        buf[i] = sender == 0 ? null : SudogSlots.elem(sender); // If a sender waits, the buffer was full, and this place is free now.
+        buf[i] = sender == 0 ? null : SudogSlots.elem(sender); // A sender waits only while the buffer is full: this place becomes its end.
         took(sender);
         return v;
     }
@@ -324,7 +324,7 @@ public final class Chan<T> extends Hchan implements SendChan<T>, RecvChan<T> {
         buf[i] = v;
     }
 
-    // The methods below serve a view of the channel as a queue.
+    // The methods below are for ChanQueue.
 
     /** Returns the first element of the buffer, or null if the buffer is empty. */
     @SuppressWarnings("unchecked")
@@ -376,7 +376,7 @@ public final class Chan<T> extends Hchan implements SendChan<T>, RecvChan<T> {
                 lock.unlock();
                 return false;
             }
-            for (int i = at; i > 0; i--) { // This moves it to the front, where it is received like any other element.
+            for (int i = at; i > 0; i--) { // Moves it to the front, where it is received like any other element.
                 buf[placeOf(i)] = buf[placeOf(i - 1)];
             }
             buf[place()] = v;

@@ -11,7 +11,7 @@ import org.gmp4j.wait.WaitCancellation;
 import org.gmp4j.wait.Waiting;
 import org.jspecify.annotations.Nullable;
 
-/** Ends a wait in one of a channel's queues, under the channel's lock. Also has the sends and receives whose wait may be ended. */
+/** Ends a wait in one of a channel's queues, under the channel's lock. Its methods are the sends and receives with such a wait. */
 final class ChanCancellation extends WaitCancellation {
     private final Hchan c;
     private final WaitQ q;
@@ -102,12 +102,12 @@ final class ChanCancellation extends WaitCancellation {
             drained = !await(st, sg, q, c.lock, durable() ? WaitReason.CHAN_RECEIVE_DURABLE : WaitReason.CHAN_RECEIVE);
             Waiting.release(st, sg);
         }
-        return drained || !byContext() && timeUp(); // After an interrupt it throws; there is no limit of time.
+        return drained || !byContext() && timeUp(); // timeUp throws after an interrupt. Without a limit of time it is never true.
     }
 
     /**
-     * Returns whether only the bubble can end the wait, by one of its goroutines or by its clock. In a bubble a wait with a time limit
-     * always counts as such, because the clock has to advance to the limit.
+     * Returns whether only the bubble can end the wait, by one of its goroutines or by its clock. A wait with a time limit in a bubble
+     * always counts as such, because the bubble's clock has to advance to the limit.
      */
     private boolean durable() {
         return limits.timed() ? Bubble.current() != null : c.durable();

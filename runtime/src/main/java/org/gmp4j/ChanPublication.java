@@ -38,7 +38,7 @@ final class ChanPublication<T> implements Flow.Subscription {
         try {
             deliver();
             over = true;
-        } catch (RuntimeException e) { // From the subscriber or an interrupt; from the context only after the end.
+        } catch (RuntimeException e) { // The subscriber or an interrupt throws it; the context does so only after the end.
             fail(e);
             over = true;
         } finally {
@@ -92,7 +92,7 @@ final class ChanPublication<T> implements Flow.Subscription {
         return !ended;
     }
 
-    /** Takes one unit of the demand. If there is none, the next request cancels {@code otherwise}. */
+    /** Takes one unit of the demand. Returns false if there is none; the next request then cancels {@code otherwise}. */
     private synchronized boolean take(@Nullable Context otherwise) {
         boolean any = demand > 0;
         if (any && demand != Long.MAX_VALUE) {

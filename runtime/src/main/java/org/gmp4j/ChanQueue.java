@@ -22,7 +22,7 @@ final class ChanQueue<T> extends AbstractQueue<T> implements BlockingQueue<T> {
         this.c = Objects.requireNonNull(c, "c");
     }
 
-    /** Returns a time limit as a duration. A limit of more nanoseconds than a long holds counts as about 292 years. */
+    /** Returns a time limit as a duration. Limits above 292 years, which a long of nanoseconds cannot hold, become 292 years. */
     private static Duration of(long timeout, TimeUnit unit) {
         return Duration.ofNanos(unit.toNanos(timeout));
     }

@@ -58,11 +58,11 @@ public final class ChanSubscription<T> implements Iterable<T>, AutoCloseable {
             public void onNext(T v) {
                 Objects.requireNonNull(v, "element");
                 synchronized (ChanSubscription.this) {
-                    if (over || c.trySend(v)) { // If it is over, the element was on its way when the subscription was closed.
+                    if (over || c.trySend(v)) { // Elements that arrive after the end are dropped.
                         return;
                     }
                 }
-                // There is room for all elements that were requested. By the rules of flows this method must not throw.
+                // There is no room: the publisher sent more than was requested. The rules of flows forbid this method to throw.
                 Flow.Subscription s = subscription;
                 if (s != null) {
                     s.cancel();
@@ -94,12 +94,11 @@ public final class ChanSubscription<T> implements Iterable<T>, AutoCloseable {
     }
 
     /**
-     * Waits for the next element and returns it. Returns null when the publisher has completed, or this was closed, and all elements before
-     * were received.
+     * Waits for the next element and returns it. Returns null when the publisher has completed, or this was closed, and no element is left.
      *
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##waits the package}.
      *
-     * @throws IllegalStateException when the publisher has failed, with its error as the cause, and all elements before were received
+     * @throws IllegalStateException when the publisher has failed and no element is left; the cause is its error
      */
     public @Nullable T recv() {
         return received(c.recv());
@@ -146,7 +145,7 @@ public final class ChanSubscription<T> implements Iterable<T>, AutoCloseable {
             int n = taken;
             taken = 0;
             Flow.Subscription s = subscription;
-            if (s != null) { // A publisher that sends before it calls onSubscribe gets no further requests.
+            if (s != null) { // It is null only for a publisher that sends before it calls onSubscribe.
                 s.request(n);
             }
         }

@@ -9,9 +9,9 @@ import org.gmp4j.wait.Waiting;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A timer with a channel. The channel's lock guards its fields. While no receiver waits on the channel the timer needs no alarm,
- * because a receive first checks whether it is due. Then only its users refer to it, so a timer that they dropped is garbage. Stop and
- * reset empty the buffer under the same lock, so no stale time stays there.
+ * A timer with a channel. The channel's lock guards its fields. The timer needs an alarm only while a receiver waits, because each receive
+ * first checks whether the timer is due. Without an alarm only its users refer to the timer, so a dropped timer is garbage. Stop and reset
+ * empty the buffer under the same lock, so that no stale time stays there.
  */
 final class ChanTimer extends TickTimer {
     private final Chan<Instant> c;
@@ -25,7 +25,7 @@ final class ChanTimer extends TickTimer {
         this.period = period;
     }
 
-    /** Makes such timers for {@code org.gmp4j.time}. */
+    /** Makes timers for {@code org.gmp4j.time}. */
     static final class Maker implements TickTimer.Maker<Chan<Instant>> {
         @Override
         public TickTimer make(Chan<Instant> c, long nanos, long period) {
@@ -36,15 +36,15 @@ final class ChanTimer extends TickTimer {
     }
 
     /**
-     * Returns the time at which the timer was due and sets the next; null when it is not due. Missed ticks are left out. Called under
-     * the lock.
+     * Returns the time at which the timer was due, and sets the next such time. Returns null when it is not due. Skips missed ticks. Called
+     * under the lock.
      */
     private @Nullable Instant due(long now) {
         if (when == 0 || now < when) {
             return null;
         }
-        long late = now() - when; // Both clocks are read one right after the other; in this order the error makes the time late, as in Go.
-        Instant due = instant().minusNanos(late); // Made before any field changes: there may be no memory.
+        long late = now() - when; // The clocks are read one after the other. In this order the error makes the time late, as in Go.
+        Instant due = instant().minusNanos(late); // The allocation may fail, so it comes before any field changes.
         if (period == 0) {
             when = 0;
         } else {
@@ -57,14 +57,13 @@ final class ChanTimer extends TickTimer {
     }
 
     /**
-     * Puts the time into the buffer if the timer is due. Called under the lock, before a receive or a select checks for an element.
-     * Does nothing while receivers wait: the tick is for them, and the alarm delivers it. If the time were taken here, the alarm would
-     * find that the timer has fired.
+     * Puts the time into the buffer if the timer is due. Called under the lock, before a receive or a select checks for an element. Does
+     * nothing while receivers wait: the alarm delivers the tick to one of them, and would find the timer fired if the time were taken here.
      */
     void putIfDue() {
         Instant at = when == 0 || !c.recvq.isEmpty() ? null : due(now());
         if (at != null) {
-            long _ = c.give(at, 0); // Goes into the buffer, or is dropped when an older time is there.
+            long _ = c.give(at, 0); // Puts it into the buffer, or drops it when an older time is there.
         }
     }
 
@@ -95,7 +94,7 @@ final class ChanTimer extends TickTimer {
                     disarm();
                 }
             }
-        } finally { // Also when there was no memory to set the next tick.
+        } finally { // Runs also when there was no memory to set the next tick.
             lock.unlock();
             if (receiver != 0) {
                 Waiting.wake(receiver);
@@ -132,7 +131,7 @@ final class ChanTimer extends TickTimer {
                 armed = true;
             }
         } finally {
-            if (!armed) { // No memory for an alarm: it is stopped.
+            if (!armed) { // There was no memory for an alarm, so the timer is stopped.
                 when = 0;
             }
             lock.unlock();

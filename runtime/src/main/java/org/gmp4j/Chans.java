@@ -18,9 +18,9 @@ import org.jspecify.annotations.NullMarked;
 
 /**
  * Bridges from channels to the JDK's types, and methods that join and split channels. Thread-safe. Goroutines, virtual threads and platform
- * threads may call all methods. None of them waits, so interrupts have no effect on them. Background work runs in goroutines that
- * {@code on} starts. That is a {@link Gmp}, or in a goroutine {@code Go::go}, and then they belong to its bubble of {@code Synctest}. A
- * cancel of {@code ctx} ends these goroutines, and an element that one of them holds at that moment is lost.
+ * threads may call all methods. None of them waits, so interrupts have no effect on them. Background work runs in goroutines that the
+ * executor {@code on} starts: a {@link Gmp}, or, in a goroutine, {@code Go::go}. Goroutines of {@code Go::go} belong to the caller's bubble
+ * of {@code Synctest}. A cancel of {@code ctx} ends these goroutines; an element that one of them holds then is lost.
  */
 @NullMarked
 public final class Chans {
@@ -52,9 +52,9 @@ public final class Chans {
     }
 
     /**
-     * Returns {@code n} channels, each with a buffer for {@code capacity} elements, that all pass on each element of {@code in}. The
+     * Returns {@code n} channels, each with a buffer for {@code capacity} elements. Each element of {@code in} is sent to all of them. The
      * slowest of their receivers sets the pace. They are closed when {@code in} is closed and drained, or {@code ctx} is cancelled.
-     * (Receivers that are to share the elements out need no such method: they receive from one channel.)
+     * (Receivers that share the elements need no such method: they receive from one channel.)
      *
      * @throws IllegalArgumentException when {@code n} is less than 1 or {@code capacity} negative
      */
@@ -94,8 +94,8 @@ public final class Chans {
     }
 
     /**
-     * Returns a sequential stream of the elements that it receives, until the channel is closed and drained. It waits as
-     * {@link RecvChan#recv} does.
+     * Returns a sequential stream that receives its elements until the channel is closed and drained. It waits as {@link RecvChan#recv}
+     * does.
      */
     public static <T> Stream<T> stream(RecvChan<T> c) {
         return StreamSupport.stream(Spliterators.spliteratorUnknownSize(c.iterator(), Spliterator.ORDERED | Spliterator.NONNULL), false);
@@ -105,9 +105,9 @@ public final class Chans {
      * Returns a view of the channel as a queue. {@code put} is a send and {@code take} a receive, and an interrupt ends their waits on all
      * threads. {@code offer} and {@code poll} do not wait, or wait with a limit. Once the channel is closed and drained, {@code poll}
      * returns null, and {@code take} throws an {@link IllegalStateException}. On a closed channel {@code put} and {@code offer} throw a
-     * {@link ChanClosedException}. The size, {@code peek}, {@code contains}, {@code remove(Object)} and the iterator concern the elements
-     * in the buffer, without those of waiting senders. The iterator and the stream have the elements of the buffer at the time when they
-     * were made. {@code remove} of an element receives it, in time proportional to the size of the buffer.
+     * {@link ChanClosedException}. The size, {@code peek}, {@code contains}, {@code remove(Object)}, the iterator and the stream see the
+     * elements in the buffer, not those of waiting senders. The iterator and the stream show the buffer as it was when they were made.
+     * {@code remove} of an element receives it, in time proportional to the size of the buffer.
      */
     public static <T> BlockingQueue<T> queue(Chan<T> c) {
         return new ChanQueue<>(c);
@@ -116,9 +116,9 @@ public final class Chans {
     /**
      * Returns a publisher of the channel's elements. Each element goes to one of its subscribers, as with several receivers. Each
      * subscriber has a goroutine of its own, which receives when there is demand. The publisher completes when the channel is closed and
-     * drained, whether there is demand or not. A subscriber that throws an exception gets it by {@code onError}. A subscriber that requests
-     * less than 1 element gets an {@link IllegalArgumentException}, and one that subscribes while it is subscribed an
-     * {@link IllegalStateException}. If {@code on} refuses the goroutine, the subscriber gets the exception of {@code on}.
+     * drained, whether there is demand or not. A subscriber gets these exceptions by {@code onError}: its own if it throws one, an {@link
+     * IllegalArgumentException} if it requests less than 1 element, and an {@link IllegalStateException} if it subscribes while it is
+     * subscribed. If {@code on} refuses the goroutine, the subscriber gets the exception of {@code on}.
      */
     public static <T> Flow.Publisher<T> publisher(Executor on, RecvChan<T> c) {
         return new ChanPublisher<>(on, c);

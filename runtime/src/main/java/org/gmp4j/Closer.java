@@ -29,7 +29,7 @@ final class Closer implements Runnable {
         this.diagnosis = diagnosis;
     }
 
-    /** Implements {@link Gmp#close()}. Returns true when all goroutines have ended. */
+    /** Implements {@link Gmp#close()}. Returns whether all goroutines have ended. */
     boolean close(long nanos) {
         if (s.owner() instanceof Gmp gmp && DefaultGmp.is(gmp)) {
             throw new IllegalStateException("close was called of the default Gmp, which runs the virtual threads of this JVM");
@@ -83,7 +83,7 @@ final class Closer implements Runnable {
         boolean over = false;
         while (!over) {
             try {
-                boolean _ = closed(-1); // It returns false only if the JVM shuts down.
+                boolean _ = closed(-1); // It is false only if the JVM shuts down.
                 over = true;
             } catch (OutOfMemoryError e) {
                 LockSupport.parkNanos(NO_MEMORY_NANOS);

@@ -12,11 +12,11 @@ import org.gmp4j.queue.Places;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Deals the machine's CPUs to Ps by a policy. Deals them again when the CPUs that the process may use have changed: by {@code taskset}
- * or a cpuset, or because a CPU went offline or came back.
+ * Assigns the machine's CPUs to Ps by a policy. Repeats that when the CPUs that the process may use have changed, by {@code taskset} or a
+ * cpuset, or because a CPU went offline or came back.
  *
  * @param affinity the policy
- * @param cpus the CPUs that the process could use when they were dealt
+ * @param cpus the CPUs that the process could use at the time of the assignment
  */
 record CpuAssignment(Affinity affinity, BitSet cpus) implements Placement.Dealer {
     /** Returns the placement for the CPUs that the process may use now. */

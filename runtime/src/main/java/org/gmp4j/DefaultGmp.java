@@ -19,7 +19,7 @@ import org.gmp4j.struct.ProcessFlag;
 import org.gmp4j.sysmon.CompilerShare;
 import org.jspecify.annotations.Nullable;
 
-/** Makes the scheduler of all virtual threads that name none ({@link Gmp#makeDefault}), and reads its settings. */
+/** Makes the default scheduler ({@link Gmp#makeDefault}) and reads its settings. */
 final class DefaultGmp {
     private static final String PREFIX = "gmp.";
     private static final String PROPERTY = PREFIX + "default";
@@ -28,7 +28,7 @@ final class DefaultGmp {
             "nodequeues", "stalled", "debug", "compilers", "pools");
     private static final String KNOWN = String.join(", ", SETTINGS);
 
-    /** This setting has a property of its own too, besides that of the default scheduler: see {@link ProcessFlag#debug}. */
+    /** The setting {@code debug}. Besides that of the default scheduler it has a property of its own: see {@link ProcessFlag#debug}. */
     private static final String DEBUG = "debug";
     private static final String ON = "on";
     private static final String OFF = "off";
@@ -60,7 +60,7 @@ final class DefaultGmp {
         }
     }
 
-    /** Returns the default scheduler, which is made if it does not exist. {@code api} is the parameter of {@link Rehearsal#once}. */
+    /** Returns the default scheduler, and makes it if it does not exist. {@code api} is the parameter of {@link Rehearsal#once}. */
     static Gmp make(boolean api) {
         Gmp gmp = made;
         return gmp == null ? makeOnce(api) : gmp;
@@ -74,7 +74,7 @@ final class DefaultGmp {
             wanted.apply(settings);
             Compilers compilers = wanted.compilers();
             List<PoolSettings> named = wanted.pools();
-            List<Gmp> all = new ArrayList<>(); // The default scheduler, and behind it the pools.
+            List<Gmp> all = new ArrayList<>(); // The default scheduler, then the pools.
             boolean done = false;
             try {
                 all.add(begun(settings));
@@ -101,13 +101,13 @@ final class DefaultGmp {
         return made;
     }
 
-    /** Closes all of them, the last first. Each leaves the list before the next is closed, whose close may need its memory. */
+    /** Closes all schedulers, the last first. Each leaves the list before the next is closed, whose close may need the memory. */
     private static void closeAll(List<Gmp> all) {
         while (!all.isEmpty()) {
             try {
                 all.removeLast().close();
             } catch (OutOfMemoryError e) {
-                continue; // Its threads sleep on. The caller throws the error for which all of them are closed.
+                continue; // The scheduler's threads stay asleep. The caller throws the error for which it closes all schedulers.
             }
         }
     }
@@ -116,7 +116,7 @@ final class DefaultGmp {
         Gmp gmp = settings.build();
         boolean done = false;
         try {
-            gmp.run(new First()); // This makes the first M. Later the system may have no thread left.
+            gmp.run(new First()); // This makes the first M now, because later the system may have no thread left.
             done = true;
         } finally {
             if (!done) {
@@ -126,7 +126,7 @@ final class DefaultGmp {
         return gmp;
     }
 
-    /** Has the pools run the threads with their names. {@code all}: the default scheduler, and behind it those of the pools. */
+    /** Assigns the threads to pools by their names. {@code all} has the default scheduler and then those of the pools. */
     private static void setPools(List<PoolSettings> named, List<Gmp> all) {
         if (!named.isEmpty()) {
             NamedPools.Pool[] pools = new NamedPools.Pool[named.size()];
@@ -141,7 +141,7 @@ final class DefaultGmp {
     private static final class First implements Runnable {
         @Override
         public void run() {
-            // It has only to run.
+            // It is enough that it runs.
         }
     }
 
@@ -207,8 +207,7 @@ final class DefaultGmp {
     }
 
     /**
-     * Sets the number of Ps from the JDK's settings, where no other setting gives it. The JDK's scheduler has no more carriers at work
-     * than its greatest number of threads.
+     * Sets the number of Ps from the settings of the JDK's scheduler: its parallelism, but not more than its greatest number of threads.
      */
     private static void asTheJdks(Gmp.Builder b, @Nullable Setting parallelism, @Nullable Setting most) {
         int procs = parallelism == null ? Procs.numCPU() : parallelism.number();
@@ -218,7 +217,7 @@ final class DefaultGmp {
         }
     }
 
-    /** Returns a setting of the JDK's scheduler, which this scheduler replaces. */
+    /** Returns a setting of the JDK's scheduler. */
     private @Nullable Setting jdkSetting(String name) {
         String property = "jdk.virtualThreadScheduler." + name;
         String value = properties.getProperty(property);
@@ -229,7 +228,7 @@ final class DefaultGmp {
     enum Compilers {
         /** C2 gives way on one CPU, if it can get its old share back later. */
         AUTO,
-        /** C2 gives way on any number of CPUs, also where it can become equal again only by giving its new share to all other threads. */
+        /** C2 gives way on any number of CPUs, also where it can become equal again only if all other threads get its new share, too. */
         YIELD,
         /** C2 does not give way. */
         EQUAL
@@ -265,7 +264,7 @@ final class DefaultGmp {
         }
     }
 
-    /** Returns the settings of a pool's scheduler. It has its own, and debug and stalled of the default scheduler. */
+    /** Returns the settings of a pool's scheduler: its own, and debug and stalled of the default scheduler. */
     private Settings settings(PoolSettings pool) {
         Settings s = new Settings();
         debug(s);
@@ -277,7 +276,7 @@ final class DefaultGmp {
         return s;
     }
 
-    /** Applies the settings debug and stalled. The latter is passed on as GMPDEBUG=stall. */
+    /** Applies the settings debug and stalled, the latter as GMPDEBUG=stall. */
     private void debug(Gmp.Builder b) {
         Setting debug = setting(DEBUG);
         Setting stalled = setting("stalled");
@@ -320,8 +319,8 @@ final class DefaultGmp {
     }
 
     /**
-     * Returns the setting from the property, or else from the variable, or else null. The empty name is the switch of the default
-     * scheduler itself. A blank value counts as not set.
+     * Returns the setting from the property, or else from the variable, or else null. The empty name is the setting that switches the
+     * default scheduler on. A blank value counts as not set.
      */
     private @Nullable Setting setting(String name) {
         String property = name.isEmpty() ? PROPERTY : PROPERTY + "." + name;
@@ -383,7 +382,6 @@ final class DefaultGmp {
             throw bad("use a priority from 1 to " + Settings.MOST_PRIORITY + ", or 0");
         }
 
-        /** Sets the quantum from one duration, or from the least and the greatest one. */
         void quantum(Gmp.Builder b) {
             try {
                 Quantum q = QuantumText.parse(value);

@@ -16,7 +16,7 @@ import org.gmp4j.stack.OwnThread;
 import org.gmp4j.struct.Throw;
 import org.jspecify.annotations.Nullable;
 
-/** Makes a scheduler's state visible by HTTP, JMX and JFR, and checks its invariants, each if the scheduler's settings demand it. */
+/** Makes a scheduler's state visible by HTTP, JMX and JFR, and checks its invariants, as far as its settings ask for that. */
 final class Diagnosis implements Runnable {
     private static final long CHECK_EVERY_MILLIS = 100;
 
@@ -50,7 +50,7 @@ final class Diagnosis implements Runnable {
      *
      * @param metrics the builder's address; null if GMPDEBUG decides
      * @param dashboard the builder's port; null if GMPDEBUG or the property decides
-     * @throws IllegalArgumentException when a server cannot listen at its address, or the JDK's HTTP server is not there
+     * @throws IllegalArgumentException when a server cannot listen at its address, or the JDK's HTTP server is missing
      */
     static Served serve(@Nullable InetSocketAddress metrics, @Nullable Integer dashboard, DebugVars debug) {
         InetSocketAddress address = metrics != null ? metrics : debug.metrics();
@@ -79,7 +79,7 @@ final class Diagnosis implements Runnable {
         return System.getProperty("gmp.dashboard") == null ? null : Dashboard.wanted();
     }
 
-    /** Starts the parts that the settings demand. The caller has to call {@link #end} even if this throws. */
+    /** Starts the parts that the settings ask for. The caller has to call {@link #end} even if this throws. */
     void begin() {
         lookForJmx = !s.config.debug().jmx();
         if (!lookForJmx) {
@@ -97,7 +97,7 @@ final class Diagnosis implements Runnable {
         }
     }
 
-    /** Ends the servers and the bean, since the scheduler has ended. Repeated calls do nothing. */
+    /** Ends the servers and the bean, after the end of the scheduler. Repeated calls do nothing. */
     void end() {
         served.close();
         synchronized (this) {
@@ -168,7 +168,7 @@ final class Diagnosis implements Runnable {
         }
     }
 
-    /** Starts a thread for {@code what}. Returns false when there is no memory for one. */
+    /** Starts a thread that runs {@code what}. Returns false when there is no memory for it. */
     private boolean started(Runnable what, String name) {
         try {
             Thread t = new OwnThread(what, s.name().concat(name));
@@ -179,15 +179,12 @@ final class Diagnosis implements Runnable {
         }
     }
 
-    /**
-     * Returns whether the error says that a class does not exist. If a class could not be loaded or linked for want of memory, the
-     * error has a cause that says so.
-     */
+    /** Returns whether the error means that a class does not exist. An error for want of memory has a cause of another type. */
     private static boolean isNoModule(LinkageError e) {
         return e instanceof NoClassDefFoundError && (e.getCause() == null || e.getCause() instanceof ClassNotFoundException);
     }
 
-    /** Registers the bean. It is a class instead of a lambda, which sysmon would have to link, and an error there would end sysmon. */
+    /** Registers the bean. It is no lambda, because sysmon would have to link it, and an error there would end sysmon. */
     private record Registering(Diagnosis d) implements Runnable {
         @Override
         public void run() {
@@ -232,12 +229,12 @@ final class Diagnosis implements Runnable {
         t.start();
     }
 
-    /** Checks the invariants. The caller has stopped the world and has to start it again, even if there is no room for a check. */
+    /** Checks the invariants. The caller has stopped the world and starts it again in any case. */
     private void checkStopped() {
         try {
             report(Invariants.check(s));
         } catch (OutOfMemoryError | StackOverflowError | LinkageError notNow) {
-            return; // Later checks may fail, too: a class whose initialisation ran out of memory stays unusable.
+            return; // Later checks would fail, too: a class whose initialisation ran out of memory stays unusable.
         }
     }
 

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Durations in the text form of settings: a whole number with the unit {@code ns}, {@code us}, {@code ms} or {@code s}. */
 final class DurationText {
-    /** A number of more digits may not fit a long. */
+    /** The greatest number of digits that a long always holds. */
     private static final int MAX_DIGITS = 18;
 
     private enum Unit {
@@ -31,7 +31,7 @@ final class DurationText {
     private DurationText() {
     }
 
-    /** Returns the duration, or null when the text has another form. A duration of more than 292 years is cut to 292 years. */
+    /** Returns the duration, at most 292 years, or null when the text has another form. */
     static @Nullable Duration parse(String text) {
         int digits = 0;
         while (digits < text.length() && text.charAt(digits) >= '0' && text.charAt(digits) <= '9') {
@@ -46,7 +46,7 @@ final class DurationText {
         return null;
     }
 
-    /** Returns the text in the largest unit of which the duration is a whole number. */
+    /** Returns the duration as a whole number of the largest unit that allows one. */
     static String format(long nanos) {
         Unit unit = Unit.S;
         while (nanos % unit.nanos != 0) {

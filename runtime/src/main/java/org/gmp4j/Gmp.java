@@ -38,10 +38,10 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Any thread may call all methods: goroutines, virtual threads and platform threads. {@link #main}, {@link #run}, its forms and {@link
  * #call} wait for the goroutine that they start, {@link #close} waits for all goroutines, and {@link #setProcs} for the world to stop. An
- * interrupt ends only the waits of {@code close} and {@link #runInterruptibly}. It does not end the others, since the goroutine would go
- * on unnoticed, and the interrupt status is set afterwards. A caller that may leave early uses {@code runInterruptibly}, {@link #runUnless}
- * or {@link #runWithin}, or waits for the task of {@link #submit} until an interrupt, a context or a time. A goroutine that these methods
- * start in a bubble of {@code Synctest} does not belong to the bubble, and a wait for it holds the bubble's clock.
+ * interrupt ends only the waits of {@code close} and {@link #runInterruptibly}. It does not end the others, because the goroutine would go
+ * on unnoticed; the interrupt status is set afterwards. A caller whose wait may end early uses {@code runInterruptibly}, {@link
+ * #runUnless}, {@link #runWithin}, or {@link #submit} and a wait for the task. A goroutine that these methods start in a bubble of {@code
+ * Synctest} does not belong to the bubble, and a wait for it holds the bubble's clock.
  *
  * <p>Source: the G-M-P scheduler of Go's runtime. {@code ARCHITECTURE.md} and {@code HACKING.md} describe the differences on the JVM.
  */
@@ -60,12 +60,12 @@ public final class Gmp implements Executor, AutoCloseable {
 
     /**
      * Runs a program (program mode): starts {@code main} as goroutine 1 and returns when it returns. Other goroutines may still be parked
-     * or running by then, and do not keep the process alive. An uncaught exception in any goroutine, a deadlock, or misuse that is fatal in
-     * Go ends the process with Go's text on stderr and exit code 2. If a virtual thread with an identity ({@link #threadFactory}), or the
-     * process, has an {@link Thread.UncaughtExceptionHandler}, that handler gets the thread's exception, and the program goes on. A bad
+     * or running by then, and do not keep the process alive. An uncaught exception in any goroutine, a deadlock, or a misuse that is fatal
+     * in Go ends the process with Go's text on stderr and exit code 2. If a virtual thread with an identity ({@link #threadFactory}), or
+     * the process, has an {@link Thread.UncaughtExceptionHandler}, that handler gets the thread's exception, and the program goes on. A bad
      * value of GMPMAXPROCS or GMPDEBUG ends the process with one sentence on stderr and exit code 2. This method may be called repeatedly.
-     * <p>If all goroutines sleep, that is a deadlock only while nothing else could wake one: see {@link DeadlockDetection#ON}.
-     * {@code GMPDEBUG=deadlock=show} prints what delays the report. {@code deadlock=strict} ignores other threads.
+     * <p>A deadlock means that all goroutines sleep and nothing else could wake one: see {@link DeadlockDetection#ON}. {@code
+     * GMPDEBUG=deadlock=show} prints what delays the report. {@code deadlock=strict} ignores other threads.
      * <p>Any thread may call it. An interrupt does not end the wait, and in a bubble the wait holds the clock.
      *
      * @throws IllegalStateException when this JVM cannot run goroutines; the message is one sentence that says what to do
@@ -76,26 +76,26 @@ public final class Gmp implements Executor, AutoCloseable {
     }
 
     /**
-     * Makes each new virtual thread of the JVM that names no scheduler of its own a goroutine of one default scheduler: threads of
-     * {@code Thread.ofVirtual}, of {@code Executors.newVirtualThreadPerTaskExecutor}, of {@code StructuredTaskScope}, and those of servers
-     * and drivers that use these. The option {@code default} of the agent and the property {@code gmp.default=on} do the same without code.
-     * The threads keep their identity, and the JDK prints their uncaught exceptions as before. {@link Go}, {@link Chan} and the other
-     * classes work in them. Threads that a goroutine of another {@code Gmp} starts stay with that scheduler.
+     * Makes a default scheduler: from now on each new virtual thread of the JVM is one of its goroutines, unless its creator chose another
+     * scheduler. These are the threads of {@code Thread.ofVirtual}, {@code Executors.newVirtualThreadPerTaskExecutor} and {@code
+     * StructuredTaskScope}, also in servers and drivers. The option {@code default} of the agent and the property {@code gmp.default=on} do
+     * the same without code. The threads keep their identity, and the JDK prints their uncaught exceptions as before. {@link Go}, {@link
+     * Chan} and the other classes work in them. Threads that a goroutine of another {@code Gmp} starts stay with that scheduler.
      *
      * <p>Settings come from properties or, where a property is not set, from variables: {@code gmp.default.procs} or
      * {@code GMP_DEFAULT_PROCS}, and in the same way {@code spin} (as {@link SpinPolicy#parse} reads it), {@code quantum}
      * ({@code 500us}, {@code 10ms}), {@code affinity} ({@link Affinity#parse}), {@code steal} ({@link StealOrder#parse}),
-     * {@code realtime} (a priority), {@code hugepages} and {@code nodequeues} ({@code on}, {@code off}), {@code stalled}
-     * ({@code on}, {@code off}, or the least time between two stalls that are printed with their stacks: {@code 100ms}), {@code debug} (as
-     * GMPDEBUG), {@code compilers} (whether C2 gives way at first: {@code auto}, {@code yield}, {@code equal}).
+     * {@code realtime} (a priority), {@code hugepages} and {@code nodequeues} ({@code on}, {@code off}), {@code stalled} ({@code on},
+     * {@code off}, or the least time between two stalls that are printed, such as {@code 100ms}), {@code debug} (as GMPDEBUG), {@code
+     * compilers} (whether C2 gives way to the program while it starts: {@code auto}, {@code yield}, {@code equal}).
      *
-     * <p>Threads that exist already, and threads that these start, stay on the JDK's scheduler. Once some hundreds of virtual threads have
-     * been started, new threads may stay there as well, if HotSpot has compiled the code that starts them: the JDK's scheduler is a
-     * constant in that code. So call this first in {@code main}, or use the agent, which comes before. A
-     * {@code VirtualThreadSchedulerMXBean} that was used before still shows the JDK's scheduler; otherwise it shows this one. The JDK's
-     * socket pollers, which serve all schedulers, stay on the JDK's scheduler.
+     * <p>Threads that exist already, and threads that these start, stay on the JDK's scheduler. After some hundreds of virtual threads new
+     * ones may stay there as well, because HotSpot then has compiled the code that starts them, with the JDK's scheduler as a constant. So
+     * call this first in {@code main}, or use the agent, which runs before {@code main}. The {@code VirtualThreadSchedulerMXBean} shows
+     * this scheduler, unless it was used before. The JDK's socket pollers, which serve all schedulers, stay on the JDK's scheduler.
      *
-     * <p>The scheduler's threads are daemons, and it ends with the JVM: {@link #close} throws. Thread-safe. A second call changes nothing.
+     * <p>The scheduler's threads are daemons. It lives as long as the JVM, and its {@link #close} throws. Thread-safe. A second call
+     * changes nothing.
      *
      * @return the default scheduler
      * @throws IllegalArgumentException when a setting is bad, which the message names
@@ -128,10 +128,11 @@ public final class Gmp implements Executor, AutoCloseable {
     }
 
     /**
-     * A stall: a goroutine kept its P while others waited for it. It blocked its thread, or ran past its quantum and reached no point.
+     * A stall: a goroutine kept its P while other goroutines waited for that P. It blocked its thread, or ran past its quantum and reached
+     * no preemption point.
      *
      * @param goid the id of the goroutine
-     * @param running true if the goroutine ran, false if its thread slept in the kernel
+     * @param running true if the goroutine was running, false if its thread slept in the kernel
      * @param stack the goroutine's stack, innermost frame first
      */
     public record Stall(long goid, boolean running, List<StackTraceElement> stack) {
@@ -141,27 +142,27 @@ public final class Gmp implements Executor, AutoCloseable {
     public interface Builder {
         /**
          * Sets the number of Ps, which is the number of goroutines that run at a time, 1 to 4096. Default: the variable GMPMAXPROCS, or the
-         * number of CPUs that affinity mask and cgroup limits leave to this process. The latter follows changes of these until
-         * {@link Gmp#setProcs} is called.
+         * number of CPUs that the affinity mask and the cgroup limits leave to this process. The number of Ps follows changes of mask and
+         * limits until {@link Gmp#setProcs} is called.
          */
         Builder procs(int n);
 
         /**
-         * Sets the CPUs on which the threads run. Default {@link Affinity#none()}. Threads and processes that a goroutine starts in Java do
-         * not inherit that; threads that native code creates do.
+         * Sets the CPUs on which the threads run. Default {@link Affinity#none()}. Threads that native code creates inherit the CPUs of
+         * their creator; threads and processes that a goroutine starts in Java do not.
          */
         Builder affinity(Affinity a);
 
         /**
-         * Sets the order in which a thread without work searches the queues of other Ps. Default {@link StealOrder#UNIFORM};
-         * {@link StealOrder#NEAREST} needs an affinity other than {@link Affinity#none()}.
+         * Sets the order in which a thread without work steals from other Ps. Default {@link StealOrder#UNIFORM}; {@link
+         * StealOrder#NEAREST} needs an affinity other than {@link Affinity#none()}.
          */
         Builder steal(StealOrder order);
 
         /**
          * Sets whether the global queue also has a list for each NUMA node, for goroutines whose slice has ended or for which a P's own
-         * queue has no room. The Ps of a node take from its list first; other Ps do so now and then, and when they have no other work.
-         * Default false. Needs an affinity other than {@link Affinity#none()}. On a machine with one node it changes nothing.
+         * queue has no room. The Ps of a node take from its list first. Other Ps take from it now and then, and when they have no other
+         * work. Default false. Needs an affinity other than {@link Affinity#none()}. On a machine with one node it changes nothing.
          */
         Builder nodeQueues(boolean on);
 
@@ -173,11 +174,11 @@ public final class Gmp implements Executor, AutoCloseable {
         Builder name(String name);
 
         /**
-         * Sets that its threads run under the kernel's real-time policy {@code SCHED_FIFO}. While goroutines run, no thread of the usual
-         * policy gets their CPUs, neither the JIT's nor the collector's. So leave CPUs to these by {@link Affinity#reserve}. Default 0: the
-         * usual policy. If the process may not do that (no {@code CAP_SYS_NICE}, a small {@code ulimit -r}), a line on stderr says so, and
-         * the threads run under the usual policy. Threads and processes that goroutines start do not inherit it. The scheduler's monitor
-         * has the next priority.
+         * Makes its threads run under the kernel's real-time policy {@code SCHED_FIFO}. While goroutines run, threads of the usual policy
+         * do not get their CPUs, not even those of the JIT and the collector. So leave CPUs to these by {@link Affinity#reserve}. Default
+         * 0: the usual policy. If the process may not use the real-time policy (no {@code CAP_SYS_NICE}, a small {@code ulimit -r}), a line
+         * on stderr says so, and the usual one stays. Threads and processes that goroutines start do not inherit it. The scheduler's
+         * monitor thread has the next higher priority.
          *
          * @param priority 1 to 98, a higher one has precedence; 0 for none
          */
@@ -185,7 +186,7 @@ public final class Gmp implements Executor, AutoCloseable {
 
         /**
          * Sets whether the memory of goroutines and the other structs of the scheduler uses huge pages ({@code MADV_HUGEPAGE}). That pays
-         * for millions of goroutines. Default false. As all schedulers share this memory, true holds for the process from then on.
+         * with millions of goroutines. Default false. All schedulers share this memory, so true holds for the whole process from then on.
          */
         Builder hugePages(boolean on);
 
@@ -196,16 +197,16 @@ public final class Gmp implements Executor, AutoCloseable {
         Builder quantum(Duration d);
 
         /**
-         * Sets a quantum that is shorter the more goroutines wait: when n wait for a P, its goroutine must yield after {@code most / n},
-         * but not before {@code least}. So each of a few goroutines runs within {@code most}, with no more switches than that takes. Both
-         * are 200 µs to 1 minute.
+         * Sets a quantum that is shorter the more goroutines wait: when n goroutines wait for a P, its goroutine must yield after {@code
+         * most / n}, but not before {@code least}. So each of a few goroutines gets to run within {@code most}, with as few switches as
+         * possible. Both are 200 µs to 1 minute.
          */
         Builder quantum(Duration least, Duration most);
 
         /**
-         * Sets the most threads, at least 1. Default 10,000. When all of them are blocked, or the system gives no more threads, goroutines
-         * that are ready wait for the first thread that is no longer blocked, and a line on stderr says so, once a minute at most. (In
-         * program mode both end the process with Go's text.)
+         * Sets the greatest number of threads, at least 1. Default 10,000. When all of them are blocked, or the system refuses another
+         * thread, ready goroutines wait until a thread is no longer blocked, and a line on stderr says so, once a minute at most. (In
+         * program mode both cases end the process with Go's text.)
          */
         Builder maxThreads(int n);
 
@@ -216,26 +217,27 @@ public final class Gmp implements Executor, AutoCloseable {
         Builder idleThreads(Duration keep);
 
         /**
-         * Sets the most bytes of a goroutine's stack, at least 64 KiB. The limit is approximate until the goroutine parks. If it parks at
-         * some depth, it holds for the whole stack. Default 8 MiB, some 80,000 calls; Go's is 1 GB. Each thread of the scheduler reserves
-         * that much address space and a quarter of a MiB. Only the parts that a stack has reached use memory, until the thread sleeps next.
-         * (But {@code mlockall} makes all of it resident, or with {@code MCL_ONFAULT} the parts that a stack has reached, and no memory is
-         * released.) A deeper stack is a StackOverflowError in that goroutine, which is an uncaught exception if it is not caught.
+         * Sets the greatest size of a goroutine's stack in bytes, at least 64 KiB. The limit is approximate until the goroutine parks. Once
+         * it has parked at some depth, the limit holds for the whole stack. Default 8 MiB, some 80,000 calls; Go's is 1 GB. Each thread of
+         * the scheduler reserves that much address space and a quarter of a MiB more. Only the parts that a stack has reached use memory,
+         * which is released when the thread sleeps. (But {@code mlockall} makes all of it resident, or with {@code MCL_ONFAULT} the parts
+         * that a stack has reached, and no memory is released.) A deeper stack is a StackOverflowError in that goroutine, which is an
+         * uncaught exception if it is not caught.
          */
         Builder maxStack(long bytes);
 
         /**
          * Sets the handler of exceptions that end a goroutine (goid, exception). It runs on the goroutine's stack, after its deferred work.
-         * Default: Go's text on stderr. In a virtual thread with an identity ({@link Gmp#threadFactory}) the thread's own
-         * {@link Thread.UncaughtExceptionHandler} takes precedence, then the process's default one, as for any thread. This handler is
-         * called if there is neither. If it throws, a line on stderr says so.
+         * Default: Go's text on stderr. In a virtual thread with an identity ({@link Gmp#threadFactory}) the thread's own {@link
+         * Thread.UncaughtExceptionHandler} takes precedence, then the process's default one, as for any thread. This handler is called if
+         * there is none of these. If it throws, a line on stderr says so.
          */
         Builder uncaught(BiConsumer<Long, Throwable> handler);
 
         /**
-         * Sets the callback for {@linkplain Stall stalls}, which is called at most once a second, or as often as
-         * {@code GMPDEBUG=stall=MILLIS} allows. It runs on the scheduler's monitor thread and must be quick. {@link Gmp#close} of this
-         * scheduler throws there. A callback that throws is not called again.
+         * Sets the callback for {@linkplain Stall stalls}, which is called at most once a second, or as often as {@code
+         * GMPDEBUG=stall=MILLIS} allows. It runs on the scheduler's monitor thread, must be quick, and cannot call {@link Gmp#close} of
+         * this scheduler. A callback that throws is not called again.
          */
         Builder stalled(Consumer<Stall> told);
 
@@ -265,10 +267,10 @@ public final class Gmp implements Executor, AutoCloseable {
         Builder metrics(InetSocketAddress address);
 
         /**
-         * Serves a page for a browser that shows all schedulers of this process live, while this scheduler lives: see {@link Dashboard}. A
-         * line on stderr has its address. It listens on the loopback address only. It needs the module {@code jdk.httpserver}, and no
-         * other jar. Default: the port that {@code dashboard=PORT} of {@link #debug} or the property {@code gmp.dashboard=PORT} sets, or
-         * no page. Schedulers of this process that name the same port share it.
+         * Serves a live page on all schedulers of this process for a browser, while this scheduler lives: see {@link Dashboard}. A line on
+         * stderr has its address. It listens on the loopback address only. It needs the module {@code jdk.httpserver}, and no other jar.
+         * Default: the port that {@code dashboard=PORT} of {@link #debug} or the property {@code gmp.dashboard=PORT} sets, or no page.
+         * Schedulers of this process that name the same port share it.
          *
          * @param port 0 to 65535; 0 takes a free port
          */
@@ -405,35 +407,32 @@ public final class Gmp implements Executor, AutoCloseable {
     }
 
     /**
-     * Returns a factory of virtual threads with an identity of their own that this scheduler runs, for servers and drivers that need
-     * threads. They are also goroutines: {@code Go} and {@code Chan} work in them, {@link #numGoroutine} counts them, {@link #close} waits
-     * for them. To start one after close throws {@link java.util.concurrent.RejectedExecutionException}.
+     * Returns a factory of virtual threads with an identity of their own, which this scheduler runs. It is for servers and drivers that
+     * need threads. They are also goroutines: {@code Go} and {@code Chan} work in them, {@link #numGoroutine} counts them, {@link #close}
+     * waits for them. A start after close throws {@link java.util.concurrent.RejectedExecutionException}.
      *
      * <p>They end as goroutines do, and so do virtual threads that a goroutine starts by {@code Thread.ofVirtual} and the like. First the
-     * thread runs its deferred work, then it reports an exception ({@link Builder#uncaught}), and only then a join of it returns.
-     * {@link Go#goexit} counts as no exception. Code that catches each {@code Throwable} of a task, as {@code FutureTask} and
-     * {@code StructuredTaskScope} do, does catch it, takes it for the task's outcome, and has that outcome before deferred work runs.
-     * {@link #newThreadPerTaskExecutor} has neither problem.
+     * thread runs its deferred work, then it reports an exception ({@link Builder#uncaught}), and only then a join of it returns. {@link
+     * Go#goexit} counts as no exception. But code that catches each {@code Throwable} of a task, as {@code FutureTask} and {@code
+     * StructuredTaskScope} do, takes it for the task's outcome, and has that outcome before deferred work runs. {@link
+     * #newThreadPerTaskExecutor} avoids both problems.
      *
-     * <p>An interrupt ends a wait in the JDK as on any thread. It ends a wait in this library by a {@link WaitInterruptedException}, except
-     * a wait for a lock.
+     * <p>An interrupt ends a wait in the JDK as on any thread, and a wait in this library, except for a lock, by a {@link
+     * WaitInterruptedException}.
      */
     public ThreadFactory threadFactory() {
         return new Program.Threads(s, null, null);
     }
 
-    /**
-     * Returns a factory like {@link #threadFactory()} whose threads have names: {@code prefix} and a number that begins with 0. The threads
-     * of {@link #threadFactory()} have no name, like the JDK's virtual threads.
-     */
+    /** Returns a factory like {@link #threadFactory()} that also names its threads: {@code prefix} and a number that begins with 0. */
     public ThreadFactory threadFactory(String prefix) {
         Objects.requireNonNull(prefix, "prefix");
         return new Program.Threads(s, prefix, new AtomicLong());
     }
 
     /**
-     * Returns an executor that runs each task in a new thread of {@link #threadFactory}. Deferred work is part of its task: a future is
-     * done, and a closed executor terminated, only after that work, and an exception of it is the task's exception. The result of a task
+     * Returns an executor that runs each task in a new thread of {@link #threadFactory}. Deferred work is part of its task: only after that
+     * work is a future done and a closed executor terminated, and an exception of the work is the task's exception. The result of a task
      * that called {@link Go#goexit} is null.
      */
     public ExecutorService newThreadPerTaskExecutor() {
@@ -466,7 +465,7 @@ public final class Gmp implements Executor, AutoCloseable {
         return s.gcount();
     }
 
-    /** Returns the scheduler's metrics. To read them stops no goroutine. */
+    /** Returns the scheduler's metrics. Reading them stops no goroutine. */
     public Metrics metrics() {
         return new Metrics(s);
     }
@@ -479,10 +478,10 @@ public final class Gmp implements Executor, AutoCloseable {
 
     /**
      * Turns the profile of waits of goroutines for channels, selects, locks, groups and conditions on. It records each wait of at least
-     * {@code rate}, and shorter ones with a probability in proportion to their duration, with a weight that makes up for the rest. Zero
-     * turns it off, which is the default; recorded waits stay. While it is on, each wait reads the clock twice, and a recorded one reads
-     * its stack, which takes some µs. Waits in the JDK are not recorded; {@code gmp profile PID --kind block} has those. Go's {@code
-     * SetBlockProfileRate}.
+     * {@code rate}. It records a sample of shorter waits, with a probability in proportion to their duration, and weights them so that they
+     * stand for all shorter waits. Zero turns it off, which is the default; recorded waits stay. While it is on, each wait reads the clock
+     * twice, and a recorded one reads its stack, which takes some µs. Waits in the JDK are not recorded; {@code gmp profile PID --kind
+     * block} has those. Go's {@code SetBlockProfileRate}.
      *
      * @throws IllegalArgumentException when {@code rate} is negative
      */
@@ -496,9 +495,9 @@ public final class Gmp implements Executor, AutoCloseable {
     }
 
     /**
-     * Turns the profile of contended locks on: of the unlocks of a {@code Mutex} or {@code RWMutex} of {@code org.gmp4j.sync} for which a
-     * goroutine waited, it records one in {@code oneIn} on average. 0 turns it off, which is the default; recorded unlocks stay. Go's
-     * {@code SetMutexProfileFraction}.
+     * Turns the profile of contended locks on. It records on average one in {@code oneIn} unlocks of a {@code Mutex} or {@code RWMutex} of
+     * {@code org.gmp4j.sync} for which a goroutine waited. 0 turns it off, which is the default; recorded unlocks stay. Go's {@code
+     * SetMutexProfileFraction}.
      *
      * @throws IllegalArgumentException when {@code oneIn} is negative
      */
@@ -507,15 +506,16 @@ public final class Gmp implements Executor, AutoCloseable {
     }
 
     /**
-     * Returns where goroutines unlocked while {@link #setMutexProfileFraction} was on, and how long a goroutine that was woken had waited.
+     * Returns where goroutines unlocked while {@link #setMutexProfileFraction} was on, and how long the goroutines that they woke had
+     * waited.
      */
     public Profile mutexProfile() {
         return new Profile("mutex", s.mutexProfile);
     }
 
     /**
-     * Starts a CPU profile, which records at an interval the goroutines that run, with their stacks and {@link
-     * org.gmp4j.metrics.Labels}, until it is stopped. Several may run at a time. {@link CpuProfiler} explains how to use it.
+     * Starts a CPU profile. At each interval, until it is stopped, it records the running goroutines with their stacks and {@link
+     * org.gmp4j.metrics.Labels}. Several profiles may run at a time. {@link CpuProfiler} explains how to use it.
      *
      * @param interval Go's is 10 ms; a sample costs some 50 µs for each P
      * @throws IllegalArgumentException when {@code interval} is shorter than 0.1 ms
@@ -529,15 +529,15 @@ public final class Gmp implements Executor, AutoCloseable {
     }
 
     /**
-     * Returns a profile of leaked goroutines, which wait for an object that no live object reaches, and so for ever: Go's
-     * {@code goroutineleak} profile. It has no goroutine that is not leaked, with two exceptions, and may lack some that are; SEEING.md
-     * lists both. It stops all goroutines for a full collection of the heap, {@code System.gc()}.
+     * Returns a profile of leaked goroutines: Go's {@code goroutineleak} profile. They wait for ever, because no live object reaches the
+     * object that they wait for. The profile may lack some leaked goroutines and, in two cases, have one that is not leaked; SEEING.md
+     * lists these. It stops all goroutines for a full collection of the heap, {@code System.gc()}.
      *
      * <p>The collection may clear weak references to objects that only leaked goroutines reach, and run the finalizers of such objects, as
      * if those goroutines had ended. The goroutines stay.
      *
-     * @throws IllegalStateException after {@link #close}, or when this JVM cannot tell: {@code System.gc()} does nothing, or the
-     *     collector is ZGC or Shenandoah
+     * @throws IllegalStateException after {@link #close}, or when this JVM cannot find leaks, because {@code System.gc()} does nothing or
+     *     the collector is ZGC or Shenandoah
      */
     public GoroutineProfile leaks() {
         return new GoroutineProfile(s, true);
@@ -570,16 +570,15 @@ public final class Gmp implements Executor, AutoCloseable {
     /**
      * Refuses new goroutines from outside, waits until all goroutines have ended, and releases threads and memory. A repeated call is
      * harmless. An interrupt of the caller ends the wait early, with the interrupt status set, and a thread of the scheduler waits in its
-     * place. Without memory or a thread for that, the next call of close has to end the scheduler.
+     * place. If there is no memory or no thread for that, the next call of close has to end the scheduler.
      *
-     * <p>When the JVM shuts down, which means in a shutdown hook, it does not wait for goroutines that called {@code System.exit}, which
-     * never returns. Goroutines that wait for such a goroutine, or serve for ever, do not end either: a hook should use
-     * {@link #close(Duration)}.
+     * <p>In a shutdown hook it does not wait for goroutines that called {@code System.exit}, which never returns. But it would wait for
+     * ever for goroutines that wait for such a goroutine, or never end: so a hook should use {@link #close(Duration)}.
      *
      * <p>Any thread may close. In a bubble the wait holds the clock.
      *
      * @throws IllegalStateException in a goroutine of this scheduler or in the callback of {@link Builder#stalled}, which would wait for
-     *     itself; and for the {@link #makeDefault default} scheduler, which all virtual threads need
+     *     itself; and for the {@link #makeDefault default} scheduler
      * @throws OutOfMemoryError when there is too little memory to end the scheduler: the next call of close continues
      */
     @Override
@@ -588,8 +587,8 @@ public final class Gmp implements Executor, AutoCloseable {
     }
 
     /**
-     * Like {@link #close()}, this closes the scheduler and waits, but it returns after {@code d} at the latest, as it does when
-     * interrupted, or up to 0.2 s later when a socket poller of the JDK is at work.
+     * Like {@link #close()}, this closes the scheduler and waits, but it returns early after {@code d}, or up to 0.2 s later when a socket
+     * poller of the JDK is at work.
      *
      * @return empty when all goroutines have ended, or {@link #dump} with those that are left
      */

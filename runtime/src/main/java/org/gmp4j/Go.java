@@ -40,7 +40,7 @@ public final class Go {
                     "Go." + what + " was called outside a goroutine: start one with Gmp.main, Gmp.run or Gmp.go");
         }
         if (st.exiting()) {
-            throw sneaky(Goexit.INSTANCE); // Code has caught the Goexit, which is thrown again here.
+            throw sneaky(Goexit.INSTANCE); // The program has caught the Goexit, so throw it again.
         }
         return st;
     }
@@ -87,9 +87,9 @@ public final class Go {
     }
 
     /**
-     * Ends the goroutine, and runs its deferred work. It never returns: it throws an object that is no {@code Exception}, and so
-     * {@code finally} blocks run on the way. If code on the way catches it (a {@code catch} of {@code Throwable}), the next call of this
-     * class throws it again. Channels and locks still work meanwhile, since a {@code finally} block may need them.
+     * Ends the goroutine, and runs its deferred work. It never returns: it throws an object that is no {@code Exception}, so {@code
+     * finally} blocks run. If code on the way catches it (a {@code catch} of {@code Throwable}), the next call of this class throws it
+     * again. Channels and locks work until the end, because a {@code finally} block may need them.
      */
     public static void goexit() {
         GStack st = self("goexit");
@@ -97,7 +97,7 @@ public final class Go {
         throw sneaky(Goexit.INSTANCE);
     }
 
-    /** Defers {@code r}: this goroutine runs it when it ends, however it ends. The work that was deferred last runs first. */
+    /** Defers {@code r}: this goroutine runs it at its end, in whatever way it ends. The work that was deferred last runs first. */
     public static void defer(Runnable r) {
         Objects.requireNonNull(r, "defer of nil func value");
         self("defer").defer(r);
@@ -153,8 +153,8 @@ public final class Go {
     }
 
     /**
-     * Locks this goroutine to its thread: the goroutine runs only there, and no other goroutine does, until {@link #unlockOSThread} was
-     * called as often as this. If the goroutine ends while it is locked, its thread ends, too.
+     * Locks this goroutine to its thread: the goroutine runs only there, and no other goroutine runs there, until {@link #unlockOSThread}
+     * was called as often as this. If the goroutine ends while it is locked, its thread ends, too.
      */
     public static void lockOSThread() {
         self("lockOSThread");
@@ -168,10 +168,10 @@ public final class Go {
     }
 
     /**
-     * Runs {@code c} as a system call: the goroutine releases its P until {@code c} returns, so that a thread that blocks in it does not
-     * delay other goroutines. A call of the runtime inside of {@code c} takes a P again earlier. The call costs little compared with a
-     * system call. Without it, the scheduler finds a call that blocks only after some milliseconds, and only while other goroutines wait
-     * for the P.
+     * Runs {@code c} as a system call: the goroutine releases its P until {@code c} returns, so that other goroutines run even if {@code c}
+     * blocks the thread. If {@code c} calls the runtime, the goroutine takes a P again at that point. This method costs little compared
+     * with a system call. Without it the scheduler notices a blocking call only after some milliseconds, and only while other goroutines
+     * wait for the P.
      *
      * @throws Exception the exception of {@code c}
      */
@@ -185,7 +185,10 @@ public final class Go {
         }
     }
 
-    /** Yields if the scheduler has asked this goroutine to. It is for loops that the agent cannot see, and costs a few nanoseconds. */
+    /**
+     * Yields if the scheduler has asked this goroutine to yield. It is for loops that the agent does not change, and costs a few
+     * nanoseconds.
+     */
     public static void preemptPoint() {
         self("preemptPoint");
         Park.preemptPoint();

@@ -21,21 +21,21 @@ import org.gmp4j.wait.Waiting;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The part that channels of all element kinds share ({@code hchan}). The kinds differ in where they keep an element: in an array and a
- * side table of the sudog, or off-heap and in the sudog itself. Methods pass an element as an object and a long; each kind uses one of
- * the two.
+ * The part that channels of all element kinds share ({@code hchan}). The kinds differ in where they keep an element: in an array and a side
+ * table of the sudog, or off-heap and in the sudog itself. Methods have two parameters for an element, an object and a long; each kind uses
+ * one of them.
  *
- * <p>Invariants, under the lock: a receiver waits only while the buffer is empty, a sender only while it is full; receivers and
- * senders wait at the same time only if one select waits to do both; a closed channel has no waiters. An element for a waiting
- * receiver goes to it directly, never through the buffer.
+ * <p>Invariants, under the lock: a receiver waits only while the buffer is empty, a sender only while it is full; both receivers and
+ * senders wait only if one select waits to send and to receive; a closed channel has no waiters. An element for a waiting receiver goes to
+ * it directly, never through the buffer.
  *
- * <p>A send or receive that must not wait checks without the lock first, and fails there if it would block. That is correct. A receive
- * reads first that there is nothing to receive, then that the channel is not closed. A closed channel cannot be opened again, so it
- * was not closed at the first read either, and at that moment a receive would have waited. A send reads first that the channel is not
- * closed, then that there is no room. Closing makes no room. So there was no room while the channel was open; or it was closed between
- * the two reads, and had no room just before it was closed. This needs a count that never shows a value which no operation leaves
- * behind: a receive that moves a waiting sender's element into the buffer does not change the count. The reads are volatile, so that
- * no read comes before an earlier operation of the same thread on another channel.
+ * <p>A send or receive that must not wait checks without the lock first, and fails there if it would block. This is correct for the
+ * following reasons. A receive reads first that there is nothing to receive, then that the channel is not closed. A closed channel cannot
+ * be opened again, so it was not closed at the first read either, and at that moment a receive would have waited. A send reads first that
+ * the channel is not closed, then that there is no room. Closing makes no room. So there was no room while the channel was open; or it was
+ * closed between the two reads, and had no room just before it was closed. For this the count must never have a value between those before
+ * and after an operation: so a receive that moves a waiting sender's element into the buffer does not change it. The reads are volatile, so
+ * that no read comes before an earlier operation of the same thread on another channel.
  */
 abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
     /** Result of a receive: the channel is closed and drained. */
@@ -56,8 +56,8 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
     /** Waiters until the channel is closed and drained; null until the first such waiter. Written under the lock, once. */
     private @Nullable WaitQ drainq;
     /**
-     * The bubble in which the channel was made; null for none. Only goroutines of that bubble may use it. Its timer and time limits
-     * are not checked.
+     * The bubble in which the channel was made; null for none. Only goroutines of that bubble may use it. There is no such check for its
+     * timer and for time limits.
      */
     private final @Nullable Bubble bubble = Bubble.current();
     private final int cap;
@@ -71,7 +71,10 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
     private volatile long order;
     /** The timer that sends to this channel; null for a channel without one. Set once, by the timer's maker. */
     private @Nullable ChanTimer timer;
-    /** Whether users may only receive and only the maker may close the channel. True for a timer's channel too. Set once, by the maker. */
+    /**
+     * Whether users may only receive, so that only the channel's maker can close it. True for a timer's channel too. Set once, by the
+     * maker.
+     */
     private boolean receiveOnly;
 
     Hchan(int cap) {
@@ -90,8 +93,8 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
     }
 
     /**
-     * Returns the channel's number, which no other channel has. A select takes locks in the order of these numbers. Go orders channels
-     * by their addresses, but here an object's address changes. Most channels are in no select and never get a number.
+     * Returns the channel's number, which no other channel has. A select takes locks in the order of these numbers. Go orders channels by
+     * their addresses, but a Java object's address changes. Most channels are in no select and never get a number.
      */
     final long order() {
         if (order == 0) {
@@ -114,7 +117,7 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
     /** Moves the element that a woken receiver got into {@code k}. */
     abstract void takeWoken(long sg, Scase k);
 
-    /** Returns the index of the next element. It has a meaning only while an element is buffered. */
+    /** Returns the index of the next element. Call it only while an element is buffered. */
     final int place() {
         return recvx;
     }
@@ -134,8 +137,8 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
     }
 
     /**
-     * Advances past the element at {@link #place}, which the caller has taken. If {@code sender} is not 0, its element is there now,
-     * as the last.
+     * Advances past the element at {@link #place}, which the caller has taken. If {@code sender} is not 0, the caller has put the sender's
+     * element there, as the last of the buffer.
      */
     final void took(long sender) {
         recvx = recvx + 1 == cap ? 0 : recvx + 1;
@@ -146,7 +149,7 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
 
     // Sending
 
-    /** Sends, waiting if {@code block}. Returns false when {@code block} is false and the send would have to wait. */
+    /** Sends. Returns false when {@code block} is false and the send would have to wait. */
     final boolean send(@Nullable Object v, long w, boolean block) {
         checkSender();
         if (!block && !(boolean) IS_CLOSED.getVolatile(this) && full()) {
@@ -242,7 +245,7 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
         return BLOCKS;
     }
 
-    /** Returns the index behind the last of {@code count} elements, where {@code count < cap}. The sum may not fit an int. */
+    /** Returns the index behind the last of {@code count} elements, where {@code count < cap}. It avoids a sum that may not fit an int. */
     static int next(int recvx, int count, int cap) {
         int behind = cap - recvx;
         return count < behind ? recvx + count : count - behind;
@@ -253,13 +256,13 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
     /** Checks a receive without the lock. Returns {@link #BLOCKS} or {@link #CLOSED}, or 0 when the receive has to check under the lock. */
     final long lookRecv() {
         if (timer != null) {
-            return 0; // It may be due.
+            return 0; // The timer may be due.
         }
         if (!empty()) {
             return 0;
         }
         checkReceiver();
-        Park.preemptPoint(); // A loop of receives that never wait and find nothing yields here too.
+        Park.preemptPoint(); // Also lets a loop yield whose receives never wait and find nothing.
         if (!(boolean) IS_CLOSED.getVolatile(this)) {
             return BLOCKS;
         }
@@ -281,7 +284,7 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
     // calls unlockAndWait.
 
     /**
-     * Takes the lock for a receive, which will wait if there is no element and {@code block} is true.
+     * Takes the lock for a receive. {@code block} is whether the receive waits if there is no element.
      *
      * @return 0 or more: there is an element, and a sender to wake if not 0. {@link #CLOSED} or {@link #BLOCKS}: there is none
      */
@@ -328,7 +331,7 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
         return closed && count == 0;
     }
 
-    /** Returns the queue of waiters until the channel is {@link #drained}. Called under the lock. */
+    /** Returns the queue of those waiters that wait until the channel is {@link #drained}. Called under the lock. */
     final WaitQ drainq() {
         WaitQ q = drainq;
         if (q == null) {
@@ -455,7 +458,7 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
         }
     }
 
-    /** Wakes the waiter that was taken out of a queue, reachable by this channel meanwhile ({@code report.LeakSearch}). */
+    /** Wakes the waiter that was taken out of a queue. This channel keeps it reachable meanwhile ({@code report.LeakSearch}). */
     void wake(long sg) {
         Waiting.ready(sg);
         Reference.reachabilityFence(this);

@@ -6,8 +6,8 @@ import java.time.Duration;
 import org.gmp4j.sync.WaitGroup;
 
 /**
- * The main class of {@code java -jar gmp4j-runtime.jar}. It prints in a line whether gmp4j works in this container and on this JDK. A
- * start-up cache is made from a run of it too, so it uses a little of everything.
+ * The main class of {@code java -jar gmp4j-runtime.jar}. It prints a line that says whether gmp4j works in this container and on this JDK.
+ * It uses a little of everything, because a start-up cache is made from a run of it.
  */
 final class Hello {
     private static final int GOROUTINES = 1000;
@@ -19,7 +19,7 @@ final class Hello {
     public static void main(String[] args) {
         try {
             Gmp.main(Hello::goroutines);
-        } catch (RuntimeException cannot) { // The message names the missing part. Classes of exceptions may be missing too.
+        } catch (RuntimeException cannot) { // The message names the missing part of the JVM.
             System.err.println(cannot.getMessage());
             System.exit(CANNOT);
         }

@@ -19,13 +19,13 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The buffer of a {@link LongChan}. It is a block of the C library's allocator, which keeps freed blocks by size for reuse and returns
- * large ones to the kernel. It is freed once: when the channel is closed and drained, or else when the channel is collected.
+ * large ones to the kernel. It is freed when the channel is closed and drained, or else when the channel is collected.
  *
- * <p>The collector does not see the size of a buffer: some thousand channels that were dropped unclosed are little garbage and much
- * memory. So the sizes of all buffers are added up, and when the sum exceeds {@link #LIMIT} the collector is asked to run, as direct
- * buffers do it too. The limit is a quarter of the maximum heap, or twice the sum that is left after a collection, if that is more. No
- * allocation is refused because of the limit. A thread that makes a buffer also frees collected ones, since the thread with that task
- * may not run for long on a busy machine.
+ * <p>The collector does not see the size of a buffer: a thousand channels that were dropped unclosed are little garbage but much memory. So
+ * the sizes of all buffers are added up, and when the sum exceeds {@link #LIMIT} the collector is asked to run, as for direct buffers. The
+ * limit is a quarter of the maximum heap, or twice the sum that is left after a collection, if that is more. No allocation is refused
+ * because of the limit. A thread that makes a buffer also frees collected ones, because on a busy machine the thread with that task may get
+ * no CPU for long.
  *
  * <p>Rejected: an automatic arena, and a {@code Cleaner}. Both unregister a buffer under a lock of the JDK, and a channel is drained
  * under a lock of the runtime.
@@ -76,7 +76,7 @@ final class LongBlock extends PhantomReference<LongChan> {
         LongBlock b = new LongBlock(c, (long) n * Long.BYTES);
         long now = BYTES.addAndGet(b.bytes);
         long limit = LIMIT.get();
-        if (now > limit && LIMIT.compareAndSet(limit, 2 * now)) { // One thread does it. Buffers that are freed then lower the limit again.
+        if (now > limit && LIMIT.compareAndSet(limit, 2 * now)) { // Only one thread gets here. Freed buffers lower the limit again.
             System.gc();
         }
         long a = Memory.malloc(b.bytes);
@@ -102,7 +102,7 @@ final class LongBlock extends PhantomReference<LongChan> {
         return address;
     }
 
-    /** Frees the memory, if that was not done. Any thread may call it, also under a channel's lock. */
+    /** Frees the memory, unless it is free already. Any thread may call it, also under a channel's lock. */
     void free() {
         GStack st = GStack.enterChecked(); // May be called under a channel's lock.
         long a = (long) ADDRESS.getAndSet(this, 0L);
@@ -127,15 +127,14 @@ final class LongBlock extends PhantomReference<LongChan> {
         GStack.exit(st);
     }
 
-    /** Runs the initialiser, which must not fail later for want of memory. The first buffer starts the thread. */
+    /** Initialises this class, which must not fail later for want of memory. The first buffer starts the thread. */
     static void rehearsed() {
         Runnable _ = new Freeing();
         assert ADDRESS != null;
     }
 
     /**
-     * A class and no lambda: a lambda whose linking failed for want of memory is never linked, and then no channel of longs could be
-     * made.
+     * Frees collected buffers. It is no lambda: one whose linking failed for want of memory is never linked, and no LongChan could be made.
      */
     private static final class Freeing implements Runnable {
         @Override
@@ -166,7 +165,7 @@ final class LongBlock extends PhantomReference<LongChan> {
             try {
                 ((LongBlock) COLLECTED.remove()).free();
             } catch (InterruptedException e) {
-                Thread.onSpinWait(); // No thread of the runtime interrupts it.
+                Thread.onSpinWait(); // An interrupt is ignored.
             }
         }
     }

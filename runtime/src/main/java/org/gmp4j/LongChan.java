@@ -17,24 +17,24 @@ import org.jspecify.annotations.NullMarked;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A {@link Chan} of longs. It is like a {@code Chan} in the order of elements, in its waits, in the messages of its exceptions, in the
- * threads that may call it, and in the effects of interrupts and bubbles. Operations allocate no objects, with two exceptions: a wait that
- * a time limit, a context or an interrupt may end, and a {@link Recv} if the JIT compiler cannot remove it. Thread-safe.
+ * A {@link Chan} of longs. It is like a {@code Chan} in all respects: the order of elements, waits, exceptions and their messages, the
+ * threads that may call it, and the effects of interrupts and bubbles. Operations allocate no objects, with two exceptions: a wait that a
+ * time limit, a context or an interrupt may end, and a {@link Recv} if the JIT compiler cannot remove it. Thread-safe.
  *
  * <p>The buffer is off-heap, with 8 bytes for each element. It comes from the C library's allocator and does not count as a direct buffer.
- * The buffer is freed as soon as the channel is closed and drained. The buffer of a channel that is only dropped is freed after the
- * collector has found the channel, so close channels that you make in large numbers. When the buffers of the process together
- * exceed a limit, {@link #make(int)} calls {@link System#gc}. The limit is the largest of 16 MiB, a quarter of the maximum heap size, and
- * twice the total that was left after the last such call.
+ * The buffer is freed as soon as the channel is closed and drained. The buffer of a channel that is never closed is freed only when the
+ * channel is collected, so close channels that you make in large numbers. When the buffers of the process together exceed a limit, {@link
+ * #make(int)} calls {@link System#gc}. The limit is the largest of 16 MiB, a quarter of the maximum heap size, and twice the total that was
+ * left after the last such call.
  */
 @NullMarked
 public final class LongChan extends Hchan implements Iterable<Long> {
     /**
      * The buffer's address, 0 for an unbuffered channel. A reachability fence after each access keeps the channel, and so the memory, alive
-     * until then.
+     * during the access.
      */
     private final long buf;
-    /** The buffer; null for an unbuffered channel. It is freed when the channel is closed and drained, after which no access follows. */
+    /** The buffer; null for an unbuffered channel. It is freed when the channel is closed and drained, because no access follows. */
     private final LongBlock block;
 
     /**
@@ -221,7 +221,7 @@ public final class LongChan extends Hchan implements Iterable<Long> {
         }
     }
 
-    /** Receives with limits. Returns null when the time was up, which happens only if there is a limit of time. */
+    /** Receives with limits. Returns null when the time was up. */
     @SuppressWarnings("NullAway")
     private Recv recv(Limits limits) {
         limits.check();
@@ -345,8 +345,8 @@ public final class LongChan extends Hchan implements Iterable<Long> {
     }
 
     /**
-     * Returns the element that the sudog {@code sg} got after a wait, and frees the sudog. Returns 0 when a close ended the wait. Returns
-     * 0, too, when {@code sg} is CLOSED: the channel was closed already, and there was no wait.
+     * Returns the element that the sudog {@code sg} got after a wait, and frees the sudog. Returns 0 when a close ended the wait, and when
+     * {@code sg} is CLOSED, because the channel was closed already.
      */
     private long woken(@Nullable GStack st, long sg) {
         if (sg == CLOSED) {
@@ -370,7 +370,7 @@ public final class LongChan extends Hchan implements Iterable<Long> {
         int i = place();
         long v = Mem.LONG.get(place(i));
         if (sender != 0) {
-            Mem.LONG.set(place(i), Sudog.LONG_ELEM.get(sender)); // If a sender waits, the buffer was full, so this place is its new end.
+            Mem.LONG.set(place(i), Sudog.LONG_ELEM.get(sender)); // A sender waits only while the buffer is full; this place is its end now.
         }
         Reference.reachabilityFence(this);
         took(sender);

@@ -22,11 +22,11 @@ import org.gmp4j.wait.Limits;
 import org.gmp4j.wait.WaitCancellation;
 
 /**
- * An event that C code fires with {@code gmp_ready} and for which one goroutine waits. So a driver, a network card's thread or a callback
- * wakes a goroutine without entering the JVM. Several fires while no goroutine waits count as one. Only goroutines may wait, of any kind,
- * and only one at a time. To fire is safe from any thread and from signal handlers. If an interrupt, a context or a limit of time ends a
- * wait, the wait has not reset the event. In a bubble of {@code Synctest} a wait holds the bubble's clock, and a limit of time goes by the
- * machine's clock.
+ * An event that C code fires with {@code gmp_ready} and for which one goroutine waits. It lets a driver, a network card's thread or a
+ * callback wake a goroutine without entering the JVM. Several fires while no goroutine waits count as one. Only goroutines may wait, of any
+ * kind, and only one at a time. Any thread and any signal handler may fire the event. A wait that an interrupt, a context or a limit of
+ * time has ended leaves the event as it is. In a bubble of {@code Synctest} a wait holds the bubble's clock, and a limit of time goes by
+ * the machine's clock.
  *
  * <p>Source: the binary semaphores of Go's network poller. {@code gmp_shims.h} in {@code c-shims/include} has the C side, with the whole
  * contract. {@code c-shims/examples/sensor.c} is an example.
@@ -50,7 +50,7 @@ public final class NativeEvent implements AutoCloseable {
 
     /** Makes an event that has not fired. */
     public NativeEvent() {
-        Headroom.check(); // Without it an overflow of the stack halfway would lose the struct, or leave the goroutine pinned.
+        Headroom.check(); // Otherwise a stack overflow halfway could lose the struct, or leave the goroutine pinned.
         addr = Mem.alloc(gmp_event.layout(), 1);
     }
 
@@ -179,14 +179,14 @@ public final class NativeEvent implements AutoCloseable {
                 e.unlock();
             }
             return e.timeUp();
-        } finally { // Also if memory has run out.
+        } finally { // Runs also if memory has run out.
             e.finish();
         }
     }
 
     /**
-     * The end of a wait by an interrupt, a context or a time. A fire and an end race for the goroutine in the word, by one atomic operation
-     * each. An end gets so far only when the goroutine is parked, since only then its M releases the lock.
+     * Ends a wait by an interrupt, a context or a time. It competes with the C code that fires for the goroutine in the word; each takes it
+     * by one atomic operation. It can do so only once the goroutine is parked, because only then its M releases the lock.
      */
     private final class OfEvent extends WaitCancellation implements Park.Unlock {
         private final HeapMutex lock = new HeapMutex(LockRank.SEMA);

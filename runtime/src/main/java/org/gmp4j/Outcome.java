@@ -44,7 +44,7 @@ final class Outcome<T> extends Awaited {
             thrown = end;
         }
         latch.open();
-        GStack st = GStack.enterChecked(); // No check is needed at the bottom of the goroutine's stack.
+        GStack st = GStack.enterChecked(); // This is the bottom of the goroutine's stack, which has room.
         lock.lock();
         done = true;
         long sg = waiters.dequeue();
@@ -56,12 +56,12 @@ final class Outcome<T> extends Awaited {
         GStack.exit(st);
     }
 
-    /** Waits until the goroutine has ended. Returns its result, or throws what it threw. */
+    /** Waits until the goroutine has ended. Returns its result, or throws its exception. */
     @Nullable T get() {
         if (Go.inGoroutine()) {
             await();
         } else {
-            latch.await(); // Not through Waiting: a thread that waits for goroutines must not delay the report of a deadlock.
+            latch.await(); // It does not use Waiting, because a thread that waits for goroutines must not delay the report of a deadlock.
         }
         if (thrown != null) {
             throw Go.<RuntimeException>sneaky(thrown);
@@ -72,7 +72,7 @@ final class Outcome<T> extends Awaited {
     private void await() {
         GStack st = GStack.enter();
         try {
-            for (boolean over = false; !over;) { // The goroutine has started, so the caller waits for it even without memory for a sudog.
+            for (boolean over = false; !over;) { // The goroutine has started, so the caller must wait, even without memory for a sudog.
                 long sg = Waiting.sudogOrNap(st);
                 lock.lock();
                 over = done || sg != 0;

@@ -85,7 +85,7 @@ final class PoolSettings {
         return name;
     }
 
-    /** Returns the names of the pool's threads; a name that ends with {@code *} stands for all that begin so. */
+    /** Returns the names of the pool's threads. A name that ends with {@code *} stands for all names that begin like it. */
     String[] names() {
         return values.getOrDefault(MATCH, "").strip().split("\\s*\\|\\s*", -1);
     }

@@ -6,7 +6,7 @@ import java.util.function.IntSupplier;
 import org.gmp4j.affinity.Topology;
 import org.gmp4j.config.Config;
 
-/** The possible and the wanted numbers of Ps. */
+/** The limits and the default of the number of Ps. */
 final class Procs {
     /** The greatest number of Ps of a scheduler. */
     static final int MAX = Config.MOST_PROCS;
@@ -26,7 +26,7 @@ final class Procs {
         return n;
     }
 
-    /** Gives the value of {@link #numCPU} to sysmon, which reads it again and again. */
+    /** Supplies {@link #numCPU} to sysmon, which reads it repeatedly. */
     static final class OfSystem implements IntSupplier {
         private final IntSupplier procs = Topology.followedProcs();
 

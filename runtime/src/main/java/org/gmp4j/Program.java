@@ -16,7 +16,9 @@ import org.gmp4j.stack.EndLatch;
 import org.gmp4j.stack.Goexit;
 import org.jspecify.annotations.Nullable;
 
-/** The bodies of goroutines that a {@link Gmp} starts. They are classes because the JVM would generate one for each lambda at the start. */
+/**
+ * The bodies of goroutines that a {@link Gmp} starts. They are no lambdas, because the JVM would generate a class for each at the start.
+ */
 final class Program {
     private static final int BAD_USAGE = 2;
 
@@ -38,7 +40,7 @@ final class Program {
         m.returned.await();
     }
 
-    /** Ends the process for a bad setting from outside the program. Prints one sentence. */
+    /** Prints the message and ends the process, because a setting from outside the program is bad. */
     static void endForBadUsage(IllegalArgumentException bad) {
         System.err.println("gmp4j: " + bad.getMessage());
         System.exit(BAD_USAGE);
@@ -63,7 +65,7 @@ final class Program {
         @Override
         protected void ended(@Nullable Throwable end) {
             if (end == Goexit.INSTANCE) {
-                s.setMainExited(); // The other goroutines go on. When they have ended, that is a deadlock.
+                s.setMainExited(); // The other goroutines go on. When all of them have ended, that is a deadlock, as in Go.
             } else if (end != null) {
                 GStack.mine().report(end);
             } else {

@@ -7,7 +7,7 @@ import org.gmp4j.config.Quantum;
 
 /** A quantum in the text form of settings: one duration, {@code 10ms}, or the least and the greatest one, {@code 200us..10ms}. */
 final class QuantumText {
-    /** The quantums that are possible, for a message. */
+    /** The possible forms, for a message. */
     static final String POSSIBLE = "a duration from 200us to 60s, such as 500us or 10ms; or two, as 200us..10ms";
 
     private QuantumText() {
@@ -16,7 +16,7 @@ final class QuantumText {
     /**
      * Returns the quantum.
      *
-     * @throws IllegalArgumentException when the text is none; the message says what to use
+     * @throws IllegalArgumentException when the text has another form; the message says what to use
      */
     static Quantum parse(String text) {
         int dots = text.indexOf("..");

@@ -42,26 +42,23 @@ import org.gmp4j.timer.TimerHeaps;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs the operations of goroutines once, before the user's first goroutine runs, on a scheduler of its own that is closed again. Its
- * goroutines wait and are woken in all ways, exceed their quantum, and end. The first use of a class, of a {@code VarHandle} at a call
- * site or of a method handle takes memory and stack, and may fail for want of them. It would fail between two steps of a protocol,
- * with a lock held, on an M or in the middle of a user's call; and a class whose initialiser failed once fails for ever. So all are
- * used while there is memory. {@code boot.Warm} uses the code that goroutines do not reach.
+ * Runs the operations of goroutines once, before the user's first goroutine, on a temporary scheduler. Its goroutines wait and are woken in
+ * all ways, exceed their quantum, and end. The first use of a class, of a {@code VarHandle} at a call site or of a method handle takes
+ * memory and stack, and may fail for want of them. In a running scheduler it could fail between two steps of a protocol, with a lock held,
+ * on an M or in the middle of a user's call; and a class whose initialiser has failed is unusable for ever. So all of them are used here,
+ * while there is memory. {@code boot.Warm} uses the code that goroutines do not reach.
  */
 final class Rehearsal {
     private static final long MAX_STACK = 1 << 20;
     private static final long QUANTUM_NANOS = 200_000;
     private static final Duration SOON = Duration.ofNanos(20_000);
-    /** Time, ns, that the rest of a failed rehearsal gets to end. After that its threads stay. */
+    /** Time, ns, that the other parts of a failed rehearsal get to end. After that their threads stay. */
     private static final long END_NANOS = 1_000_000_000;
     private static final int MOST_ENDS = 16;
-    /**
-     * The heap memory that a rehearsal takes, and half as much again, in pieces so small that no collector treats them as large
-     * objects.
-     */
+    /** One and a half times the heap memory that a rehearsal takes, in pieces so small that no collector treats them as large objects. */
     private static final int ROOM_PIECES = 32;
     private static final int PIECE = 64 << 10;
-    /** Which rehearsals were done: of the parts that virtual threads use, and of the API as well. Guarded by the class's monitor. */
+    /** Whether the parts that virtual threads use were rehearsed. Guarded by the class's monitor, like {@link #done}: whether all was. */
     private static boolean ofThreads;
     private static boolean done;
 
@@ -78,12 +75,12 @@ final class Rehearsal {
     }
 
     /**
-     * Rehearses, if that was not done in this process. An interrupt is deferred until the end, since half a rehearsal would leave a
-     * scheduler. If a thread that takes part has too little memory or stack, the other threads do not wait for it, and its error is
-     * thrown. The caller may try again.
+     * Rehearses, unless this process has done that. An interrupt is deferred until the end, because half a rehearsal would leave a
+     * scheduler. If a thread that takes part has too little memory or stack, the other threads do not wait for it, and its error is thrown.
+     * The caller may try again.
      *
      * @param program whether a thread that the system does not give is fatal
-     * @param api whether the program uses more of the runtime than its virtual threads do. If not, fewer classes are loaded
+     * @param api whether the program calls the runtime itself; if only its virtual threads use it, fewer classes are loaded
      */
     static synchronized void once(boolean program, boolean api) {
         if (!done && (api || !ofThreads)) {
@@ -105,7 +102,7 @@ final class Rehearsal {
         }
     }
 
-    /** Fails if there is little memory. Without memory for an M the rehearsal might end the process, so it does not begin then. */
+    /** Throws an OutOfMemoryError if there is little memory. A rehearsal that lacks memory for an M might end the process. */
     private static int room() {
         return new byte[ROOM_PIECES][PIECE].length;
     }
@@ -118,7 +115,7 @@ final class Rehearsal {
         Scheduler s = Schedinit.schedinit("gmp-rehearsal", config, new TimerHeaps(), new Netpoller(), Sysmon.MAKER, Report.ALL);
         try {
             all(new Gmp(s, null));
-        } catch (Throwable t) { // It may come from a wait that ended because another part has failed.
+        } catch (Throwable t) { // The wait may have ended because another part has failed.
             failed(0, t);
         }
         Throwable failed = failure.get();
@@ -165,7 +162,7 @@ final class Rehearsal {
         uninterrupted(new Act(this, Act.JOIN, t, 0));
     }
 
-    /** Repeats a wait that an interrupt may end, until it ends without one. */
+    /** Repeats a wait that an interrupt may end, until it ends without an interrupt. */
     private void uninterrupted(Act wait) {
         for (;;) {
             interrupted |= Thread.interrupted();
@@ -178,14 +175,14 @@ final class Rehearsal {
         }
     }
 
-    /** Called when a part has ended too soon. Ends the waits of the other parts for it. */
+    /** Called when a part has failed. Ends the waits of the other parts for it. */
     private void failed(long goid, Throwable t) {
         boolean _ = failure.compareAndSet(null, t);
         for (int i = 0; i < MOST_ENDS && ends.get(i) != null; i++) {
             try {
                 ends.get(i).run();
             } catch (Throwable e) {
-                continue; // The object may be closed already. The others are closed in any case.
+                continue; // The object may be closed already. Close the others in any case.
             }
         }
     }
@@ -203,7 +200,7 @@ final class Rehearsal {
 
     private static void switches() {
         Go.gosched();
-        long _ = JdkThreads.frozen(GStack.mine()); // An M does this now and then.
+        long _ = JdkThreads.frozen(GStack.mine()); // An M makes this call now and then.
     }
 
     private void goroutines() {
@@ -315,7 +312,7 @@ final class Rehearsal {
         ctx.done().recv();
     }
 
-    /** Does waits that end early: by time, by a context, and one that an interrupt might end. */
+    /** Does waits that a time or a context ends, and one that an interrupt might end. */
     private void endings() {
         Mutex m = new Mutex();
         RWMutex rw = new RWMutex();
@@ -369,7 +366,6 @@ final class Rehearsal {
         }
     }
 
-    /** Waits for a condition. */
     private static final class Waiter implements Runnable {
         private final Mutex m;
         private final Cond cond;
@@ -393,7 +389,9 @@ final class Rehearsal {
         }
     }
 
-    /** The bodies of the goroutines and callbacks of the rehearsal. They are one class, as the JVM would generate one for each lambda. */
+    /**
+     * The bodies of the goroutines and callbacks of the rehearsal. They are one class, because the JVM would generate one for each lambda.
+     */
     private record Act(Rehearsal of, int kind, Object on, long n) implements Runnable, Callable<Object>, Supplier<Object>,
             Consumer<Object> {
         static final int NOTHING = 0;

@@ -31,7 +31,7 @@ final class Scase {
     /** The action to run when the case was chosen. */
     @SuppressWarnings("NullAway.Init")
     Object then;
-    /** Supplies the element to send at each run of the select; null for none. */
+    /** Supplies the element to send at each run of the select; null if the element is fixed. */
     @Nullable Supplier<?> supplier;
     /** The element to send, or the received one. */
     @Nullable Object elem;

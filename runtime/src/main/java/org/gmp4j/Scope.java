@@ -8,7 +8,7 @@ import java.util.Objects;
 import org.jspecify.annotations.NullMarked;
 
 /**
- * Deferred work of a block. Go's {@code defer} is for a function, and {@link Go#defer} for a goroutine.
+ * Work that is deferred to the end of a block. Go's {@code defer} does that for a function, and {@link Go#defer} for a goroutine.
  *
  * {@snippet :
  * try (Scope scope = new Scope()) {
@@ -20,8 +20,7 @@ import org.jspecify.annotations.NullMarked;
  * }
  * }
  *
- * <p>Only one thread may use a scope at a time; it may be a thread of any kind. A scope does not wait by itself, so interrupts and bubbles
- * make no difference.
+ * <p>Threads of any kind may use a scope, one at a time. A scope does not wait by itself, so interrupts and bubbles make no difference.
  */
 @NullMarked
 public final class Scope implements AutoCloseable {
@@ -37,8 +36,8 @@ public final class Scope implements AutoCloseable {
     }
 
     /**
-     * Runs all deferred work, the last first, even if some of it throws. Then it throws the first exception, with the later ones suppressed
-     * in it.
+     * Runs all deferred work, the last first, even if some of it throws. Then it throws the first exception, with the others suppressed in
+     * it.
      */
     @Override
     public void close() {

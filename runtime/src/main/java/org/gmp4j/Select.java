@@ -21,11 +21,11 @@ import org.jspecify.annotations.Nullable;
 /**
  * Waits until one of several sends and receives can proceed, and does only that one. If several can, it chooses one of them at random, each
  * with the same probability. Goroutines, virtual threads and platform threads may call it. An interrupt ends only the wait of a virtual
- * thread of a {@link Gmp} ({@link WaitInterruptedException}), and that of any thread in {@link #runInterruptibly}. In a bubble of
+ * thread of a {@link Gmp} ({@link WaitInterruptedException}), and the wait of any thread in {@link #runInterruptibly}. In a bubble of
  * {@code Synctest} the clock moves on during a wait on channels that all belong to the bubble, or with a {@link #timeout}.
  *
- * <p>A Select can be built once and run repeatedly, or cleared and built anew. Neither allocates if the Select has had as many cases
- * before. Only one thread may use it at a time. While a thread is in a method of the Select, each call by a second thread throws a
+ * <p>A Select can be built once and run repeatedly, or cleared and built anew. Neither allocates, unless the Select has more cases than
+ * ever before. Only one thread may use it at a time. While a thread is in a method of the Select, each call by a second thread throws a
  * {@link ConcurrentModificationException}, and the first thread is not affected. The action of a case may change the Select and run it
  * again, because it is called when everything else is done.
  *
@@ -58,7 +58,7 @@ public final class Select {
     /** The action of {@link #timeout}, and the nanoseconds after which it runs. */
     private @Nullable Runnable late;
     private long timeout = Selectgo.NO_TIMEOUT;
-    /** Whether a thread builds, or is in {@link #run} before the action. It is set by CAS, so that of two threads one always fails. */
+    /** Whether a thread adds cases, or is in {@link #run} before the action. It is set by CAS, so that one of two threads always fails. */
     @SuppressWarnings("unused") // Through BUSY.
     private volatile boolean busy;
 
@@ -105,8 +105,8 @@ public final class Select {
     }
 
     /**
-     * Adds a send of the value of {@code v}, which is called at the beginning of each run, as Go evaluates the operands of its cases. The
-     * run throws an exception of {@code v} before it sends or receives anything.
+     * Adds a send of the value of {@code v}, which is called at the beginning of each run, as Go evaluates the operands of its cases. If
+     * {@code v} throws an exception, the run throws it and sends or receives nothing.
      *
      * @param c the channel; null never proceeds
      * @param v supplies the element
@@ -127,7 +127,7 @@ public final class Select {
         return this;
     }
 
-    /** Sets the elements of the cases of {@link #sendEach}. */
+    /** Calls the suppliers of the cases of {@link #sendEach}. */
     private void supply() {
         for (int i = 0; i < n; i++) {
             if (cases[i].supplier != null) {
@@ -249,8 +249,8 @@ public final class Select {
     }
 
     /**
-     * Ends the use by this thread. The release makes its writes visible to the thread whose CAS in {@link #begin} succeeds next. There may
-     * be no stack left for this call, and the caller then writes the field itself.
+     * Ends the use by this thread. The release makes its writes visible to the thread whose CAS in {@link #begin} succeeds next. If no
+     * stack is left for this call, the caller writes the field itself.
      */
     private void end() {
         BUSY.setRelease(this, false);
@@ -271,7 +271,7 @@ public final class Select {
             }
             boolean durable = c != null && c.durable();
             if (c != null) {
-                go.addLock(c); // A lock without its case does no harm.
+                go.addLock(c); // If the next step fails, a lock without its case does no harm.
             }
             Scase k = cases[n];
             k.kind = kind;
@@ -360,9 +360,9 @@ public final class Select {
             }
         } finally {
             try {
-                end(); // From here on the Select and its cases may change.
+                end(); // From here on the action and other threads may change the Select.
             } catch (StackOverflowError e) {
-                busy = false; // This needs no frame on the stack.
+                busy = false; // A call might overflow the stack again.
             }
         }
         switch (kind) {

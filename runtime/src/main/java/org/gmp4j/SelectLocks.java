@@ -12,13 +12,13 @@ import org.jspecify.annotations.Nullable;
  * each other. Not thread-safe; belongs to one {@link Selectgo}.
  */
 final class SelectLocks {
-    /** A channel that would move more than this number of others is put at the end instead, and all are sorted once. */
+    /** A channel that would move more than this number of others is appended instead, and all are sorted later. */
     private static final int MOVES = 32;
 
     /**
-     * Called when the waiter is parked. As soon as the first lock is free the waiter may be woken and run, but it then takes all
-     * locks, and waits for those that are still held. Once the last lock is free it may change every field of this object, so none is
-     * read after that.
+     * Called when the waiter is parked. Once the first lock is free the waiter may be woken and run, but it then takes all locks, and so
+     * waits for those that are still held. Once the last lock is free the waiter may change every field of this object, so none is read
+     * after that.
      */
     static final Park.Unlock UNLOCK = new Park.Unlock() {
         @Override
@@ -82,7 +82,7 @@ final class SelectLocks {
         }
     }
 
-    /** Sorts the channels and drops double entries, unless they are in order already. */
+    /** Sorts the channels and drops double entries, if necessary. */
     void sort() {
         if (!sorted) {
             sortLocks();

@@ -10,9 +10,8 @@ import org.jspecify.annotations.NullMarked;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A {@link Select} as an expression: each case computes a value, and {@link #run} returns that of the case that was chosen. The rules of
- * {@code Select} hold here, too: for the threads that may call it, for interrupts and bubbles, and that only one thread may use it at a
- * time.
+ * A {@link Select} as an expression: each case computes a value, and {@link #run} returns the value of the case that was chosen. The rules
+ * of {@code Select} hold: which threads may call it, one at a time, and the effects of interrupts and bubbles.
  *
  * {@snippet :
  * String what = Select.<String>one().recv(numbers, n -> "number " + n).recv(words, w -> "word " + w)

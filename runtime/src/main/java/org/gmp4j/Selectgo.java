@@ -19,13 +19,13 @@ import org.jspecify.annotations.Nullable;
  * waker that finds one of the sudogs finds the waiter parked. One of the wakers wins: see {@code WaitQ}. Pass 3 takes the locks again
  * and takes the sudogs that were not woken out of the queues.
  *
- * <p>Memory order. The waker that won wrote the element into the winning sudog under its channel's lock, and that sudog's address
- * where the waiter reads it. Both stores come before the CAS on the G's status, or the exchange on the thread's note, which resumes
- * the waiter. The losers never touch the select's memory after they release their channel's lock. Pass 3 takes that lock, so it sees
- * their changes to the queue, and no such change comes later.
+ * <p>Memory order. The waker that won wrote the element into the winning sudog under its channel's lock, and the sudog's address into the
+ * field that the waiter reads. Both stores come before the CAS on the G's status, or the exchange on the thread's note, which resumes the
+ * waiter. The losers never touch the select's memory after they release their channel's lock. Pass 3 takes that lock, so it sees their
+ * changes to the queue, and no such change comes later.
  */
 final class Selectgo {
-    /** Represents the timeout where a case is expected. */
+    /** Stands for the timeout in the results of {@link #single} and {@link #choose}. */
     static final Scase LATE = new Scase(Select.TIMEOUT);
     /** The value for a select without a timeout. */
     static final long NO_TIMEOUT = -1;
@@ -36,7 +36,7 @@ final class Selectgo {
     /** Whether the select has cases. Those without a channel are not in {@link #poll}. */
     private boolean cases;
     private final SelectLocks locks;
-    /** Whether one of the channels was made in a bubble. If none was, no check is needed. */
+    /** Whether one of the channels was made in a bubble, and so has to be checked. */
     private boolean inBubble;
     /** The sudog of the {@link SelectCancellation} of the present wait; 0 for none. */
     private long endSg;
@@ -176,7 +176,7 @@ final class Selectgo {
                 if (e != null || limits == Limits.DEFAULT && timeout == NO_TIMEOUT && !WaitCancellation.byDefault(st)) {
                     return await(st, e, timeout != NO_TIMEOUT);
                 }
-                locks.unlockAll(); // The ending starts to watch without locks held. Then all cases are checked again.
+                locks.unlockAll(); // The cancellation is made without locks. Then all cases are checked again.
                 e = new SelectCancellation(locks.first(), timed(limits, timeout));
                 e.begin();
             }
@@ -188,7 +188,7 @@ final class Selectgo {
         }
     }
 
-    /** Waits where no case has a channel: only a limit can end that. */
+    /** Waits although no case has a channel. Only a limit can end this wait. */
     private Scase chooseNone(Limits limits, long timeout) {
         WaitReason reason = !cases ? WaitReason.SELECT_NO_CASES
                 : Bubble.current() == null ? WaitReason.SELECT : WaitReason.SELECT_DURABLE;
@@ -209,7 +209,7 @@ final class Selectgo {
         }
     }
 
-    /** Returns the next case of a random permutation, of which {@code i} cases were drawn before. */
+    /** Draws the next case of a random permutation. {@code i} cases were drawn before. */
     private Scase draw(@Nullable GStack st, int i) {
         int left = live - i;
         int at = left == 1 ? i : i + GStack.cheaprandn(st, left);
@@ -219,7 +219,7 @@ final class Selectgo {
         return k;
     }
 
-    /** Does {@link #proceed}. Releases the locks when that fails, as when there is no memory for the time of a timer that is due. */
+    /** Does {@link #proceed}, and releases the locks when that throws, for instance for want of memory for a timer's time. */
     private long proceedOrUnlock(Scase k) {
         try {
             return proceed(k);
@@ -229,7 +229,7 @@ final class Selectgo {
         }
     }
 
-    /** Arms the timers of the channels to receive from, before any sudog is queued. Releases the locks when that fails. */
+    /** Arms the timers of the channels to receive from, before any sudog is queued. Releases the locks when that throws. */
     private void timersAwaited() {
         try {
             for (int i = 0; i < live; i++) {
@@ -244,7 +244,7 @@ final class Selectgo {
         }
     }
 
-    /** Does a case if that needs no waiting. Returns the waiter to wake, or 0 for none; {@link Hchan#CLOSED}; {@link Hchan#BLOCKS}. */
+    /** Does a case if that needs no wait. Returns the waiter to wake, 0 if there is none, {@link Hchan#CLOSED} or {@link Hchan#BLOCKS}. */
     private static long proceed(Scase k) {
         if (k.sends()) {
             return k.c.isClosed() ? Hchan.CLOSED : k.c.give(k.elem, k.longElem);
@@ -256,7 +256,7 @@ final class Selectgo {
         return sender;
     }
 
-    /** Does passes 2 and 3. The caller holds all locks. {@code e} may end the wait; it is null if nothing but a channel can. */
+    /** Does passes 2 and 3. The caller holds all locks. {@code e} is null if only a channel can end the wait. */
     @SuppressWarnings("NullAway") // Without a case that won it is e that has ended it.
     private Scase await(@Nullable GStack st, @Nullable SelectCancellation e, boolean timed) {
         if (e != null && e.pending()) {
@@ -326,7 +326,7 @@ final class Selectgo {
     }
 
     /**
-     * Takes a sudog for each case. Without memory it releases those it has taken and the locks, and throws.
+     * Takes a sudog for each case. If there is no memory, it releases the locks and the sudogs that it has taken, and throws.
      *
      * @param ends whether there is a {@link SelectCancellation}, which takes a sudog too
      * @return the waiter

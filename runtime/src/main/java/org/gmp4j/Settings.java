@@ -33,8 +33,8 @@ import org.gmp4j.tracing.Session;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Settings of a scheduler, and its start. The start checks the settings, rehearses, makes the scheduler, and starts the servers and
- * traces that the settings ask for.
+ * Settings of a scheduler, and its start. The start checks the settings, runs {@link Rehearsal}, makes the scheduler, and starts the
+ * servers and traces that the settings ask for.
  */
 final class Settings implements Gmp.Builder {
     private static final int DEFAULT_MAX_THREADS = 10_000;
@@ -71,9 +71,9 @@ final class Settings implements Gmp.Builder {
     private int realtime;
     private boolean hugePages;
     private boolean nodeQueues;
-    /** Whether the program uses more of the runtime than its virtual threads do. */
+    /** Whether the program itself calls the runtime, and not only its virtual threads. */
     boolean api = true;
-    /** Whether the setting that is being read came from outside the program, such as a variable or a property, and not from its code. */
+    /** Whether the setting that is being read comes from a variable or a property instead of the program's code. */
     private boolean starters;
 
     @Override
@@ -213,7 +213,7 @@ final class Settings implements Gmp.Builder {
     Scheduler start(boolean program) {
         Support.check();
         Mem.checkSettings();
-        GStack.checkAll(); // A stack overflow later would leave half a scheduler.
+        GStack.checkAll(); // A later stack overflow would leave half a scheduler.
         boolean byHand = procs != null || !variable(PROCS_VARIABLE).isEmpty();
         starters = procs == null;
         int n = procs == null ? defaultProcs() : Procs.check(procs);
@@ -331,7 +331,7 @@ final class Settings implements Gmp.Builder {
         }
     }
 
-    /** Returns the file, or, if another scheduler of this process has it already, one with this scheduler's name appended. */
+    /** Returns the file, or, if another scheduler of this process uses it, one with this scheduler's name appended. */
     private static Path freeTrace(Path file, String label) {
         Path free = file;
         for (int n = 1; !TRACES.add(free); n++) {

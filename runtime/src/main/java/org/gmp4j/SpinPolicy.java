@@ -7,8 +7,8 @@ import java.util.Objects;
 
 /**
  * A policy that decides how long an M without work keeps searching before it sleeps. A sleeping M uses no CPU, but takes tens of
- * microseconds or more to wake. A spinning M uses a CPU, but finds new work within about one microsecond. Immutable, so safe to share
- * between threads. No method waits, so interrupts and bubbles make no difference.
+ * microseconds or more to wake. A spinning M uses a CPU, and finds new work within about a microsecond. Immutable, so safe to share between
+ * threads. No method waits, so interrupts and bubbles make no difference.
  */
 public final class SpinPolicy {
     private static final Duration MAX = Duration.ofHours(1);
@@ -25,9 +25,9 @@ public final class SpinPolicy {
     }
 
     /**
-     * Returns Go's policy: an M searches all Ps once, and then sleeps. At most half as many Ms search as there are busy Ps. An M that was
-     * woken in vain 4 times running, each within 100 µs, first naps for 50 µs and searches once more. Goroutines that are readied meanwhile
-     * wait for it.
+     * Returns Go's policy: an M searches all Ps once, and then sleeps. At most half as many Ms search as there are busy Ps. After 4 vain
+     * wake-ups in a row, each within 100 µs, an M first naps for 50 µs and searches once more. Goroutines that become ready meanwhile wait
+     * for it.
      *
      * @return the policy; the default
      */
@@ -36,8 +36,8 @@ public final class SpinPolicy {
     }
 
     /**
-     * Returns a policy with which an M searches for a time, also in the network, and then sleeps. An M that finds work while all others are
-     * idle wakes another M to search in its place, unless the last M that was woken so found nothing.
+     * Returns a policy with which an M searches for the time {@code spin}, also polling the network, and then sleeps. An M that finds work
+     * while all others are idle wakes another M to search in its place, unless the M that it woke last for that found nothing.
      *
      * @param spin how long, above 0 and at most 1 hour
      * @return the policy

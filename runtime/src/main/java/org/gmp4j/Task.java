@@ -78,15 +78,15 @@ public final class Task<T> implements Future<T> {
         }
     }
 
-    /** Returns the function that one goroutine is to run to give this task its result. */
+    /** Returns the function for the goroutine that gives this task its result. */
     Runnable running(Callable<T> fn) {
         return new Run<>(this, fn);
     }
 
     /**
-     * Returns whether the function is to run, which is false when the task was cancelled before. A cancel completes the outcome first and
-     * reads {@link #runner} afterwards. This method writes the runner first and reads the outcome afterwards. So a cancel that comes too
-     * late to keep the function from running finds the thread to interrupt.
+     * Returns whether the function is to run; it is not if the task was cancelled before. A cancel completes the outcome and then reads
+     * {@link #runner}; this method writes the runner and then reads the outcome. So a cancel that is too late to prevent the run finds the
+     * thread to interrupt.
      */
     private synchronized boolean begins() {
         runner = Thread.currentThread();
@@ -95,14 +95,14 @@ public final class Task<T> implements Future<T> {
 
     private void ends(@Nullable T result, @Nullable Throwable thrown) {
         synchronized (this) {
-            runner = null; // A later cancel interrupts no thread. An earlier interrupt ends with the goroutine.
+            runner = null; // From here on a cancel interrupts no thread. The effect of an earlier interrupt ends with the goroutine.
         }
         complete(thrown == null ? outcome.complete(result) : outcome.completeExceptionally(asFailure(thrown)));
     }
 
     /**
      * Returns the exception for the outcome. A CompletableFuture takes a CancellationException for its own cancellation, and replaces a
-     * CompletionException by its cause. If the function throws one of them, it is a failure like any other, and so it is wrapped.
+     * CompletionException by its cause. So either is wrapped if the function throws it.
      */
     private static Throwable asFailure(Throwable thrown) {
         return thrown instanceof CancellationException || thrown instanceof CompletionException ? new CompletionException(thrown) : thrown;
@@ -120,8 +120,7 @@ public final class Task<T> implements Future<T> {
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##waits the package}.
      *
      * @throws CancellationException when the task was cancelled
-     * @throws CompletionException when the task threw a checked exception, which is the cause. An unchecked exception is thrown as it is,
-     *     the same object
+     * @throws CompletionException when the task threw a checked exception, which is the cause. An unchecked exception is thrown as it is
      * @throws WaitInterruptedException when the caller is a virtual thread of a {@code Gmp} that is interrupted while it waits
      */
     public @Nullable T join() {
@@ -182,9 +181,9 @@ public final class Task<T> implements Future<T> {
     }
 
     /**
-     * Cancels this task: it is done at once, without a result, unless it is done already. A task that has not begun then never runs. A task
-     * that has begun goes on until it ends by itself. With {@code interrupt} its thread is interrupted. That ends a wait in this library by
-     * a {@link WaitInterruptedException}, and one in the JDK by an {@link InterruptedException}, but not a wait for a lock of this library.
+     * Cancels this task: it is done at once, without a result, unless it is done already. If its function has not begun, it never runs. If
+     * it has begun, it goes on until it ends by itself, and {@code interrupt} interrupts its thread. That ends a wait in this library by a
+     * {@link WaitInterruptedException}, and one in the JDK by an {@link InterruptedException}, but not a wait for a lock of this library.
      * This method does not wait for the task's end.
      *
      * @return false when the task was done before
@@ -203,14 +202,14 @@ public final class Task<T> implements Future<T> {
         return first;
     }
 
-    /** Returns a future that completes as this task does. To complete or cancel that future does not change this task. */
+    /** Returns a future that completes as this task does. Completing or cancelling that future does not change this task. */
     public CompletableFuture<T> toCompletableFuture() {
         return outcome.copy();
     }
 
     @Override
     public @Nullable T get() throws InterruptedException, ExecutionException {
-        if (!outcome.isDone()) { // If the task is done, there is no wait that an interrupt could end.
+        if (!outcome.isDone()) { // If the task is done, an interrupt has no effect.
             Object _ = done.recvInterruptibly();
         }
         return outcome.get();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * Schedulers, goroutines, channels and select: Go's model of concurrency for the JVM. {@link org.gmp4j.Gmp} is a scheduler, {@link
- * org.gmp4j.Go} has a goroutine's calls to its scheduler, {@link org.gmp4j.Chan} and {@link org.gmp4j.Select} are Go's. Locks and groups
- * are in {@code org.gmp4j.sync}.
+ * org.gmp4j.Go} has a goroutine's calls to its scheduler, and {@link org.gmp4j.Chan} and {@link org.gmp4j.Select} are Go's channels and
+ * select. Locks and groups are in {@code org.gmp4j.sync}.
  *
  * <h2 id="waits">Waits</h2>
  * These rules hold for each method of this library that waits, unless its own comment says otherwise. Goroutines, virtual threads and
@@ -18,16 +18,15 @@
  * </table>
  *
  * <p>An interrupt ends the forms named {@code …Interruptibly} on threads of all kinds, by an {@link java.lang.InterruptedException}, and
- * the interrupt status is cleared. A context also ends the forms named {@code …Unless}, and a time the forms named {@code …Within}. A wait
- * that ended so has taken, sent and received nothing.
+ * the interrupt status is cleared. A context also ends the forms named {@code …Unless}, and a time limit the forms named {@code …Within}. A
+ * wait that ended early has taken, sent and received nothing.
  *
  * <p>In a bubble of {@link org.gmp4j.synctest.Synctest} the clock moves on while all goroutines of the bubble wait, each for an object of
  * the bubble or with a limit of time. Any other wait holds the clock.
  *
- * <h2 id="locks">Waits for locks</h2>
- * All threads may wait for a {@code Mutex}, {@code RWMutex} or {@code Once}. The last column above has the effect of an interrupt. The
- * forms have the same names. In a bubble a wait for a lock without a limit of time holds the clock, as a goroutine outside may have the
- * lock.
+ * <h2 id="locks">Waits for locks</h2> All threads may wait for a {@code Mutex}, {@code RWMutex} or {@code Once}. The last column above has
+ * the effect of an interrupt. The forms have the same names. In a bubble a wait for a lock without a limit of time holds the clock, because
+ * a goroutine outside may have the lock.
  */
 @NullMarked
 package org.gmp4j;

@@ -4,8 +4,8 @@ package org.gmp4j.sched;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A goroutine's function whose starter is notified of its outcome. The function has this type, so that the starter is known before the
- * function runs, whose first instruction may already fail, for want of memory for example.
+ * A goroutine's function whose starter is notified of its outcome. The function itself has this type, so that the starter is known before
+ * the function runs: its first instruction may already fail, for instance for want of memory.
  */
 public abstract class Awaited implements Runnable {
     /**
@@ -16,7 +16,7 @@ public abstract class Awaited implements Runnable {
      */
     protected abstract void ended(@Nullable Throwable end);
 
-    /** Returns whether an interrupt of the goroutine's thread is meant for the goroutine, and ends its waits. */
+    /** Returns whether an interrupt of the goroutine's thread ends the goroutine's waits. */
     protected boolean cancelable() {
         return false;
     }

@@ -10,14 +10,14 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Goroutines with a clock of their own, which advances when all of them wait for each other ({@code syncGroup}): see
- * {@code org.gmp4j.synctest}. This class counts the goroutines that do not wait. The clock is on a higher floor.
+ * {@code org.gmp4j.synctest}. This class counts the goroutines that do not wait. The subclass has the clock.
  *
- * <p>A goroutine counts from its start until its deferred work is done, except while it waits {@link WaitReason#durable durably}.
- * Its M takes it out of the count on g0, after the unlock, so that its park is complete when the count falls to 0. Its waker counts it
- * again before it is runnable. In between the count is too high by one, never too low.
+ * <p>A goroutine counts from its start until its deferred work is done, except while it waits {@link WaitReason#durable durably}. Its M
+ * subtracts it on g0, after the unlock, so that its park is complete when the count falls to 0. Its waker adds it again before it is
+ * runnable. So the count may be too high for a moment, but never too low.
  */
 public abstract class Bubble {
-    /** Whether there ever was a bubble. Not volatile: a thread that reaches a goroutine of a bubble also sees this store. */
+    /** Whether there ever was a bubble. It need not be volatile, because a thread that reaches a goroutine of a bubble sees this store. */
     private static boolean any;
 
     /** The number of goroutines that do not wait. */
@@ -39,7 +39,7 @@ public abstract class Bubble {
         return st == null ? null : st.bubble;
     }
 
-    /** Runs {@code f} as if the calling goroutine were in no bubble, to make a shared object that its first user happens to make. */
+    /** Runs {@code f} as if the calling goroutine were in no bubble. This is for a shared object that its first user makes. */
     public static <T> T outside(Supplier<T> f) {
         Bubble b = current();
         if (b == null) {
@@ -65,10 +65,10 @@ public abstract class Bubble {
         }
     }
 
-    /** Notes that all goroutines wait, or none is left. Called on any thread, without locks, and possibly late. */
+    /** Called when all goroutines wait, or none is left: on any thread, without locks, and possibly late. */
     protected abstract void idle();
 
-    /** Notes that a goroutine ends with an exception. The goroutine still counts. */
+    /** Called when a goroutine ends with an exception. The goroutine still counts. */
     protected abstract void failed(Throwable t);
 
     /** Returns whether all goroutines wait. */
@@ -83,7 +83,7 @@ public abstract class Bubble {
 
     /** Returns {@code fn} as the function of a goroutine of this bubble, which counts from now on. The caller must start it. */
     public final Runnable wrap(Runnable fn) {
-        GStack.checkAll(); // Checked now, because a goroutine that was counted must be started.
+        GStack.checkAll(); // Checks the stack now, because a goroutine that was counted must be started.
         Runnable member = new Member(this, fn);
         int _ = living.incrementAndGet();
         var _ = running.incrementAndGet();
@@ -115,7 +115,7 @@ public abstract class Bubble {
         }
     }
 
-    /** The unlock function of members: calls the goroutine's own one, and takes the goroutine out of the count. */
+    /** The unlock function of members. It calls that of the goroutine's wait, and subtracts the goroutine from the count. */
     private static final Park.Unlock PARKED = new Park.Unlock() {
         @Override
         @SuppressWarnings("NullAway") // The goroutine has a stack and a bubble.
@@ -134,11 +134,11 @@ public abstract class Bubble {
     };
 
     /**
-     * Returns the unlock function for a goroutine that is about to park, which also takes the goroutine out of the count. Allocates
-     * nothing, as the caller holds locks.
+     * Returns the unlock function for a goroutine that is about to park, which also subtracts the goroutine from the count. Allocates
+     * nothing, because the caller holds locks.
      */
     static Park.Unlock parking(GStack st, Park.@Nullable Unlock unlock) {
-        st.durable = true; // Before the lock is free, as the waker reads it.
+        st.durable = true; // Set before the lock is free, because the waker reads it.
         st.unlock = unlock;
         return PARKED;
     }

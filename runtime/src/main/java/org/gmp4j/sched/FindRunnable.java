@@ -27,16 +27,16 @@ import org.gmp4j.struct.Schedt;
  *
  * <ol>
  * <li>due timers of this P
- * <li>the global queue, where it has its turn ({@link Turns})
+ * <li>the global queue, in those slices in which {@link Turns} puts it first
  * <li>runnext and the local ring, or the ring first where runnext has inherited the slice for long enough
  * <li>the network, if the global queue is not empty and the last poll was not just now
  * <li>the global queue, a fair share
  * <li>the network poller, without blocking
- * <li>other Ps' rings, four walks; on the last their timers and runnext too ({@link org.gmp4j.queue.StealWalk})
+ * <li>the other Ps' rings, in four walks; the last walk also visits their timers and runnext ({@link org.gmp4j.queue.StealWalk})
  * <li>work that was registered for idle time
- * <li>the global queue again, under the lock under which the P is given up
- * <li>all rings and timers once more without a P, on the idle list already
- * <li>sleep: one M until the next timer is due, the others until woken
+ * <li>the global queue again, under the lock under which the M gives its P up
+ * <li>all rings and timers once more, when the M has no P and is on the idle list
+ * <li>sleep: one M sleeps until the next timer is due, the others until they are woken
  * </ol>
  */
 final class FindRunnable {
@@ -94,7 +94,7 @@ final class FindRunnable {
         }
     }
 
-    /** Returns whether a spinner under a latency policy searches again: its time is not up, and the scheduler has not ended. */
+    /** Returns whether a spinner under a latency policy searches again: while its time is not up and the scheduler has not ended. */
     private static boolean mayGoOn(Machine m) {
         Thread.onSpinWait();
         return (m.spinUntil == Spin.FOR_EVER || System.nanoTime() < m.spinUntil)
@@ -102,8 +102,8 @@ final class FindRunnable {
     }
 
     /**
-     * Lets an M that was woken in vain a few times in a row ({@link Spin}) sleep for {@link Spin#NAP} ns and search again. While it naps it
-     * still counts as a spinner.
+     * Lets an M whose last wake-ups were in vain ({@link Spin}) sleep for {@link Spin#NAP} ns and then search again. While it naps it
+     * counts as a spinner.
      *
      * @return whether the M slept
      */
@@ -113,12 +113,12 @@ final class FindRunnable {
         }
         m.inVain = Spin.AFTER_NAP;
         PStat.NNAP.addOpaque(m.pp(), 1);
-        boolean _ = Note.sleep(M.parkAddress(m.mp), Spin.NAP); // Ends by time only: the M is on no list, so no waker knows of it.
+        boolean _ = Note.sleep(M.parkAddress(m.mp), Spin.NAP); // Only the time ends it, because the M is on no list.
         return true;
     }
 
     /**
-     * Takes from the global queue before the P's own Gs where {@link Turns} says so.
+     * Takes a G from the global queue before the P's own Gs if {@link Turns} says so.
      *
      * <p>The common path has a single branch for both rules: C2 omits a branch that was never taken, and discards the compiled code when
      * the branch is first taken.
@@ -135,7 +135,7 @@ final class FindRunnable {
         return global == 0 ? turn(sched, pp) : arrived(sched, pp);
     }
 
-    /** Takes from the global queue for a P without Gs, as {@link Turns} says. Called under sched.lock. */
+    /** Takes a G from the global queue, by the rule of {@link Turns}, for a P without Gs. Called under sched.lock. */
     static long fromGlobal(long sched, long pp) {
         return Turns.untilGlobal(P.SCHEDTICK.get(pp), P.GLOBALDUE.getOpaque(pp)) == 0
                 ? GlobalRunq.globrunqturn(sched, pp) : GlobalRunq.globrunqget(sched, pp);
@@ -159,9 +159,9 @@ final class FindRunnable {
     }
 
     /**
-     * Does the part of findRunnable that visits no other P and never blocks. A stack whose goroutine has ended calls it.
+     * Does the part of findRunnable that visits no other P and never blocks. Called on a stack whose goroutine has ended.
      *
-     * @return 0 when the M itself has to search: there is no G here, or the M has something else to do than to run a G
+     * @return the G, with {@link Runq#INHERIT} when it came from runnext; 0 when the M itself has to search or to do something else
      */
     static long pickLocal(Machine m) {
         long sched = m.s.sched;
@@ -189,7 +189,7 @@ final class FindRunnable {
         long gp = Runq.runqget(pp);
         if (gp != 0) {
             PStat.NLOCAL.addOpaque(pp, 1);
-            P.INHERITED.set(pp, inherited + 1); // If the G is from the ring, its slice sets this to 0.
+            P.INHERITED.set(pp, inherited + 1); // For a G of the ring, the beginning of its slice sets this to 0.
         }
         return gp;
     }
@@ -225,10 +225,10 @@ final class FindRunnable {
     }
 
     /**
-     * Polls the network without blocking, queues all goroutines that it finds but the first, and returns that one; 0 for none. It does
-     * not poll when no goroutine waits for the network, or when an M sleeps in the poller, as that M is woken for each event. Under a
-     * latency policy a spinning M polls even then: it is awake when a packet arrives, and the sleeper is not. (The kernel wakes the
-     * sleeper too, which then finds nothing.)
+     * Polls the network without blocking. Returns the first goroutine that it finds, 0 for none, and queues the others. It does not poll
+     * when no goroutine waits for the network, or when an M sleeps in the poller, because the kernel wakes that M for each event. Under a
+     * latency policy a spinning M polls even then, because it finds a packet before the sleeper has woken up. (The sleeper then finds
+     * nothing.)
      */
     private static long poll(Machine m, long pp) {
         Scheduler s = m.s;
@@ -250,7 +250,7 @@ final class FindRunnable {
         return first(s, pp, list);
     }
 
-    /** Called as the M goes from the poller to run a goroutine, while no M sleeps in the poller and a P is idle. */
+    /** Called when the M leaves the poller to run a goroutine, while no M sleeps in the poller and a P is idle. */
     private static void leavesPoller(Machine m, long now) {
         m.leftPoller = now;
         if (m.s.pollerAbsence.isLong()) {
@@ -259,9 +259,9 @@ final class FindRunnable {
     }
 
     /**
-     * Returns whether to poll the network before a G is taken from the global queue. Goroutines whose time slice has ended wait in that
-     * queue, and goroutines that the network has made ready meanwhile go before them. Go polls only when all queues are empty. They
-     * never are while goroutines run that do not yield; then Go's sysmon polls, every 10 ms, and queues the goroutines it finds behind
+     * Returns whether to poll the network before a G is taken from the global queue. That queue has the goroutines whose time slice has
+     * ended, and goroutines that the network has made ready go before them. Go polls only when all queues are empty. While goroutines
+     * compute without end the queues are never empty; then Go's sysmon polls, every 10 ms, and queues the goroutines that it finds behind
      * the preempted ones.
      */
     static boolean pollDue(Scheduler s) {
@@ -278,13 +278,15 @@ final class FindRunnable {
             return 0;
         }
         long last = Schedt.LASTPOLL.getVolatile(s.sched);
-        if (last == 0 || !Schedt.LASTPOLL.compareAndSet(s.sched, last, System.nanoTime())) { // The new time keeps sysmon from a poll.
+        if (last == 0 || !Schedt.LASTPOLL.compareAndSet(s.sched, last, System.nanoTime())) { // With the new time sysmon does not poll.
             return 0; // Another M polls.
         }
         return poll(m, pp);
     }
 
-    /** Returns the first of a list of Gs that the poller found, made runnable, for {@code pp} to run. Readies and queues the others. */
+    /**
+     * Makes the first of a list of Gs that the poller found runnable, and returns it for {@code pp} to run. Readies and queues the others.
+     */
     private static long first(Scheduler s, long pp, long list) {
         long rest = G.SCHEDLINK.get(list);
         G.SCHEDLINK.set(list, 0);
@@ -317,7 +319,9 @@ final class FindRunnable {
         return a == 0 || b != 0 && b < a ? b : a;
     }
 
-    /** Gives the P up and sleeps, as no place had work. Returns a G if a last check finds one, else 0 to start over with a P. */
+    /**
+     * Gives the P up and sleeps, because the search found no work. Returns a G if a last check finds one, else 0 to start over with a P.
+     */
     private static long giveUp(Machine m, long pp) {
         Scheduler s = m.s;
         long sched = s.sched;
@@ -338,7 +342,7 @@ final class FindRunnable {
         Threads.releasep(m);
         Idle.pidleput(sched, pp, System.nanoTime());
         boolean wasSpinning = M.SPINNING.get(m.mp) != 0;
-        M.SPINNING.setOpaque(m.mp, 0); // Before the M is listed: from then on a waker may take it and set spinning.
+        M.SPINNING.setOpaque(m.mp, 0); // Cleared before the M is listed, because from then on a waker may take it and set spinning.
         Threads.list(m);
         SchedLock.unlock(sched);
 
@@ -355,7 +359,7 @@ final class FindRunnable {
         long pollUntil = checkTimersNoP(s);
         m.untold = 0; // checkTimersNoP has read that timer.
         if (Schedt.CLOSING.getAcquire(sched) == Scheduler.STOPPED) {
-            Threads.stopm(m); // Ends the M even if timers are set: after the scheduler's end they run outside of it.
+            Threads.stopm(m); // Ends the M, even if timers are set. After the scheduler's end they run outside of it.
             return 0;
         }
         if ((pollUntil != 0 || s.netpoll.anyWaiters(s)) && Schedt.LASTPOLL.getVolatile(sched) != 0) {
@@ -373,14 +377,14 @@ final class FindRunnable {
         if (pollUntil != 0 && (until == 0 || until > pollUntil)) {
             s.netpoll.wake(s); // The M in the poller would sleep past the first timer.
         } else if (pollUntil == 0 && until != 0 && s.config.deadlockDetection()) {
-            s.netpoll.wake(s); // The M in the poller sleeps for a timer that was stopped since, and may be the last M that counts as awake.
+            s.netpoll.wake(s); // The M in the poller sleeps for a timer that was stopped, and may be the last M that counts as awake.
         }
         Threads.stopm(m);
         return 0;
     }
 
     /**
-     * Checks the global queue and all rings once more, without a P. If there is work, the M takes an idle P and spins again.
+     * Checks the global queue and all rings once more, without a P. If there is work, takes an idle P and makes the M spin again.
      *
      * @return a G of the global queue, or 0; then the M has a P, or has none because there is no work or no idle P
      */
@@ -394,7 +398,7 @@ final class FindRunnable {
         SchedLock.unlock(sched);
         long spinners = Schedt.NMSPINNING.getVolatile(sched);
         if (Schedt.spinning(spinners) != Schedt.onTheirWay(spinners)) {
-            return 0; // A spinning M searches again, or wakes another M, as it sees that a P is idle.
+            return 0; // A spinning M sees that a P is idle, and so searches again or wakes another M.
         }
         Processor[] all = s.procs();
         for (int i = 0, n = Math.min(all.length, Schedt.GOMAXPROCS.getOpaque(sched)); i < n; i++) {
@@ -407,7 +411,7 @@ final class FindRunnable {
     }
 
     /**
-     * Takes an idle P, if there is one, and the M from the idle list, to run work that was found. Called under sched.lock, which it
+     * Takes an idle P, if there is one, for work that was found, and takes the M off the idle list. Called under sched.lock, which it
      * releases.
      */
     private static long resume(Machine m) {
@@ -430,9 +434,8 @@ final class FindRunnable {
     }
 
     /**
-     * Waits for the P that a waker has for this M, which the waker has taken from the idle list. The P may have work of its own. The
-     * waker may not have known that submitters rely on this M's last check. So another M is woken for the work that this check may have
-     * seen, unless this M is to spin with its new P.
+     * Waits for the P from the waker that has taken this M from the idle list. If this M is not to spin with that P, which may have work of
+     * its own, it first wakes another M for the work that its last check has seen: submitters rely on that check.
      */
     private static long taken(Machine m) {
         if (M.SPINNING.getOpaque(m.mp) == 0) {
@@ -442,7 +445,7 @@ final class FindRunnable {
         return 0;
     }
 
-    /** Returns when the first timer of all Ps is due, 0 for none. Called after the P was given up. */
+    /** Returns when the first timer of all Ps is due, 0 for none. Called without a P. */
     private static long checkTimersNoP(Scheduler s) {
         long pollUntil = 0;
         Processor[] all = s.procs();

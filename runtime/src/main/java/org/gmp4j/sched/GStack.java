@@ -28,20 +28,20 @@ import org.gmp4j.struct.WaitReason;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The stack of a goroutine, and the loop that runs on a pooled stack: run a goroutine, end it, and run the next in place
- * if it is fresh (without a switch); otherwise yield the thread to the M. Its subclass has what the JDK calls ({@code JdkStack}).
+ * The stack of a goroutine, and the loop of a pooled stack: run a goroutine, end it, and run the next one without a switch if it is fresh;
+ * otherwise yield the thread to the M. The subclass {@code JdkStack} has the methods that the JDK calls.
  */
 public abstract class GStack extends Stack {
-    /** For {@link #waitTicket}: a number that no ticket has. */
+    /** A value of {@link #waitTicket} that no ticket has. */
     public static final int NO_TICKET = -1;
     private static final VarHandle TICKET = FieldHandle.of(MethodHandles.lookup(), GStack.class, "ticket", int.class);
 
     /** The least and the most switches between two counts of the frames on the heap. */
     private static final int FIRST_LOOK = 16;
     private static final int MOST_LOOK = 1024;
-    /** A count that found n chunks of frames is followed by at least n divided by this switches, so that counts cost little. */
+    /** After a count of n chunks of frames, the next count comes after at least n / CHUNK_SHARE switches, so that counts cost little. */
     private static final int CHUNK_SHARE = 2;
-    /** Bytes of a stack, with its guard zones, that any collector moves to the heap. */
+    /** The size of a stack, with its guard zones, bytes, that any collector can move to the heap. */
     private static final long MOVABLE = 448 << 10;
 
     /** The scheduler. */
@@ -49,8 +49,8 @@ public abstract class GStack extends Stack {
     /** The goroutine on this stack. Written by the M that gives it the stack, or in place by the stack itself. */
     public long gp;
     /**
-     * The goroutine's labels for profiles; null for none. Written by the goroutine. A profiler may read a map that was replaced a moment
-     * ago, which is safe as no map ever changes.
+     * The goroutine's labels for profiles; null for none. Written by the goroutine. A profiler may read a map that was just replaced, which
+     * is safe because no map ever changes.
      */
     @Nullable Map<String, String> labels;
     /** Deferred work of the goroutine, last first; null when there is none. */
@@ -60,12 +60,12 @@ public abstract class GStack extends Stack {
     /** Whether goexit was called and has not unwound the stack yet. */
     boolean exiting;
 
-    /** For {@link Syscall}: whether the P was taken during the last system call. Written by the goroutine. */
+    /** Whether the P was taken during the last system call ({@link Syscall}). Written by the goroutine. */
     boolean lostP;
-    /** For {@link Syscall}: when the present call handed its P off, by nanoTime; else 0. Written by the goroutine. */
+    /** When the present system call handed its P off ({@link Syscall}), by nanoTime; else 0. Written by the goroutine. */
     long gaveUpAt;
 
-    /** Odd while the JDK may wake the thread. Written through {@link #TICKET}, and while it is even by the M that parks the thread. */
+    /** Odd while the JDK may wake the thread. Written through {@link #TICKET}; while it is even, the M that parks the thread writes it. */
     private volatile int ticket;
 
     /** The ticket before the last wait for a socket ({@code SocketWait}). Written by the goroutine, read by its M. */
@@ -74,11 +74,11 @@ public abstract class GStack extends Stack {
     public boolean waitsPinned;
 
     /**
-     * How much room on the stack a section of the runtime must have; more than any stack has when there are too many frames on the heap.
-     * Written by the goroutine and its M.
+     * The room on the stack that a section of the runtime must have. When there are too many frames on the heap, it is more than any stack
+     * has. Written by the goroutine and its M.
      */
     private long room = Headroom.toTake();
-    /** The number of switches until the M next counts the frames on the heap. Written by the M, as the next two. */
+    /** The number of switches until the M next counts the frames on the heap. The M writes this field and the next two. */
     private int untilLook = FIRST_LOOK;
     /** The number of switches between two counts, if there are not many frames. */
     private int looks = FIRST_LOOK;
@@ -89,7 +89,7 @@ public abstract class GStack extends Stack {
     @Nullable Bubble bubble;
     /** Whether the bubble counts the goroutine as waiting. Written by the goroutine and by its waker in turn. */
     boolean durable;
-    /** The unlock function of its park as a member of the bubble. Set by the goroutine, cleared by its M. */
+    /** The unlock function of its wait, which the bubble's unlock function calls. Set by the goroutine, cleared by its M. */
     Park.@Nullable Unlock unlock;
 
     /** The unlock function of its present {@link Park#gopark}. Written by the goroutine, read by its M. */
@@ -111,7 +111,7 @@ public abstract class GStack extends Stack {
     record Defer(Runnable fn, @Nullable Defer next) {
     }
 
-    /** The task of the instance that makes the others. It never runs. */
+    /** The task of the instance that makes the other stacks. It never runs. */
     private static final class Nothing implements Runnable {
         @Override
         public void run() {
@@ -119,7 +119,7 @@ public abstract class GStack extends Stack {
         }
     }
 
-    /** Makes the instance that makes the others and never runs. */
+    /** Makes the instance that makes the other stacks and never runs. */
     @SuppressWarnings("NullAway") // Its scheduler is never used.
     protected GStack() {
         super(new Nothing());
@@ -142,7 +142,7 @@ public abstract class GStack extends Stack {
         locks = 0; // It begins in the JDK's code.
     }
 
-    /** Makes the stack of a virtual thread that the JDK started with one of our stacks as its scheduler. */
+    /** Makes the stack of a virtual thread that the JDK started with a GStack as its scheduler. */
     protected GStack(Scheduler s, Thread virtualThread) {
         super(virtualThread, s.inPlaceOfJdk ? s.collected.queue : null);
         this.s = s;
@@ -161,14 +161,14 @@ public abstract class GStack extends Stack {
         return current();
     }
 
-    /** Returns the stack of a goroutine, for readers while a search for leaks may be under way; null when it has none. */
+    /** Returns the stack of a goroutine, even while a search for leaks has hidden it; null when it has none. */
     public static @Nullable GStack of(Scheduler s, long gp) {
         GStack st = (GStack) GSlots.stack(gp);
         HiddenStacks hidden = s.hidden;
         if (st != null) {
             return st;
         }
-        return (GStack) (hidden != null ? hidden.stack(gp) : GSlots.stack(gp)); // Read again: it may have been put back since.
+        return (GStack) (hidden != null ? hidden.stack(gp) : GSlots.stack(gp)); // Reads it again: it may have been put back.
     }
 
     /** Returns the goroutine on this stack. */
@@ -180,19 +180,19 @@ public abstract class GStack extends Stack {
      * {@code acquirem}: begins a section of the runtime, in which the calling goroutine keeps its P until {@link #exit}. Every call of
      * the runtime that touches the P, or holds a runtime lock, is inside a section. Sections nest.
      *
-     * <p>First m.locks is raised, then m.gate is read. The P is taken only while locks is 0, by the signal handler on this same
-     * thread, or by another thread that has a fence run here first ({@link Gate}). So either the taker sees the raised locks, or
-     * the read sees that the P is gone or being taken, and the goroutine gets a P as after a system call. The fence between the two
-     * accesses is for the compiler alone.
+     * <p>First m.locks is raised, then m.gate is read. The P is taken only while locks is 0, by the signal handler on this same thread, or
+     * by another thread that has a fence run here first ({@link Gate}). So either the taker sees the raised locks, or this read sees that
+     * the P is gone or being taken, and the goroutine gets a P as after a system call. The fence between the two accesses is for the
+     * compiler alone.
      *
-     * <p>The outermost call ensures that the section has room on the stack: see {@link Headroom}. On a thread that is no
-     * goroutine the nesting is not counted, so code that may be inside another section calls {@link #enterChecked} there.
+     * <p>The outermost call ensures that the section has room on the stack: see {@link Headroom}. On a thread that is no goroutine nesting
+     * is not counted, so code that may be inside another section calls {@link #enterChecked} instead.
      *
      * @return the caller's stack; null on a thread that is no goroutine
      * @throws StackOverflowError when there is too little room; nothing has changed
      */
     public static @Nullable GStack enter() {
-        long left = Headroom.left(); // First of all: after a call in the middle the compiled code would have to reload all its values.
+        long left = Headroom.left(); // This comes first: after a call in the middle, compiled code would have to reload all its values.
         GStack st = current();
         if (st != null) {
             st.acquirem(left);
@@ -253,7 +253,9 @@ public abstract class GStack extends Stack {
         return st;
     }
 
-    /** {@code releasem}: ends the section that {@link #enter} began. The goroutine yields at the end of the outermost if asked to. */
+    /**
+     * {@code releasem}: ends the section that {@link #enter} began. At the end of the outermost section the goroutine yields if asked to.
+     */
     public static void exit(@Nullable GStack st) {
         if (st != null) {
             st.releasem();
@@ -279,10 +281,10 @@ public abstract class GStack extends Stack {
     }
 
     /**
-     * Pins the calling goroutine if its stack is deep. Called before a wait in the JDK for an object of the runtime's. HotSpot takes
-     * interpreted frames off a thread by a recursion, and throws a StackOverflowError where the recursion has no room, which may be from
-     * a third of the stack's depth on, or where G1 would need more than half a region for the frames (512 KiB at the least). The error
-     * would come out of the middle of the JDK's lock, which would keep a waiter that is gone. So a wait at such a depth is pinned.
+     * Pins the calling goroutine if its stack is deep. Called before a wait in the JDK for an object of the runtime. HotSpot takes
+     * interpreted frames off a thread by a recursion. It throws a StackOverflowError if the recursion has no room, which may happen from a
+     * third of the stack's depth on, or if G1 would need more than half a region for the frames (512 KiB at the least). The JDK's lock
+     * would throw this error in its middle, and keep a waiter that is gone. So a wait at such a depth is pinned.
      *
      * @return whether the goroutine was pinned, so that the caller must call {@code JdkThreads.unpin}
      */
@@ -300,8 +302,8 @@ public abstract class GStack extends Stack {
     }
 
     /**
-     * Throws if there is too little room on the stack, or if there still are too many frames on the heap, as the M's last count found. The
-     * recursion may be over by now. So one section is refused, and later ones only when the M's next count finds too many again.
+     * Throws if there is too little room on the stack, or if the M's last count found too many frames on the heap. As that recursion may be
+     * over by now, a count refuses only one section; the next count decides about later ones.
      */
     private void checkRoom(long left) {
         if (left < Headroom.toTake()) {
@@ -314,10 +316,10 @@ public abstract class GStack extends Stack {
     }
 
     /**
-     * Counts the stack's frames on the heap every {@link #untilLook} switches. Called by the M, with the stack unmounted. Parked frames
-     * return to the thread two at a time, as calls return. So a recursion that parks on its way down never fills the thread's stack, but
-     * the heap. Counts are more frequent while the frames increase. If there are too many, the next section of the runtime fails as if
-     * the stack were full.
+     * Counts the stack's frames on the heap every {@link #untilLook} switches. Called by the M, with the stack unmounted. Frames of a
+     * parked goroutine return to the thread two at a time, when calls return. So a recursion that parks on its way down never fills the
+     * thread's stack, but it fills the heap. Counts are more frequent while the frames increase. If there are too many, the next section of
+     * the runtime fails as if the stack were full.
      */
     void parked() {
         if (--untilLook == 0) {
@@ -331,13 +333,13 @@ public abstract class GStack extends Stack {
         }
     }
 
-    /** Raises m.locks, the first half of acquirem. Returns true if the M keeps its P. If not, {@link Gate#pass} decides. */
+    /** Raises m.locks, the first half of acquirem. Returns true if the M has its P. Otherwise {@link Gate#pass} decides. */
     boolean raise() {
         long mp = machine().mp;
         M.LOCKS.setOpaque(mp, M.LOCKS.getOpaque(mp) + 1);
-        // Keeps the compilers from moving a load below above the store. (By the specification the fence orders earlier loads only;
-        // HotSpot's orders all earlier accesses.) The CPU may still reorder the two, and Gate's membarrier prevents that. The fence is
-        // no instruction on x86.
+        // Keeps the compilers from moving a later load above the store. (By the specification the fence orders earlier loads only;
+        // HotSpot's orders all earlier accesses.) The CPU may still reorder the two, and Gate's membarrier prevents that. The fence is no
+        // instruction on x86.
         VarHandle.acquireFence();
         return M.GATE.getOpaque(mp) == M.GATE_OPEN;
     }
@@ -345,8 +347,8 @@ public abstract class GStack extends Stack {
     void releasem() {
         long mp = machine().mp;
         int depth = M.LOCKS.getOpaque(mp) - 1;
-        if (depth == 0 && G.PREEMPT.getOpaque(gp) != 0 && M.P.getOpaque(mp) != 0) { // Not at the start of a system call.
-            Preempt.gopreempt(this); // Before locks is lowered, so that it switches with its P.
+        if (depth == 0 && G.PREEMPT.getOpaque(gp) != 0 && M.P.getOpaque(mp) != 0) { // The P is gone at the start of a system call.
+            Preempt.gopreempt(this); // Yields before locks is lowered, so that it still has its P.
             mp = machine().mp;
         }
         VarHandle.releaseFence(); // All accesses to the P come before the store. Partner: the acquire of m.locks in Gate.take.
@@ -386,12 +388,14 @@ public abstract class GStack extends Stack {
         return !pooled || awaited != null && awaited.cancelable();
     }
 
-    /** Returns whether {@code a} will be notified of the end of the goroutine on this stack. */
+    /** Returns whether {@code a} is notified of the end of the goroutine on this stack. */
     public boolean tells(Awaited a) {
         return awaited == a;
     }
 
-    /** Returns a number that changes with each wait in the JDK for which the goroutine leaves its thread, and not during the wait. */
+    /**
+     * Returns a number that changes with each wait in the JDK for which the goroutine leaves its thread. It does not change during a wait.
+     */
     public int jdkWaits() {
         return ticket;
     }
@@ -406,7 +410,7 @@ public abstract class GStack extends Stack {
         this.labels = labels;
     }
 
-    /** Returns whether to record which code held a lock for which this goroutine waits. */
+    /** Returns whether the mutex profile is on. */
     public boolean profilesLocks() {
         return s.mutexProfile.isOn();
     }
@@ -423,16 +427,16 @@ public abstract class GStack extends Stack {
         return site;
     }
 
-    /** Returns whether one goroutine after the other runs on this stack. False for a thread with an identity, started by the JDK. */
+    /** Returns whether goroutines run on this stack one after the other. It is false for a thread with an identity. */
     public boolean isPooled() {
         return pooled;
     }
 
     /**
-     * Returns one of the objects of which the waker of this goroutine's present wait needs one. Called with the world stopped.
+     * Returns one of the objects that the goroutine waits for; its waker needs a reference to one of them. Called with the world stopped.
      *
      * @param i the number of the object, from 0
-     * @return null when there are no more objects; null for number 0 also when they are not known, or the wait may be ended early
+     * @return null when there are no more objects; null for number 0, too, when the objects are not known or the wait may be ended early
      */
     public @Nullable WaitObject waitsFor(int i) {
         Park.Unlock by = parkUnlock;
@@ -442,7 +446,7 @@ public abstract class GStack extends Stack {
 
     /** Opens the ticket, by which the JDK may wake the thread. Called by the M before the JDK publishes that the thread waits. */
     void openTicket() {
-        ticket++; // Not atomic: while the ticket is even, only the M that parks the G writes it.
+        ticket++; // It need not be atomic: while the ticket is even, only the M that parks the G writes it.
     }
 
     /** Returns the ticket: see {@code JdkReady}. */
@@ -456,15 +460,15 @@ public abstract class GStack extends Stack {
     }
 
     /**
-     * Returns why the goroutine waits in the JDK, or is about to, as far as that is known without its frames and without the kernel: a wait
-     * for a descriptor is {@link WaitReason#IO_WAIT}.
+     * Returns why the goroutine waits in the JDK, or is about to wait, as far as that is known without its frames and without the kernel. A
+     * wait for a descriptor is {@link WaitReason#IO_WAIT}.
      */
     WaitReason jdkReason() {
         try {
             Object blocker = LockSupport.getBlocker(thread);
             boolean socket = blocker == null && (ticket | 1) == (waitTicket | 1); // In a SocketWait the ticket becomes odd.
             return JdkWait.of(JdkState.wait(this), blocker == null ? null : blocker.getClass(), socket ? WaitReason.IO_WAIT : null);
-        } catch (OutOfMemoryError e) { // A class makes its name when it is first asked for it.
+        } catch (OutOfMemoryError e) { // The first use of a class's name allocates it.
             return WaitReason.JDK;
         }
     }
@@ -484,18 +488,18 @@ public abstract class GStack extends Stack {
         return s;
     }
 
-    /** Returns the id of the P that the calling goroutine has, or had a moment ago; 0 for none. Only a hint, to choose a cache. */
+    /** Returns the id of the P that the calling goroutine has, or had a moment ago; 0 for none. It is a hint for the choice of a cache. */
     public int pHint() {
         long pp = M.P.getOpaque(machine().mp);
         return pp == 0 ? 0 : P.ID.get(pp);
     }
 
-    /** Notes that goexit has begun. Until deferred work runs, every call of {@code Go} throws it again. */
+    /** Records that goexit has begun. Until deferred work runs, every call of {@code Go} throws it again. */
     public void goexit() {
         exiting = true;
     }
 
-    /** Returns whether goexit was called and has not ended the goroutine's function yet, perhaps because user code swallowed it. */
+    /** Returns whether goexit was called and has not ended the goroutine's function yet. User code may have caught it. */
     public boolean exiting() {
         return exiting;
     }
@@ -517,7 +521,7 @@ public abstract class GStack extends Stack {
         }
     }
 
-    /** Runs {@code fn} on this stack, the caller's, as the rest of its goroutine, followed by deferred work and a report. */
+    /** Runs {@code fn} on this stack, the caller's, as the rest of its goroutine, and then deferred work and the report. */
     public void runToEnd(Runnable fn) {
         GoroutineExit.run(this, fn);
     }
@@ -540,7 +544,7 @@ public abstract class GStack extends Stack {
     @Override
     public void run() {
         do {
-            runGoroutine(); // A method of its own, as a local variable of this frame, when interpreted, would keep the function reachable.
+            runGoroutine(); // A method of its own: a local variable of this frame, when interpreted, would keep the function reachable.
             room = Headroom.toTake();
             JdkThreads.forget(this);
         } while (Goexit0.goexit0(this) || JdkThreads.yield(this));
@@ -563,6 +567,6 @@ public abstract class GStack extends Stack {
         if (site != null) {
             site = null;
         }
-        acquirechecked(); // There is room, as this is the bottom of the stack.
+        acquirechecked(); // There is room: this is the bottom of the stack.
     }
 }

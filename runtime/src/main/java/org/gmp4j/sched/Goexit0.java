@@ -34,7 +34,7 @@ final class Goexit0 {
     }
 
     /**
-     * Ends the goroutine on {@code st}, and starts the next one in place if it is fresh. Called on that stack.
+     * Ends the goroutine on {@code st}, and starts the next one there if it is fresh. Called on that stack.
      *
      * @return true when the stack has its next goroutine; false when it must yield with {@link Mcall#GOEXIT}
      */
@@ -57,7 +57,7 @@ final class Goexit0 {
     }
 
     /**
-     * Keeps the stack of a goroutine that has ended for a later fresh G. Called on g0, if no fresh G could begin on the stack at once.
+     * Keeps the stack of a goroutine that has ended for a later fresh G. Called on g0, when no fresh G has begun on the stack at once.
      *
      * @return the G to run next, with Runq.INHERIT; 0 to take one from the queues
      */
@@ -90,7 +90,7 @@ final class Goexit0 {
             }
         }
         if (M.LOCKEDEXT.get(m.mp) != 0) {
-            Threads.mexit(m); // As in exited. In this case pick is 0, as a locked M takes no other G.
+            Threads.mexit(m); // As in exited. Here pick is 0, because a locked M takes no other G.
         }
         return pick;
     }

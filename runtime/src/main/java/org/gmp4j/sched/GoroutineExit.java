@@ -9,20 +9,19 @@ import org.gmp4j.stack.JdkThreads;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a goroutine ends. All of it happens on its own stack and under its own identity, on a pooled stack as on a thread with an
- * identity, in this order:
+ * The end of a goroutine. On stacks of both kinds all steps run on the goroutine's own stack and under its identity, in this order:
  * <ol>
  * <li>its function returns, throws, or calls goexit;
- * <li>its deferred work runs, last first; goexit in there replaces an exception, and an exception replaces goexit;
+ * <li>its deferred work runs, last first; a goexit in deferred work replaces an exception, and an exception replaces goexit;
  * <li>structured scopes that it left open are closed;
  * <li>its {@link Awaited} is notified; if it has none, an exception is reported ({@code Uncaught});
  * <li>its bubble no longer counts it.
  * </ol>
- * Then a pooled stack calls {@link Goexit0#goexit0}. A thread with an identity returns to the JDK's code, and its M wakes the threads
- * that join it. No exception leaves this class, whatever user code threw on the way.
+ * Then a pooled stack calls {@link Goexit0#goexit0}. A thread with an identity returns to the JDK's code, and its M wakes the threads that
+ * join it. No exception of user code leaves this class.
  */
 public final class GoroutineExit {
-    /** How many times main yields to goroutines whose deferred work runs after a panic. */
+    /** The number of times that main yields to goroutines whose deferred work runs after a panic. */
     private static final int PATIENCE = 1000;
 
     private GoroutineExit() {
@@ -31,7 +30,7 @@ public final class GoroutineExit {
     /** Runs {@code fn} as the goroutine on {@code st}, the caller's stack, from its first instruction to its end. */
     public static void run(GStack st, Runnable fn) {
         Runnable body = fn;
-        // The bubble and the Awaited are known before the function runs: it may fail at its first instruction, if memory is short.
+        // Sets the bubble and the Awaited before the function runs, because its first instruction may fail for want of memory.
         if (body instanceof Bubble.Member member) {
             st.bubble = member.bubble();
             body = member.fn();
@@ -65,15 +64,15 @@ public final class GoroutineExit {
         }
         Throwable last = closeScopes(st, deferred(st, end));
         tell(st, last);
-        if (panics) { // The program goes on: deferred work replaced the exception by goexit, or a handler of the Thread API got it.
+        if (panics) { // The program goes on, because deferred work called goexit or a handler of the Thread API got the exception.
             int _ = s.panicDefers.decrementAndGet();
         }
     }
 
     /**
-     * Program mode: gives panics time to be reported before main returns. Called on main's stack. Main may have been woken by the deferred
-     * work of a goroutine that panics, for example by a {@code done()}. So main yields while such work runs, at most {@link #PATIENCE}
-     * times, as Go's main does. If a report is under way, this does not return: the report ends the process.
+     * Gives panics time to be reported before main returns in program mode. Called on main's stack. The deferred work of a goroutine that
+     * panics may have woken main, for example by a {@code done()}. So main yields while such work runs, at most {@link #PATIENCE} times, as
+     * Go's main does. If a report is under way, this method does not return, and the report ends the process.
      */
     public static void letPanicsEnd(GStack st) {
         Scheduler s = st.s;
@@ -92,7 +91,7 @@ public final class GoroutineExit {
      * @return the outcome after the deferred work, of the same kinds
      */
     static @Nullable Throwable deferred(GStack st, @Nullable Throwable end) {
-        Throwable last = st.exiting && end == null ? Goexit.INSTANCE : end; // User code may have swallowed the Goexit.
+        Throwable last = st.exiting && end == null ? Goexit.INSTANCE : end; // User code may have caught the Goexit.
         while (st.defers != null) {
             st.exiting = false; // Deferred work may call the runtime.
             GStack.Defer d = st.defers;

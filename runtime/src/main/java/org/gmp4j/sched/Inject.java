@@ -13,7 +13,7 @@ import org.gmp4j.struct.G;
 import org.gmp4j.struct.GStatus;
 import org.gmp4j.struct.Schedt;
 
-/** {@code injectglist}: makes many Gs runnable at once. The network poller has found them ready, or a C thread has readied them. */
+/** {@code injectglist}: makes many Gs runnable at once, which the network poller has found or C threads have readied. */
 public final class Inject {
     private Inject() {
     }
@@ -75,9 +75,9 @@ public final class Inject {
      * Polls the network without blocking. Returns the list of Gs that the poll found, 0 for none.
      *
      * <p>If this poll has ended the last wait for the network, and deadlock detection is on, this wakes the M that sleeps in the poller.
-     * Otherwise that M would sleep on although no goroutine waits for the network. It counts as awake, and would hide a deadlock. (The M
-     * sets lastpoll to 0 before it reads whether any goroutine waits. Here the count of waiters was changed before lastpoll is read. So
-     * either this sees lastpoll 0, or the M sees the new count.)
+     * Otherwise that M, which counts as awake, would sleep on and hide a deadlock. (The M sets lastpoll to 0 before it reads whether any
+     * goroutine waits. This method changes the count of waiters before it reads lastpoll. So either it sees lastpoll 0, or the M sees the
+     * new count.)
      */
     public static long look(Scheduler s) {
         long list = s.netpoll.poll(s, 0);
@@ -89,8 +89,8 @@ public final class Inject {
 
     /**
      * Subtracts {@code n} Gs, which the JDK had parked, from {@code njdkwait}, the number of Gs that something outside may ready. Called
-     * once the Gs are runnable, not earlier: {@link Checkdead} assumes that a spinning M, and sysmon, ready no G, although either may have
-     * found Gs in the poller. If the Gs were subtracted before they are runnable, Checkdead could find all Gs asleep in between.
+     * only when the Gs are runnable: {@link Checkdead} assumes that spinning Ms and sysmon ready no G, although they may just have found
+     * these Gs in the poller. If the Gs were subtracted earlier, Checkdead could find all Gs asleep.
      */
     static void countPolled(Scheduler s, int n) {
         if (s.config.deadlockDetection()) {

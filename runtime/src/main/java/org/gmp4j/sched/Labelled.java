@@ -7,8 +7,8 @@ import org.jspecify.annotations.Nullable;
 
 
 /**
- * The function of a goroutine together with its first labels, which are those of its starter, and with the place where it was started,
- * if that is recorded. Nearly all goroutines have neither. They cost a load and a branch when they are started.
+ * The function of a goroutine with its first labels, which are its starter's, and with the place where it was started, if that is recorded.
+ * Nearly all goroutines have neither; their start costs a load and a branch for that.
  *
  * @param labels the labels, which must not be changed any more; null for none
  * @param site the place where the goroutine was started; null when that was not recorded
@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 public record Labelled(@Nullable Map<String, String> labels, @Nullable String site, Runnable fn) implements Runnable {
     @Override
     public void run() {
-        fn.run(); // GStack does not call this: it sets the labels and runs fn itself.
+        fn.run(); // GStack does not call this method: it sets the labels and runs fn itself.
     }
 
     /** Returns the labels that a goroutine with this function will have; null for none. */

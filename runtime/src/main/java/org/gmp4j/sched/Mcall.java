@@ -33,15 +33,15 @@ import org.gmp4j.struct.WaitReason;
  * G's own stack, and the M parks with the G as if the G were locked to the thread. Its P goes to another M, and the M that later
  * schedules the G hands its own P over ({@code stoplockedm}). No other goroutine has to wait for the pinned one.
  *
- * <p>A pinned G that was asked to yield does not park its M, as each such park would cost another thread. It runs on, with g.preempt
- * still set, to its next point, where it is usually no longer pinned ({@code Thread.start} pins only briefly). If it stays
- * pinned for long, sysmon takes its P ({@code sysmon.Retake}), and it parks its M when it next needs a P. While the world is being
- * stopped it parks at once, as the stop cannot wait. {@code goyield} of a pinned G does nothing, as it only lets others go first.
- * {@code gosched} of a pinned G does park: on one P, a pinned loop that calls it until another goroutine has done something would
- * otherwise never end.
+ * <p>A pinned G that was asked to yield does not park its M, because each such park would cost another thread. It runs on, with g.preempt
+ * still set, to its next preemption point, where it is usually no longer pinned ({@code Thread.start} pins only briefly). If it stays
+ * pinned for long, sysmon takes its P ({@code sysmon.Retake}), and it parks its M when it next needs a P. While the world is being stopped
+ * it parks at once, because the stop cannot wait. {@code goyield} of a pinned G does nothing, because it only lets others go first.
+ * {@code gosched} of a pinned G does park: otherwise a pinned loop that calls it until another goroutine has done something would never end
+ * on one P.
  */
 public final class Mcall {
-    /** The JDK yielded; the goroutine asks for nothing. */
+    /** The JDK yielded, and the goroutine requests no operation. */
     public static final int JDK = 0;
     /** park_m. */
     static final int PARK = 1;
@@ -60,12 +60,12 @@ public final class Mcall {
     }
 
     /**
-     * Has {@code m.op} performed, and returns when the G runs again, perhaps on another M. Returns at once if the G is pinned and the op
-     * can wait. Called on the G's stack.
+     * Yields to the M, which performs {@code m.op}. Returns when the G runs again, perhaps on another M, or at once if the G is pinned and
+     * the op can wait. Called on the G's stack.
      */
     static void mcall(GStack st, Machine m) {
         if (LockRank.CHECK && m.op != PARK) {
-            LockRank.mayPark(0); // G5. For a park, gopark has checked it.
+            LockRank.mayPark(0); // Checks G5. For a park, gopark has checked it.
         }
         if (JdkThreads.yield(st)) {
             return;
@@ -88,7 +88,7 @@ public final class Mcall {
         if (next != gp) {
             if (next != 0) {
                 SchedLock.lock(m.s.sched);
-                GlobalRunq.globrunqputhead(m.s.sched, next); // This M had picked it, and parks now.
+                GlobalRunq.globrunqputhead(m.s.sched, next); // This M had picked the G, but parks now.
                 SchedLock.unlock(m.s.sched);
             }
             Threads.stoplockedm(m);
@@ -139,8 +139,8 @@ public final class Mcall {
     }
 
     /**
-     * Ends the time slice of a G that yields because it was asked to. Otherwise a G that runs next from runnext would inherit the slice,
-     * and be asked to yield as well.
+     * Ends the time slice of a G that yields because it was asked to. Otherwise the G in runnext would inherit the slice, and be asked to
+     * yield as well.
      */
     private static void leaveSlice(Machine m, long gp, int why) {
         if (m.trace != null) {
@@ -152,7 +152,7 @@ public final class Mcall {
     }
 
     /** park_m. */
-    @SuppressWarnings("NullAway") // An unlock function knows whether its gopark had a lock.
+    @SuppressWarnings("NullAway") // The unlock function expects what its gopark passed.
     private static long parkm(Machine m, GStack st, long gp) {
         Park.Unlock unlock = st.parkUnlock;
         Object lock = st.parkLock;
@@ -173,8 +173,8 @@ public final class Mcall {
     }
 
     /**
-     * gosched_m, gopreempt_m: puts the G at the tail of the global queue. When this P has no other work, also takes the next G from the
-     * queue in the same hold of the lock, as findRunnable would take it next.
+     * gosched_m, gopreempt_m: puts the G at the tail of the global queue. If findRunnable would next take a G from this queue, because the
+     * P has no other work, this method takes it while it holds the lock.
      */
     private static long goschedm(Machine m, long gp) {
         long sched = m.s.sched;
@@ -192,8 +192,8 @@ public final class Mcall {
     }
 
     /**
-     * Completes a yield of the JDK, which makes the G {@code _Gwaiting}. Afterwards the G belongs to the thread that wakes it: see
-     * {@code JdkReady} for the ticket.
+     * Completes a yield of the JDK, which makes the G {@code _Gwaiting}. Afterwards the G belongs to the thread that wakes it
+     * ({@code JdkReady}).
      */
     static void jdkYield(Machine m, GStack st) {
         long gp = st.gp;

@@ -14,8 +14,8 @@ import org.gmp4j.stack.Host.HostThread;
 import org.gmp4j.struct.M;
 
 /**
- * How new Ms are made and begin: {@code newm newosproc mstart}. All objects that a new M needs are made before its thread starts. On the
- * thread itself there might be no memory for them, and the M's P would be lost.
+ * How new Ms are made and begin: {@code newm newosproc mstart}. All objects of a new M are made before its thread starts. If the thread
+ * made them and there were no memory, the M's P would be lost.
  */
 public final class Newm {
     /** The result of {@link #tryNewm} when it has succeeded. */
@@ -45,13 +45,13 @@ public final class Newm {
         return heap ? NO_HEAP : NO_THREAD;
     }
 
-    /** Runs the code that {@link #tryNewm} needs when there is no memory, as the first use of a string constant allocates. */
+    /** Runs the code that {@link #tryNewm} needs when there is no memory, because the first use of a string constant allocates. */
     public static boolean rehearse() {
         return ThrowableText.isHeap(new OutOfMemoryError("GC overhead")) && !ThrowableText.isHeap(new OutOfMemoryError("none"))
                 && reason(true) != reason(false) && LIMIT != STARTED;
     }
 
-    /** Makes and starts a new M, and returns {@link #STARTED}. Otherwise returns the reason for its failure, and has changed nothing. */
+    /** Makes and starts a new M and returns {@link #STARTED}. If that fails, changes nothing and returns the reason. */
     private static String tryNewm(Scheduler s, long pp, boolean spinning) {
         Machine m = null;
         try {
@@ -70,7 +70,7 @@ public final class Newm {
                 M.NEXTP.set(m.mp, 0);
                 M.SPINNING.setOpaque(m.mp, 0);
                 s.mexited(m); // The end of the scheduler need not wait for this thread.
-                Threads.free(m); // Last, as another thread may take the M at once.
+                Threads.free(m); // This comes last, because another thread may take the M at once.
             }
             boolean heap = ThrowableText.isHeap(e);
             if (!heap && s.config.program()) {
@@ -123,7 +123,7 @@ public final class Newm {
     /** Runs the M on its thread until the M ends. */
     private static void mstart(Machine m) {
         try {
-            M.LOCKS.setOpaque(m.mp, 1); // As always on g0, so that no thread takes its P: see Gate.
+            M.LOCKS.setOpaque(m.mp, 1); // It is 1 on g0, so that no thread takes the M's P: see Gate.
             begin(m);
             M.PROCID.set(m.mp, OsThread.gettid());
             Threads.takeNextp(m);

@@ -32,10 +32,9 @@ import org.jspecify.annotations.Nullable;
  * <p>A fresh G is a struct and a function. It gets a stack when it first runs.
  */
 public final class Newproc {
-    /** The number of goids that a P takes at a time. */
     private static final int GOID_BATCH = 16;
 
-    /** The slots that the start of a thread frees while sysmon is behind. More than one, so that the queue becomes shorter. */
+    /** The number of slots that the start of a thread frees while sysmon is behind. It is above 1, so that the queue becomes shorter. */
     private static final int FREED_AT_START = 2;
 
     private Newproc() {
@@ -79,15 +78,14 @@ public final class Newproc {
     }
 
     /**
-     * Starts a goroutine from a timer. A timer is no goroutine, so perhaps no goroutine keeps the scheduler open, and it may be closed
-     * before or during this call. Therefore this first counts the new goroutine and then reads closing, with a fence in between, while
-     * close first sets closing and then reads the counts. So either this call finds the scheduler closing, or close finds the new
-     * goroutine.
+     * Starts a goroutine from a timer. A timer is no goroutine and does not keep the scheduler open, which may be closed before or during
+     * this call. So this first counts the new goroutine and then reads closing, with a fence in between, while close first sets closing and
+     * then reads the counts. Either this call finds the scheduler closing, or close finds the new goroutine.
      *
      * @return false when the scheduler is closing; then nothing was started
      */
     public static boolean newprocTimer(Scheduler s, Runnable fn) {
-        // Without a check of the stack: the caller may be a cancel, which must not fail after it has cancelled some of a context's
+        // There is no check of the stack, because the caller may be a cancel, which must not fail when it has cancelled some of a context's
         // children.
         GStack st = GStack.enterChecked();
         try {
@@ -105,7 +103,7 @@ public final class Newproc {
             long gp;
             try {
                 gp = fresh(s, pp, fn);
-            } catch (Throwable t) { // Out of memory. The goroutine was counted, but never began.
+            } catch (Throwable t) { // There was no memory. The goroutine was counted, but never began.
                 P.NEXIT.setRelease(pp, P.NEXIT.get(pp) + 1);
                 throw t;
             }
@@ -142,12 +140,12 @@ public final class Newproc {
 
     /**
      * Frees some slots of collected threads while sysmon is behind. Called before a thread is started, by a caller in no section of the
-     * runtime. Sysmon frees up to {@link Collected#AT_ONCE} slots in a scan, and a program may drop more threads than that, whose
+     * runtime. Sysmon frees up to {@link Collected#AT_ONCE} slots in a scan. A program may drop more threads than that, and their
      * references would fill a small heap.
      */
     public static void help(Collected collected) {
         for (int i = 0; collected.any() && i < FREED_AT_START; i++) {
-            StackRef ref = (StackRef) collected.queue.poll(); // Outside of the section, as it takes a lock of the JDK's.
+            StackRef ref = (StackRef) collected.queue.poll(); // Polls outside of the section, because it takes a lock of the JDK.
             if (ref == null) {
                 return;
             }
@@ -174,7 +172,7 @@ public final class Newproc {
             long gp = slot(s, pp);
             give(gp, st);
             newproc1(s, m, pp, gp, 1, site, name);
-        } else if (!newprocExternal(s, null, st, site, name)) { // Also for a start on g0, where the scheduler may be closing.
+        } else if (!newprocExternal(s, null, st, site, name)) { // Used also for a start on g0, where the scheduler may be closing.
             throw new RejectedExecutionException("start of a thread on a closed Gmp");
         }
     }
@@ -191,14 +189,14 @@ public final class Newproc {
             SchedLock.unlock(sched);
             return false;
         }
-        long _ = Schedt.addNspawnextern(sched, 1); // Under the lock, so either close sees this count, or closing was read as set above.
+        long _ = Schedt.addNspawnextern(sched, 1); // Under the lock: either close sees this count, or closing was read as set above.
         long gp = GFree.getGlobal(sched);
         if (gp == 0) {
-            s.waitsForOutside(1); // The G is in no queue yet, and no M runs it. Without this checkdead might report a deadlock.
+            s.waitsForOutside(1); // The G is in no queue yet, and no M runs it. Without this call checkdead might report a deadlock.
             SchedLock.unlock(sched);
             try {
                 gp = s.slots.malg();
-            } catch (Throwable t) { // Out of memory. The goroutine was counted, but never began.
+            } catch (Throwable t) { // There was no memory. The goroutine was counted, but never began.
                 var _ = Schedt.addNexitextern(sched, 1);
                 s.waitsForOutside(-1);
                 throw t;
@@ -232,11 +230,11 @@ public final class Newproc {
     }
 
     private static void init(long gp, long goid, long parent) {
-        G.PREEMPT.setOpaque(gp, 0); // The last goroutine in this slot may have ended after it was asked to yield.
+        G.PREEMPT.setOpaque(gp, 0); // The last goroutine of this slot may have ended with a request to yield.
         G.GOID.set(gp, goid);
         G.PARENTGOID.set(gp, parent == 0 ? 0 : G.GOID.get(parent));
         G.ALLOCSEQ.set(gp, G.ALLOCSEQ.get(gp) + 1);
-        GStatus.casgstatus(gp, GStatus.GDEAD, GStatus.GRUNNABLE); // Releases all of the above to execute's CAS.
+        GStatus.casgstatus(gp, GStatus.GDEAD, GStatus.GRUNNABLE); // Releases all of these writes to the CAS in execute.
     }
 
     private static long goid(Scheduler s, long pp) {

@@ -22,8 +22,8 @@ import org.jspecify.annotations.Nullable;
  * {@code gopark} and {@code goready}: how a goroutine waits and is woken.
  *
  * <p>Contract. Before gopark the G is queued, under a lock, where its waker will find it. The unlock function releases that
- * lock on g0, when the G is {@code _Gwaiting} and its frames are off the thread. A waker takes the lock first, so it
- * never sees a G that still runs. goready is called once for each park, by the thread that took the G off the wait queue (G4).
+ * lock on g0, when the G is {@code _Gwaiting} and its frames are off the thread. A waker takes the lock first, so it never sees a G that
+ * still runs. The thread that took the G off the wait queue calls goready, once for each park (G4).
  */
 public final class Park {
     /** The unlock function of a park. */
@@ -32,9 +32,9 @@ public final class Park {
         /**
          * Releases the lock. Called on g0 with the G parked.
          *
-         * @param gp the parked G; it may be running elsewhere as soon as the lock is free
+         * @param gp the parked G; another M may run it as soon as the lock is free
          * @param lock the lock that was passed to gopark
-         * @return false to run the G on at once
+         * @return false to resume the G at once
          */
         boolean unlock(long gp, Object lock);
 
@@ -44,8 +44,8 @@ public final class Park {
          *
          * @param lock the lock that was passed to gopark
          * @param i the number of the object, from 0
-         * @return null when there are no more objects; null for number 0 says that they are not known, and the goroutine is never
-         *     reported as leaked
+         * @return null when there are no more objects; null for number 0 means that the objects are not known, and that the goroutine is
+         *     never reported as leaked
          */
         default @Nullable WaitObject waitsFor(@Nullable Object lock, int i) {
             return i == 0 && lock instanceof WaitObject k ? k : null;
@@ -60,7 +60,7 @@ public final class Park {
      *
      * @param st the goroutine's stack
      * @param unlock called once the goroutine is parked; null for none
-     * @param locks how many ranked locks {@code unlock} releases, for the check of G5
+     * @param locks the number of ranked locks that {@code unlock} releases, for the check of G5
      */
     public static void gopark(GStack st, @Nullable Unlock unlock, @Nullable Object lock, WaitReason reason, int locks) {
         if (LockRank.CHECK) {
@@ -91,8 +91,8 @@ public final class Park {
     }
 
     /**
-     * Makes a waiting G runnable and enqueues it: into runnext of the caller's P on an M of the G's scheduler, else on the global queue.
-     * A goroutine that calls it is inside {@link GStack#enter}.
+     * Makes a waiting G runnable and enqueues it: in runnext of the caller's P if the caller is an M of the G's scheduler, else in the
+     * global queue. A goroutine that calls this is inside {@link GStack#enter}.
      */
     public static void goready(long gp) {
         Scheduler s = (Scheduler) GSlots.owner(gp);
@@ -144,7 +144,7 @@ public final class Park {
         GStack.exit(st);
     }
 
-    /** Yields if the calling goroutine was asked to: a preemption point of user code. */
+    /** A preemption point of user code: yields if the calling goroutine was asked to. */
     public static void preemptPoint() {
         Preempt.point();
     }
@@ -159,7 +159,8 @@ public final class Park {
     }
 
     /**
-     * {@code goyield}: puts the calling goroutine at the end of its P's ring. The G in runnext runs next, on the rest of the time slice.
+     * {@code goyield}: puts the calling goroutine at the end of its P's ring. The G in runnext runs next, and gets the rest of the time
+     * slice.
      */
     public static void goyield(GStack st) {
         st.acquirem();

@@ -23,16 +23,16 @@ import org.gmp4j.struct.Schedt;
  * {@code preemptone}, {@code gopreempt_m} and the request for a P: how sysmon takes a goroutine off its P, in two steps.
  *
  * <ol>
- * <li>{@link #preemptone} sets g.preempt. The goroutine yields at its next point: at the end of a call of
- * the runtime ({@link GStack#exit}), or at a loop header that the agent armed.
+ * <li>{@link #preemptone} sets g.preempt. The goroutine yields at its next preemption point: at the end of a call of the runtime
+ * ({@link GStack#exit}), or at a loop header that the agent armed.
  * <li>If that does not help, or the thread sleeps in the kernel, {@link #handoff} takes the P from the thread. The goroutine runs on
- * without one, as in a system call. {@link Gate} does that without the thread's help. Where the kernel has no membarrier, SIGURG asks
- * the thread to let the P go, and already the first step sends SIGURG, whose handler notes where the goroutine is.
+ * without one, as in a system call. {@link Gate} does that without the thread's help. Where the kernel has no membarrier, SIGURG asks the
+ * thread to release the P; then the first step sends SIGURG, too, and its handler records where the goroutine is.
  * </ol>
  *
  * A signal ends a {@code usleep} or {@code poll} early, which user code need not expect. So no signal is sent where membarrier works.
- * Rejected: to send signals only to threads that run. The thread may fall asleep between sysmon's check and the signal, and on a busy
- * machine, where sysmon loses its CPU in between, it does. {@link PreemptSignal} has the signal.
+ * Rejected: to send signals only to running threads. The thread may fall asleep between sysmon's check and the signal, and on a busy
+ * machine, where sysmon may lose its CPU in between, that happens. {@link PreemptSignal} has the signal.
  */
 public final class Preempt {
     private static boolean installed;
@@ -40,7 +40,7 @@ public final class Preempt {
     private Preempt() {
     }
 
-    /** The hook that points call. */
+    /** The hook that preemption points call. */
     private static final class Hook implements Runnable, BooleanSupplier {
         @Override
         public void run() {
@@ -53,13 +53,13 @@ public final class Preempt {
         }
     }
 
-    /** Makes points stop goroutines from now on. */
+    /** Makes preemption points stop goroutines from now on. */
     static void setHook() {
         Hook hook = new Hook();
         Points.setHook(hook, hook);
     }
 
-    /** Sets the hook of the points and installs the signal handler, once in a process. Says on stderr what does not work. */
+    /** Sets the hook of the preemption points and installs the signal handler, once in a process. Reports on stderr what does not work. */
     public static synchronized void install() {
         if (!installed) {
             setHook();
@@ -72,22 +72,22 @@ public final class Preempt {
         }
     }
 
-    /** Returns whether the P can be taken from a goroutine that reaches no point. */
+    /** Returns whether the P can be taken from a goroutine that reaches no preemption point. */
     public static boolean possible() {
         return PreemptSignal.signal() != 0 || Gate.possible();
     }
 
     /**
      * Requests that the goroutine on a running P yields. Sends a signal only if the P cannot be taken without one. Called from any thread.
-     * Returns false when no goroutine runs there.
+     * Returns false when no goroutine runs on the P.
      */
     public static boolean preemptone(long pp) {
         return preemptone(pp, !Gate.possible());
     }
 
     /**
-     * Requests that the goroutine on a running P yields. If {@code signal} is set, also sends the signal whose handler notes where the
-     * goroutine is. Returns false when no goroutine runs there, or the signal could not be sent.
+     * Requests that the goroutine on a running P yields. If {@code signal} is set, also sends the signal whose handler records where the
+     * goroutine is. Returns false when no goroutine runs on the P, or the signal could not be sent.
      */
     static boolean preemptone(long pp, boolean signal) {
         long mp = P.M.getOpaque(pp);
@@ -99,14 +99,17 @@ public final class Preempt {
         return !signal || PreemptSignal.request(mp, P.SCHEDTICK.getOpaque(pp), PreemptSignal.PREEMPT);
     }
 
-    /** Takes the P of {@code mp} by {@link Gate}, or if that is not possible by {@link #handoff(long, int)}. False when that failed. */
+    /**
+     * Takes the P of {@code mp} by {@link Gate}, or, where that is not possible, by {@link #handoff(long, int)}. Returns whether it
+     * succeeded.
+     */
     static boolean handoff(Scheduler s, long mp, int tick) {
         return Gate.possible() ? Gate.take(s, mp, tick) : handoff(mp, tick);
     }
 
     /**
-     * Requests by a signal that the thread of {@code mp} lets its running P go, if that is still in time slice {@code tick}. Returns
-     * whether the signal was sent. The P's status shows soon afterwards whether the thread has let it go.
+     * Requests by a signal that the thread of {@code mp} releases its running P, if that is still in time slice {@code tick}. Returns
+     * whether the signal was sent. Soon afterwards the P's status shows whether the thread has released it.
      */
     public static boolean handoff(long mp, int tick) {
         return mp != 0 && PreemptSignal.request(mp, tick, PreemptSignal.HANDOFF);
@@ -121,7 +124,7 @@ public final class Preempt {
         }
     }
 
-    /** Yields, as the calling goroutine was asked to. Called on its stack, inside the runtime. */
+    /** Yields because the calling goroutine was asked to. Called on its stack, inside the runtime. */
     static void gopreempt(GStack st) {
         Recorder.preempting(st.s, st.gp, Schedt.GCWAITING.getAcquire(st.s.sched) != 0);
         Machine m = st.machine();
@@ -141,14 +144,14 @@ public final class Preempt {
     }
 
     /**
-     * Yields if the calling goroutine was asked to, and gets a P if it has lost its own. Called at a point in user code. Does nothing in a
-     * system call.
+     * Yields if the calling goroutine was asked to, and gets a P if it has lost its own. Called at a preemption point of user code. Does
+     * nothing in a system call.
      */
     static void point() {
         GStack st = GStack.current();
         if (st != null && stops(st) && Headroom.enough()) {
-            Points.setWanted(false); // At once: otherwise each iteration of an armed loop would come here until sysmon's next scan.
-            st.acquirechecked(); // Without room on the stack it runs on: code without calls must not fail because of a point.
+            Points.setWanted(false); // Otherwise each iteration of an armed loop would call this method until sysmon's next scan.
+            st.acquirechecked(); // There is no check of the stack: code without calls must not fail because of a preemption point.
             if (G.PREEMPT.getOpaque(st.gp) != 0) {
                 PStat.NPOINT.addOpaque(st.pp(), 1);
             }

@@ -29,13 +29,13 @@ import org.jspecify.annotations.Nullable;
 final class Schedule {
     /** How long, in ns, an M sleeps when there is no memory for the stack of its only G: each attempt costs a collection or two. */
     private static final long NO_STACK_NAP = 1_000_000;
-    /** How long, ns, an M sleeps between two looks at a G that waits for an initialiser inside the runtime. */
+    /** How long, ns, an M sleeps between two checks of a G that waits for an initialiser inside the runtime. */
     private static final long INITIALIZER_NAP = 20_000;
 
     private Schedule() {
     }
 
-    /** Runs the M's loop. The M has a P at first. The loop ends only by {@link Threads.Exit}. */
+    /** Runs the loop of an M that has a P. The loop ends only by {@link Threads.Exit}. */
     static void schedule(Machine m) {
         long pick = 0;
         for (;;) {
@@ -63,7 +63,7 @@ final class Schedule {
             } else {
                 pick = execute(m, gp, Mcall.inherits(pick));
                 if (pick == 0 && m.pp() == 0 && !Syscall.reacquire(m) && M.LOCKEDG.get(m.mp) == 0) {
-                    Threads.stopm(m); // Not in execute, whose interpreted frame would keep the GStack reachable while the M sleeps.
+                    Threads.stopm(m); // The M does not sleep in execute, whose interpreted frame would keep the GStack reachable.
                 }
             }
         }
@@ -123,20 +123,20 @@ final class Schedule {
     }
 
     /**
-     * Queues a fresh G behind all others, as there is no memory for its stack. It may later get the stack of a goroutine that has ended.
+     * Queues a fresh G behind all others, because there is no memory for its stack. It may later get the stack of a goroutine that has
+     * ended.
      */
     private static void putOff(Machine m, long gp) {
         SchedLock.lock(m.s.sched);
         GlobalRunq.globrunqput(m.s.sched, gp);
         SchedLock.unlock(m.s.sched);
         if (Runq.runqempty(m.pp())) {
-            boolean _ = Note.sleep(M.parkAddress(m.mp), NO_STACK_NAP); // Ends by time only: the M is on no list, so no waker knows of it.
+            boolean _ = Note.sleep(M.parkAddress(m.mp), NO_STACK_NAP); // Only the time ends it, because the M is on no list.
         }
     }
 
     /**
-     * Performs the operation that the goroutine, or the JDK, asked for. After a yield of the JDK or an exitsyscall the M may be without
-     * a P.
+     * Performs the operation for which the goroutine or the JDK yielded. After a yield of the JDK or an exitsyscall the M may have no P.
      */
     private static long after(Machine m, GStack st, boolean ended) {
         int op = m.op;
@@ -166,16 +166,16 @@ final class Schedule {
     }
 
     /**
-     * Runs a G on that the JDK has unmounted inside the runtime: it came to a class that another thread initialises, for which JDK 25 pins
-     * a thread and later versions do not. The G must have the same M and P afterwards, so the M waits for it as for a pinned one. The
-     * ticket is closed all the time, so the JDK's wake-up queues nothing ({@code JdkReady}), and the M sees it by the thread's state.
+     * Waits for a G that the JDK has unmounted inside the runtime, and runs it again. Such a G waits for another thread to initialise a
+     * class. (JDK 25 pins the thread in that wait; later versions do not.) The G must keep its M and P, so the M waits for it as for a
+     * pinned one. The ticket is closed, so the JDK's wake-up queues nothing ({@code JdkReady}), and the M reads it from the thread's state.
      */
     private static long stay(Machine m, GStack st) {
         while (!JdkState.afterYield(st)) { // There is no memory.
             boolean _ = Note.sleep(M.parkAddress(m.mp), NO_STACK_NAP);
         }
         while (!JdkState.jdkRunnable(st)) {
-            boolean _ = Note.sleep(M.parkAddress(m.mp), INITIALIZER_NAP); // Ends by time only, as in putOff.
+            boolean _ = Note.sleep(M.parkAddress(m.mp), INITIALIZER_NAP); // Only the time ends it, as in putOff.
         }
         JdkState.toRunning(st);
         VarHandle.releaseFence(); // As in execute.
@@ -203,7 +203,7 @@ final class Schedule {
         }
     }
 
-    /** Begins a time slice, or ends the last one, on the caller's P. Changes schedtick, by which sysmon distinguishes slices. */
+    /** Ends the time slice of the caller's P, and begins the next. Changes schedtick, by which sysmon distinguishes slices. */
     static void newSlice(Machine m, long pp) {
         P.SCHEDTICK.setOpaque(pp, P.SCHEDTICK.get(pp) + 1);
         P.INHERITED.set(pp, 0);

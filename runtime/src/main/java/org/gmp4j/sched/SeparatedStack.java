@@ -7,9 +7,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A goroutine that waits for known objects, separated from its thread, for a search for leaks ({@link HiddenStacks}). The JVM, an agent or
- * a library may refer to the thread, and through it to the stack, for reasons of their own, and none of them can end the wait. (A JVMTI
- * agent that sees a class loaded on the thread refers to it as long as it lives.) While the world is stopped, the frames, and the objects
- * for which the goroutine waits, are reachable from here only.
+ * a library may refer to the thread, and through it to the stack, although they cannot end the wait. (A JVMTI agent that sees a class
+ * loaded on the thread refers to the thread as long as that lives.) While the world is stopped, the frames, and the objects for which the
+ * goroutine waits, are reachable only from this object.
  */
 public final class SeparatedStack {
     /** The goroutine's stack. */
@@ -18,7 +18,7 @@ public final class SeparatedStack {
     private Park.@Nullable Unlock unlock;
     private @Nullable Object lock;
 
-    /** Makes one for a goroutine that waits, and takes nothing off its stack yet. */
+    /** Makes the object for a goroutine that waits, and leaves its stack as it is. */
     public SeparatedStack(GStack st) {
         this.st = st;
     }
@@ -32,7 +32,7 @@ public final class SeparatedStack {
         frames = JdkThreads.takeFrames(st);
     }
 
-    /** Puts them back. Called before the world is started again. */
+    /** Puts the frames and the fields back. Called before the world is started again. */
     public void putBack() {
         st.parkUnlock = unlock;
         st.parkLock = lock;

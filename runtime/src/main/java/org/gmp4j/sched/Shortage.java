@@ -11,16 +11,16 @@ import org.gmp4j.struct.M;
 import org.gmp4j.struct.Schedt;
 
 /**
- * The treatment of a P for which an M is needed and none can be made, because the heap is full, the system gives no thread, or there
- * are {@code maxThreads} Ms. The P goes idle, and its work waits for an M. Any M that runs finds the work when it next searches. Sysmon
- * tries again to make an M ({@code ShortageRetry}). Until sysmon tries, no other thread does: with a full heap each attempt costs a
- * collection or two, and without threads HotSpot prints two lines on stdout each time.
+ * The treatment of a P for which no M can be made, because the heap is full, the system gives no thread, or there are {@code maxThreads}
+ * Ms. The P goes idle, and its work waits for an M. Any M that runs finds the work when it next searches. Sysmon tries again to make an M
+ * ({@code ShortageRetry}). Until then no other thread tries: with a full heap each attempt costs a collection or two, and without threads
+ * HotSpot prints two lines on stdout each time.
  *
- * <p>No work is forgotten. {@link #without} runs under sched.lock, and takes an M that has put itself on the idle list before. An M
- * that does so later sees that the P is idle, that no spinner is counted for it, and that the work of its ring is in the global queue,
- * and takes that work ({@link Wakep}, steps 3 and 4). An M that sleeps in the poller is woken. Work that a submitter left to the spinner
- * which could not be made waits for sysmon's next attempt. Sysmon itself may leave work to that spinner, in an attempt that comes between
- * the caller's look at the shortage and this. So {@link #without} says each time that the shortage lasts, and a next attempt comes.
+ * <p>No work is forgotten. {@link #without} runs under sched.lock, and takes an M that is on the idle list. An M that comes to the list
+ * later sees that the P is idle, that no spinner is counted for the P, and that the work of its ring is in the global queue, and takes that
+ * work ({@link Wakep}, steps 3 and 4). An M that sleeps in the poller is woken. Work that a submitter left to the spinner which could not
+ * be made waits for sysmon's next attempt. Sysmon itself may leave work to that spinner, in an attempt that comes after the caller has read
+ * whether a shortage lasts and before this method. So {@link #without} sets each time that the shortage lasts, and sysmon tries once more.
  */
 public final class Shortage {
     private Shortage() {
@@ -34,7 +34,7 @@ public final class Shortage {
     /**
      * Finds an M for a P for which none could be made, or makes the P idle and puts its work into the global queue.
      *
-     * @param pp a P of the caller's, idle and in no list
+     * @param pp the caller's P, idle and in no list
      * @param reason why no M could be made
      */
     static void without(Scheduler s, long pp, boolean spinning, String reason) {
@@ -42,7 +42,7 @@ public final class Shortage {
         SchedLock.lock(sched);
         if (Schedt.CLOSING.getAcquire(sched) == Scheduler.STOPPED) {
             SchedLock.unlock(sched);
-            return; // The P may be another scheduler's by now.
+            return; // Another scheduler may have the P by now.
         }
         long mp = Idle.mget(sched);
         if (mp != 0) {
@@ -54,7 +54,7 @@ public final class Shortage {
             Wakep.neverComes(sched);
         }
         if (Schedt.GCWAITING.getAcquire(sched) != 0) {
-            StopTheWorld.stopped(s, pp); // Its work stays in its ring. startTheWorld finds an M for it, or calls this again.
+            StopTheWorld.stopped(s, pp); // Its work stays in its ring. startTheWorld finds an M for the P, or calls this method again.
         } else {
             for (long gp = Runq.runqget(pp); gp != 0; gp = Runq.runqget(pp)) {
                 GlobalRunq.globrunqput(sched, gp & ~Runq.INHERIT);

@@ -33,12 +33,11 @@ import org.jspecify.annotations.Nullable;
  * {@code stopTheWorld startTheWorld procresize gcstopm}: how all Ps of a scheduler are stopped and started again.
  *
  * <ol>
- * <li>Under sched.lock the caller sets {@code stopwait} to the number of Ps and {@code gcwaiting} to 1. From then on a P leaves the
+ * <li>Under sched.lock the caller sets {@code stopwait} to the number of Ps and {@code gcwaiting} to 1. From then on Ps are taken from the
  * idle list only to be stopped.
- * <li>The caller stops its own P, all idle Ps, and all Ps in system calls. The latter it takes by CAS, and the M that returns from the
- * call loses the race.
- * <li>Each running M sees gcwaiting when it next schedules, stops its P and decrements stopwait. The last one rings stopnote.
- * <li>The caller works, alone.
+ * <li>The caller stops its own P, all idle Ps, and, by CAS, all Ps in system calls. An M that returns from its call later finds its P gone.
+ * <li>Each running M sees gcwaiting when it next schedules, stops its P and decrements stopwait. The last M rings stopnote.
+ * <li>The caller does its work, alone.
  * <li>{@link #startTheWorld}: procresize, which allocates nothing, hands the Ps out; gcwaiting becomes 0; Ms are started for the Ps
  * with work.
  * </ol>
@@ -47,13 +46,15 @@ public final class StopTheWorld {
     private static final long STOP_ROUND_NANOS = 100_000;
     /** After this many rounds a P is taken from a goroutine that does not yield. */
     private static final int HANDOFF_ROUND = 10;
-    /** Rounds between two checks that the signal is still ours. Otherwise sysmon checks that, but it sleeps while the world stops. */
+    /**
+     * Rounds between two checks that no other code has replaced the signal's handler. Sysmon makes these checks, but sleeps while the world
+     * stops.
+     */
     private static final int SIGNAL_ROUNDS = 1_000;
 
     /**
-     * Held by the thread or goroutine that stops a world. It is not a lock with an owner, because a goroutine may migrate while it holds
-     * it. There is one for all schedulers: otherwise two goroutines that stop each other's worlds would wait for each other while they
-     * hold their Ps.
+     * Held by the thread or goroutine that stops a world. It has no owner thread, because a goroutine may migrate while it holds it. There
+     * is one for all schedulers: otherwise two goroutines that stop each other's worlds would wait for each other while they hold their Ps.
      */
     public static final Semaphore WORLDSEMA = new Semaphore(1);
 
@@ -118,7 +119,7 @@ public final class StopTheWorld {
             PStatus.set(pp, PStatus.PGCSTOP);
             Schedt.STOPWAIT.set(sched, Schedt.STOPWAIT.get(sched) - 1);
         }
-        boolean wait = Schedt.STOPWAIT.get(sched) > 0; // If it is 0, all Ps are stopped, and no M will ring the note.
+        boolean wait = Schedt.STOPWAIT.get(sched) > 0; // If stopwait is 0, all Ps are stopped, and no M will ring the note.
         SchedLock.unlock(sched);
         if (wait) {
             awaitStopped(s, procs);
@@ -136,7 +137,9 @@ public final class StopTheWorld {
         }
     }
 
-    /** Waits until the running Ps have stopped. Requests that their goroutines yield, and takes the P from a goroutine that does not. */
+    /**
+     * Waits until the running Ps have stopped. Requests that their goroutines yield, and takes the P from a goroutine that does not yield.
+     */
     private static void awaitStopped(Scheduler s, int procs) {
         Preempt.preemptall(s);
         for (int round = 1; !Note.sleep(Schedt.stopnoteAddress(s.sched), STOP_ROUND_NANOS); round++) {
@@ -156,7 +159,7 @@ public final class StopTheWorld {
                 JdkThreads.pin(); // The caller's P is stopped, so a contended monitor must not unmount the goroutine.
                 try {
                     PreemptSignal.follow();
-                } catch (OutOfMemoryError | LinkageError e) { // A LinkageError if a class of the JDK's found no memory.
+                } catch (OutOfMemoryError | LinkageError e) { // A class of the JDK that finds no memory throws a LinkageError.
                     continue; // The next check tries again. An error that left this method would leave the world stopped for ever.
                 } finally {
                     JdkThreads.unpin();
@@ -209,21 +212,21 @@ public final class StopTheWorld {
     }
 
     /**
-     * {@code GOMAXPROCS(n)}: stops the world and sets the number of Ps, which sysmon changes no more. If there is no memory for that, or
-     * the scheduler is closed, it throws and the number has not changed.
+     * {@code GOMAXPROCS(n)}: stops the world and sets the number of Ps, which sysmon no longer changes. If there is no memory for that, or
+     * the scheduler is closed, it throws and changes nothing.
      *
      * @return the old number
      */
     public static int setProcs(Scheduler s, int n) {
-        s.setProcsByHand(); // Before the wait for other stops, and even if the rest fails: sysmon changes the number no more.
+        s.setProcsByHand(); // Set before the wait for other stops, and even if the change fails: sysmon no longer changes the number.
         GStack.checkAll();
         acquire();
         return resizeHeld(s, n, s.placement);
     }
 
     /**
-     * Changes the number of Ps, unless another thread has stopped a world; returns false then. Called by sysmon, which must not wait for
-     * goroutines. Also returns false when the number was set by hand since sysmon read it.
+     * Changes the number of Ps. Returns false, without a change, when another thread has stopped a world, because sysmon, which calls this,
+     * must not wait for goroutines; and when the number was set by hand after sysmon had read it.
      *
      * @param placement a new placement, or null to keep the present one
      * @param byHand whether {@code n} is the present number, which was set by hand, so that only the placement is to change
@@ -244,7 +247,7 @@ public final class StopTheWorld {
         Procs procs;
         try {
             if (s.isStopped()) {
-                throw closed(); // The memory that Procs allocates could not be released any more.
+                throw closed(); // A closed scheduler would never release the memory of Procs.
             }
             procs = new Procs(s, n, placement);
         } catch (Throwable t) {
@@ -264,7 +267,7 @@ public final class StopTheWorld {
         return old;
     }
 
-    /** Allocates memory for the timers to be moved. Their number is known only in a stopped world, where none can be added. */
+    /** Allocates memory for the timers to be moved. Their number is known only in a stopped world, where no timer can be added. */
     private static void prepareMoves(Scheduler s, int n, int old) {
         int timers = 0;
         for (int i = n; i < old; i++) {
@@ -390,7 +393,7 @@ public final class StopTheWorld {
             stopped(s, pp);
             SchedLock.unlock(s.sched);
         } else {
-            // The world was started before this M had the lock. That is impossible, as its P had not stopped.
+            // The world was started before this M had the lock. That is impossible, because its P had not stopped.
             SchedLock.unlock(s.sched);
             throw Throw.of("gcstopm: not waiting for gc");
         }

@@ -21,17 +21,18 @@ import org.gmp4j.struct.Schedt;
 /**
  * {@code entersyscall exitsyscall}: how a goroutine runs on without a P, because a call that it makes may block the thread.
  *
- * <p>On entry the goroutine leaves its P in {@code _Psyscall}, remembers it as {@code m.oldp}, and no longer touches it (M4). The P
- * then belongs to the thread that moves it out of that state by CAS: this M if the call is short, sysmon if it is not ({@code
- * sysmon.Takeover}), or the thread that stops the world. If a goroutine blocks or computes without calling this class, {@link Gate} or the
- * signal handler ({@code preempt.c}) detaches its P in the same way. In all cases the next {@link GStack#enter} calls {@link #exitsyscall}.
+ * <p>On entry the goroutine leaves its P in {@code _Psyscall}, remembers it as {@code m.oldp}, and no longer touches it (M4). The P then
+ * belongs to the thread that moves it out of that state by CAS: this M if the call is short, sysmon if it is long
+ * ({@code sysmon.Takeover}), or the thread that stops the world. If a goroutine blocks or computes without calling this class, {@link Gate}
+ * or the signal handler ({@code preempt.c}) detaches its P in the same way. In all cases the next {@link GStack#enter} calls
+ * {@link #exitsyscall}.
  *
- * <p>If sysmon took the P of a goroutine because its call lasted, and Gs wait for a P at the goroutine's next call, that call hands the P
- * to another M at once ({@code entersyscallblock}), since sysmon's next scan would come later. When such a call turns out to be short,
- * later calls keep their P again.
+ * <p>If sysmon took the P of a goroutine in a long call, and Gs wait for a P when the goroutine makes its next call, that call hands the P
+ * to another M at once ({@code entersyscallblock}), which is sooner than sysmon's next scan. When such a call turns out to be short, later
+ * calls keep their P again.
  *
- * <p>When the call returns, another M may already have had oldp and have left it in a system call of its own. This M may then take oldp by
- * the same CAS. The other M finds that, and gets another P.
+ * <p>When the call returns, another M may have taken oldp and left it in a system call of its own. This M may then take oldp by the same
+ * CAS; the other M finds that when its call returns, and gets another P.
  */
 public final class Syscall {
     /** If a call that handed its P off took less than this, in ns, the goroutine's next call keeps its P. */
@@ -40,11 +41,11 @@ public final class Syscall {
     private Syscall() {
     }
 
-    /** Has the calling goroutine run on without a P until {@link #exit}, or until it calls the runtime. */
+    /** Lets the calling goroutine run without a P until {@link #exit}, or until it calls the runtime. */
     public static void enter(GStack st) {
         st.acquirem();
         boolean lostP = st.lostP;
-        st.lostP = false; // It describes the last call only.
+        st.lostP = false; // It is about the last call only.
         if (lostP && workWaits(st)) {
             st.gaveUpAt = System.nanoTime();
             entersyscallblock(st, false);
@@ -61,8 +62,8 @@ public final class Syscall {
             st.gaveUpAt = 0;
             st.lostP = System.nanoTime() - gaveUpAt >= SHORT_NANOS;
         }
-        // This repeats the steps of acquirem instead of calling it. Here the P is usually gone, and in acquirem rarely. The JIT profiles a
-        // branch for all callers of its method together, and would compile both cases as common.
+        // This repeats the steps of acquirem instead of a call. Here the P is usually gone, and in acquirem rarely. The JIT profiles a
+        // branch for all callers of its method together, and would compile both outcomes as common.
         if (!st.raise() && !Gate.pass(st.machine().mp)) {
             exitsyscall(st);
         }
@@ -98,7 +99,7 @@ public final class Syscall {
         }
     }
 
-    /** Stops the P that this thread has just left in _Psyscall, as stopTheWorld may have read its status before that. */
+    /** Stops the P that this thread has just left in _Psyscall, because stopTheWorld may have read its status before that. */
     private static void gcwait(long sched, long pp) {
         SchedLock.lock(sched);
         if (Schedt.STOPWAIT.get(sched) > 0) {
@@ -108,7 +109,7 @@ public final class Syscall {
     }
 
     /**
-     * {@code entersyscallblock}: gives the P up to another M at once, as the call is expected to last.
+     * {@code entersyscallblock}: hands the P to another M at once, because the call is expected to last.
      *
      * @param polled whether the call waits for the network, so that an M has to poll the network even if other Ps are busy
      */
@@ -123,7 +124,7 @@ public final class Syscall {
         M.OLDP.set(m.mp, 0);
         M.INCGO.setOpaque(m.mp, 1);
         Threads.handoffp(m.s, pp);
-        // Read after the P was put on the idle list: an M that leaves the poller sets lastpoll before it takes an idle P.
+        // lastpoll is read after the P was put on the idle list: an M that leaves the poller sets lastpoll before it takes an idle P.
         if (polled && Schedt.LASTPOLL.getVolatile(m.s.sched) != 0) {
             Wakep.wakep(m.s); // No M sleeps in the poller. The M that this wakes sleeps there if it finds no work.
         }
@@ -138,7 +139,7 @@ public final class Syscall {
         long mp = m.mp;
         M.INCGO.setOpaque(mp, 0);
         long oldp = M.OLDP.get(mp);
-        if (reacquire(m)) { // The time slice goes on. With a new one at each call, a goroutine of short calls could keep its P for ever.
+        if (reacquire(m)) { // The time slice continues. If each call began a new one, a goroutine of short calls could keep its P for ever.
             resumed(st);
             return;
         }

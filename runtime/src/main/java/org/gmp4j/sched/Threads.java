@@ -26,7 +26,7 @@ import org.gmp4j.struct.Schedt;
 import org.gmp4j.struct.Throw;
 
 /**
- * How Ms sleep, wake up, and end: {@code startm stopm handoffp stoplockedm startlockedm mexit}, and {@code acquirep releasep}.
+ * How Ms sleep, are woken, and end: {@code startm stopm handoffp stoplockedm startlockedm mexit}, and {@code acquirep releasep}.
  *
  * <p>An M is given its P before it is woken: the waker writes {@code nextp} and then wakes the note, and the M reads nextp after
  * its sleep. The note orders the two accesses, so they are plain.
@@ -34,7 +34,7 @@ import org.gmp4j.struct.Throw;
 public final class Threads {
     /** A wake-up sooner than this after the M fell asleep, in ns, counts in {@link Machine#inVain} unless the M finds work. */
     private static final long SOON_NANOS = 100_000;
-    /** How many bytes of its used stack a sleeping thread keeps. */
+    /** The bytes of its used stack that a sleeping thread keeps. */
     private static final long KEPT_STACK = 256 << 10;
 
     /** The exception that ends an M's loop. There is one instance, without a stack trace. */
@@ -64,7 +64,7 @@ public final class Threads {
         if (m.trace != null) {
             m.trace.event(Ev.P_START, 0, M.ID.get(m.mp), 0);
         }
-        Schedule.newSlice(m, pp); // Otherwise a G from runnext would inherit the P's last time slice.
+        Schedule.newSlice(m, pp); // Otherwise the G in runnext would inherit the P's last time slice.
         PStatus.set(pp, PStatus.PRUNNING);
         if (Schedt.SYSMONWAIT.getAcquire(m.s.sched) == Schedt.SYSMON_SLEEPS) {
             Note.ring(Schedt.sysmonnoteAddress(m.s.sched)); // Sysmon sleeps while no P runs, and has to watch this one.
@@ -88,9 +88,9 @@ public final class Threads {
     }
 
     /**
-     * Pins the calling thread to the CPUs that the policy gives to its P. That takes a system call only when they differ from the last
-     * ones. When none of them is available any more, because they went offline or the cpuset shrank, the thread is pinned to all CPUs
-     * that the policy names. When none of those is available either, it is not moved, and runs all the same.
+     * Pins the calling thread to the CPUs that the policy gives to its P. That takes a system call only when these differ from the thread's
+     * last CPUs. When none of them is available any more, because they went offline or the cpuset shrank, the thread is pinned to all CPUs
+     * that the policy names. When none of these is available either, the thread's CPUs stay as they are.
      */
     private static void pin(Machine m, int id) {
         Placement placement = m.s.placement;
@@ -101,7 +101,7 @@ public final class Threads {
         int slot = placement.slot(id);
         if (m.pinnedTo != slot || m.pinnedBy != placement) {
             m.pinnedBy = placement;
-            m.pinnedTo = slot; // Set even if the kernel refuses, so the next attempt is made when the M's slot changes.
+            m.pinnedTo = slot; // Set even if the kernel refuses, so that the next attempt comes when the M's slot changes.
             try {
                 if (runOn(place.get(slot))) {
                     M.CPU.set(m.mp, place.get(slot).nextSetBit(0));
@@ -132,7 +132,7 @@ public final class Threads {
      * Wakes an idle M, or makes a new one, to run a P.
      *
      * @param pp a P that is idle and in no list, or 0 to take one from the idle list (nothing happens when there is none)
-     * @param spinning whether the caller has counted the M that this wakes or makes as a spinner on its way
+     * @param spinning whether the caller has counted the M, which this method wakes or makes, as a spinner on its way
      */
     static void startm(Scheduler s, long pp, boolean spinning) {
         long sched = s.sched;
@@ -188,7 +188,7 @@ public final class Threads {
         }
     }
 
-    /** Sleeps on the idle list until a waker has a P for this M. Ends the M if the scheduler has ended. */
+    /** Sleeps on the idle list until a waker gives this M a P. Ends the M if the scheduler has ended. */
     static void stopm(Machine m) {
         Scheduler s = m.s;
         long sched = s.sched;
@@ -202,8 +202,8 @@ public final class Threads {
             if (!taken) {
                 throw Exit.INSTANCE;
             }
-            // The waker that has taken this M uses the M's struct until it has rung the note. The end of the scheduler waits for this
-            // thread, and not for the waker. So this thread must not end before the waker is done.
+            // The waker that has taken this M uses the M's struct until it has rung the note. The scheduler's end waits for this thread,
+            // but not for the waker. So this thread must not end before the waker has finished.
             awaitP(m);
             return;
         }
@@ -222,8 +222,8 @@ public final class Threads {
 
     /**
      * Puts an M on the idle list after it has released its P and before its last check of the queues. Called under sched.lock. A thread
-     * that needs an M during that check takes this M, which is awake. Otherwise it would wake another M. The kernel may place that M on
-     * the waker's CPU, where it would wait while this M's CPU becomes idle.
+     * that needs an M during that check takes this M, which is awake. Otherwise it would wake another M, which the kernel may place on the
+     * waker's CPU, where it would wait while this M's CPU becomes idle.
      */
     static void list(Machine m) {
         m.listed = true;
@@ -255,18 +255,18 @@ public final class Threads {
     }
 
     /**
-     * Frees the memory of the calling thread's stack that a deep recursion has left unused: the kernel gets it back. Called before the M
-     * sleeps. It makes one system call even if there is nothing to free.
+     * Returns to the kernel the memory of the calling thread's stack that a deep recursion has left unused. Called before the M sleeps.
+     * Makes one system call even if there is nothing to free.
      */
     public static void trimStack() {
         long _ = StackSpace.trim(KEPT_STACK);
     }
 
     /**
-     * Sleeps until the M's note is rung, and clears the note. An M that is on the idle list, and has not been woken for {@code nanos} ns
-     * (negative: no limit), ends if that list has more Ms than there are Ps. Otherwise it sleeps on without a limit. So a service that is
-     * idle from time to time makes no new threads, and the threads that stay do not wake up periodically. In Go an idle M never ends. If
-     * it were so here, the threads of a burst of blocking calls would stay until the scheduler ends.
+     * Sleeps until the M's note is rung, and clears the note. An M on the idle list that was not woken for {@code nanos} ns (negative: no
+     * limit) ends if the list has more Ms than there are Ps. Otherwise it sleeps on without a limit. So a service that is idle from time to
+     * time makes no new threads, and the threads that stay do not wake up periodically. In Go an idle M never ends: the threads of a burst
+     * of blocking calls stay.
      */
     private static void mPark(Machine m, long nanos) {
         long park = M.parkAddress(m.mp);
@@ -289,7 +289,7 @@ public final class Threads {
         M.BLOCKED.setOpaque(m.mp, 0);
     }
 
-    /** Hands the P of an M that blocks to another M if there is, or may be, work for it. Otherwise puts it on the idle list. */
+    /** Hands the P of an M that blocks to another M if there may be work for the P. Otherwise puts the P on the idle list. */
     public static void handoffp(Scheduler s, long pp) {
         long sched = s.sched;
         if (!Runq.runqempty(pp) || Schedt.RUNQSIZE.getOpaque(sched) != 0) {
@@ -311,17 +311,17 @@ public final class Threads {
                 || Schedt.NPIDLE.getVolatile(sched) == Schedt.GOMAXPROCS.getOpaque(sched) - 1
                         && Schedt.LASTPOLL.getVolatile(sched) != 0) {
             SchedLock.unlock(sched);
-            startm(s, pp, false); // There is global work, or the last busy P gets idle and an M must watch timers and network.
+            startm(s, pp, false); // There is global work, or the last busy P becomes idle and an M must watch timers and the network.
             return;
         }
         Idle.pidleput(sched, pp, System.nanoTime());
         SchedLock.unlock(sched);
-        Wakep.wakepForWork(s); // A thread that queued work a moment ago may have found no idle P, and so has woken no M.
+        Wakep.wakepForWork(s); // A thread that has just queued work may have found no idle P, and so may have woken no M.
     }
 
     /**
-     * Ensures that an M runs the timer that was added and is due at {@code when}: wakes the M in the poller if it would sleep longer, or
-     * another M if none sleeps there.
+     * Ensures that an M runs the timer that was added and is due at {@code when}: wakes the M in the poller if that would sleep longer, or
+     * another M if none sleeps in the poller.
      */
     public static void wakeNetPoller(Scheduler s, long when) {
         if (Schedt.LASTPOLL.getVolatile(s.sched) == 0) {
@@ -336,18 +336,18 @@ public final class Threads {
 
     /**
      * Does {@link #wakeNetPoller} for a timer of a goroutine that has just parked on {@code m}, but not before the M has found a G to run
-     * ({@link Machine#untold}). Called on g0, with the timer on the M's P. Go wakes another M at once. That M sleeps in the poller, and
-     * the first finds nothing to run and sleeps too.
+     * ({@link Machine#untold}). Called on g0, with the timer on the M's P. Go wakes another M at once. That M then sleeps in the poller,
+     * while the first M finds nothing to run and sleeps too.
      */
     public static void wakeNetPollerLater(Machine m, long when) {
         if (M.LOCKEDG.get(m.mp) != 0) {
-            wakeNetPoller(m.s, when); // The M parks, and its P goes to an M that does not know of this timer.
+            wakeNetPoller(m.s, when); // The M parks, and the next M of its P does not know of this timer.
         } else {
             m.untold = FindRunnable.earlier(m.untold, when);
         }
     }
 
-    /** Hands the P of an M that is locked to a G to another M, and sleeps until that G is to run. Returns with a P. */
+    /** Hands the P of an M that is locked to a G to another M, and sleeps until the G is to run. Returns with a P. */
     static void stoplockedm(Machine m) {
         Scheduler s = m.s;
         if (m.pp() != 0) {

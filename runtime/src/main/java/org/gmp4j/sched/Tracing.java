@@ -21,11 +21,11 @@ import org.gmp4j.struct.WaitReason;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Turns the {@link Tracer} of a scheduler on and off, and records the events of users and the lengths of the queues. {@link TraceEvents}
- * records the events of the loop.
+ * Turns the {@link Tracer} of a scheduler on and off, and records users' events and the lengths of the queues. {@link TraceEvents} records
+ * the events of the scheduler.
  */
 public final class Tracing {
-    /** Bits of a goroutine's state in {@link State}. */
+    /** The number of bits that a goroutine's status has in {@link State}. */
     private static final int STATUS_BITS = 4;
     private static final int REASON_BITS = 7;
 
@@ -92,14 +92,14 @@ public final class Tracing {
     }
 
     /**
-     * Turns the tracer on or off in a stopped world. Threads without a P, such as pollers and plain threads that wake goroutines, go on
-     * meanwhile. Each changes the state of a goroutine, and then reads whether there is a tracer. So the tracer is set before the states
-     * are read, and events of such threads wait until the states have been read. {@code tracing.Lanes} omits an event whose effect the
-     * states show already.
+     * Turns the tracer on or off in a stopped world. Threads without a P, such as pollers and plain threads that wake goroutines, run
+     * meanwhile. Each first changes the state of a goroutine, and then reads whether there is a tracer. So this method sets the tracer
+     * before it reads the states, and events of such threads wait until it has read them. {@code tracing.Lanes} omits an event whose effect
+     * the states show already.
      *
      * @param before the present tracer of the scheduler; null for none
      * @param tracer the new tracer; null to turn it off
-     * @param seen gets the states of all goroutines, between the last event of the old tracer and the first of the new one
+     * @param seen gets the states of all goroutines, after the last event of the old tracer and before the first one of the new tracer
      * @throws IllegalStateException when the scheduler is closed, or its tracer is not {@code before}
      */
     @SuppressWarnings("NullAway") // One of the two tracers is not null.

@@ -19,7 +19,7 @@ import org.gmp4j.struct.Schedt;
 import org.gmp4j.struct.Throw;
 
 /**
- * {@code wakep}, spinning, and the protocol which ensures that no work stays unseen in a queue while an M sleeps.
+ * {@code wakep}, spinning, and the protocol which ensures that no work waits unseen in a queue while a P is idle.
  *
  * <p>An M without work does not sleep at once. It spins: it searches the other Ps' queues, and is counted in {@code nmspinning}. A
  * thread that submits work wakes an M only when no M spins, because a spinner will find the work.
@@ -40,25 +40,25 @@ import org.gmp4j.struct.Throw;
  * the last check misses the G, then the submitter sees nmspinning without that spinner and npidle with its P. Without the
  * fence the read of nmspinning may pass the store of the tail; then each side misses the other, and a G waits while a P is idle.
  *
- * <p>An M that does not spin when it gives its P up, because enough others do ({@link #becomeSpinning}), also checks the queues once
- * more. Its P becomes idle only now: the last spinner may have found work, and a submitter may have queued some, and neither has
- * woken an M as no P was idle. Go needs no such check, because there wakep takes sched.lock each time, to set needspinning.
+ * <p>An M that does not spin when it gives its P up, because enough others do ({@link #becomeSpinning}), also checks the queues once more.
+ * Its P becomes idle only now. Before, the last spinner may have found work, and a submitter may have queued more, and neither has woken an
+ * M because no P was idle. Go needs no such check, because there wakep takes sched.lock each time, to set needspinning.
  *
- * <p>A spinner that finds work stops spinning as well. Submitters may have relied on it, so it does step 2 and then checks the queues,
- * and the timers too ({@link #resetspinning}). It wakes another M only if there is more work. Go wakes one without a check. In a
- * service at low load, where one goroutine becomes ready now and then, each request would wake a second M for nothing.
+ * <p>A spinner that finds work stops spinning as well. Submitters may have relied on it, so it does step 2, then checks the queues and the
+ * timers ({@link #resetspinning}), and wakes another M only if there is more work. Go wakes one without a check. In a service at low load,
+ * where one goroutine becomes ready now and then, each request would then wake a second M for nothing.
  *
  * <p>A spinner that was woken may wait for a CPU: the kernel queues it behind the thread that runs on its last CPU, and for a while no
- * other CPU takes it from there. In Go no other M is woken for work that is submitted meanwhile, though a P and a CPU are idle. So the word
- * of nmspinning also counts the spinners on their way, which were woken and do not run yet. When all spinners are on their way and are
- * late ({@link Spin}), a submitter wakes one more M. {@code wokenat} is stored before the CAS that
- * counts the M and read after the count, so a reader never sees the time of an earlier M. The reader reads the clock before wokenat,
- * so a delay between the two makes the M seem younger, not older. An M that is awake searches as if the Ms on their way did not
- * exist: neither their number nor their Ps keep it from spinning, and it leaves its last check to none of them.
+ * other CPU takes it from there. Go wakes no other M for work that is submitted meanwhile, although a P and a CPU are idle. So here the
+ * word of nmspinning also counts the spinners on their way: those that were woken and do not run yet. When all spinners are on their way
+ * and are late ({@link Spin}), a submitter wakes one more M. {@code wokenat} is stored before the CAS that counts the M and read after the
+ * count, so a reader never sees the time of an earlier M. The reader reads the clock before wokenat, so a delay between the two makes the M
+ * seem younger, not older. An M that is awake searches as if the Ms on their way did not exist: neither their number nor their Ps keep it
+ * from spinning, and it leaves its last check to none of them.
  *
- * <p>M7: the word grows only by CAS. It grows when an M is woken, from 0 or from a value whose spinners are all late, and in
- * becomeSpinning, below the bound there. An M that was woken and begins to run is counted as one that spins, also by CAS, only if not
- * enough others spin. So at most half of the Ps spin, or one.
+ * <p>M7: the word grows only by CAS: when an M is woken, from 0 or from a value whose spinners are all late, and in becomeSpinning, below
+ * the bound there. An M that was woken and begins to run is counted as spinning, also by CAS, only if not enough others spin. So the
+ * spinning Ms are at most half of the Ps, or one.
  *
  * <p>Rejected: to wake an M for each G (as many futex calls as goroutines, and most of the woken Ms find nothing); to hand the G to
  * the sleeping M directly (often the submitter is about to block, and the G would have run on the submitter's P, caches warm).
@@ -68,11 +68,11 @@ public final class Wakep {
     }
 
     /**
-     * Ensures that an M searches for work that was just queued, if a P is idle. The caller has made a full fence since.
+     * Ensures that an M searches for work that was just queued, if a P is idle. The caller has made a full fence after it queued the work.
      *
-     * <p>If no P is idle, wakes sysmon from its light sleep: the work waits for a running G, whose slice must now be timed. Before {@link
-     * Scheduler#monitorPaidAt} sysmon is not woken, as it has just used its share of the CPU. The kernel would make it wait for the next
-     * tick while that goroutine runs, whereas its own timer wakes it sooner.
+     * <p>If no P is idle, wakes sysmon from its light sleep: the work waits for a running G, whose slice must now be timed. Before
+     * {@link Scheduler#monitorPaidAt} sysmon is not woken, because it has just used its share of the CPU: the kernel would make it wait for
+     * the next tick, and its own timer wakes it sooner.
      *
      * <p>The clock is read only where all spinners are on their way and a P is idle, and where sysmon is in its light sleep.
      */
@@ -100,7 +100,7 @@ public final class Wakep {
     private static void wakepSlow(Scheduler s, long spinners) {
         long sched = s.sched;
         if (!isOnItsWay(sched, spinners)) {
-            return; // Another M began to spin or was woken, and will search; or one has stopped spinning, and checks the queues.
+            return; // Another M has begun to spin or was woken, and will search; or one has stopped spinning, and checks the queues.
         }
         SchedLock.lock(sched);
         long pp = Schedt.CLOSING.getAcquire(sched) == Scheduler.STOPPED ? 0
@@ -119,28 +119,28 @@ public final class Wakep {
     }
 
     /**
-     * Counts an M that the caller will wake or make as a spinner on its way, if the word of nmspinning is still {@code spinners}.
-     * Returns false when it is not. The time is stored even then, so the spinners are taken for late a little later. The word may
-     * have returned to the same value though it counts other Ms, which are not late: then an M is woken too early.
+     * Counts an M that the caller will wake or make as a spinner on its way, if the word of nmspinning is still {@code spinners}. Returns
+     * false when the word has changed. The time is stored even then, so that the spinners count as late a little later. The word may have
+     * the same value again although it counts other Ms, which are not late; then an M is woken too early.
      */
     static boolean isOnItsWay(long sched, long spinners) {
         Schedt.WOKENAT.setOpaque(sched, System.nanoTime());
         return Schedt.NMSPINNING.compareAndSet(sched, spinners, spinners + Schedt.IS_ON_ITS_WAY);
     }
 
-    /** Extends the time after which the M that was counted last is late: its thread is new, and takes longer to run. */
+    /** Extends the time after which the M that was counted last is late, because its thread is new and takes longer to run. */
     static void isNew(long sched) {
         Schedt.WOKENAT.setOpaque(sched, System.nanoTime() + Spin.NEW_THREAD);
     }
 
-    /** Counts one spinner on its way less, as there was no P or no M to wake. */
+    /** Counts one spinner on its way less, because there was no P or no M to wake. */
     static void neverComes(long sched) {
         subtract(sched, Schedt.IS_ON_ITS_WAY);
     }
 
     /**
      * Counts an M that was on its way as one that spins. Called by that M when it begins to run. If enough others spin by now it stops
-     * spinning and checks the queues, like a spinner that found work, since submitters may have relied on it.
+     * spinning and checks the queues, like a spinner that found work, because submitters may have relied on it.
      */
     static void begun(Machine m) {
         long sched = m.s.sched;
@@ -218,7 +218,7 @@ public final class Wakep {
         }
     }
 
-    /** Does the last check of an M that has stopped spinning because it has something else to do. */
+    /** Does step 3 for an M that has stopped spinning. */
     private static void lookAfterIt(Scheduler s) {
         VarHandle.fullFence(); // Between steps 2 and 3, because not all reads of step 3 are volatile.
         if (Schedt.NPIDLE.getVolatile(s.sched) != 0) {
@@ -227,8 +227,8 @@ public final class Wakep {
     }
 
     /**
-     * Wakes another M to spin in place of the caller, which has found work, so that a spinner is ready for new work, unless that would be
-     * in vain ({@link Spin}). Called under a latency policy only.
+     * Wakes another M to spin in place of the caller, which has found work, unless that would be in vain ({@link Spin}). Called only under
+     * a latency policy, which keeps a spinner ready for new work.
      */
     private static void standIn(Machine m) {
         Scheduler s = m.s;
@@ -250,8 +250,8 @@ public final class Wakep {
     }
 
     /**
-     * Wakes an M if a queue has work, or if there is a timer or a goroutine that waits for the network and no M watches for it. Called by
-     * an M that others relied on, as a spinner or as the holder of the last P, and that will do something else now.
+     * Wakes an M if a queue has work, or if no M watches for a timer, or for the network on which a goroutine waits. Called by an M on
+     * which others relied, as a spinner or as the holder of the last P, and which now does something else.
      */
     public static void wakepForWork(Scheduler s) {
         if (anyWork(s)) {
@@ -270,9 +270,9 @@ public final class Wakep {
     }
 
     /**
-     * Returns whether a run queue has work. The global queue is read first, by an acquire that keeps the reads of the rings behind it;
-     * its partner is the release of the tail in runqpushlist. The order matters because an M that does not spin may move Gs from the
-     * global queue to its ring and wake no M. While such Gs are in neither place, that M has taken the last Gs of the queue. Then npidle
+     * Returns whether a run queue has work. The global queue is read first, by an acquire that keeps the reads of the rings behind it; its
+     * partner is the release of the tail in runqpushlist. The order matters because an M that does not spin may move Gs from the global
+     * queue to its ring and wake no M. If the reader sees such Gs in neither place, that M has taken the last Gs of the queue. Then npidle
      * is 0, or there was only the one G that this M runs itself.
      */
     private static boolean anyWork(Scheduler s) {

@@ -11,22 +11,22 @@ import org.gmp4j.struct.Schedt;
 import org.jspecify.annotations.Nullable;
 
 /**
- * All Ms of a scheduler ({@code allm}): {@code struct m} and its Java side, found by index. An M is never removed. If its thread
- * has ended, it is in a list of free Ms, in the order of their ends, and is used again for a new thread.
+ * All Ms of a scheduler ({@code allm}): {@code struct m} and its Java side, found by index. An M is never removed. When its thread has
+ * ended, it goes to a list of free Ms, first in first out, and later gets a new thread.
  */
 public final class Allm {
-    /** The result of {@link #allocm} when there are as many Ms as are allowed. */
+    /** The result of {@link #allocm} when there are {@code maxThreads} Ms. */
     public static final Machine TOO_MANY = new Machine(null, 0);
-    /** Says that allocm has to allocate, without the lock, and to try again. */
+    /** A result which means that allocm has to allocate, without the lock, and to try again. */
     private static final Machine UNDECIDED = new Machine(null, 0);
 
     private final Scheduler s;
     /** The Ms by their indices. Written under sched.lock. */
     private volatile Machine[] machines = new Machine[0];
-    /** The Ms that have ended, in the order of their ends. Accessed under sched.lock, as the next two. */
+    /** The first and the last of the free Ms. Accessed under sched.lock, like starts. */
     private @Nullable Machine freem;
     private @Nullable Machine lastFreem;
-    /** How many Ms have been handed to callers that start their threads. */
+    /** The number of Ms that callers got to start their threads. */
     private int starts;
 
     Allm(Scheduler s) {
@@ -37,7 +37,7 @@ public final class Allm {
      * Returns a struct m with its Java side, in allm: {@code allocm} and {@code mcommoninit}. The caller starts its thread, or calls
      * {@code Threads.free}. It allocates without sched.lock. If it throws for want of memory, nothing has changed.
      *
-     * @return null when the scheduler has ended; {@link #TOO_MANY}, in embedded mode, when there are as many Ms as are allowed
+     * @return null when the scheduler has ended; {@link #TOO_MANY}, in embedded mode, when there are {@code maxThreads} Ms
      */
     public @Nullable Machine allocm() {
         Machine fresh = null;
@@ -97,7 +97,7 @@ public final class Allm {
         freem = m.nextFree;
         m.nextFree = null;
         Schedt.NMFREED.set(s.sched, Schedt.NMFREED.get(s.sched) - 1);
-        m.renew(); // mexit and stopm have left the other fields of the struct as a new M needs them.
+        m.renew(); // mexit and stopm have reset the other fields of the struct.
         M.EXITED.set(m.mp, 0);
         M.PROCID.set(m.mp, 0);
         M.CPU.set(m.mp, -1);
@@ -139,7 +139,7 @@ public final class Allm {
         return machines;
     }
 
-    /** Returns the number of threads that were to be started since the scheduler was made. Called under sched.lock. */
+    /** Returns the number of threads that this scheduler has ever started, or is about to start. Called under sched.lock. */
     public int starts() {
         return starts;
     }

@@ -52,9 +52,9 @@ public final class Allp {
     }
 
     /**
-     * Allocates the memory for {@code n} Ps, each on the node of its CPUs. The caller holds WORLDSEMA; the world runs.
+     * Allocates the memory for {@code n} Ps, each on the NUMA node of its CPUs. The caller holds WORLDSEMA, and the world is not stopped.
      *
-     * @return the argument for {@link #grow}; null when there is room for that many Ps already
+     * @return the argument for {@link #grow}; null when there are as many Ps already
      */
     public @Nullable Object room(int n, Placement placement) {
         Processor[] old = procs;
@@ -82,7 +82,7 @@ public final class Allp {
             r.allp = Memory.map((long) n * Long.BYTES);
             r.idle = Memory.map(maskBytes(n));
             r.steals = Memory.map(StealCounts.bytes(n));
-            r.timer = Memory.map(maskBytes(n)); // The last allocation: on failure the maps are not unmapped, which may need memory too.
+            r.timer = Memory.map(maskBytes(n)); // The last allocation: after a failure the maps cannot be unmapped, which may need memory too.
             return r;
         } catch (Throwable t) {
             for (long pp : fresh) {
@@ -107,8 +107,8 @@ public final class Allp {
         for (int i = 0; i < r.procs.length; i++) {
             Mem.LONG.set(r.allp + (long) i * Long.BYTES, r.procs[i].pp);
         }
-        // The old arrays stay mapped until release, as an M that is about to sleep may still read them. Growth by doubling would bound
-        // the waste, but a resize leaves only a few kilobytes.
+        // The old arrays stay mapped until release, because an M that is about to sleep may still read them. Each resize leaves a few
+        // kilobytes.
         Schedt.IDLEPMASK.setRelease(sched, r.idle);
         Schedt.TIMERPMASK.setRelease(sched, r.timer);
         Schedt.ALLP.setRelease(sched, r.allp);

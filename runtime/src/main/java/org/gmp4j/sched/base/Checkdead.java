@@ -6,11 +6,11 @@ import org.gmp4j.struct.P;
 import org.gmp4j.struct.Schedt;
 
 /**
- * {@code checkdead}: reports a deadlock when all goroutines wait and nothing inside or outside of the scheduler can ready one.
- * Something outside that may ready one holds the report off:
+ * {@code checkdead}: reports a deadlock when all goroutines wait and nothing inside or outside of the scheduler can ready one. These
+ * things, which may ready one, hold the report off:
  * <ul>
- * <li>goroutines that the JDK parked, also one that waits for a socket, like a goroutine in IO wait in Go;
- * <li>threads that are not Ms and are inside a blocking call of ours, or left one less than a second ago;
+ * <li>a goroutine that the JDK parked, also for a socket, as a goroutine in IO wait does in Go;
+ * <li>threads that are not Ms and are inside a blocking call of the runtime, or left one less than a second ago;
  * <li>timers outside all schedulers, and their functions;
  * <li>work that is left to sysmon ({@link Deferred});
  * <li>other schedulers;
@@ -44,13 +44,13 @@ public final class Checkdead {
         }
         for (Machine m : s.machines()) {
             if (m.listed) {
-                return false; // The M is on the idle list but still searches for work. It calls this when it has finished.
+                return false; // The M is on the idle list but still searches for work. It calls this method again when it has finished.
             }
         }
         return Gcount.gcount(s) > 0 || s.mainExited();
     }
 
-    /** Returns whether deadlocks are to be found, and nothing has ended the search for good. */
+    /** Returns whether detection is on, main has not returned and no close was called. */
     public static boolean wanted(Scheduler s) {
         return s.config.deadlockDetection() && !s.mainReturned() && Schedt.CLOSING.getAcquire(s.sched) == 0;
     }
@@ -72,7 +72,7 @@ public final class Checkdead {
         return false;
     }
 
-    /** Reports, or has sysmon check, a deadlock that {@link #dead} has found. Called by the M without sched.lock. */
+    /** Reports a deadlock that {@link #dead} has found, or lets sysmon check it. Called by the M without sched.lock. */
     public static void suspect(Scheduler s) {
         if (s.config.strictDeadlocks()) {
             report(s);

@@ -14,17 +14,17 @@ import org.gmp4j.struct.Mem;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The state in which threads begin. Ms begin with the process's CPUs, policy and signal mask, whichever thread starts them ({@code
- * startTemplateThread}, {@code newmHandoff}). Threads and processes that goroutines start do not inherit the settings of Ms: CPUs,
+ * The state in which threads begin. Ms begin with the process's CPUs, scheduling policy and signal mask, whichever thread starts them
+ * ({@code startTemplateThread}, {@code newmHandoff}). Threads and processes that goroutines start do not inherit the settings of Ms: CPUs,
  * timer slack, an unblocked signal.
  *
- * <p>An M sets the process's state itself, before anything else, which is cheaper than the two thread switches of a start by another
- * thread. But it cannot undo everything: not a nice value, without the right to lower it, nor namespaces, credentials or a seccomp
- * filter. So if the starting thread may have such settings, a template thread starts the M instead. That is so for an M to which a
- * goroutine was ever locked, and for a foreign thread that does not have the process's CPUs and policy. The template thread is made
- * when a goroutine first locks a thread, before it has the lock. Until then a foreign thread starts Ms itself.
+ * <p>An M first of all sets this state itself, which is cheaper than the two thread switches of a start by another thread. But it cannot
+ * undo a higher nice value without the right to do so, nor namespaces, credentials or a seccomp filter. So if the starting thread may have
+ * such settings, a template thread starts the M instead. That is so for an M to which a goroutine was ever locked, and for a foreign thread
+ * that does not have the process's CPUs and policy. The template thread is made before a goroutine first locks a thread. Until then foreign
+ * threads start Ms themselves.
  *
- * <p>Go's template thread starts all Ms for which cgo calls ask; here foreign threads are inspected.
+ * <p>Go's template thread starts all Ms that cgo calls need. Here the state of a foreign thread decides.
  */
 public final class CleanStart {
     private static final int TIMER_SLACK_NANOS = 1; // The default of 50 µs would be added to every timed sleep of an M.
@@ -45,7 +45,7 @@ public final class CleanStart {
     private static @Nullable Throwable failure;
     /** Whether there is a template thread. Written under the class's monitor. */
     private static volatile boolean template;
-    /** Whether {@link #hook} has tried to install the hook; guarded by the class's monitor, as the next two. */
+    /** Whether {@link #hook} has tried to install the hook. The class's monitor guards this field and the next two. */
     private static boolean hooked;
     /** Whether that failed. */
     private static boolean unhooked;
@@ -57,7 +57,7 @@ public final class CleanStart {
 
     /** Sets the process's state on a new thread of the runtime, which calls it before anything else. */
     public static void begin() {
-        boolean _ = Inheritance.begin(PreemptSignal.signal(), TIMER_SLACK_NANOS); // If it fails, the thread runs all the same.
+        boolean _ = Inheritance.begin(PreemptSignal.signal(), TIMER_SLACK_NANOS); // If it fails, the thread keeps the state that it has.
     }
 
     /**
@@ -99,7 +99,7 @@ public final class CleanStart {
         try {
             begin();
         } catch (OutOfMemoryError e) {
-            Thread.onSpinWait(); // The thread serves all the same: the Ms that it starts call begin themselves.
+            Thread.onSpinWait(); // The thread is of use even so, because the Ms that it starts call begin, too.
         }
         for (;;) {
             if (!Note.sleep(REQUEST, UNUSED_NANOS)) {
@@ -123,12 +123,12 @@ public final class CleanStart {
     }
 
     /**
-     * Returns whether no scheduler is left. Then the template thread ends, as it would keep our class loader reachable. A thread that has
-     * seen {@code template} set has a scheduler, which the second check finds. (An M that reads {@code template} between the two checks
-     * starts the new M itself.)
+     * Returns whether no scheduler is left. Then the template thread ends, because it would keep the runtime's class loader reachable. A
+     * thread that has seen {@code template} set has a scheduler, which the second check finds. (An M that reads {@code template} between
+     * the two checks starts the new M itself.)
      */
     private static synchronized boolean isUnused() {
-        if (Scheduler.live().length == 0) { // Allocates nothing, as this thread must not fail.
+        if (Scheduler.live().length == 0) { // Allocates nothing, because this thread must not fail.
             template = false;
             template = Scheduler.live().length != 0;
         }

@@ -10,7 +10,7 @@ import org.gmp4j.struct.M;
 import org.gmp4j.struct.Schedt;
 import org.jspecify.annotations.Nullable;
 
-/** Notes of the loop, sysmon and readers for the thread that closes a scheduler. {@code Closing} has the steps of the close. */
+/** What the loop, sysmon and readers record for the thread that closes a scheduler. {@code Closing} has the steps of the close. */
 public abstract class ClosingNotes {
     /** A permit for each M whose thread is about to end. */
     protected final Semaphore exited = new Semaphore(0);
@@ -22,16 +22,16 @@ public abstract class ClosingNotes {
     protected final Object drained = new Object();
     private volatile boolean mayBeDrained;
 
-    /** Notes that a goroutine has ended while the scheduler is closing, as it may have been the last. Called by goexit0. */
+    /** Records that a goroutine, perhaps the last, has ended while the scheduler is closing. Called by goexit0. */
     final void exitedWhileClosing(Scheduler s) {
         VarHandle.fullFence(); // If two goroutines end at once on two Ps, at least one of them must see the other's count.
         if (Gcount.gcount(s) == 0) {
             mayBeDrained = true;
-            Note.ring(Schedt.sysmonnoteAddress(s.sched)); // Sysmon wakes the closing thread, as the notify may park its caller.
+            Note.ring(Schedt.sysmonnoteAddress(s.sched)); // Sysmon wakes the closing thread, because a notify may park its caller.
         }
     }
 
-    /** Returns whether there may be no goroutine left, so that a thread that may block has to call {@link #signalDrained}. */
+    /** Returns whether the last goroutine may have ended, so that {@link #signalDrained} has to be called, by a thread that may block. */
     final boolean mayBeDrained() {
         return mayBeDrained;
     }
@@ -49,8 +49,8 @@ public abstract class ClosingNotes {
 
     /**
      * Begins to read the structs, which are not recycled until {@link #endReading}. Called from any thread. The reader counts itself and
-     * then reads whether the scheduler has stopped. The closing thread stops the scheduler and then reads the count. So one of the two
-     * sees the other.
+     * then reads whether the scheduler has stopped. The closing thread stops the scheduler and then reads the count. So at least one of
+     * them sees the other.
      *
      * @return false when the scheduler has ended; then the caller must neither read nor call endReading
      */
@@ -73,7 +73,7 @@ public abstract class ClosingNotes {
         before = t;
     }
 
-    /** Notes that the calling thread of an M is about to end. */
+    /** Records that the calling thread of an M is about to end. */
     final void mexited(Machine m) {
         M.EXITED.set(m.mp, 1);
         exited.release();

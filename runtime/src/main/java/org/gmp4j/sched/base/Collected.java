@@ -16,11 +16,11 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Virtual threads that the JVM's collector takes while they wait. On the JDK's scheduler a virtual thread that waits for an unreachable
- * object is garbage, unless the JDK refers to the thread ({@code jdk.trackAllThreads}). So it is on a scheduler that stands in the JDK's
- * place. Goroutines of our own API, including threads of {@code Gmp.threadFactory}, are never collected, as in Go.
+ * object is garbage, unless the JDK refers to the thread ({@code jdk.trackAllThreads}). A scheduler in the JDK's place lets them be
+ * garbage, too. Goroutines of the runtime's API, including threads of {@code Gmp.threadFactory}, are never collected, as in Go.
  *
- * <p>The table {@link GSlots} leads from a G to its stack. For a thread that the JDK starts in that mode the table has a {@link StackRef},
- * which does not hold the stack while the thread waits in the JDK:
+ * <p>The table {@link GSlots} refers from a G to its stack. For a thread that the JDK starts on such a scheduler it has a {@link StackRef},
+ * which drops the stack while the thread waits in the JDK:
  * <pre>
  *  the M that parks it              the thread that wakes it                   the collector, then sysmon
  *  1 drops the stack (parking)      1 the JDK's CAS from PARKED, BLOCKED …     1 no code can reach the stack
@@ -29,40 +29,40 @@ import org.jspecify.annotations.Nullable;
  *                                   4 _Gwaiting -> _Grunnable, queues the G
  * </pre>
  *
- * <p>No thread is lost that can go on. The code that wakes it refers to the thread, and the thread refers to its stack, so the stack is
- * reachable until step 3 of the wake-up. From then on the table holds the stack, as a queue holds only the G's address. The CAS of
- * step 4 releases the store of step 3, and the CAS by which an M makes the G running acquires it. The store of step 1 on the left comes
- * before the volatile store of step 3 on the left, which the CAS of step 1 of the wake-up reads. So the two plain stores to the reference
- * are ordered, and a thread that was woken is held. If the M dropped the stack after its step 3, the thread might run by then, and its
- * next wait could lose the stack.
+ * <p>No thread that can be woken is lost. The code that wakes it refers to the thread, and the thread refers to its stack, so the stack is
+ * reachable until step 3 of the wake-up. From then on the table holds the stack, because a queue has only the G's address. The CAS of step
+ * 4 releases the store of step 3, and the CAS by which an M makes the G running acquires it. The store of step 1 on the left comes before
+ * the volatile store of step 3 on the left, which the CAS of step 1 of the wake-up reads. So the two plain stores to the reference are
+ * ordered, and the table holds the stack of a woken thread. The M must drop the stack before step 3: after it the thread may run and wait
+ * again, and that wait could lose the stack.
  *
- * <p>Some wakers have no such reference. The network poller has only the G's address. But in a wait for a socket the JDK's {@code
- * Poller.map} refers to the thread until the thread itself has noticed the end of the wait. (The poller's event may be stale, for a wait
- * that is over. Then it finds the stack in the table, or another goroutine's.) The timer of a timed wait refers to the stack ({@code
- * timer.ParkTimer}). While a G is locked to an M, which sleeps for it, its stack is not dropped. Waits of our own, whose wakers have only
- * the G's address, do not drop the stack.
+ * <p>Some wakers have no such reference. The network poller has only the G's address; but in a wait for a socket the JDK's
+ * {@code Poller.map} refers to the thread until the thread itself has noticed the end of the wait. (The poller's event may be stale, for an
+ * earlier wait. Then the table has the stack of this or of another goroutine.) The timer of a timed wait refers to the stack
+ * ({@code timer.ParkTimer}). While a G is locked to an M, which sleeps for it, its stack is not dropped. Waits of the runtime, whose wakers
+ * have only the G's address, do not drop the stack.
  *
- * <p>No slot is freed too early. The reference is queued when no code, including finalizers, can reach the stack any more. Sysmon frees
- * the slot if the slot still has this reference. If the thread has ended, the slot is empty or serves another goroutine. {@code Goexit0}
- * empties the slot while it refers to the stack itself, hence before the collector can find the stack unreachable.
+ * <p>No slot is freed too early. The reference is queued when no code, including finalizers, can reach the stack any more. Sysmon frees the
+ * slot if it still has this reference. After the thread's end the slot is empty or has another goroutine: {@code Goexit0} empties the slot
+ * while it refers to the stack itself, hence before the collector can find the stack unreachable.
  *
- * <p>Readers without a lock, such as dumps and searches, find a dropped stack by a weak reference. Between the collection and sysmon's
- * next scan they find none, and omit the goroutine ({@link GSlots#isCollected}). A collection does not wake sysmon. If sysmon does not
- * keep up, threads that start others help ({@code Newproc.help}), so that the number of slots to be freed does not grow without limit.
+ * <p>Readers without a lock, such as dumps and searches, find a dropped stack by a weak reference. Between the collection and sysmon's next
+ * scan they find none, and omit the goroutine ({@link GSlots#isCollected}). A collection does not wake sysmon. If sysmon does not keep up,
+ * threads that start other threads help ({@code Newproc.help}), so that the number of slots to be freed stays bounded.
  *
  * <p>Rejected: a weak reference alone. It is cleared before finalizers run, so each wake-up would have to find out whether its slot was
- * freed meanwhile. Rejected too: a table whose element is exchanged at each park and wake-up. A store to that old array costs a barrier
- * of the collector's, while the reference is mostly as young as its stack.
+ * freed meanwhile. Rejected too: a table whose element is exchanged at each park and wake-up. A store to that old array costs a barrier of
+ * the collector; the reference is usually as young as its stack.
  */
 public final class Collected {
-    /** The most slots that sysmon frees in one scan, as it has other duties. */
+    /** The greatest number of slots that sysmon frees in one scan, because it has other duties. */
     static final int AT_ONCE = 1_000;
     /** The references of collected threads. Filled by the JDK's reference handler, emptied by sysmon and {@code Newproc.help}. */
     public final ReferenceQueue<Stack> queue = new ReferenceQueue<>();
     private final Scheduler s;
     /** A reference that was taken from the queue and not freed yet, because of an error. Accessed by sysmon only. */
     private @Nullable StackRef next;
-    /** Whether sysmon's last scan left any. Written by sysmon, and by tests. A stale value costs a start that helps in vain. */
+    /** Whether sysmon's last scan left slots to be freed. Written by sysmon, and by tests. A stale value costs one vain call of help. */
     volatile boolean more;
 
     Collected(Scheduler s) {
@@ -88,7 +88,7 @@ public final class Collected {
         }
     }
 
-    /** Runs the code that each thread runs once, while there is memory: see {@code Warm}. */
+    /** Runs this class's code once, while there is memory: see {@code Warm}. */
     public void rehearse(Stack st) {
         StackRef ref = new StackRef(st, queue);
         ref.drop(st);
@@ -114,7 +114,7 @@ public final class Collected {
         return next;
     }
 
-    /** Returns whether sysmon's last scan left any. */
+    /** Returns whether sysmon's last scan left slots to be freed. */
     public boolean any() {
         return more;
     }
@@ -134,7 +134,7 @@ public final class Collected {
         SchedLock.lock(sched);
         GFree.putGlobal(sched, gp);
         long _ = Schedt.addNexitextern(sched, 1);
-        s.waitsForOutside(-1); // In one hold of the lock with the count of ends, or checkdead could take the goroutine for asleep.
+        s.waitsForOutside(-1); // Under the same lock as the count of ends: otherwise checkdead could take the goroutine for asleep.
         SchedLock.unlock(sched);
         if (Schedt.CLOSING.getAcquire(sched) != 0) {
             s.exitedWhileClosing();

@@ -10,11 +10,11 @@ import org.gmp4j.struct.Schedt;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Work that must be done, left to sysmon by threads that do not have enough stack for it. The sysmon of any scheduler does it. It is a
- * list to which many threads push by CAS, and which one drains by exchanging it for null, so there is no ABA.
+ * Work that threads without enough stack for it leave to the sysmon of any scheduler. Many threads push to a list by CAS, and sysmon takes
+ * the whole list by an exchange with null, so there is no ABA problem.
  *
- * <p>{@link #add} itself needs little stack. If not even that is left, the JDK's own frames overflow before they call us, as they would
- * with the JDK's own scheduler. They have changed the thread's state by then, so we can promise no more than they do.
+ * <p>{@link #add} itself needs little stack. If there is less, the JDK's own frames overflow before they call the runtime, as with the
+ * JDK's own scheduler.
  */
 public abstract class Deferred {
     private static final VarHandle HEAD;
@@ -39,7 +39,7 @@ public abstract class Deferred {
     private static volatile @Nullable Deferred head = CLOSED;
     /** The number of threads that are doing such work. */
     private static final AtomicInteger DRAINING = new AtomicInteger();
-    /** The sysmons that drain the list; the first is rung. Written under the class's lock, read without it. */
+    /** The sysmons that drain the list; {@link #ring} wakes the first. Written under the class's lock, read without it. */
     private static volatile @Nullable Drainer drainers;
 
     private @Nullable Deferred next;
@@ -54,12 +54,12 @@ public abstract class Deferred {
     /** A scheduler whose sysmon drains the list. */
     public static final class Drainer {
         private final Scheduler s;
-        /** Work that is done once as a trial, so that all of this code has run. Later there would be no room to load and link it. */
+        /** Work that is done once as a trial, because later there may be no room to load and link this code. */
         private final Deferred trial = new Trial();
         /** The next in {@link #drainers}. Accessed under the class's lock. */
         private @Nullable Drainer next;
 
-        /** Makes one for a scheduler whose struct may not have been made yet. */
+        /** Makes the drainer of a scheduler, whose struct may not exist yet. */
         public Drainer(Scheduler s) {
             this.s = s;
         }
@@ -69,7 +69,7 @@ public abstract class Deferred {
     private static final class Trial extends Deferred {
         @Override
         protected void run() {
-            // It has only to be run.
+            // It is enough that it runs.
         }
     }
 
@@ -90,8 +90,8 @@ public abstract class Deferred {
     }
 
     /**
-     * Wakes a sysmon after a push. A sysmon that ends leaves the list of drainers first and then drains the work. So either the push comes
-     * before that drain, or this finds another sysmon first in the list. A sysmon that sleeps clears its note before it drains.
+     * Wakes a sysmon after a push. A sysmon that ends first leaves the list of drainers and then drains the work. So either the push comes
+     * before that drain, or this method finds another sysmon first in the list. A sysmon that sleeps clears its note before it drains.
      */
     private static void ring() {
         Drainer d = drainers;
@@ -118,7 +118,10 @@ public abstract class Deferred {
         }
     }
 
-    /** Returns whether work is in the list or being done, which may ready a goroutine. Reads the list first, as runAll takes it second. */
+    /**
+     * Returns whether there is work, in the list or under way, which may ready a goroutine. It reads the list before the count, because
+     * runAll writes them in the other order.
+     */
     public static boolean pending() {
         Deferred d = head;
         return d != null && d != CLOSED || DRAINING.get() != 0;
@@ -154,7 +157,7 @@ public abstract class Deferred {
         }
     }
 
-    /** Registers a sysmon that drains the list from now on. Runs all of this code once, as later there would be no room to link it. */
+    /** Registers a sysmon that drains the list from now on. Runs this code once, because later there may be no room to link it. */
     public static synchronized void begin(Drainer d) {
         d.next = drainers;
         drainers = d;
@@ -165,11 +168,11 @@ public abstract class Deferred {
         drain();
     }
 
-    /** Removes a sysmon that drains the list no more. The last one does the work that is left, and closes the list. */
+    /** Removes a sysmon from the drainers. The last one does the work that is left, and closes the list. */
     public static synchronized void end(Drainer d) {
         Drainer first = drainers;
         if (first == d) {
-            drainers = d.next; // Before the list is drained: see ring.
+            drainers = d.next; // Removed before it drains the list: see ring.
         } else {
             for (Drainer at = first; at != null; at = at.next) {
                 if (at.next == d) {

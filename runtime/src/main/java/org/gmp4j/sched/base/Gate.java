@@ -13,10 +13,10 @@ import org.gmp4j.struct.P;
 import org.gmp4j.struct.PStatus;
 
 /**
- * The gate between a thread and its P, {@code m.gate}. By it sysmon, or a thread that stops the world, takes the P of a goroutine
- * that is in its own code or asleep in the kernel, without a signal. A signal would end the goroutine's {@code usleep},
- * {@code poll} or {@code sem_timedwait} early. A thread that waits for a disk or blocks signals does not see it, and a thread that
- * waits for a CPU sees it only when it gets one.
+ * The gate between a thread and its P, {@code m.gate}. Through it sysmon, or a thread that stops the world, takes the P of a goroutine that
+ * is in its own code or asleep in the kernel, without a signal. A signal would end the goroutine's {@code usleep}, {@code poll} or
+ * {@code sem_timedwait} early. A thread that waits for a disk or blocks signals would not see it, and a thread that waits for a CPU would
+ * see it only when it gets one.
  *
  * <pre>
  *  SHUT -> OPEN      the thread, with m.locks raised, when it attaches a P
@@ -28,27 +28,27 @@ import org.gmp4j.struct.PStatus;
  *  TAKING -> OPEN    the taker, by release, if the thread was no longer in the time slice of the request
  * </pre>
  *
- * <p>Why it is safe. The thread uses its P only while m.locks > 0, and after it has raised m.locks it reads the gate. The
- * taker makes the gate ASKED, and then reads m.locks. This is Dekker's pattern, which needs a full fence between the
- * store and the load on both sides. The thread's side is {@code GStack.acquirem}, the hottest code there is, and has none.
- * Instead the taker's membarrier runs a fence on the thread's CPU. So if the thread raises m.locks while a taker is at work,
+ * <p>The protocol is safe. The thread uses its P only while m.locks > 0, and after it has raised m.locks it reads the gate. The taker makes
+ * the gate ASKED, and then reads m.locks. This is Dekker's pattern, which needs a full fence between the store and the load on both sides.
+ * The thread's side is {@code GStack.acquirem}, the hottest code there is, and has none. Instead the taker's membarrier runs a fence on the
+ * thread's CPU. So if the thread raises m.locks while a taker is at work,
  * <ul>
- * <li>either the raise came before the fence on its CPU. Then the taker sees m.locks raised, and gives up; or the thread has
- * lowered m.locks since, and the taker sees all that the thread did to the P (release, acquire);
- * <li>or the raise comes after the fence. Then the thread sees ASKED or TAKING, and refuses, or waits until the taker is done.
+ * <li>either the raise came before the fence on its CPU. Then the taker sees m.locks raised, and gives up; or the thread has lowered
+ * m.locks again, and the taker sees all that the thread did to the P (release, acquire);
+ * <li>or the raise comes after the fence. Then the thread sees ASKED and refuses, or sees TAKING and waits until the taker has finished.
  * </ul>
- * From TAKING on the taker alone accesses the M's words. It takes the steps that the handler would take on the thread
- * ({@code preempt.c}), and the goroutine later finds its gate shut, as after a system call.
+ * In TAKING only the taker accesses the M's words. It takes the steps that the handler would take on the thread ({@code preempt.c}), and
+ * the goroutine later finds its gate shut, as after a system call.
  *
- * <p>With m.locks raised the thread writes the gate by plain stores, which may overwrite ASKED; the taker's next CAS
- * then fails. They cannot overwrite TAKING, as no taker gets there while m.locks is raised. Nor can such a store arrive late. Either
- * it precedes the fence, and the taker sees it; or it follows a raise that comes after the fence, and that raise waits for the taker.
+ * <p>With m.locks raised the thread writes the gate by plain stores, which may overwrite ASKED; the taker's next CAS then fails. They
+ * cannot overwrite TAKING, because no taker enters that state while m.locks is raised. Nor can such a store arrive late. Either it precedes
+ * the fence, and the taker sees it; or it follows a raise that comes after the fence, and that raise waits for the taker.
  *
- * <p>Two takers at a time would break this: one could go on with the ASKED of the other, which is later than its own fence. So
- * only one takes at a time; another gives up and tries again later.
+ * <p>Two takers at a time would break this: one could continue from the ASKED of the other, which is later than its own fence. So there is
+ * one taker at a time; a second one gives up and tries again later.
  *
- * <p>Rejected: to revoke m.p itself, which the thread reads over and over between raise and release; a flag beside m.p, which
- * means a second load and branch in each acquirem; a fence in acquirem, which costs more than all the rest of acquirem.
+ * <p>Rejected: to revoke m.p itself, which the thread reads repeatedly between raise and release; a flag in addition to m.p, which needs a
+ * second load and branch in each acquirem; a fence in acquirem, which costs more than all its other instructions.
  */
 public final class Gate {
     private static final int SPINS = 200;
@@ -75,7 +75,7 @@ public final class Gate {
                         return true;
                     }
                 }
-                default -> { // TAKING: the taker has only a few stores to do, but may have lost its CPU.
+                default -> { // TAKING: the taker has only a few stores left, but may have lost its CPU.
                     if (i < SPINS) {
                         Thread.onSpinWait();
                     } else {
@@ -121,7 +121,7 @@ public final class Gate {
         long pp = M.P.getOpaque(mp);
         long gp = M.CURG.getOpaque(mp);
         if (pp == 0 || gp == 0 || P.SCHEDTICK.getOpaque(pp) != tick
-                || !GStatus.casgstatusOnce(gp, GStatus.GRUNNING, GStatus.GSYSCALL)) { // A scan holds the G. The caller tries again later.
+                || !GStatus.casgstatusOnce(gp, GStatus.GRUNNING, GStatus.GSYSCALL)) { // The G is being scanned. The caller tries again.
             return false;
         }
         Tracer t = s.tracer;
@@ -133,7 +133,7 @@ public final class Gate {
         P.M.setOpaque(pp, 0);
         M.P.setOpaque(mp, 0);
         M.TAKEN.setOpaque(mp, M.TAKEN.getOpaque(mp) + 1);
-        PStatus.setVolatile(pp, PStatus.PSYSCALL); // Last, because from now on any thread may take the P.
+        PStatus.setVolatile(pp, PStatus.PSYSCALL); // This comes last, because from now on any thread may take the P.
         return true;
     }
 }

@@ -6,17 +6,17 @@ import org.gmp4j.struct.Schedt;
 
 /**
  * {@code gcount}: the number of living goroutines. Each P counts the goroutines that were started and that ended on it, in two counters
- * that only its owner writes. {@link #gcount} first reads all counts of ends, and then all counts of starts. A goroutine whose end it has
- * counted was started before, so it has counted the start as well. Hence the difference is never less than the number of goroutines that
- * lived at the moment between the two passes. If it is 0, no goroutine lived at that moment, and the close of a scheduler relies on that.
+ * that only its owner writes. {@link #gcount} first reads all counts of ends, and then all counts of starts. A goroutine whose end it
+ * counts was started earlier, so it counts the start as well. Hence the difference is never less than the number of goroutines that lived
+ * between the two passes. If it is 0, no goroutine lived then; the close of a scheduler relies on that.
  */
 public final class Gcount {
     private Gcount() {
     }
 
     /**
-     * Returns the number of living goroutines. It is exact if no goroutine is started or ends during the call. Otherwise it is at least the
-     * number that lived between the two passes. So it is 0 only if none lived then.
+     * Returns the number of living goroutines. It is exact if no goroutine is started or ends during the call, else at least the number
+     * that lived between the two passes. So it is 0 only if none lived then.
      */
     public static long gcount(Scheduler s) {
         long n = -Schedt.NEXITEXTERN.getAcquire(s.sched);

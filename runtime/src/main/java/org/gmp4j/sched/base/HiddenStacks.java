@@ -10,14 +10,13 @@ import org.jspecify.annotations.Nullable;
  * report.LeakSearch}).
  */
 public abstract class HiddenStacks {
-    /** Called by subclasses. */
     protected HiddenStacks() {
     }
 
     /** Returns the stack of a goroutine; null when it was not taken, or is no longer reachable. */
     public abstract @Nullable Stack stack(long gp);
 
-    /** Puts the stack of a goroutine back that was woken and is runnable. Called by a waker that has no P of its scheduler. */
+    /** Puts the stack of a woken, runnable goroutine back. Called by a waker that has no P of its scheduler. */
     public final void woken(long gp) {
         Stack st = stack(gp);
         if (st != null) {

@@ -36,17 +36,17 @@ public final class Machine extends Host {
      */
     public long spinUntil;
     /**
-     * Whether this M, when it was alone at work, has woken another to spin in its place, as a latency policy wants it. Cleared when the
-     * M runs out of work.
+     * Whether this M, while all others were idle, has woken another to spin in its place under a latency policy. Cleared when the M runs
+     * out of work.
      */
     public boolean hasStandIn;
     /** The times at which this M's slices begin, for sysmon. */
     public final SliceClock slices = new SliceClock();
-    /** Sysmon's notes on this M; null for {@link Allm#TOO_MANY}. */
+    /** Sysmon's record of this M; null for {@link Allm#TOO_MANY}. */
     public final Monitor.Watched watched;
     /**
-     * The time, by nanoTime, at which this M was last woken to run on a P; 0 once its wake-up time was counted. Written like {@link
-     * #spinUntil}.
+     * The time, by nanoTime, at which this M was last woken to run on a P; 0 once the metrics have counted it. Written like
+     * {@link #spinUntil}.
      */
     public long rung;
     /** This M's search through other Ps. */
@@ -57,16 +57,16 @@ public final class Machine extends Host {
      */
     public boolean listed;
     /**
-     * When the first timer is due that a goroutine has set as it went to sleep on this M, if the poller has not been woken for that timer
-     * yet; else 0. The wake-up can wait: if the M finds nothing to run, it reads all timers itself before it sleeps. If it sleeps
-     * without reading them, another thread that reads them was woken, by startTheWorld or when the M was taken from the idle list.
+     * When the first timer is due that a goroutine has set when it parked on this M, if the poller has not been woken for that timer yet;
+     * else 0. The wake-up can wait, because the M reads all timers before it sleeps. In the cases in which it does not, startTheWorld or
+     * the waker that took the M from the idle list has woken another thread that reads them.
      */
     public long untold;
     /** When this M left the poller with a goroutine while a P was idle, by nanoTime; 0 if it has polled or gone to sleep since. */
     public long leftPoller;
     /** Whether a goroutine was ever locked to this M, and may have changed the state of its thread. */
     public boolean wasLocked;
-    /** How many times in a row this M was woken shortly after it fell asleep, and found no work. */
+    /** The number of times in a row that this M was woken shortly after it fell asleep, and found no work. */
     public int inVain;
     /** Whether its thread has been brought into the state that {@link CleanStart} requires. */
     public boolean begun;
@@ -82,7 +82,7 @@ public final class Machine extends Host {
         watched = s == null ? null : s.monitor().ofM();
     }
 
-    /** Returns whether the struct of this M, which has ended, may get another thread. */
+    /** Returns whether this M, which has ended, may get another thread. */
     boolean isFree() {
         return thread == null || !thread.isAlive();
     }
@@ -111,27 +111,27 @@ public final class Machine extends Host {
         return (Machine) Host.current();
     }
 
-    /** Returns the M on whose thread the caller runs, for callers on higher floors that know that there is one. */
+    /** Returns the M on whose thread the caller runs, for callers in other packages that run on one. */
     @SuppressWarnings("NullAway")
     public static Machine current() {
         return of();
     }
 
-    /** Returns the attached P, 0 for none; for higher floors. */
+    /** Returns the attached P, 0 for none; for callers in other packages. */
     public long attachedP() {
         return pp();
     }
 
     /**
-     * Returns whether the M is a stray: it runs a goroutine's own code without a P, and the goroutine has not announced that it would
-     * block. (While m.locks is raised the goroutine is inside the runtime, and {@link Gate} takes no P.) Called from any thread. The
-     * owner may change these words meanwhile, so they may be of different moments.
+     * Returns whether the M is a stray: it runs a goroutine's own code without a P, and the goroutine has announced no blocking call.
+     * (While m.locks is raised the goroutine is inside the runtime, and {@link Gate} takes no P.) Called from any thread. The words may be
+     * from different moments, because the owner may change them meanwhile.
      */
     public boolean astray() {
         return M.P.getOpaque(mp) == 0 && M.CURG.getOpaque(mp) != 0 && M.INCGO.getOpaque(mp) == 0 && M.LOCKS.getOpaque(mp) == 0;
     }
 
-    /** Sets {@link #trace} for the P, which the M has just acquired, or kept while the world was stopped. */
+    /** Sets {@link #trace} for the P, which the M has just acquired or has kept while the world was stopped. */
     public void lookForTrace(long pp) {
         Tracer t = s.tracer;
         trace = t == null ? null : t.ring(P.ID.get(pp));

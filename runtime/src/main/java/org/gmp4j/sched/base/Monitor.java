@@ -2,24 +2,24 @@
 package org.gmp4j.sched.base;
 
 /**
- * The loop's view of sysmon, the thread that watches the scheduler without a P, which is in a package above. {@code Upkeep} has the work
- * that sysmon does for the loop.
+ * The loop's interface to sysmon, the thread that watches the scheduler without a P. {@code Upkeep} has the work that sysmon does for the
+ * loop.
  */
 public interface Monitor {
-    /** Sysmon's notes on an M or a P. They are made together with the M or P, so that a scan does not allocate. */
+    /** Sysmon's record of an M or a P. It is made with the M or P, so that a scan does not allocate. */
     interface Watched {
-        /** Resets the notes, as the struct of the M gets another thread. */
+        /** Resets the record, because the M gets another thread. */
         default void renew() {
         }
     }
 
-    /** Makes the notes for a new M. Throws an OutOfMemoryError if there is no memory. */
+    /** Makes the record of a new M. Throws an OutOfMemoryError if there is no memory. */
     Watched ofM();
 
-    /** Makes the notes for a new P. Throws an OutOfMemoryError if there is no memory. */
+    /** Makes the record of a new P. Throws an OutOfMemoryError if there is no memory. */
     Watched ofP();
 
-    /** Starts sysmon's thread, when the scheduler is complete. Throws an OutOfMemoryError if there is none. */
+    /** Starts sysmon's thread, when the scheduler is complete. Throws an OutOfMemoryError if there is no memory or thread. */
     void start();
 
     /** Asks sysmon's thread to end, when the scheduler has ended, and returns the thread, which ends soon. */

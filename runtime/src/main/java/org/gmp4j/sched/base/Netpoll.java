@@ -4,16 +4,13 @@ package org.gmp4j.sched.base;
 import org.gmp4j.lock.Note;
 import org.gmp4j.struct.Schedt;
 
-/**
- * The loop's view of the network poller, which is in a package above. {@link #NONE} knows no network, and only sleeps until the next
- * timer.
- */
+/** The loop's interface to the network poller. {@link #NONE} has no network, and only sleeps until the next timer. */
 public interface Netpoll {
     /**
-     * Finds Gs whose I/O is ready. Only the caller that has taken {@code sched.lastpoll} may wait.
+     * Finds Gs whose I/O is ready. Only a caller that has set {@code sched.lastpoll} to 0 may wait.
      *
      * @param delay how long to wait, in ns, if none is ready: 0 for no wait, negative for no limit
-     * @return the Gs, still waiting, which the caller has to ready, linked by schedlink in the order found; 0 for none
+     * @return the Gs, linked by schedlink in the order found, still in status waiting; the caller has to ready them. 0 for none
      */
     long poll(Scheduler s, long delay);
 
@@ -28,16 +25,18 @@ public interface Netpoll {
         /**
          * Receives one wait.
          *
-         * @param gp the goroutine, which may have gone on meanwhile
+         * @param gp the goroutine, which may be running again
          * @param fd the descriptor
-         * @param write whether it waits until it can write
+         * @param write whether it waits to write
          */
         void waits(long gp, int fd, boolean write);
     }
 
-    /** Passes the waits of goroutines for descriptors of the JDK's to {@code to}, each as it was at some moment. Takes no lock. */
+    /**
+     * Passes the waits of goroutines for descriptors of the JDK to {@code to}, each as it was at some moment of this call. Takes no lock.
+     */
     default void eachWait(Waits to) {
-        // Has none.
+        // There are no waits.
     }
 
     /** Releases all resources. Called when the scheduler has ended and its threads are gone. */

@@ -12,17 +12,14 @@ import org.jspecify.annotations.Nullable;
  * timer counts if it was made outside all schedulers. Any thread may call this class.
  */
 public final class Outside {
-    /** For so long, in ns, a thread still counts after its wait has ended. It may ready a goroutine before it waits again. */
+    /** How long, ns, a thread counts after the end of its wait, because it may ready a goroutine before it waits again. */
     private static final long GRACE_NANOS = 1_000_000_000;
 
-    /**
-     * The number of waits of threads that are not Ms, plus the number of timer functions, and of wake-ups of a goroutine, that run outside
-     * all schedulers.
-     */
+    /** The number of threads that are not Ms and wait in the runtime, run a timer's function, or ready a goroutine. */
     private static final AtomicInteger THREADS = new AtomicInteger();
     /**
-     * The nanoTime when THREADS was last lowered. Written before that, so a reader that finds THREADS 0 then reads that time or a later
-     * one.
+     * The nanoTime when THREADS was last lowered. Written before THREADS is lowered, so that a reader that finds THREADS 0 then reads that
+     * time or a later one.
      */
     private static volatile long left = System.nanoTime() - GRACE_NANOS;
 
@@ -43,12 +40,12 @@ public final class Outside {
         int _ = THREADS.decrementAndGet();
     }
 
-    /** Returns whether a thread counts now, or did so less than {@link #GRACE_NANOS} ago. */
+    /** Returns whether a thread counts, or counted less than {@link #GRACE_NANOS} ago. */
     static boolean threads() {
         return THREADS.get() > 0 || System.nanoTime() - left < GRACE_NANOS;
     }
 
-    /** Ends the second for which threads count after a wait. Called after the rehearsal, whose threads ready no goroutine of the user's. */
+    /** Ends {@link #GRACE_NANOS} now. Called after the rehearsal, whose threads ready no goroutine of the user. */
     public static void rehearsed() {
         left = System.nanoTime() - GRACE_NANOS;
     }

@@ -7,10 +7,9 @@ import org.gmp4j.print.Stderr;
 import org.gmp4j.struct.M;
 
 /**
- * The process's signal for preemption: which signal it is, and how a thread is asked by it to mark its goroutine or to let its P go
- * ({@code preempt.c} has the handler).
+ * The process's signal for preemption. It asks a thread to mark its goroutine or to release its P ({@code preempt.c} has the handler).
  *
- * <p>A request names the P's schedtick, so that another goroutine that runs there by then is left alone. m.sigtick is written before
+ * <p>A request has the P's schedtick, so that it has no effect on another goroutine that runs on the P by then. m.sigtick is written before
  * m.sigreq, whose store is a release. The handler reads sigreq first, by acquire.
  */
 public final class PreemptSignal {
@@ -20,15 +19,13 @@ public final class PreemptSignal {
 
     /** The process's signal for preemption; 0 for none. Written by {@link #choose}, under the class's lock. */
     private static volatile int signo;
-    /** The address of our handler for {@link #signo}. Accessed under the class's lock. */
+    /** The address of the runtime's handler for {@link #signo}. Accessed under the class's lock. */
     private static long handler;
 
     private PreemptSignal() {
     }
 
-    /**
-     * Takes another signal, as {@link #choose} does, if other code has replaced our handler since. That code keeps the old signal.
-     */
+    /** Takes another signal, as {@link #choose} does, if other code has replaced the runtime's handler. That code keeps the old signal. */
     public static synchronized void follow() {
         if (signo != 0 && Signals.handlerOf(signo) != handler) {
             choose();
@@ -36,9 +33,9 @@ public final class PreemptSignal {
     }
 
     /**
-     * Installs the signal handler: for SIGURG, or for a real-time signal if other code uses SIGURG. If it is not SIGURG, a line on stderr
-     * says so, unless no signal is sent anyway. SIGURG is tried first because its default action is to ignore it: other code that resets a
-     * real-time signal to its default action while one of ours is pending ends the process.
+     * Installs the signal handler: for SIGURG, or for a real-time signal if other code uses SIGURG. If it is not SIGURG and signals are
+     * needed, a line on stderr says so. SIGURG comes first because its default action is to ignore it: if other code resets a real-time
+     * signal to its default action while one is pending, that ends the process.
      */
     public static synchronized void choose() {
         for (int candidate : new int[] {Signals.SIGURG, 60, 59, 58, 57}) {
@@ -64,7 +61,7 @@ public final class PreemptSignal {
         return signo;
     }
 
-    /** Asks the thread of {@code mp} for {@code what}, if its P is still in time slice {@code tick}. Returns whether it was sent. */
+    /** Sends the request {@code what} to the thread of {@code mp}, for its P in time slice {@code tick}. Returns whether it was sent. */
     public static boolean request(long mp, int tick, int what) {
         int tid = (int) M.PROCID.get(mp);
         int signal = signo;
@@ -77,7 +74,7 @@ public final class PreemptSignal {
         try {
             Signals.queue(tid, signal, mp);
             return true;
-        } catch (NativeException | OutOfMemoryError e) { // An OutOfMemoryError if there is no memory for a NativeException.
+        } catch (NativeException | OutOfMemoryError e) { // An OutOfMemoryError means that there was no memory for a NativeException.
             return false; // The thread has ended, or too many signals are pending. Sysmon's next scan tries again.
         }
     }

@@ -6,27 +6,27 @@ import java.util.Arrays;
 import org.gmp4j.stack.Stack;
 import org.jspecify.annotations.Nullable;
 
-/** The Java side of a P. Its free stacks, which dead goroutines have left, are touched only by the M that holds the P. */
+/** The Java side of a P. Only the M that holds the P accesses its free stacks, which ended goroutines have left. */
 public final class Processor {
     private static final int LOCAL = 64;
 
     /** Its struct p. */
     public final long pp;
-    /** Sysmon's notes on this P. */
+    /** Sysmon's record of this P. */
     public final Monitor.Watched watched;
     private final Stack[] free = new Stack[LOCAL];
     private int n;
-    /** The NUMA node of all its CPUs; see {@link #node()}. */
+    /** See {@link #node()}. */
     private volatile int node = -1;
     /** The caches, indexed by their numbers. */
     private Cache[] caches = {};
 
     /** A cache of an off-heap allocator that belongs to a P: see {@code org.gmp4j.memory}. */
     public interface Cache {
-        /** Gives all its contents away, as the P dies. Called under sched.lock in a stopped world; must not allocate. */
+        /** Moves its contents elsewhere, because the P dies. Called under sched.lock in a stopped world; must not allocate. */
         void flush();
 
-        /** Drops its contents, as the scheduler has ended, and the P with it. Must not allocate. */
+        /** Drops its contents, because the scheduler has ended. Must not allocate. */
         void drop();
     }
 
@@ -46,7 +46,7 @@ public final class Processor {
         return st;
     }
 
-    /** Keeps a free stack. Returns false when there are enough already. Called by the owner only. */
+    /** Keeps a free stack. Returns false when there are enough of them. Called by the owner only. */
     public boolean give(Stack st) {
         if (n == LOCAL) {
             return false;
@@ -66,8 +66,8 @@ public final class Processor {
     }
 
     /**
-     * Returns the cache with that number; null for none. Called on a goroutine's stack, inside {@code GStack.enter}; the cache may be
-     * used until the goroutine leaves the runtime.
+     * Returns the cache with that number; null for none. Called on a goroutine's stack, inside {@code GStack.enter}. The goroutine may use
+     * the cache until it leaves that section.
      */
     public @Nullable Cache cache(int number) {
         return number < caches.length ? caches[number] : null;
@@ -85,7 +85,7 @@ public final class Processor {
         caches[number] = c;
     }
 
-    /** Drops all free stacks, for the collector, and flushes the caches, as the P dies. */
+    /** Drops all free stacks, for the collector, and flushes the caches, because the P dies. */
     public void trim() {
         while (take() != null) {
             // Dropped.
@@ -97,7 +97,7 @@ public final class Processor {
         }
     }
 
-    /** Drops the caches, as the scheduler has ended. */
+    /** Drops the caches, because the scheduler has ended. */
     void drop() {
         for (Cache c : caches) {
             if (c != null) {

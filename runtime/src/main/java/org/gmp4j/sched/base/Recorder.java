@@ -10,15 +10,15 @@ import org.gmp4j.struct.WaitReason;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Records things that happen seldom or last long, as JFR's events. There is no recorder until a recording begins. The loop knows only
- * this class, as the module {@code jdk.jfr} may be missing.
+ * Records, as events of JFR, what happens seldom or lasts long. There is no recorder until a recording begins. The loop refers only to this
+ * class, because the module {@code jdk.jfr} may be missing.
  *
- * <p>While there is no recorder, a wait costs nothing more: one flag says whether waits are observed, for the block profile or for a
- * recorder ({@link WaitProfile#isOn}). All other code reads {@link #now} only where it executes thousands of instructions anyway.
+ * <p>While there is no recorder, a wait has no extra cost: one flag says whether waits are observed, for the block profile or for a
+ * recorder ({@link WaitProfile#isOn}). Other code reads {@link #now} only where it executes thousands of instructions.
  *
  * <p>It is called on goroutines' stacks inside {@code GStack.enter}, on Ms and on sysmon, where nothing may fail and no goroutine may
- * switch. So the goroutine is pinned, there is room on the stack, and an error for want of memory costs one event. An event that begins
- * and ends (a wait, a stopped world) is an object of the recorder's own, null for none.
+ * switch. So it pins the goroutine and checks the room on the stack, and a lack of memory costs one event. An event that begins and ends (a
+ * wait, a stopped world) is an object of the recorder, null for none.
  */
 public abstract class Recorder {
     /** The room on the stack, in bytes, that an event needs in addition to a section of the runtime. */
@@ -32,7 +32,7 @@ public abstract class Recorder {
         SYSCALL,
         /** Its goroutine's thread slept in the kernel. */
         BLOCKED,
-        /** Its goroutine ran past its quantum, and runs on. */
+        /** Its goroutine ran past its quantum, and runs on without the P. */
         RAN
     }
 
@@ -93,7 +93,7 @@ public abstract class Recorder {
         try {
             r.waited(event, s, G.GOID.get(gp), reason.text());
         } catch (OutOfMemoryError | StackOverflowError | LinkageError e) {
-            return; // The event is lost, here as in the methods below.
+            return; // The event is lost. The same holds in the methods below.
         } finally {
             JdkThreads.unpin();
         }

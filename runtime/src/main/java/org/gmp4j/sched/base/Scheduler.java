@@ -62,7 +62,7 @@ public final class Scheduler {
     public final JdkContainer goroutines;
     public Netpoll netpoll; // Not final: tests replace it.
 
-    /** The order in which Ms search other Ps. Written by procresize, first before any M runs. */
+    /** The order in which Ms search other Ps. Written by procresize, for the first time before any M runs. */
     @SuppressWarnings("NullAway.Init")
     public volatile VictimOrder victimOrder;
     /** The CPUs of its Ps. Replaced with the world stopped. */
@@ -83,17 +83,19 @@ public final class Scheduler {
     private volatile boolean mainExited;
     /** Whether an M found all goroutines asleep. Set by Ms before they ring sysmon, which clears it and then checks ({@link Checkdead}). */
     public volatile boolean mayBeDead;
-    /** Before this time, by nanoTime, sysmon checks for no deadlock, as something held its last report off. Written by sysmon. */
+    /**
+     * Until this time, by nanoTime, sysmon does not check for a deadlock, because something held its last report off. Written by sysmon.
+     */
     public volatile long heldUntil = System.nanoTime();
     private volatile boolean procsByHand;
     private volatile boolean mainReturned;
-    /** Whether this scheduler runs all virtual threads that name none. Set before the first of them runs, by {@code DefaultPool}. */
+    /** Whether this is the default scheduler of virtual threads. {@code DefaultPool} sets it before the first of them runs. */
     public volatile boolean inPlaceOfJdk;
-    /** Program mode, {@code GoroutineExit}: the number of goroutines whose deferred work runs after an exception. */
+    /** In program mode, the number of goroutines whose deferred work runs after an exception: see {@code GoroutineExit}. */
     public final AtomicInteger panicDefers = new AtomicInteger();
-    /** Program mode: whether an exception that ends the program, or a fatal error, is being reported. */
+    /** Whether, in program mode, an exception that ends the program, or a fatal error, is being reported. */
     public volatile boolean panicking;
-    /** For {@code StopTheWorld}: when the stop began, how long it took, its event. Written by the thread that stops the world. */
+    /** When the stop of the world began, how long it took, and its event. Written by the thread that stops the world. */
     public long stopBegan;
     public long stopTook;
     public @Nullable Object stopEvent;
@@ -109,15 +111,15 @@ public final class Scheduler {
     /** Notes for the thread that closes the scheduler. */
     public final ClosingNotes closing;
     /**
-     * The time, by nanoTime, from which sysmon has paid for its last use of the CPU, so that the kernel runs it as soon as it is woken
-     * from its light sleep. Sysmon writes it before the volatile store of sysmonwait that says that it sleeps lightly. {@link
-     * Wakep#wakep} reads it after an acquire of sysmonwait. A late reader may see the time of a later sleep: then sysmon has scanned the
-     * Ps since, and the wake-up is not needed.
+     * The time, by nanoTime, from which the kernel runs sysmon as soon as it is woken from its light sleep: before it, sysmon has used more
+     * than its share of the CPU. Sysmon writes it before the volatile store of sysmonwait that says that it sleeps lightly.
+     * {@link Wakep#wakep} reads it after an acquire of sysmonwait. A late reader may see the time of a later sleep; then sysmon has scanned
+     * the Ps meanwhile, and the wake-up is not needed.
      */
     public long monitorPaidAt;
-    /** Whether spinners are of use, for a latency policy. */
+    /** Records whether stand-ins find work, for a latency policy. */
     public final Spin spin = new Spin();
-    /** Set while a thread takes a P by its {@link Gate}, which at most one thread does at a time. */
+    /** Set while a thread takes a P by its {@link Gate}, so that only one thread does at a time. */
     final AtomicBoolean taker = new AtomicBoolean();
 
     public Scheduler(String name, Config config, Timers timers, Netpoll netpoll, Function<Scheduler, Monitor> monitor, Reports reports,
@@ -164,8 +166,8 @@ public final class Scheduler {
     }
 
     /**
-     * Returns all schedulers that are not closed, in the order of their making, without an allocation, for callers that hold a lock. The
-     * array must not be changed. One may be in it twice.
+     * Returns all schedulers that are not closed, in the order in which they were made. A scheduler may be in the array twice. Allocates
+     * nothing, for callers that hold a lock, which must not change the array.
      */
     public static Scheduler[] live() {
         return live;
@@ -206,7 +208,7 @@ public final class Scheduler {
         return procsByHand;
     }
 
-    /** Notes that the number of Ps is set by hand, so that sysmon changes it no more. */
+    /** Records that the number of Ps is set by hand, so that sysmon no longer changes it. */
     public void setProcsByHand() {
         procsByHand = true;
     }
@@ -232,11 +234,11 @@ public final class Scheduler {
      * Counts of preemption's signals by their outcomes, summed over all Ms since the scheduler was made. Each number may lag a little.
      *
      * @param sent signals sent
-     * @param marked the goroutine ran its own code and was marked to yield at its next point
+     * @param marked the goroutine ran its own code and was marked to yield at its next preemption point
      * @param taken the goroutine lost its P at once, by a signal or without one
      * @param idle refused: the M ran no goroutine, or had no P
      * @param locks refused: the goroutine was inside the runtime, and yields by itself when it leaves
-     * @param late refused: another goroutine ran by then
+     * @param late refused: another goroutine ran on the P by then
      */
     public record Signals(long sent, long marked, long taken, long idle, long locks, long late) {
         private static Signals of(Machine[] machines) {
@@ -263,7 +265,7 @@ public final class Scheduler {
         return allm.mcount();
     }
 
-    /** Notes that the calling thread of an M is about to end. */
+    /** Records that the calling thread of an M is about to end. */
     public void mexited(Machine m) {
         closing.mexited(m);
     }
@@ -280,22 +282,22 @@ public final class Scheduler {
         return name;
     }
 
-    /** Returns the name, followed by a number if a scheduler that was live when this one was made had that label already. */
+    /** Returns the name, with a number if a scheduler that lived when this one was made had the same label. */
     public String label() {
         return label;
     }
 
-    /** Returns the network poller it was made with. */
+    /** Returns the network poller. */
     public Netpoll netpoll() {
         return netpoll;
     }
 
-    /** Returns the timers it was made with. */
+    /** Returns the timers. */
     public Timers timers() {
         return timers;
     }
 
-    /** Counts a goroutine that begins (1) or ends (-1) a wait that something outside of the scheduler ends. */
+    /** Counts a goroutine that begins ({@code change} is 1) or ends (-1) a wait that something outside of the scheduler ends. */
     public void waitsForOutside(int change) {
         if (config.deadlockDetection()) {
             long _ = Schedt.addNjdkwait(sched, change);
@@ -307,22 +309,22 @@ public final class Scheduler {
         return isStopped() ? 0 : (int) Math.min(Integer.MAX_VALUE, Gcount.gcount(this));
     }
 
-    /** Program mode: notes that main called goexit, so it will not return. */
+    /** Records, in program mode, that main called goexit and will not return. */
     public void setMainExited() {
         mainExited = true;
     }
 
-    /** Program mode: notes that main returned. The goroutines that are left cause no report of a deadlock or panic. */
+    /** Records, in program mode, that main returned. From then on goroutines cause no report of a deadlock or panic. */
     public void setMainReturned() {
         mainReturned = true;
     }
 
-    /** Program mode: notes that an exception that ends the program, or a fatal error, is being reported. Main returns no more. */
+    /** Records, in program mode, that an exception that ends the program, or a fatal error, is being reported. Main no longer returns. */
     public void setPanicking() {
         panicking = true;
     }
 
-    /** Returns whether this scheduler runs all virtual threads of the JVM that name none. */
+    /** Returns whether this is the default scheduler of virtual threads. */
     public boolean isInPlaceOfJdk() {
         return inPlaceOfJdk;
     }
@@ -350,7 +352,8 @@ public final class Scheduler {
 
     /**
      * Sets the hook that an M without work calls before it sleeps; null for none. The hook returns whether there may be a G to run now.
-     * Deadlock detection does not wait for it, as the M may be spinning. It must be short, as this may be the M that watches the timers.
+     * Deadlock detection does not wait for the hook, because the M may be spinning. The hook must be short, because the M may have to watch
+     * the timers.
      */
     public void setIdleHook(@Nullable BooleanSupplier hook) {
         idleHook = hook;
@@ -366,13 +369,13 @@ public final class Scheduler {
         if (hook == null) {
             return false;
         }
-        boolean _ = Thread.interrupted(); // The interrupt was for a goroutine that ran on this thread: see JdkThreads.
+        boolean _ = Thread.interrupted(); // Clears an interrupt of a goroutine that ran on this thread: see JdkThreads.
         try {
             return hook.getAsBoolean();
         } catch (Throw t) {
-            throw t; // A call of the runtime found the scheduler corrupt.
+            throw t; // The hook called the runtime, which found the scheduler corrupt.
         } catch (Throwable t) {
-            idleHook = null; // Otherwise it would be called, and fail, again at once.
+            idleHook = null; // Otherwise it would be called at once, and fail again.
             idleHookThrew(t);
             return false;
         }
@@ -436,12 +439,12 @@ public final class Scheduler {
 
     // Closing
 
-    /** Notes that a goroutine has ended while the scheduler is closing, as it may have been the last. Called by goexit0. */
+    /** Records that a goroutine, perhaps the last, has ended while the scheduler is closing. Called by goexit0. */
     public void exitedWhileClosing() {
         closing.exitedWhileClosing(this);
     }
 
-    /** Returns whether there may be no goroutine left, so that a thread that may block has to call {@link #signalDrained}. */
+    /** Returns whether the last goroutine may have ended, so that {@link #signalDrained} has to be called, by a thread that may block. */
     public boolean mayBeDrained() {
         return closing.mayBeDrained();
     }
@@ -451,7 +454,7 @@ public final class Scheduler {
         closing.signalDrained();
     }
 
-    /** Returns whether no goroutine is left and none can be started, as its close has ended or is about to. */
+    /** Returns whether no goroutine is left and none can be started, because the close has ended the scheduler or is about to. */
     public boolean isStopped() {
         return Schedt.CLOSING.getAcquire(sched) == STOPPED;
     }

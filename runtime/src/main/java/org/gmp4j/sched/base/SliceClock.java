@@ -9,14 +9,14 @@ import org.gmp4j.struct.FieldHandle;
 import org.gmp4j.struct.P;
 
 /**
- * The times at which an M's slices begin, for sysmon, which can then sleep until the first slice ends. Without them sysmon would have to
- * scan several times in a quantum to know the end of a slice well enough, which takes a notable part of a CPU where the quantum is short.
- * {@link Slice} decides when slices are timed.
+ * The times at which an M's slices begin, for sysmon, which can then sleep until the first slice ends. Without these times sysmon would
+ * have to scan several times in a quantum to know the end of a slice well enough, which takes a notable part of a CPU when the quantum is
+ * short. {@link Slice} decides when slices are timed.
  *
- * <p>{@code began} and {@code slice} are written by the M's thread, in this order, the second by release ({@link #begins}).
- * Sysmon reads them in the other order, {@code slice} by acquire ({@link #began}). So it never gets the time of a slice that is
- * earlier than the one it asked for. It may get the time of a later one; then the slice it asked for has ended, as its next scan
- * shows. {@code on} is written by sysmon and read by the M's thread, without order: at worst a slice more or less is timed.
+ * <p>{@code began} and {@code slice} are written by the M's thread, in this order, the second by release ({@link #begins}). Sysmon reads
+ * them in the other order, {@code slice} by acquire ({@link #began}). So it never gets the time of a slice before the one it asked for. It
+ * may get the time of a later slice; then the slice it asked for has ended, as its next scan shows. Sysmon writes {@code on} and the M's
+ * thread reads it, without order: at worst a slice too many or too few is timed.
  */
 public final class SliceClock {
     private static final SliceClock NOBODYS = new SliceClock();
@@ -24,8 +24,8 @@ public final class SliceClock {
     private static final VarHandle SLICE = FieldHandle.of(MethodHandles.lookup(), SliceClock.class, "slice", long.class);
     private static final VarHandle BEGAN = FieldHandle.of(MethodHandles.lookup(), SliceClock.class, "began", long.class);
 
-    @SuppressWarnings("unused") // Accessed through ON: sysmon writes it, the M reads it.
-    private boolean on = true; // The first goroutine may be one that does not yield.
+    @SuppressWarnings("unused") // Accessed through ON. Sysmon writes it, and the M reads it.
+    private boolean on = true; // The first goroutine may already be one that does not yield.
     /** The time slice that was timed last, by its {@link #slice(long, int)}. */
     private long slice = -1;
     /** The time, by nanoTime, at which {@link #slice} began. */
@@ -33,12 +33,12 @@ public final class SliceClock {
     /** When sysmon last saw a goroutine run on. Accessed by sysmon only. */
     private long seen = System.nanoTime() - 2 * Slice.TIMED_FOR;
 
-    /** Returns the name of a time slice, which includes the P, as two Ps may have the same schedtick. */
+    /** Returns a number for a time slice. It includes the P, because two Ps may have the same schedtick. */
     public static long slice(long pp, int tick) {
         return (long) P.ID.get(pp) << Integer.SIZE | Integer.toUnsignedLong(tick);
     }
 
-    /** Notes that a slice begins on the M's P. Called on the M's thread. */
+    /** Records that a slice begins on the M's P. Called on the M's thread. */
     public void begins(long pp) {
         begins((boolean) ON.getOpaque(this), pp);
     }
@@ -65,14 +65,14 @@ public final class SliceClock {
         return (long) SLICE.getAcquire(this) == slice ? (long) BEGAN.getOpaque(this) : estimate;
     }
 
-    /** Notes that a goroutine has run on since the last scan while others wait. Called by sysmon. */
+    /** Records that a goroutine has run since the last scan while others wait. Called by sysmon. */
     public void ranOn(long now) {
         seen = now;
         ON.setOpaque(this, true);
     }
 
     /**
-     * Decides, and returns, whether the slices of a running P are timed from now on. Called by sysmon in each scan.
+     * Decides whether the slices of a running P are timed from now on, and returns that. Called by sysmon in each scan.
      *
      * @param slices the number of slices that have begun since the last scan, {@code nanos} ago
      */

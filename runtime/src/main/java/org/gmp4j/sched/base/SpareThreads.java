@@ -10,12 +10,11 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A few sleeping threads that a scheduler with many Ms keeps, so that its Ms never use up the last threads that the system gives. When the
- * system has no thread for another M, the spare threads end, and HotSpot can start the threads that it needs: for the handler of a
- * SIGTERM, which it would ignore otherwise, for the program's shutdown hooks, and for an answer to {@code jcmd}. Each goroutine that
- * blocks in the kernel keeps an M. So a service whose disk does not answer reaches the limit of its container, just when it has to be
- * restarted.
+ * system has no thread for another M, the spare threads end. Then HotSpot can start the threads that it needs: for the handler of a
+ * SIGTERM, which it would otherwise ignore, for shutdown hooks, and for an answer to {@code jcmd}. Each goroutine that blocks in the kernel
+ * keeps an M, so a service whose disk does not answer reaches the limit of its container just when it has to be restarted.
  *
- * <p>The spare threads are made again before the next M is. {@code Shortage} ensures that this is not tried often.
+ * <p>The spare threads are made again before the next M. {@code Shortage} ensures that such attempts are rare.
  */
 public final class SpareThreads implements Runnable {
     /** Up to this many Ms there are no spare threads. */
@@ -28,7 +27,6 @@ public final class SpareThreads implements Runnable {
     /** The latch at which the threads wait; null while there are none. Written under sched.lock. */
     private volatile @Nullable CountDownLatch held;
 
-    /** Makes an instance without threads, for the scheduler of that name. */
     SpareThreads(long sched, String name) {
         this.sched = sched;
         this.name = name;
@@ -83,7 +81,7 @@ public final class SpareThreads implements Runnable {
         }
     }
 
-    /** Waits at the latch, on a spare thread. A thread that begins late may find the latch of later threads, and ends with them. */
+    /** Waits at the latch, on a spare thread. A thread that begins late may find the latch of later threads, and then ends with them. */
     @Override
     public void run() {
         CountDownLatch over = held;
@@ -92,7 +90,7 @@ public final class SpareThreads implements Runnable {
                 over.await();
             }
         } catch (InterruptedException e) {
-            Thread.currentThread().interrupt(); // Only tools interrupt the thread. There is one spare thread less then.
+            Thread.currentThread().interrupt(); // Only tools interrupt the thread, which then ends.
         }
     }
 }

@@ -3,15 +3,14 @@ package org.gmp4j.sched.base;
 
 import org.gmp4j.stack.Stack;
 
-/** Makes stacks for the loop. They are of a class that also has the methods that the JDK calls, which the loop does not know. */
+/** Makes stacks for the loop. Their class also has the methods that the JDK calls. */
 public abstract class StackMaker {
-    /** Called by subclasses. */
     protected StackMaker() {
     }
 
     /** Returns a new pooled stack, which runs goroutines without an identity one after the other. */
     public abstract Stack pooled(Scheduler s);
 
-    /** Returns the stack of a virtual thread that the JDK started with one of our stacks as its scheduler. */
+    /** Returns the stack of a virtual thread that the JDK started with a GStack as its scheduler. */
     public abstract Stack ofThread(Scheduler s, Thread virtualThread);
 }

@@ -4,28 +4,28 @@ package org.gmp4j.sched.base;
 import org.gmp4j.stack.Stack;
 import org.gmp4j.stack.Timeout;
 
-/** The loop's view of the timers, which are in a package above. The next due time of a P is {@code p.timer0When}. */
+/** The loop's interface to the timers. {@code p.timer0When} is the next due time of a P. */
 public interface Timers {
-    /** Makes the timer heaps of new Ps, which have consecutive ids and are not in use yet. Throws for want of memory. */
+    /** Makes the timer heaps of new Ps, which have consecutive ids and are not in use yet. Throws an OutOfMemoryError. */
     void added(long[] pps);
 
     /**
-     * Allocates the memory that {@link #move} will need. Called in a stopped world. Throws for want of memory.
+     * Allocates the memory that {@link #move} will need. Called in a stopped world. Throws an OutOfMemoryError.
      *
-     * @param before how many timers of other Ps will be moved to {@code to} before
+     * @param before the number of timers of other Ps that will be moved to {@code to} before
      */
     void prepareMove(long from, long to, int before);
 
     /** Runs the due timers of {@code pp} on an M that holds {@code mine} (this P or another). Returns whether there were any. */
     boolean check(long mine, long pp);
 
-    /** Returns when the next timer of {@code pp} is due that was not stopped, 0 for none. Called by an M that is about to sleep. */
+    /** Returns when the next timer of {@code pp} is due, without stopped timers; 0 for none. Called by an M that is about to sleep. */
     long next(long pp);
 
     /** Returns whether a timer of {@code pp} may ready a goroutine, or is doing so. Takes the timers' lock. */
     boolean pending(long pp);
 
-    /** Returns the timer for the limits of a stack's waits in the JDK, one at a time. It runs on the P that the stack's M has. */
+    /** Returns the timer that limits a stack's waits in the JDK, one at a time. It runs on the P of the stack's M. */
     Timeout timeout(Stack st);
 
     /** Moves all timers of a P that dies to a living P, in a stopped world. {@code to} is 0 when the scheduler has ended. */

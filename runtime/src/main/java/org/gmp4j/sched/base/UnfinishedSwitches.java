@@ -13,9 +13,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Stacks for which the JDK could not complete a park, or the end of a thread, for want of memory. A timed park, for example, allocates a
- * timer when the stack is already off the M. Sysmon is rung, and tries again in each scan. Meanwhile the thread's state in the JDK is
- * that of a thread about to park, which is harmless: an unpark leaves a permit, a notify leaves a mark, and the park sees both when it
- * completes.
+ * timer when the stack is already off the M. Sysmon is rung, and tries again in each scan. Meanwhile the thread's state in the JDK is that
+ * of a thread about to park: an unpark leaves a permit, a notify leaves a mark, and the park sees both when it completes.
  */
 public final class UnfinishedSwitches {
     private static final VarHandle FIRST = FieldHandle.of(MethodHandles.lookup(), UnfinishedSwitches.class, "first", Stack.class);
@@ -26,7 +25,7 @@ public final class UnfinishedSwitches {
     /** Adds a stack, and rings sysmon, which may sleep for long. Called by the M that has unmounted the stack, and may have no P. */
     public void add(long sched, Stack st) {
         push(st);
-        Note.ring(Schedt.sysmonnoteAddress(sched)); // After the CAS. Sysmon clears the note and then reads the list.
+        Note.ring(Schedt.sysmonnoteAddress(sched)); // It comes after the CAS, because sysmon clears the note and then reads the list.
     }
 
     /** Pushes a stack; the CAS hands it to sysmon. */
@@ -57,10 +56,10 @@ public final class UnfinishedSwitches {
         Stack all = (Stack) FIRST.getAndSet(this, (Stack) null);
         while (all != null) {
             Stack st = all;
-            all = st.nextUnfinished; // Read before the thread can run again, and be added again.
+            all = st.nextUnfinished; // Read before the thread can run, and be added, again.
             st.nextUnfinished = null;
             if (!(st.ended() ? JdkState.afterDone(st) : JdkState.afterYield(st))) {
-                push(st); // Needs no ring, as sysmon comes back while the list is not empty.
+                push(st); // It need not ring, because sysmon comes back while the list is not empty.
             }
         }
     }

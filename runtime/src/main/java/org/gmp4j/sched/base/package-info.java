@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Scheduler, Ms and Ps as the loop finds them, the interfaces of what is above the loop, and mechanisms that know nothing of it. */
+/** The scheduler, Ms and Ps, the loop's interfaces to packages that build on it, and mechanisms that do not use the loop. */
 @NullMarked
 package org.gmp4j.sched.base;
 

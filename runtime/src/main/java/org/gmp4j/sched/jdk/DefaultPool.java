@@ -23,16 +23,15 @@ import org.gmp4j.struct.M;
 import org.gmp4j.struct.Schedt;
 
 /**
- * A scheduler in the JDK's place: the scheduler of virtual threads that name none. Such a thread becomes a goroutine when
- * it is started, like a thread that a goroutine starts ({@link GStack#execute}), and from then on its scheduler is its own
- * {@link GStack}. So the pool is called once for each thread. It is a {@link ForkJoinPool} because the JDK declares the field so. The
- * pool itself has no thread, and the queries of the JDK's tools ({@code VirtualThreadSchedulerMXBean}, {@code jcmd PID
- * Thread.vthread_scheduler}) are answered by the scheduler.
+ * The pool that takes the place of the JDK's scheduler of virtual threads. A thread becomes a goroutine when it is started, like a thread
+ * that a goroutine starts ({@link GStack#execute}), and from then on its scheduler is its own {@link GStack}. So the JDK calls the pool
+ * once for each thread. It is a {@link ForkJoinPool} because that is the type of the JDK's field. The pool itself has no thread. Its
+ * scheduler answers the queries of the JDK's tools ({@code VirtualThreadSchedulerMXBean}, {@code jcmd PID Thread.vthread_scheduler}).
  *
- * <p>A thread may belong to this scheduler and yet begin on the JDK's. When a virtual thread that is older than the change, and so
- * runs on the JDK's pool, starts a thread that a platform thread has made after the change, the JDK puts the new thread into the queues
- * of its pool ({@code VirtualThread.externalSubmitRunContinuationOrThrow}). The JDK calls this pool when that thread is to run the next
- * time, and the pool leaves it to the JDK.
+ * <p>A thread may belong to this scheduler and yet begin on the JDK's: if a platform thread made it after the change, and a virtual thread
+ * that still runs on the JDK's pool starts it, the JDK puts it into the queues of its own pool
+ * ({@code VirtualThread.externalSubmitRunContinuationOrThrow}). The JDK calls this pool when that thread is to run the next time, and the
+ * pool leaves it to the JDK.
  */
 public abstract class DefaultPool extends ForkJoinPool {
     /** The scheduler of the pool that is being made. */
@@ -57,7 +56,7 @@ public abstract class DefaultPool extends ForkJoinPool {
     }
 
     /**
-     * Makes {@code s}, which must never close, run the virtual threads that name no scheduler.
+     * Makes {@code s}, which must never close, the default scheduler of virtual threads.
      *
      * @throws IllegalStateException when that is not possible; its message is one sentence
      */

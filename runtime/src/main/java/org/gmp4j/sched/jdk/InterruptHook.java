@@ -14,23 +14,23 @@ import org.gmp4j.stack.JdkThreads;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Notifies a wait of an interrupt of its thread. The JDK reports interrupts to a thread that blocks in an interruptible channel or a
- * selector, and this is a selector that serves only that purpose ({@code AbstractSelector.begin} and {@code end}). The JDK calls it for
- * threads of all kinds, on the thread that interrupts, after it has released its lock.
+ * Notifies a wait of an interrupt of its thread. The JDK reports interrupts of a thread to the selector in which it blocks; this selector
+ * serves only that purpose ({@code AbstractSelector.begin} and {@code end}). The JDK calls it for threads of all kinds, on the thread that
+ * interrupts, after it has released its lock.
  *
- * <p>A goroutine's stack keeps its one hook. Any other thread makes one for each wait, as it is small.
+ * <p>A goroutine's stack keeps its one hook. Any other thread makes a hook, which is small, for each wait.
  *
- * <p>The JDK may call late, when the thread has left that wait, has cleared its interrupt status, and waits again. Such a call ends
- * no wait wrongly: it first reads which wait is under way, and then the status. If the status is set then, it was set during that wait
- * or before it, as nothing clears it during a wait.
+ * <p>The JDK may call late, when the thread has ended that wait, has cleared its interrupt status, and waits again. Such a call ends no
+ * wait wrongly: it first reads which wait is under way, and then the status. If the status is set, it was set during that wait or before
+ * it, because nothing clears it during a wait.
  */
 public final class InterruptHook extends AbstractSelector {
     /** A wait that is notified. */
     @FunctionalInterface
     public interface Told {
         /**
-         * Notes that the waiting thread is interrupted. Called by the interrupting thread, by sysmon for it, or within {@link #on} if the
-         * interrupt was earlier.
+         * Called when the waiting thread is interrupted: by the interrupting thread, by sysmon for that thread, or within {@link #on} if
+         * the interrupt came before.
          */
         void interrupted();
     }
@@ -60,10 +60,10 @@ public final class InterruptHook extends AbstractSelector {
         return h;
     }
 
-    /** Notifies {@code wait}, of the calling thread, of interrupts until {@link #off}. A thread has one such wait at a time. */
+    /** Notifies {@code wait}, the calling thread's one wait, of interrupts until {@link #off}. */
     public void on(Told wait) {
         told = wait;
-        JdkThreads.pin(); // The JDK takes a lock that an interrupting thread holds briefly. The caller waits for it with its P.
+        JdkThreads.pin(); // Keeps the P: the JDK takes a lock that an interrupting thread holds briefly.
         try {
             begin();
         } finally {
@@ -93,7 +93,7 @@ public final class InterruptHook extends AbstractSelector {
         return this;
     }
 
-    /** The notification by a thread that has too little stack left to wake the waiter. Sysmon does it. */
+    /** The notification for a thread that has too little stack left to wake the waiter. Sysmon makes it. */
     private static final class Late extends Deferred {
         private final Told wait;
 

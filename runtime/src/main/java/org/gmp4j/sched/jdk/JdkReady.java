@@ -30,9 +30,8 @@ import org.jspecify.annotations.Nullable;
  * makes the G {@code _Gwaiting}, opens the {@link GStack#openTicket ticket} (makes it odd), and only then calls the JDK's afterYield, which
  * publishes PARKED (or BLOCKED, WAIT, …). From then on any thread may call {@link #execute}: on time, late, or twice (a stack
  * dump resubmits a thread that it has held up; an unparker may lose its CPU between its CAS and its call). A call that finds the
- * ticket even, or the thread not runnable, is stale and does nothing. Of the calls that find ticket n odd and the thread runnable,
- * the one that moves the ticket to n+1 owns the wake-up and readies the G. {@link Collected} treats threads that no code can wake any
- * more.
+ * ticket even, or the thread not runnable, is stale and does nothing. Of the calls that find ticket n odd and the thread runnable, the one
+ * that moves the ticket to n+1 owns the wake-up and readies the G. {@link Collected} is about threads that no code can wake any more.
  *
  * <p>No wake-up is lost: the thread becomes runnable only by the JDK's CAS from a state that afterYield set, hence after the
  * ticket was opened, and each such CAS is followed by a call. No wake-up is doubled, as a ticket is closed once. Rejected: a plain
@@ -43,8 +42,8 @@ public final class JdkReady {
     }
 
     /**
-     * Readies the goroutine of a thread that the JDK has made runnable or starts. It must not fail then, so the work is left to sysmon if
-     * there is too little room on the caller's stack.
+     * Readies the goroutine of a thread that the JDK has made runnable or starts. This must not fail, so sysmon does it if there is too
+     * little room on the caller's stack.
      */
     static void execute(GStack st, Runnable task) {
         boolean starts = false;
@@ -92,7 +91,7 @@ public final class JdkReady {
             try {
                 executeNow(st, task);
             } catch (IllegalStateException | RejectedExecutionException e) {
-                Stderr.print("gmp4j: a thread was not started, its Gmp is closed: " + task + "\n"); // Its starter is gone.
+                Stderr.print("gmp4j: a thread was not started, its Gmp is closed: " + task + "\n"); // Its starter has left.
             }
         }
     }
@@ -111,8 +110,8 @@ public final class JdkReady {
     /**
      * Does the work of {@link #execute}.
      *
-     * @param traced the number of the place where a thread is started, in the trace; 0 for none
-     * @param place that place, if it is to be recorded; else null
+     * @param traced the trace's number of the place where the thread is started; 0 for none
+     * @param place the name of that place, if it is to be recorded; else null
      */
     private static void executeNow(GStack st, Runnable task, int traced, @Nullable String place) {
         GStack caller = GStack.enterChecked();
@@ -141,9 +140,9 @@ public final class JdkReady {
     }
 
     /**
-     * Leaves a poller thread of the JDK to the JDK's scheduler, as it serves the whole process and outlives this scheduler. Returns
-     * whether the task is one. The goroutine that starts it is in a class initialiser for which others wait, and may have lost its P to
-     * one of them; so this takes no P.
+     * Leaves a poller thread of the JDK to the JDK's scheduler, because it serves the whole process and outlives this scheduler. Returns
+     * whether the task is such a thread. This takes no P: the goroutine that starts the thread is in a class initialiser for which other
+     * goroutines wait, and one of these may have its P.
      */
     private static boolean leftToJdk(Runnable task) {
         Thread vt = JdkThreads.threadOf(task);
@@ -154,7 +153,7 @@ public final class JdkReady {
         return true;
     }
 
-    /** Wakes a thread whose timed park has reached its limit. Called on an M or sysmon; takes no lock of the JDK's. */
+    /** Wakes a thread whose timed park has reached its limit. Called on an M or sysmon; takes no lock of the JDK. */
     static void parkTimedOut(GStack st) {
         if (JdkState.unpark(st)) {
             jdkReady(st);
@@ -182,7 +181,7 @@ public final class JdkReady {
             Reference.reachabilityFence(st);
             TraceEvents.unblocked(s, g);
             SchedLock.lock(s.sched);
-            countReady(s); // In one hold of the lock with the enqueueing, or checkdead could see the G neither counted nor queued.
+            countReady(s); // Under the same lock as the enqueueing: otherwise checkdead could see the G neither counted nor queued.
             if (yielded) {
                 GlobalRunq.globrunqput(s.sched, g);
             } else {
@@ -191,16 +190,16 @@ public final class JdkReady {
             SchedLock.unlock(s.sched);
             Wakep.wakep(s);
         } else {
-            countReady(s); // Not under the lock: while this M runs, checkdead finds no deadlock.
+            countReady(s); // The lock is not needed: while this M runs, checkdead finds no deadlock.
             Park.enqueue(s, g, true);
         }
     }
 
     /**
-     * Unparks the goroutine on this stack, as the network poller has found its descriptor ready. The JDK has parked the goroutine, or is
-     * about to. Called on g0 or sysmon; takes no lock.
+     * Unparks the goroutine on this stack, because the network poller has found its descriptor ready. The JDK has parked the goroutine, or
+     * is about to park it. Called on g0 or sysmon; takes no lock.
      *
-     * @return the waiting goroutine, which the caller now owns and has to ready; 0 when it goes on by itself, or another wake-up owns it
+     * @return the waiting goroutine, which the caller now owns and has to ready; 0 when it does not wait, or another wake-up owns it
      */
     public static long netReady(GStack st) {
         if (JdkState.isPinned(st)) {

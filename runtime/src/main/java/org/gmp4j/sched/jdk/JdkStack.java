@@ -12,20 +12,23 @@ import org.gmp4j.stack.Timeout;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The stack of a goroutine with the methods that the JDK calls: to schedule its thread, to time its waits, and when its code has failed.
+ * The stack of a goroutine with the methods that the JDK calls: to schedule its thread, to limit its waits, and when its code has failed.
  * {@code Stacks} makes the instances, which are all of one hidden class ({@link HiddenExecutor}).
  */
 public abstract class JdkStack extends GStack {
-    /** The instance that makes the others. Written by the initialiser of their class. */
+    /** The instance that makes the other stacks. Written by the initialiser of their class. */
     @SuppressWarnings("NullAway.Init")
     static JdkStack made;
 
-    /** The {@code InterruptHook} of its waits; null until one needs it. Written by the goroutine, and kept for the next on this stack. */
+    /**
+     * The {@code InterruptHook} of its waits; null until a wait needs it. Written by the goroutine, and kept for later goroutines on this
+     * stack.
+     */
     @Nullable AbstractSelector interruptHook;
     /** The timer of its waits in the JDK; null until a wait has a limit of time. Written by the M that parks it. */
     private @Nullable Timeout timeout;
 
-    /** Makes the instance that makes the others and never runs. */
+    /** Makes the instance that makes the other stacks and never runs. */
     JdkStack() {
     }
 
@@ -38,10 +41,10 @@ public abstract class JdkStack extends GStack {
         super(s, new ThreadTask(task));
     }
 
-    /** Makes the stack of a virtual thread that the JDK started with one of our stacks as its scheduler. */
+    /** Makes the stack of a virtual thread that the JDK started with a GStack as its scheduler. */
     JdkStack(Scheduler s, Thread virtualThread) {
         super(s, virtualThread);
-        if (!(JdkThreads.task(this) instanceof ThreadTask)) { // It is one already if an earlier start has failed.
+        if (!(JdkThreads.task(this) instanceof ThreadTask)) { // The task is wrapped already if an earlier start has failed.
             JdkThreads.setTask(this, new ThreadTask(JdkThreads.task(this)));
         }
     }

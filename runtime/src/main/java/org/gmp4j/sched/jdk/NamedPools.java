@@ -8,17 +8,17 @@ import org.jspecify.annotations.Nullable;
  * Assigns the virtual threads of the default scheduler to pools, by their names. A pool is a scheduler of its own, with its own Ps.
  *
  * <p>A thread is assigned when it is started, and keeps its scheduler. If its name matches no pool, it belongs to the scheduler of the
- * thread that made it: of that goroutine, or the default one when a platform thread made it.
+ * goroutine that made it, or to the default one when a platform thread made it.
  */
 public final class NamedPools {
-    /** Written once, before the default scheduler takes the JDK's place, and read by each thread that starts one. Null for no pools. */
+    /** Written once, before the default scheduler takes the JDK's place, and read at each start of a thread. Null for no pools. */
     private static volatile Pool @Nullable [] pools;
 
     /**
      * A pool.
      *
      * @param s its scheduler, which never closes
-     * @param names the names of its threads; a name that ends with {@code *} stands for all names that begin so
+     * @param names the names of its threads; a name that ends with {@code *} stands for all names that begin like it
      */
     public record Pool(Scheduler s, String... names) {
         boolean has(String thread) {
@@ -35,7 +35,7 @@ public final class NamedPools {
     private NamedPools() {
     }
 
-    /** Sets the pools. The first that has a name gets its threads. */
+    /** Sets the pools. A thread goes to the first pool that has its name. */
     public static void set(Pool... all) {
         for (Pool p : all) {
             p.s.inPlaceOfJdk = true;

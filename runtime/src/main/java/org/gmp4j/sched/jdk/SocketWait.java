@@ -9,14 +9,14 @@ import org.gmp4j.struct.P;
  * Waits of goroutines for sockets in the JDK, and the P of a goroutine that waits pinned.
  *
  * <p>A goroutine that the JDK unmounts for a wait leaves its M free to search for work and to poll. A goroutine that is pinned, in a
- * class initialiser or below a native frame, sleeps with its M and its P. If no other M sleeps in the poller, only sysmon's poll finds
- * its socket ready, which may take 10 ms. Only the attempt to unmount shows that a goroutine is pinned, and the JDK makes that attempt
- * after its last call of ours. So this predicts from earlier waits: once a poller has found the goroutine parked and pinned, its next
- * waits first hand the P to an M that watches the network, until a wait in which the goroutine is unmounted. In that wait its M has to
- * find a P again.
+ * class initialiser or below a native frame, sleeps with its M and its P. If no other M sleeps in the poller, only sysmon's poll finds its
+ * socket ready, which may take 10 ms. Only the attempt to unmount shows that a goroutine is pinned, and the JDK makes that attempt after
+ * its last call of the runtime. So this class predicts from earlier waits: once a poller has found the goroutine parked and pinned, its
+ * next waits first hand the P to an M that watches the network, until a wait in which the goroutine is unmounted. After that wait its M has
+ * to find a P again.
  *
- * <p>Rejected: to ask the JVM whether the goroutine is pinned, which walks the stack in each wait; to have the M wait for the
- * descriptor itself, by poll(2), as a close, a time-out and an interrupt unpark the thread, which does not end that call.
+ * <p>Rejected: to ask the JVM whether the goroutine is pinned, which walks the stack in each wait; to let the M wait for the descriptor
+ * itself, by poll(2), because a close, a time-out and an interrupt only unpark the thread, which does not end that call.
  */
 public final class SocketWait {
     private static final int STAY_SHIFT = 48;
@@ -25,7 +25,7 @@ public final class SocketWait {
     }
 
     /**
-     * Begins a wait for a descriptor. Called by the goroutine inside {@link GStack#enter}, after the registration of the descriptor and
+     * Begins a wait for a descriptor. Called by the goroutine inside {@link GStack#enter}, after it has registered the descriptor and
      * before the JDK parks it.
      */
     public static void begins(GStack st) {
@@ -37,16 +37,16 @@ public final class SocketWait {
 
     /** Ends the wait. */
     public static void ended(GStack st) {
-        if (st.ticket() != st.waitTicket) { // The JDK unmounted it.
+        if (st.ticket() != st.waitTicket) { // The JDK has unmounted the goroutine.
             st.waitsPinned = false;
         } else {
-            st.waitTicket = GStack.NO_TICKET; // A later wait is not for the descriptor.
+            st.waitTicket = GStack.NO_TICKET; // Later waits are not for the descriptor.
         }
     }
 
     /**
-     * Returns a number for the calling goroutine's stay on its P, which differs after each switch; 0 while it has no P. If a switch comes
-     * between the reads, it returns a number of neither stay.
+     * Returns a number for the calling goroutine's present stay on its P, which is another after each switch; 0 while it has no P. If a
+     * switch comes between the reads, the number is that of no stay.
      */
     public static long stay(GStack st) {
         long pp = st.machine().pp();

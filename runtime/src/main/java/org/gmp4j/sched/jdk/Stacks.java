@@ -22,7 +22,7 @@ public final class Stacks {
     private Stacks() {
     }
 
-    /** Makes stacks for the loop. It is a class of its own, as {@link Stacks} is first used when a goroutine needs a stack. */
+    /** Makes stacks for the loop. It is a class of its own so that {@link Stacks} is initialised only when a goroutine needs a stack. */
     public static final class Maker extends StackMaker {
         @Override
         public Stack pooled(Scheduler s) {

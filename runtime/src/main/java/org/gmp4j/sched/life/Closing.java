@@ -25,23 +25,23 @@ import org.gmp4j.struct.Schedt;
  * The end of a scheduler, in steps:
  *
  * <ol>
- * <li>{@code closing} becomes {@link Scheduler#DRAINING}. No goroutine may be started from outside; living ones may start others.
+ * <li>{@code closing} becomes {@link Scheduler#DRAINING}. Only goroutines of the scheduler may still start goroutines.
  * <li>When the last goroutine has ended, {@code closing} becomes {@link Scheduler#STOPPED}, and Ms end instead of sleeping.
  * <li>Sysmon ends. The closing thread waits for threads that still read the structs, and joins the threads of the Ms.
  * <li>The structs of Ms, Ps and Gs are recycled; {@code schedt} itself later ({@link RetiredSched}).
  * </ol>
  *
- * <p>One thread at a time does the steps from the second on. If it finds no memory for a step it has changed nothing, and the next
- * call of {@link #close} goes on with that step.
+ * <p>One thread at a time does the steps from the second on. If there is no memory for a step, the step has changed nothing, and the next
+ * call of {@link #close} goes on with it.
  */
 public final class Closing extends ClosingNotes {
     /** The time between two checks of {@link #close} whether any goroutine is left, in ns. */
     private static final long DRAIN_LOOK = 10_000_000;
 
-    /** Held by the thread that does the last steps. It guards the fields below, which say which steps are done. */
+    /** Held by the thread that does the last steps. It guards the fields below, which record the completed steps. */
     private final ReentrantLock ending = new ReentrantLock();
     private boolean ended;
-    private volatile boolean exits; // Also read without the lock.
+    private volatile boolean exits; // May be read without the lock.
     private int machinesLeft;
     private int procsLeft;
     private boolean given;
@@ -52,7 +52,7 @@ public final class Closing extends ClosingNotes {
      * @param nanos how long to wait; negative for no limit
      * @return false when goroutines are left and the time is up, or the JVM shuts down and all goroutines that are left have called exit;
      *     the scheduler then goes on draining
-     * @throws IllegalStateException on sysmon, which may run a hook of the user's
+     * @throws IllegalStateException on sysmon, which may run a hook of the user
      * @throws OutOfMemoryError when there is no memory for a step of the end; the next close goes on with that step
      */
     public static boolean close(Scheduler s, long nanos) throws InterruptedException {
@@ -64,7 +64,7 @@ public final class Closing extends ClosingNotes {
             throw new IllegalStateException("close was called on the thread that watches the scheduler, which it would wait for");
         }
         long end = System.nanoTime() + nanos;
-        GStack caller = GStack.enter(); // The caller may be another scheduler's goroutine, which must keep its P while it holds the lock.
+        GStack caller = GStack.enter(); // The caller may be another scheduler's goroutine, which keeps its P while it holds the lock.
         SchedLock.lock(s.sched);
         if (Schedt.CLOSING.getAcquire(s.sched) == 0) {
             Schedt.CLOSING.setVolatile(s.sched, Scheduler.DRAINING);
@@ -78,11 +78,11 @@ public final class Closing extends ClosingNotes {
         Exiters exiters = Exiters.ofShutdown(s.slots);
         for (;;) {
             synchronized (drained) {
-                if (s.isStopped() || Gcount.gcount(s) == 0) { // After another close the Ps may be another scheduler's, so isStopped first.
+                if (s.isStopped() || Gcount.gcount(s) == 0) { // isStopped first: after another close the Ps may be another scheduler's.
                     break;
                 }
-                // The wait is limited, because the last goroutine counts its end and then reads closing without a fence between the
-                // two. So it may miss this close, as this close has missed its end.
+                // The wait is limited, because the last goroutine counts its end and then reads closing without a fence in between. So it
+                // may miss this close while this close misses its end.
                 long left = nanos < 0 ? DRAIN_LOOK : Math.min(DRAIN_LOOK, end - System.nanoTime());
                 if (left <= 0) {
                     return false;
@@ -97,7 +97,7 @@ public final class Closing extends ClosingNotes {
     }
 
     /**
-     * Ends the scheduler, of which no goroutine lives and none can be started. One thread at a time does that.
+     * Ends the scheduler, which has no goroutine and can get none. One thread at a time does that.
      *
      * @return whether the scheduler has ended; false when another thread is ending it and the time is up
      */
@@ -130,12 +130,12 @@ public final class Closing extends ClosingNotes {
                     ending.unlock();
                 }
             } else {
-                Thread.yield(); // Another thread ends the Ms, which does not take long.
+                Thread.yield(); // Another thread is ending the Ms, which is quick.
             }
         }
     }
 
-    /** Ends the scheduler if that is not done. Called with the lock {@link #ending}, which it releases. */
+    /** Ends the scheduler unless it has ended. Called with the lock {@link #ending}, which it releases. */
     private void endOnce(Scheduler s) {
         try {
             if (!ended) {
@@ -148,8 +148,8 @@ public final class Closing extends ClosingNotes {
     }
 
     /**
-     * Ends all Ms and sysmon, and recycles the structs, except schedt, which is recycled later. A step that fails for want of memory has
-     * changed nothing, and a step that is done is not done again.
+     * Ends all Ms and sysmon, and recycles the structs, except schedt, which is recycled later. A step that fails for want of memory
+     * changes nothing, and a completed step is not repeated.
      */
     private void end(Scheduler s) {
         endMs(s);
@@ -168,12 +168,12 @@ public final class Closing extends ClosingNotes {
         Machine[] machines = s.machines();
         for (; machinesLeft < machines.length; machinesLeft++) {
             Machine mach = machines[machinesLeft];
-            if (mach.thread != null) { // Null if there was no memory for a thread.
+            if (mach.thread != null) { // It is null if there was no memory for a thread.
                 joinUninterruptibly(mach.thread);
             }
             Mem.recycle(m.layout(), mach.mp);
         }
-        while (s.leftovers.any()) { // An M that ended after sysmon may have left some.
+        while (s.leftovers.any()) { // An M that ended after sysmon may have added one.
             s.leftovers.look();
             Thread.yield();
         }
@@ -200,7 +200,7 @@ public final class Closing extends ClosingNotes {
         if (!exits) {
             int count = stopMs(s);
             for (long mp = idle(s); mp != 0; mp = idle(s)) {
-                Note.wakeup(M.parkAddress(mp)); // nextp is 0, so the M ends.
+                Note.wakeup(M.parkAddress(mp)); // The M ends, because nextp is 0.
             }
             s.netpoll.wake(s);
             exited.acquireUninterruptibly(count);
@@ -213,7 +213,7 @@ public final class Closing extends ClosingNotes {
         StopTheWorld.acquire(); // Ensures that the world is not stopped, and will not be stopped again.
         SchedLock.lock(s.sched);
         Schedt.CLOSING.setVolatile(s.sched, Scheduler.STOPPED);
-        int count = s.allm.starts(); // It does not change any more, as allocm reads closing under the same lock.
+        int count = s.allm.starts(); // It no longer changes, because allocm reads closing under the same lock.
         SchedLock.unlock(s.sched);
         StopTheWorld.WORLDSEMA.release();
         return count;

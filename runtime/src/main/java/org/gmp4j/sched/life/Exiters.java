@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * first. So a hook that closes the scheduler must not wait for them. They are recognised by the frame of {@code Runtime.exit}.
  */
 final class Exiters {
-    /** The least and the most time between two checks, in ns. */
+    /** The least and the greatest time between two checks, ns. */
     private static final long LEAST_PAUSE = 10_000_000;
     private static final long MOST_PAUSE = 1_000_000_000;
 
@@ -26,15 +26,15 @@ final class Exiters {
 
     /**
      * Returns the exiters among the goroutines of {@code slots}, for a close that begins while the JVM shuts down. Otherwise returns null,
-     * as the close is not made by a shutdown hook.
+     * because no shutdown hook makes the close.
      */
     static @Nullable Exiters ofShutdown(GSlots slots) {
         return JdkShutdown.hasBegun() ? new Exiters(slots) : null;
     }
 
     /**
-     * Returns whether all goroutines that are left are in exit. It reads stacks, as far as it finds such goroutines, and returns false
-     * without a check if the last check was just now.
+     * Returns whether all living goroutines are in exit. Reads stacks until it finds a goroutine that is not. Returns false without a check
+     * if the last check was just now.
      */
     boolean onlyTheyAreLeft() {
         long now = System.nanoTime();

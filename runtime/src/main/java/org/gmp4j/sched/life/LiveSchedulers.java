@@ -14,7 +14,7 @@ import org.gmp4j.struct.Schedt;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps the list of the schedulers of this process that are not closed ({@link Scheduler#live}), and wakes their threads at its end.
+ * Keeps the list of the process's schedulers that are not closed ({@link Scheduler#live}), and wakes their threads when the process ends.
  */
 public final class LiveSchedulers {
     private static final LastHook LAST_HOOK = new LastHook();
@@ -26,10 +26,10 @@ public final class LiveSchedulers {
     }
 
     /**
-     * Runs after all shutdown hooks of the program: wakes the threads that sleep in native code, so that they sleep in Java code ({@link
-     * ProcessEnd}). The word that such a thread sleeps on stays as it is, so the wake-up is a spurious one. A thread that is about to
-     * sleep may miss it, and then the process ends 300 ms later. The JDK refers to the hook, and so to our class loader, only while a
-     * scheduler lives, or a thread that never ends.
+     * Runs after all shutdown hooks of the program: wakes the threads that sleep in native code, so that they sleep in Java code
+     * ({@link ProcessEnd}). The word that such a thread sleeps on stays as it is, so the wake-up is a spurious one. A thread that is about
+     * to sleep may miss it, and then the process ends 300 ms later. The JDK refers to the hook, and so to the runtime's class loader, only
+     * while a scheduler or a thread that never ends lives.
      */
     private static final class LastHook implements Runnable {
         @Override
@@ -42,7 +42,7 @@ public final class LiveSchedulers {
             ProcessEnd.begin(machines);
             CleanStart.wakeTemplate();
             for (Scheduler s : all) {
-                if (s.beginReading()) { // Or another thread may close it, and the descriptor that is written to.
+                if (s.beginReading()) { // Otherwise another thread might close the scheduler, and the descriptor to which this writes.
                     try {
                         wake(s);
                     } finally {
@@ -111,8 +111,11 @@ public final class LiveSchedulers {
         return false;
     }
 
-    /** Takes {@code s} out if it is there. Never fails: without memory for a shorter list, another scheduler is put in its place. */
-    @SuppressWarnings("NullAway") // Another is there where one is put.
+    /**
+     * Removes {@code s} from the list, if it is there. Never fails: if there is no memory for a shorter list, another scheduler takes its
+     * place in the array.
+     */
+    @SuppressWarnings("NullAway") // There is another scheduler if one is put there.
     static synchronized void remove(Scheduler s) {
         Scheduler[] now = Scheduler.live();
         Scheduler another = null;

@@ -36,7 +36,7 @@ public final class Schedinit {
         return schedinit("gmp" + NAMES.getAndIncrement(), config, timers, netpoll, monitor, reports);
     }
 
-    /** {@link #schedinit(Config, Timers, Netpoll, Function, Reports) schedinit} with a name for the scheduler. */
+    /** Makes a scheduler with a name: see {@link #schedinit(Config, Timers, Netpoll, Function, Reports) schedinit}. */
     public static Scheduler schedinit(String name, Config config, Timers timers, Netpoll netpoll,
             Function<Scheduler, Monitor> monitor, Reports reports) {
         reports.prepare();
@@ -68,10 +68,7 @@ public final class Schedinit {
         s.monitor().start();
     }
 
-    /**
-     * Undoes a failed construction, as far as there is memory for the undoing: when the heap is full to the last byte, a struct or two
-     * may leak.
-     */
+    /** Undoes a failed construction. If there is no memory for that, a struct or two may leak. */
     private static void undo(Scheduler s) {
         LiveSchedulers.remove(s);
         try {

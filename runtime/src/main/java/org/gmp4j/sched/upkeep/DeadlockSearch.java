@@ -20,45 +20,44 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Sysmon's check for a deadlock ({@link Checkdead}). Sysmon makes it now and then, for deadlocks that arise while no M goes to sleep: while
- * an M spins for ever ({@code SpinPolicy.busy}), or when a thread leaves our blocking call after the last M fell asleep.
+ * an M spins for ever ({@code SpinPolicy.busy}), or when a plain thread leaves a blocking call of the runtime after the last M fell asleep.
  *
- * <p>Why {@link #look} is correct though everything moves meanwhile. It reads, in this order: the number of goroutine runs (c0); every
- * G (pass 1); every M; everything outside, and the timers under their locks; every G (pass 2); the number of runs again (c1); whether
- * a procresize moved timers meanwhile. (It also reads the Ms before all that, because that is cheap and usually one is at work.) It
- * reports if both passes found every living G waiting, every M asleep or spinning, nothing outside, no timer set, and c0 = c1. Suppose
- * a G was runnable or running at a moment t between the read of the Ms and pass 2. Pass 2 saw the G waiting or dead, so its run ended
- * after t. A run begins with a CAS on the status, is then counted, and ends with a CAS. So c1 includes this run. As c0 = c1, c0
- * includes it too, so the run began before pass 1. Then either pass 1 saw the G run; or it saw the G wait while its M was still
- * parking it, and at the read of the Ms that M was still doing so, which is neither sleep nor spin, or had finished, so that the run
- * was over before t. Each is a contradiction.
+ * <p>{@link #look} is correct although goroutines and Ms run meanwhile. It reads, in this order: the number of goroutine runs (c0); every G
+ * (pass 1); every M; everything outside, and the timers under their locks; every G (pass 2); the number of runs again (c1); whether a
+ * procresize moved timers meanwhile. (Before all that it also reads the Ms, because that is cheap and usually one is running a goroutine.)
+ * It reports if both passes found every living G waiting, every M asleep or spinning, nothing outside, no timer set, and c0 = c1. Suppose a
+ * G was runnable or running at a moment t between the read of the Ms and pass 2. Pass 2 saw the G waiting or dead, so its run ended after
+ * t. A run begins with a CAS on the status, is then counted, and ends with a CAS. So c1 includes this run. As c0 = c1, c0 includes it too,
+ * so the run began before pass 1. Then either pass 1 saw the G run; or it saw the G wait while its M was still parking it, and at the read
+ * of the Ms that M was still doing so, which is neither sleep nor spin, or had finished, so that the run was over before t. Each is a
+ * contradiction.
  *
  * <p>So at t all Gs waited, their parks were complete and their timers were in the heaps. An M that spins readies a G only for a timer,
  * which counts as set until the M has done so, or for C code, which counts as outside until that G has run. So nothing is left that
  * could ready a G, at t or later.
  *
  * <p>Bystanders are searched for before all this. A bystander that has ended before the search may have readied a goroutine, which the
- * later reads see. If there is none, none appears later, as only a bystander or a goroutine can create one. While there is one, the
- * report is held off. The next search comes after a quarter of the time for which that has lasted, at least {@link #LEAST_HOLD} and
- * at most {@link #MOST_HOLD}, because a thread that ends notifies no one, and a wait for its end would need another thread. The first
- * search that finds none also holds the report off, for {@link #LEAST_HOLD}, as it may have missed a bystander that began while another
- * ended.
+ * later reads see. If there is none, none appears later, because only a bystander or a goroutine can create one. While there is one, the
+ * report is held off. The next search comes after a quarter of the time for which that has lasted, at least {@link #LEAST_HOLD} and at most
+ * {@link #MOST_HOLD}. (The end of a thread notifies no other thread, and a wait for it would need another thread.) The first search that
+ * finds no bystander also holds the report off, for {@link #LEAST_HOLD}, because it may have missed one that began while another ended.
  */
 final class DeadlockSearch implements LongPredicate {
     private static final long LEAST_HOLD = 10_000_000;
     private static final long MOST_HOLD = 1_000_000_000;
-    /** The next search for bystanders comes after this part of the time for which the report has been held off. */
+    /** The next search for bystanders comes after the time for which the report has been held off, divided by this number. */
     private static final int HOLD_PART = 4;
 
     // The fields are sysmon's.
     private final Scheduler s;
     private final Bystanders bystanders = new Bystanders();
-    /** Since when, by nanoTime, the report has been held off; valid while {@link #holder} is not null. */
+    /** The time, by nanoTime, from which the report has been held off; valid while {@link #holder} is not null. */
     private long heldSince;
     /** The bystander that holds the report off; null for none. */
     private @Nullable String holder;
-    /** Whether the last search found no bystander, and no goroutine has run since. */
+    /** Whether the last search found no bystander, and no goroutine has run after it. */
     private boolean alone;
-    /** The number of runs at the last check. If it has changed since, nothing else is read. */
+    /** The number of runs at the last check. If it has changed, the check reads nothing else. */
     private long lastRuns = -1;
     private int living;
 
@@ -66,7 +65,10 @@ final class DeadlockSearch implements LongPredicate {
         this.s = s;
     }
 
-    /** Reports if no goroutine can ever run again. Called by sysmon. It is cheap while goroutines run, or something is outside. */
+    /**
+     * Reports a deadlock if no goroutine can ever run again. Called by sysmon. It is cheap while goroutines run, or something outside may
+     * ready one.
+     */
     void look(long now) {
         if (!Checkdead.wanted(s)) {
             return;
@@ -91,8 +93,8 @@ final class DeadlockSearch implements LongPredicate {
     }
 
     /**
-     * Returns whether the report is held off: by a bystander, or because it is not time for the next search, or because that search has
-     * to confirm the last.
+     * Returns whether the report is held off: by a bystander, until the time of the next search, or until a second search confirms the
+     * first.
      */
     private boolean isHeld(long now) {
         if (s.config.strictDeadlocks()) {
@@ -122,8 +124,8 @@ final class DeadlockSearch implements LongPredicate {
     }
 
     /**
-     * Returns whether no goroutine can run again unless a bystander readies it. Called by sysmon while no P runs. A goroutine that the JDK
-     * parked, or that a timer readies, runs before there can be a deadlock, and its run wakes sysmon.
+     * Returns whether only a bystander can ready a goroutine. Called by sysmon while no P runs. It is false while the JDK or a timer may
+     * ready a goroutine, because that goroutine's run will wake sysmon.
      */
     boolean isHeldBack() {
         if (!Checkdead.wanted(s) || Schedt.NJDKWAIT.getVolatile(s.sched) > 0) {
@@ -138,8 +140,8 @@ final class DeadlockSearch implements LongPredicate {
     }
 
     /**
-     * Returns whether all Ps are idle, and the M in the poller, which counts as running, sleeps for timers that were stopped since. If a
-     * goroutine stopped them, its M wakes the M in the poller when it goes to sleep itself. A thread that stops a timer wakes no M.
+     * Returns whether all Ps are idle, and the M in the poller, which counts as running, sleeps for timers that were stopped meanwhile. If
+     * a goroutine stopped them, its M wakes the M in the poller before it sleeps itself. A plain thread that stops a timer wakes no M.
      */
     private boolean pollerSleepsForNothing() {
         long sched = s.sched;
@@ -147,17 +149,17 @@ final class DeadlockSearch implements LongPredicate {
                 && Schedt.NPIDLE.getVolatile(sched) == Schedt.GOMAXPROCS.getOpaque(sched) && !timers();
     }
 
-    /** Returns how many times goroutines were run, which only grows. The acquiring reads of the statuses come later, in pass 1. */
+    /** Returns the number of goroutine runs, which only grows. The acquiring reads of the statuses come later, in pass 1. */
     private static long runs(Scheduler s) {
         long n = 0;
         for (Processor pr : s.procs()) {
-            n += P.NSWITCH.getOpaque(pr.pp) + P.NINPLACE.getOpaque(pr.pp) + P.SCHEDTICK.getOpaque(pr.pp); // schedtick: pinned ones.
+            n += P.NSWITCH.getOpaque(pr.pp) + P.NINPLACE.getOpaque(pr.pp) + P.SCHEDTICK.getOpaque(pr.pp); // schedtick: pinned Gs.
         }
         VarHandle.acquireFence();
         return n;
     }
 
-    /** Returns whether every living goroutine waits, and there is at least one or main has ended. */
+    /** Returns whether all living goroutines wait, and there is at least one or main has ended. */
     private boolean allWait() {
         living = 0;
         return s.slots.all(this) && (living > 0 || s.mainExited() && Gcount.gcount(s) == 0);
@@ -186,8 +188,8 @@ final class DeadlockSearch implements LongPredicate {
     }
 
     /**
-     * Returns whether a timer is set. Reads all Ps twice. Timers may move meanwhile, but only to the first P: if the first pass reads
-     * that P too early and their old P too late, the second pass finds them.
+     * Returns whether a timer is set. Reads all Ps twice, because timers may move meanwhile, but only to the first P: if the first pass
+     * reads that P too early and their old P too late, the second pass finds them.
      */
     @SuppressWarnings("IdentityBinaryExpression")
     private boolean timers() {

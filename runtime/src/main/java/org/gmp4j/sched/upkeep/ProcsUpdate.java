@@ -15,9 +15,9 @@ final class ProcsUpdate {
     private ProcsUpdate() {
     }
 
-    /** Follows the CPUs of the process, and its limits unless the number of Ps was set by hand. Called by sysmon. */
+    /** Adapts the placement to the process's CPUs and, unless it was set by hand, the number of Ps to CPUs and limits. Called by sysmon. */
     static void update(Scheduler s) {
-        // Without signals a goroutine that does not yield could hold sysmon up here.
+        // If Ps cannot be taken, a goroutine that does not yield could hold sysmon up here.
         if (!Preempt.possible() || Schedt.CLOSING.getAcquire(s.sched) != 0) {
             return;
         }
@@ -31,11 +31,11 @@ final class ProcsUpdate {
             byHand = s.procsByHand() || auto == null;
             n = byHand || auto == null ? s.gomaxprocs() : Math.min(auto.getAsInt(), (changed == null ? placement : changed).mostProcs());
         } catch (NativeException refused) {
-            return; // The kernel refuses the information. The next round asks again.
+            return; // The kernel refuses the information. The next call asks again.
         }
         if (n != s.gomaxprocs() || changed != null) {
             try {
-                boolean _ = StopTheWorld.tryResize(s, n, changed, byHand); // If it fails, the next round tries again.
+                boolean _ = StopTheWorld.tryResize(s, n, changed, byHand); // If it fails, the next call tries again.
             } catch (IllegalStateException closed) {
                 // The scheduler was closed after the check, and sysmon ends.
             }

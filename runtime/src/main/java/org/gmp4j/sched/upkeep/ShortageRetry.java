@@ -20,17 +20,17 @@ import org.gmp4j.struct.Schedt;
 
 /**
  * Sysmon's attempts to end a {@link Shortage} of Ms. Sysmon tries again to make an M after {@link #FIRST_WAIT}, and each time doubles the
- * interval, up to {@link #LONGEST_WAIT}. An attempt starts spare threads first, which take the room of HotSpot's threads for some ms. So
- * when the JVM begins to shut down, sysmon leaves its hooks {@link #LONGEST_WAIT} to start.
+ * interval, up to {@link #LONGEST_WAIT}. An attempt first starts spare threads, which for some ms may be the last that the system gives. So
+ * when the JVM begins to shut down, sysmon waits {@link #LONGEST_WAIT}, so that the shutdown hooks can start.
  *
- * <p>All Ms may be asleep for goroutines that are locked to them. Such an M needs no thread, only a P and a waker of its goroutine. So
- * sysmon runs the timers that no M has run, and hands Ps to those Ms.
+ * <p>All Ms may sleep until goroutines that are locked to them are ready. Such an M has a thread, and needs only a P and a waker of its
+ * goroutine. So sysmon runs the timers that no M has run, and hands Ps to those Ms.
  */
 final class ShortageRetry {
     private static final long FIRST_WAIT = 10_000_000;
     private static final long LONGEST_WAIT = 1_000_000_000;
     private static final long TELL_NANOS = 60_000_000_000L;
-    /** A timer that has been due for this long, in ns, has no M that would run it. */
+    /** If a timer has been due for this long, ns, sysmon assumes that no M will run it. */
     private static final long LATE_TIMER = 10_000_000;
 
     // The fields are sysmon's.
@@ -87,7 +87,7 @@ final class ShortageRetry {
         return false;
     }
 
-    /** Runs all due timers, if there is an idle P for it. Goroutines that they ready go to the global queue, as sysmon is no M. */
+    /** Runs all due timers, if there is an idle P. Goroutines that they ready go to the global queue, because sysmon is no M. */
     private void runTimers(long now) {
         long sched = s.sched;
         SchedLock.lock(sched);
@@ -96,12 +96,12 @@ final class ShortageRetry {
         if (pp == 0) {
             return;
         }
-        s.waitsForOutside(1); // Between its timer and a queue a goroutine is in neither, and checkdead would take it for asleep.
+        s.waitsForOutside(1); // Otherwise checkdead would take a goroutine for asleep that has left its timer and is in no queue yet.
         try {
             for (Processor pr : s.procs()) {
                 boolean _ = s.timers.check(pp, pr.pp);
                 long when = P.TIMER0WHEN.getAcquire(pr.pp);
-                if (when != 0) { // A timer may have been put back for want of memory, after the P had become idle without timers.
+                if (when != 0) { // For want of memory a timer may have been put back after the P had become idle without timers.
                     Idle.timerPutBack(sched, pr.pp);
                     Threads.wakeNetPoller(s, when);
                 }
@@ -118,7 +118,7 @@ final class ShortageRetry {
         }
     }
 
-    /** Hands a P to an M whose locked goroutine is in the global queue, as all other Ms may be blocked. It needs no new thread. */
+    /** Hands a P to an M whose locked goroutine is in the global queue, because all other Ms may be blocked. This needs no new thread. */
     private void startLocked() {
         long sched = s.sched;
         long found = 0;

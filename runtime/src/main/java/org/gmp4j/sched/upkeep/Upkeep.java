@@ -18,14 +18,14 @@ import org.gmp4j.struct.GStatus;
 import org.gmp4j.struct.Schedt;
 
 /**
- * The loop's work that is left to sysmon, because goroutines and Ms cannot do it themselves or do not have the time. Only sysmon's thread
- * calls these methods; {@code sysmon.Sysmon} decides when. If a method throws an {@link OutOfMemoryError}, its next call does the rest.
+ * The work that the loop leaves to sysmon, because goroutines and Ms cannot do it or have no time for it. Only sysmon's thread calls these
+ * methods; {@code sysmon.Sysmon} decides when. If a method throws an {@link OutOfMemoryError}, its next call does the rest.
  */
 public final class Upkeep {
     private final Scheduler s;
     private final DeadlockSearch deadlocks;
     private final ShortageRetry shortage;
-    /** Made with the scheduler, because an OutOfMemoryError still reaches the caller that makes the scheduler then. */
+    /** Made with the scheduler, so that an OutOfMemoryError reaches the caller that makes the scheduler. */
     private final Deferred.Drainer drainer;
 
     /** Makes the upkeep of one scheduler, which may not be complete yet. */
@@ -39,7 +39,7 @@ public final class Upkeep {
     /** Brings sysmon's thread into the state of a thread of the runtime. */
     public void beginThread() {
         CleanStart.begin();
-        s.realtime.begin(1); // Above the Ms, or it could preempt no goroutine.
+        s.realtime.begin(1); // It needs a higher priority than the Ms: otherwise it could preempt no goroutine.
     }
 
     /** Makes sysmon's thread do the work of {@link Deferred} until {@link #close}. */
@@ -47,7 +47,7 @@ public final class Upkeep {
         Deferred.begin(drainer);
     }
 
-    /** Does the work that is left. Later work is done by another scheduler's sysmon, or refused if there is none. */
+    /** Does the work that is left. Another scheduler's sysmon does later work; if there is none, it is refused. */
     public void close() {
         Deferred.end(drainer);
     }
@@ -84,7 +84,7 @@ public final class Upkeep {
         s.collected.look();
     }
 
-    /** Returns whether the last {@link #collected} left any. */
+    /** Returns whether the last {@link #collected} left slots to be freed. */
     public boolean anyCollected() {
         return s.collected.any();
     }
@@ -109,7 +109,7 @@ public final class Upkeep {
         deadlocks.look(now);
     }
 
-    /** Returns whether {@link #checkdead} must be called again though nothing runs: a bystander may end without waking sysmon. */
+    /** Returns whether {@link #checkdead} must be called again although nothing runs, because a bystander may end without waking sysmon. */
     public boolean deadlockIsHeldBack() {
         return deadlocks.isHeldBack();
     }
@@ -120,16 +120,16 @@ public final class Upkeep {
     }
 
     /**
-     * Writes the present time to goroutines that wait and have no such time yet, for the minutes in the header of a traceback. It is
-     * called now and then, because a read of the clock in each park would cost more than the park's stores. A goroutine that parks clears
-     * the time of its last wait. A time that is written late, when the goroutine waits again, is wrong by no more than the duration of
-     * this call.
+     * Writes the present time to goroutines that wait and have no such time yet, for the minutes in the header of a traceback. Sysmon does
+     * this now and then, because a read of the clock in each park would cost more than the park's stores. A goroutine that parks clears the
+     * time of its last wait. A time that is written late, into the goroutine's next wait, is wrong by no more than the duration of this
+     * call.
      *
-     * @param part the part of the goroutines: 0 at first, then the last result, until that is 0
+     * @param part the part of the goroutines to treat: 0 at first, then the last result, until that is 0
      * @return the next part; 0 when this was the last
      */
     public int timeWaits(int part, long now) {
-        return s.slots.forEachIn(part, new Since(now | 1)); // Never 0, which means that there is no time.
+        return s.slots.forEachIn(part, new Since(now | 1)); // It is never 0, which means that there is no time.
     }
 
     /** Writes the time to one goroutine, if it waits and has none. (A lambda would have to be linked on sysmon, maybe without memory.) */
