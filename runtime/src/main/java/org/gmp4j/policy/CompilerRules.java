@@ -2,8 +2,8 @@
 package org.gmp4j.policy;
 
 /**
- * Decides whether a young program's goroutines or the JVM's optimizing compiler get the CPU. The methods compute a decision from values;
- * {@code CompilerShare} reads the values and carries the decision out. To give way means to have a higher nice value.
+ * Decides whether a young program's goroutines or the JVM's optimizing compiler, C2, get the CPU. The methods compute a decision from
+ * values; {@code CompilerShare} reads the values and carries the decision out. C2 gives way when its threads have a higher nice value.
  *
  * <table>
  * <caption>Rules</caption>
@@ -14,23 +14,23 @@ package org.gmp4j.policy;
  * <tr><td>This process may lower nice values again (CAP_SYS_NICE, RLIMIT_NICE).</td><td>C2 gives way: its nice value grows by
  * {@value #MORE}. Later it gets its old nice value back.</td></tr>
  * <tr><td>It may not, but is alone in a cgroup that has its own share of the CPU, and the setting allows it.</td><td>C2 gives way. Later
- * all other threads get C2's nice value, since only differences count inside a cgroup.</td></tr>
- * <tr><td>Neither of these two.</td><td>Nothing changes, since C2's share could not be given back.</td></tr>
+ * all other threads get C2's nice value, because only differences count inside a cgroup.</td></tr>
+ * <tr><td>Neither of these two.</td><td>Nothing changes, because C2's share could not be given back.</td></tr>
  * <tr><td>For {@value #STARVED} ns C2 has waited for a CPU for more than {@value #WAITED} tenths of the time, while all Ps were busy: the
  * Ms had CPUs, or waited for them, for more than {@value #BUSY} tenths of it.</td><td>C2 gets its share back. The load is too high for code
  * that is not optimized. (A load that leaves Ps idle leaves C2 the rest of the CPUs.)</td></tr>
  * <tr><td>For {@value #CROWDED} ns C2 has waited for more than {@value #WAITED} tenths of the time, and the whole process had less than
- * half of its CPUs.</td><td>C2 gets its share back. Other processes take the CPUs, and a compiler that gives way then gets next to
+ * half of its CPUs.</td><td>C2 gets its share back. Other processes take the CPUs, and a compiler that gives way gets nearly
  * nothing.</td></tr>
- * <tr><td>C2 has waited for a CPU for {@value #IN_ALL} ns in all, whichever threads had the CPUs.</td><td>C2 gets its share back. A program
- * that starts for longer does not differ from one that computes: its threads that are no Ms need optimized code, too.</td></tr>
- * <tr><td>{@value #LONGEST} ns have passed.</td><td>C2 gets its share back. The code that is compiled from now on is the code that the
- * program needs.</td></tr>
+ * <tr><td>C2 has waited for a CPU for {@value #IN_ALL} ns in all, whichever threads had the CPUs.</td><td>C2 gets its share back. After
+ * that time the program is no longer starting but computing, and its threads that are no Ms need optimized code, too.</td></tr>
+ * <tr><td>{@value #LONGEST} ns have passed.</td><td>C2 gets its share back. From now on the compiled code is the code that the program
+ * needs.</td></tr>
  * </table>
  *
- * <p>C1 keeps its share, since its code is soon ready, and several times as fast as interpreted code. While C2 gives way, it keeps a tenth
- * of a CPU that it shares with one busy thread. The price is paid by a program whose main thread computes on the only CPU, as its code is
- * optimized later. A smaller difference of nice values costs such a program less, and gains a service less.
+ * <p>C1 keeps its share, because its code is soon ready, and several times as fast as interpreted code. C2 gets a tenth of a CPU that it
+ * shares with one busy thread while it gives way. The rules cost a program whose main thread computes on the only CPU, because its code is
+ * optimized later. A smaller difference of nice values would cost such a program less, and help a service less.
  */
 public final class CompilerRules {
     static final int MORE = 10;
@@ -42,28 +42,28 @@ public final class CompilerRules {
     static final long CROWDED = 500_000_000;
     static final long IN_ALL = 10_000_000_000L;
     static final long LONGEST = 60_000_000_000L;
-    /** The scans of the threads take one part in so many of a CPU at most. */
+    /** The scans of the threads take at most a CPU divided by this number. */
     static final int LOOKING = 50;
     /** How long the scanning thread sleeps after the process was idle, ns. */
     static final long SELDOM = 2_000_000_000;
-    /** A process is idle if it has had less than one part in so many of a CPU. */
+    /** A process is idle if it has used less than a CPU divided by this number. */
     static final int IDLE = 50;
     /** The values of an idle process, in which C2 has not waited. */
     public static final Look NOTHING = new Look(0, 0, 0, 0, 0, 0);
     private static final int TENTHS = 10;
 
-    /** For how long C2 has starved, and for how long other processes have taken the CPUs, ns. */
+    /** The time, ns, for which C2 has starved. In the next field: for which other processes have taken the CPUs. */
     private long starved;
     private long crowded;
-    /** For how long C2 has waited since it gave way, ns. */
+    /** The time, ns, for which C2 has waited for a CPU since it gave way. */
     private long inAll;
 
     /**
      * The CPU time and the waiting time of threads since the last scan.
      *
      * @param elapsed the time since the last scan, ns
-     * @param waited for how long the thread of C2 that waited longest has waited for a CPU, ns; at most {@code elapsed}
-     * @param wanted for how long all Ms together had CPUs or waited for them, ns
+     * @param waited the longest time for which a thread of C2 has waited for a CPU, ns; at most {@code elapsed}
+     * @param wanted the time for which all Ms together had CPUs or waited for them, ns
      * @param process the CPU time of the process, ns
      * @param cpus the number of CPUs that the process may use
      * @param procs GOMAXPROCS
@@ -82,10 +82,10 @@ public final class CompilerRules {
     }
 
     /**
-     * Returns whether there are both C2, which gives way, and C1, whose code runs meanwhile.
+     * Returns whether there are threads of both C2, which gives way, and C1, whose code runs meanwhile.
      *
      * @param compilers the number of compiler threads
-     * @param optimizing the number of those of C2
+     * @param optimizing the number of C2's threads
      */
     public static boolean canGiveWay(int compilers, int optimizing) {
         return optimizing > 0 && compilers > optimizing;
@@ -94,7 +94,7 @@ public final class CompilerRules {
     /**
      * Returns whether C2 is to give way if its share can be given back.
      *
-     * @param asked whether the setting asks for it, rather than leaving it to the default
+     * @param asked whether the setting asks for it
      * @param cpus the number of CPUs that the process may use
      */
     public static boolean isWanted(boolean asked, int cpus) {
@@ -104,7 +104,7 @@ public final class CompilerRules {
     /**
      * Returns how C2's share can be given back.
      *
-     * @param relative whether all other threads may be given C2's value for good
+     * @param relative whether all other threads may get C2's nice value for good
      */
     public static Way way(boolean mayLowerNice, boolean relative, boolean aloneInCgroup) {
         return mayLowerNice ? Way.BACK : relative && aloneInCgroup ? Way.RELATIVE : Way.NONE;
@@ -116,7 +116,7 @@ public final class CompilerRules {
     }
 
     /**
-     * Returns whether the process was idle. If so, C2 has not waited, and there is no need to scan the threads.
+     * Returns whether the process was idle. Then C2 has not waited, and the threads need no scan.
      *
      * @param process the CPU time of the process in the last {@code elapsed} ns, ns
      */
@@ -137,7 +137,7 @@ public final class CompilerRules {
     /**
      * Adds a scan, and returns whether C2 gets its share back now.
      *
-     * @param age for how long C2 has given way, ns
+     * @param age the time for which C2 has given way, ns
      */
     public boolean givesBack(Look l, long age) {
         boolean waits = l.waited * TENTHS > l.elapsed * WAITED;

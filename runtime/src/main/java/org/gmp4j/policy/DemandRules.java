@@ -7,25 +7,24 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Decides when a class gets points on demand. The methods compute a decision from values; {@code Demand} reads the values and carries the
- * decision out.
+ * Decides when a class gets preemption points on demand. The methods compute a decision from values; {@code Demand} reads the values and
+ * carries the decision out.
  *
  * <p>A <em>sample</em> is the innermost method that would have points on the stack of a goroutine that has overrun its quantum and that no
  * point can stop. A <em>pause</em> is a transformation of classes, which stops all threads.
  *
  * <table>
  * <caption>Rules</caption>
- * <tr><td>The compilers used more than one part in {@value #COMPILING} of a CPU since their CPU time was last read, at least
- * {@value #SETTLING} ns ago: the program is not settled.</td><td>Samples do not count. Code that is not compiled yet overruns everywhere,
- * once.</td></tr>
+ * <tr><td>The compilers used more than 1/{@value #COMPILING} of a CPU since their CPU time was last read, at least {@value #SETTLING} ns
+ * ago: the program is not settled.</td><td>Samples do not count. Code that is not compiled yet may overrun anywhere, once.</td></tr>
  * <tr><td>There were {@value #SAMPLES} samples of a class within {@value #WINDOW} ns, each after {@value #SPACING} ns more of the thread's
- * CPU time.</td><td>The class is to have points. A thread that has lost its CPU shows the same method again and again, but it uses no CPU
- * time meanwhile.</td></tr>
- * <tr><td>A goroutine or thread has a method of the class on its stack, and no search was made before, or it had one at the last search,
+ * CPU time.</td><td>The class is to have points. (A thread that has lost its CPU shows the same method in each sample, but it uses no CPU
+ * time.)</td></tr>
+ * <tr><td>A goroutine or thread has a method of the class on its stack, and there was no search before, or it had one at the last search,
  * too.</td><td>The class is searched for again after {@value #FIRST_RETRY} ns, doubled up to {@value #LAST_RETRY} ns, {@value #RETRIES}
- * times in all. A call that began before its class was transformed goes on in the old method, which HotSpot interprets and never compiles
- * again. So there must be no long call at that moment.</td></tr>
- * <tr><td>There were {@value #BURST} pauses, less one for each {@value #EVERY} ns that have passed.</td><td>There is no pause now, since
+ * times in all. After the transformation a running call stays in the old method, which HotSpot interprets and never compiles again. So
+ * there must be no long call then.</td></tr>
+ * <tr><td>There were {@value #BURST} pauses, less one for each {@value #EVERY} ns that have passed.</td><td>There is no pause now, because
  * each stops all threads for some milliseconds.</td></tr>
  * </table>
  */
@@ -42,13 +41,16 @@ public final class DemandRules {
     static final long EVERY = 10_000_000_000L;
 
     // Only Demand's thread uses the fields.
-    /** The nanoTime at which the compilers' CPU time was last read, that time in ns, and whether it ever was read. */
+    /**
+     * The nanoTime at which the compilers' CPU time was last read. The next fields have that CPU time, ns, and whether it was ever read.
+     */
     private long compilersAt;
     private long compilers;
     private boolean looked;
     private boolean settled;
     /**
-     * The nanoTime before which there is no pause. It is in the past by the time of the pauses that are saved up. The first pause sets it.
+     * The nanoTime before which there is no pause. Each pause that is saved up puts it {@link #EVERY} ns into the past. The first pause
+     * sets it.
      */
     private long nextPause;
     private boolean everPaused;
@@ -56,7 +58,7 @@ public final class DemandRules {
     /** The samples of one class. */
     public static final class Samples {
         private int count;
-        /** The nanoTime of the first of them. */
+        /** The nanoTime of the first sample. */
         private long first;
 
         /** Counts a sample, and returns whether the class is to have points. */
@@ -81,8 +83,8 @@ public final class DemandRules {
     /**
      * Decides from the compilers' CPU time whether the program is settled.
      *
-     * @param cpuNanos the CPU time of the compilers since they began, ns; 0 where there are none. Then the program never counts as settled,
-     *     since points slow interpreted code down considerably
+     * @param cpuNanos the CPU time that the compilers have ever used, ns. It is 0 where there are no compilers; then the program never
+     *     counts as settled, because points slow interpreted code down considerably
      */
     public void compilersHad(long cpuNanos, long now) {
         settled = looked && cpuNanos > 0 && (cpuNanos - compilers) * COMPILING <= now - compilersAt;
@@ -100,7 +102,7 @@ public final class DemandRules {
         return !everPaused || now - nextPause >= 0;
     }
 
-    /** Returns the nanoTime from which the next pause may be made, where {@link #mayPause} has returned false. */
+    /** Returns the nanoTime from which another pause may be made. Called when {@link #mayPause} has returned false. */
     public long nextPause() {
         return nextPause;
     }
@@ -116,13 +118,13 @@ public final class DemandRules {
      * Returns whether no long call executes a method of a class.
      *
      * @param holders the ids of the goroutines and threads that have a method of the class on their stacks
-     * @param before the holders at the search before; null if there was none
+     * @param before the holders at the last search; null if there was none
      */
     public static boolean isFree(Set<Long> holders, @Nullable Set<Long> before) {
         return holders.isEmpty() || before != null && Collections.disjoint(holders, before);
     }
 
-    /** Returns how long after a search that found a holder the class is searched for again, ns; -1 for never. */
+    /** Returns the time between a search that found a holder and the next search for the class, ns; -1 if there is no next search. */
     public static long retryAfter(int retries) {
         return retries >= RETRIES ? -1 : Math.min(FIRST_RETRY << Math.min(retries, 10), LAST_RETRY);
     }

@@ -2,12 +2,12 @@
 package org.gmp4j.policy;
 
 /**
- * Decides how long sysmon sleeps between two scans of the Ps. Where all threads share one CPU a scan costs two context switches and the
- * cache misses after them, several times sysmon's own CPU time; while the program is young a scan is interpreted as well. So a scan is made
- * when it can be of use: when a slice ends, or when a thread may have fallen asleep with a P.
+ * Decides how long sysmon sleeps between two scans of the Ps. On a single CPU a scan costs two context switches and the cache misses after
+ * them, which is several times sysmon's own CPU time; in a young program a scan is also interpreted. So sysmon scans when that can be of
+ * use: when a slice ends, or when a thread may have fallen asleep with a P.
  *
  * <table>
- * <caption>Rules: while a P runs something, the shortest sleep that applies counts</caption>
+ * <caption>Rules: while a P runs something, the shortest of all sleeps that apply</caption>
  * <tr><td>The last scan found something to do.</td><td>{@value #MIN_SLEEP} ns.</td></tr>
  * <tr><td>A P is in a system call, and at most {@value #BUSY_SCANS} scans in a row found nothing to do.</td><td>The last such sleep, not
  * doubled.</td></tr>
@@ -28,36 +28,38 @@ package org.gmp4j.policy;
  * longer, but at most a quantum.</td></tr>
  * <tr><td>The same, a P is idle, and no thread fell asleep with a P within a second.</td><td>A quantum, from {@value #WORK_SLEEP} to
  * {@value #CALM} ns, if that is longer.</td></tr>
- * <tr><td>A goroutine was asked to yield less than {@value #CLOSELY} ns ago.</td><td>None, so as little as the limits below allow;
+ * <tr><td>A goroutine was asked to yield less than {@value #CLOSELY} ns ago.</td><td>The shortest sleep that the last rule allows;
  * {@value #TRUSTED} ns if the M's last goroutine reached a point by itself.</td></tr>
  * <tr><td>The same, but it is inside the runtime, or the M's signal handler is to release its P.</td><td>{@value #PROMPT} ns.</td></tr>
  * <tr><td>All Ps are idle, or a thread has ended a deep sleep.</td><td>A light sleep.</td></tr>
  * <tr><td>All Ps were idle for a light sleep and no stray is being brought to a point, or the world is stopped.</td><td>A deep sleep:
- * {@value #DEEP_SLEEP} ns; after each that no thread ended twice as long, {@value #DEEPEST_SLEEP} ns at most.</td></tr>
+ * {@value #DEEP_SLEEP} ns. After a deep sleep that no thread ended the next is twice as long, {@value #DEEPEST_SLEEP} ns at most.</td></tr>
  * <tr><td>A duty is due for which no thread wakes sysmon.</td><td>A deep sleep ends then.</td></tr>
- * <tr><td>A goroutine enters a system call.</td><td>That ends a light sleep while all Ps are idle. It ends another sleep if that is not
- * shorter than {@value #HEARD_SLEEP} ns, and a P was taken from a system call within the last {@value Scan#TOOK_FROM_SYSCALL}
- * ns.</td></tr>
- * <tr><td>Always, after a scan.</td><td>At least {@link #fairSleep}; and, unless a P may be with a thread that blocks, at least
- * {@link ScanBudget}.</td></tr>
+ * <tr><td>A goroutine enters a system call.</td><td>That ends a light sleep while all Ps are idle. It ends another sleep of
+ * {@value #HEARD_SLEEP} ns or more if a P was taken from a system call within the last {@value Scan#TOOK_FROM_SYSCALL} ns.</td></tr>
+ * <tr><td>Always, after a scan.</td><td>At least {@link #fairSleep}; and, unless a thread that blocks may hold a P, at least as long as
+ * {@link ScanBudget} demands.</td></tr>
  * </table>
  *
  * <p>Go's sysmon sleeps deeply as soon as all Ps are idle. In a service at low load each request would end that sleep, which costs as much
- * as a short request. So sysmon sleeps deeply only when no P ran anything for a light sleep, and sleeps lightly after a deep sleep: it
- * scans hardly more often than once a light sleep, and few Ms have to wake it.
+ * as a short request. So sysmon sleeps deeply only when no P ran anything for a light sleep, and sleeps lightly after a deep sleep. Then it
+ * scans about once in the time of a light sleep, and few Ms have to wake it.
  */
 public final class Pacing {
     /** The shortest sleep before the lower limits, ns. */
     public static final long MIN_SLEEP = 20_000;
     /** The longest sleep while a P runs something, ns. */
     public static final long MAX_SLEEP = 10_000_000;
-    /** A sleep of this length follows many seconds in which no thread woke sysmon: the process is idle. */
+    /** A sleep of this length comes only after many seconds in which no thread woke sysmon: the process is idle. */
     public static final long LONG_SLEEP = 500 * MAX_SLEEP;
-    /** The CPU time that the kernel counts for a scan, ns, beside what sysmon measures itself: two context switches, the futex, a timer. */
+    /**
+     * The CPU time, ns, that a scan takes in the kernel, in addition to the time that sysmon measures: two context switches, the futex, a
+     * timer.
+     */
     public static final long SWITCHES = 20_000;
-    /** After so many scans without work {@link #grown} doubles in any case. */
+    /** After this number of scans without work {@link #grown} doubles in any case. */
     public static final int BUSY_SCANS = 50;
-    /** Scans in a slice whose begin is not known: while work waits for the P, and while none does. */
+    /** The number of scans in a slice whose begin is not known, while work waits for the P. In the next field: while none waits. */
     static final int SLICE_SCANS = 2;
     static final int QUANTUM_SCANS = 4;
     static final long WORK_SLEEP = 500_000;
@@ -67,22 +69,24 @@ public final class Pacing {
     /** The first deep sleep, ns. */
     public static final long DEEP_SLEEP = 6 * MAX_SLEEP;
     static final long DEEPEST_SLEEP = 2 * LONG_SLEEP;
-    /** The longest deep sleep while no thread would wake sysmon for a stray at a point, or for the end of a held-back deadlock, ns. */
+    /** The longest deep sleep, ns, while there is a stray, or a deadlock whose report is held back: no thread wakes sysmon for either. */
     static final long UNRUNG_SLEEP = 100 * MAX_SLEEP;
-    /** See {@link #again}. A scan costs many times sysmon's own CPU time where sysmon shares the CPU with the goroutine. */
+    /**
+     * The least result of {@link #again}, ns. A scan costs many times sysmon's own CPU time where sysmon shares the CPU with the goroutine.
+     */
     static final long MIN_AGAIN = 250_000;
     static final long CALM = 1_000_000;
     /** A goroutine that has not yielded for this long, ns, after a preemption request probably waits for a CPU. */
     static final long CLOSELY = 500_000;
     /**
-     * An earlier scan than after so many ns would usually find nothing to do. With a quantum of 200 µs the next slice may end before this
-     * scan, and then lasts some 50 µs too long.
+     * The time, ns, before which a scan would usually find nothing to do. With a quantum of 200 µs the next slice may end before this scan,
+     * and then lasts some 50 µs too long.
      */
     static final long TRUSTED = 250_000;
-    /** The ns until the next scan of a goroutine that is inside the runtime, and checks as it leaves it whether it is to yield. */
+    /** The ns until the next scan of a goroutine that is inside the runtime, and at the end of that checks whether it is to yield. */
     public static final long PROMPT = 50_000;
     static final long MAX_FAIR_SLEEP = 200_000;
-    /** The assumed number of threads that want sysmon's CPU: a goroutine that does not yield, compiler threads. */
+    /** The assumed number of threads that want sysmon's CPU, such as a goroutine that does not yield and compiler threads. */
     static final int OTHERS = 3;
 
     private Pacing() {
@@ -92,7 +96,7 @@ public final class Pacing {
      * Returns the sleep that grows from scan to scan, ns.
      *
      * @param last the last such sleep, ns
-     * @param idle how many scans in a row found nothing to do
+     * @param idle the number of scans in a row that found nothing to do
      * @param inSyscall whether a P is in a system call
      */
     public static long grown(long last, int idle, boolean inSyscall) {
@@ -104,7 +108,7 @@ public final class Pacing {
 
     /**
      * Returns the sleep after a scan while a P runs something, before the lower limits, ns. While a goroutine runs, the assumed begin of
-     * its slice must not be off by much; and while no P is idle, queued work must not wait long behind a thread that fell asleep with a P.
+     * its slice must be nearly right; and while no P is idle, queued work must not wait long for the P of a thread that fell asleep.
      *
      * @param grown the result of {@link #grown}
      * @param foundWork whether the scan found something to do
@@ -134,7 +138,7 @@ public final class Pacing {
         return Math.clamp(quantum, WORK_SLEEP, MAX_LIGHT);
     }
 
-    /** Returns for how long a thread that falls asleep may keep its P before the first scan, ns. */
+    /** Returns the time, ns, for which a thread that falls asleep may keep its P until the first scan. */
     private static long blocked(Scan seen, long quantum) {
         return seen.tookFromSleeper() ? WORK_SLEEP : light(quantum);
     }
@@ -147,7 +151,7 @@ public final class Pacing {
     /**
      * Returns whether sysmon sleeps deeply.
      *
-     * @param idle for how long all Ps have been idle, ns
+     * @param idle the time for which all Ps have been idle, ns
      * @param callsStray whether a stray is being brought to a point
      */
     public static boolean isDeep(boolean worldStopped, long idle, long quantum, boolean callsStray) {
@@ -157,7 +161,7 @@ public final class Pacing {
     /**
      * Returns the length of the next deep sleep if no duty is due earlier, ns.
      *
-     * @param last the length of the last one, ns
+     * @param last the length of the last deep sleep, ns
      * @param wholly whether the last sleep was a deep one that no thread ended
      */
     public static long deep(long last, boolean wholly) {
@@ -167,11 +171,11 @@ public final class Pacing {
     /**
      * Returns the ns until a duty is due for which no thread wakes sysmon.
      *
-     * @param goesOn whether sysmon has a duty that it goes on with at each scan
+     * @param goesOn whether sysmon has begun a duty that takes several scans
      * @param nextPass the ns until the times of waits are due; negative if they are overdue
      * @param heldBack whether the report of a deadlock is held back
-     * @param anyStray whether a goroutine runs on without a P
-     * @param bystanders the ns until the threads are due that may hold such a report back; 0 for never
+     * @param anyStray whether a goroutine runs without a P
+     * @param bystanders the ns until the next search for bystanders, which may hold such a report back; 0 if there is none
      */
     public static long untilDue(boolean goesOn, long nextPass, boolean heldBack, boolean anyStray, long bystanders) {
         if (goesOn) {
@@ -192,9 +196,9 @@ public final class Pacing {
     /**
      * Returns the interval, in ns, between two scans of a goroutine that has used up its quantum while no work waits for its P.
      *
-     * @param calm whether a P is idle, which runs the next G that becomes runnable, and no thread fell asleep with a P lately. Another
-     *     goroutine may take that P meanwhile and keep it, or fall asleep with it, and a further G then waits until the scan. So the
-     *     interval is at most a millisecond, or a quarter of a quantum if that is longer
+     * @param calm whether a P is idle, which runs the next G that becomes runnable, and no thread fell asleep with a P lately. A goroutine
+     *     may take that P and keep it, or fall asleep with it, and the next G then waits until the scan. So the interval is at most a
+     *     millisecond, or a quarter of a quantum if that is longer
      */
     public static long alone(boolean calm, long quantum) {
         long usual = Math.min(quantum, Math.max(quantum / QUANTUM_SCANS, MIN_AGAIN));
@@ -205,8 +209,8 @@ public final class Pacing {
      * Returns the ns until the next scan of a goroutine that is to yield at a point; Long.MAX_VALUE if it needs no scan. Until sysmon sees
      * that the goroutine has yielded, the check at each point slows other goroutines down.
      *
-     * @param since the ns since it was asked to
-     * @param trusted whether the M's previous goroutine reached a point without a nudge
+     * @param since the ns since the preemption request
+     * @param trusted whether the M's previous goroutine reached a point by itself
      */
     public static long untilPoint(long since, boolean trusted) {
         return since >= CLOSELY ? Long.MAX_VALUE : trusted ? TRUSTED : 0;
@@ -216,18 +220,18 @@ public final class Pacing {
      * Returns the ns until the next scan of an M whose signal handler is to release its P; Long.MAX_VALUE if it needs no scan. Once the
      * handler has released the P, it runs nothing until sysmon takes it.
      *
-     * @param since the ns since the handler was asked to
+     * @param since the ns since the request to the handler
      */
     public static long untilReleased(long since) {
         return since >= CLOSELY ? Long.MAX_VALUE : PROMPT;
     }
 
     /**
-     * Returns how many ns sysmon sleeps at least after it had a CPU for {@code awake} ns, so that the kernel gives it the CPU at once when
-     * it wakes up. Linux does that for a thread with short slices unless the thread is ahead of its fair share; then the kernel decides
-     * again at the next tick, up to 4 ms later. Beside n threads that want the same CPU sysmon is ahead until each of them has run as long
-     * as sysmon did. A thread that wakes sysmon before that does harm: sysmon waits for the tick all the same, and the timer that would
-     * have woken it in time is gone ({@code Scheduler.monitorPaidAt}).
+     * Returns the least time, ns, that sysmon sleeps after it had a CPU for {@code awake} ns, so that the kernel gives it the CPU at once
+     * when it wakes up. Linux does that for a thread with short slices unless the thread is ahead of its fair share; then the kernel
+     * decides again at the next tick, up to 4 ms later. When n threads want the same CPU, sysmon is ahead until each of them has run as
+     * long as sysmon did. A thread that wakes sysmon before that does harm: sysmon still waits for the tick, and the timer that would have
+     * woken it in time is gone ({@code Scheduler.monitorPaidAt}).
      *
      * @param urgent whether a CPU is free, such as that of a thread that blocks
      */

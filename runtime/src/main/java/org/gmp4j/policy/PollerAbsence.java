@@ -2,8 +2,8 @@
 package org.gmp4j.policy;
 
 /**
- * Decides whether an M that leaves the network poller with a goroutine wakes another M, which then goes to the poller. While no M is
- * there, a goroutine whose packet arrives waits although a P is idle. But to wake an M costs as much CPU as a short request.
+ * Decides whether an M that leaves the network poller with a goroutine wakes another M, which then goes to the poller. While no M is in the
+ * poller, a goroutine whose packet arrives waits although a P is idle. But a wake-up costs as much CPU as a short request.
  *
  * <table>
  * <caption>Rules, for an M that leaves while a P is idle</caption>
@@ -11,10 +11,10 @@ package org.gmp4j.policy;
  * <tr><td>They stayed away for longer.</td><td>It wakes one.</td></tr>
  * </table>
  *
- * <p>The average covers about {@value #MEMORY} absences, of which each counts as {@value #LONGEST} ns at most. So one long request among
- * short ones changes nothing; what it leaves unwatched, sysmon sees at its next scan.
+ * <p>The average covers about {@value #MEMORY} absences, each of which counts as {@value #LONGEST} ns at most. So one long request among
+ * short ones changes nothing. For packets that arrive during the long one sysmon polls at its next scan.
  *
- * <p>All Ms of a scheduler read and write the average without order. An update that is lost makes it a little older.
+ * <p>All Ms of a scheduler read and write the average without order. A lost update does little harm.
  */
 public final class PollerAbsence {
     static final long SHORT = 500_000;
@@ -28,7 +28,7 @@ public final class PollerAbsence {
         return average > SHORT;
     }
 
-    /** Adds an absence of that many ns. It began when an M left the poller while a P was idle, and ended when that M polled again. */
+    /** Adds an absence of {@code nanos} ns. It began when an M left the poller while a P was idle, and ended when that M polled again. */
     public void add(long nanos) {
         average += (Math.min(nanos, LONGEST) - average) / MEMORY;
     }

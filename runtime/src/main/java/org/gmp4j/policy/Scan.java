@@ -2,13 +2,13 @@
 package org.gmp4j.policy;
 
 /**
- * The results of sysmon's last scan of the Ps, from which {@link Pacing} chooses the time of the next. Only sysmon uses this class: {@code
- * Retake} writes the fields during a scan. Times are nanoTimes.
+ * The results of sysmon's last scan of the Ps, from which {@link Pacing} chooses the time of the next scan. Only sysmon uses this class:
+ * {@code Retake} writes the fields during a scan. Times are nanoTimes.
  */
 public final class Scan {
-    /** For so many ns after a P was taken from a system call, sysmon expects another such case. */
+    /** The time, ns, for which sysmon expects another such case after it took a P from a system call. */
     static final long TOOK_FROM_SYSCALL = 20_000_000;
-    /** For so many ns after a P was taken from a thread that slept, sysmon expects another such case. */
+    /** The time, ns, for which sysmon expects another such case after it took a P from a sleeping thread. */
     static final long TOOK_FROM_SLEEPER = 1_000_000_000;
 
     /** Whether work waited for a busy P. If so, sysmon must scan again soon. */
@@ -30,7 +30,7 @@ public final class Scan {
     private long tookFromSyscall;
     private long tookFromSleeper;
 
-    /** Makes the result of a scan that found nothing. It counts as done now, so that no P counts as taken recently. */
+    /** Makes the result of a scan at {@code now} that found nothing. */
     public Scan(long now, long quantum) {
         at = now;
         tookFromSyscall = now - TOOK_FROM_SYSCALL;
@@ -52,14 +52,14 @@ public final class Scan {
         return since;
     }
 
-    /** Records that the Ps were not scanned, as all of them are idle or the world stops. */
+    /** Records that the Ps were not scanned, because all of them are idle or the world stops. */
     public void noneRuns() {
         busy = false;
         workWaits = false;
         inSyscall = false;
     }
 
-    /** Records that a slice ends at {@code when}, or that a goroutine whose slice is over needs a scan then. */
+    /** Records that a slice ends at {@code when}, or that a goroutine whose slice has ended needs a scan at that time. */
     public void endsAt(long when) {
         firstOver = Math.min(firstOver, when);
     }
@@ -90,8 +90,8 @@ public final class Scan {
     }
 
     /**
-     * Returns the ns from {@code now} to the next scan that a slice needs: to the first end of a slice, or to the next scan of a goroutine
-     * whose slice is over.
+     * Returns the ns from {@code now} to the next scan that a slice needs: at the first end of a slice, or for a goroutine whose slice has
+     * ended.
      */
     public long untilOver(long now) {
         long until = firstOver == Long.MAX_VALUE ? firstOver : Math.max(0, firstOver - now);

@@ -20,13 +20,13 @@ public final class ScanBudget {
     static final long LONGEST_QUANTUM = 50 * PART;
 
     private long quantum;
-    /** How much longer sysmon had to sleep at {@link #at}, ns; negative if it had slept for longer than it had to. */
+    /** The time that sysmon still had to sleep at {@link #at}, ns; negative if it had slept for longer than necessary. */
     private long owed;
     /** The nanoTime of the last scan's end. */
     private long at;
 
     /**
-     * Makes a budget of which nothing is used.
+     * Makes an unused budget.
      *
      * @param quantum the shortest time slice, ns
      */

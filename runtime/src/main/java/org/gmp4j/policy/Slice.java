@@ -2,7 +2,7 @@
 package org.gmp4j.policy;
 
 /**
- * Decides for how long a goroutine keeps its P: the length of its time slice, and when it loses the P after the end of the slice.
+ * Decides how long a goroutine keeps its P: the length of its time slice, and when it loses the P after the end of the slice.
  *
  * <table>
  * <caption>Rules</caption>
@@ -17,22 +17,22 @@ package org.gmp4j.policy;
  * <tr><td>The same, and strays run.</td><td>The time by the clock doubles each time that the number of strays grows by the number of CPUs,
  * at most {@value #MAX_DOUBLINGS} times.</td></tr>
  * <tr><td>A scan sees that a goroutine has been in a system call since an earlier scan, no work waits, and an M spins or a P is
- * idle.</td><td>It keeps its P for {@value #IN_CALL} ns: it will soon need it.</td></tr>
+ * idle.</td><td>It keeps its P for {@value #IN_CALL} ns, because it will probably need it soon.</td></tr>
  * <tr><td>The same otherwise.</td><td>It loses its P.</td></tr>
  * <tr><td>A slice that was not timed has begun since the last scan.</td><td>It is assumed to have begun in the middle between the two
- * scans, but at most {@value #MAX_EARLIER} ns and at most a quarter of the least quantum before the second.</td></tr>
+ * scans, but at most {@value #MAX_EARLIER} ns, and at most a quarter of the least quantum, before the second scan.</td></tr>
  * <tr><td>A goroutine ran on from one scan to the next with others waiting, at most {@value #TIMED_FOR} ns ago; or the M's slices take at
  * least {@value #FEW} ns on average.</td><td>The begins of the M's slices are timed.</td></tr>
  * </table>
  *
- * <p>A stray is a goroutine that runs on after its P was taken. Its thread competes for a CPU as any other thread does. Without the rule
- * about strays n goroutines that never end, on one CPU, would all be strays after n quanta; with it about log n are. A fixed bound on
- * strays would keep the remaining goroutines waiting for ever once it is reached.
+ * <p>A stray is a goroutine that runs on after its P was taken. Its thread competes for a CPU as any other thread does. On one CPU, n
+ * goroutines that never end would all be strays after n quanta; with the rule about strays about log n are. If the number of strays had a
+ * fixed bound, the other goroutines would wait for ever once it is reached.
  *
  * <p>A read of the clock costs a notable part of a switch, hence the last rule.
  */
 public final class Slice {
-    /** For this long, in ns, after the last goroutine that ran on, all slices of its M are timed. */
+    /** The time, ns, for which all slices of an M are timed after a goroutine ran on. */
     public static final long TIMED_FOR = 100_000_000;
     static final long FEW = 10_000;
     static final long MAX_EARLIER = 250_000;
@@ -42,7 +42,7 @@ public final class Slice {
     private Slice() {
     }
 
-    /** Returns the slice, in ns, with which {@code waiting} Gs all run within {@code most} ns, but at least {@code least} ns. */
+    /** Returns the slice, ns, with which {@code waiting} Gs all run within {@code most} ns; at least {@code least} ns. */
     public static long length(long least, long most, int waiting) {
         return Math.max(least, most / Math.max(1, waiting));
     }
@@ -68,13 +68,13 @@ public final class Slice {
         return !over || comes && !asked;
     }
 
-    /** Returns for how long, in ns, a goroutine that no point stops keeps its P at least, while {@code strays} strays want CPUs too. */
+    /** Returns the least time, ns, for which a goroutine that no point stops keeps its P while {@code strays} strays want CPUs too. */
     public static long patience(long slice, int strays, int cpus) {
         return slice << Math.min(strays / cpus, MAX_DOUBLINGS);
     }
 
     /**
-     * Returns whether a goroutine that was in a system call at an earlier scan too keeps its P.
+     * Returns whether a goroutine keeps its P that was in the same system call at an earlier scan.
      *
      * @param waits whether work waits for the P
      * @param others the number of Ms that spin and of Ps that are idle
@@ -85,7 +85,7 @@ public final class Slice {
     }
 
     /**
-     * Returns how long before a scan a slice is assumed to have begun that was not timed, and that the scan before did not see, ns.
+     * Returns the assumed age, ns, at a scan of a slice that was not timed and that the scan before did not see.
      *
      * @param sinceScan the ns between the two scans
      * @param least the least quantum

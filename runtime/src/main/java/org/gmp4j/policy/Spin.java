@@ -2,9 +2,9 @@
 package org.gmp4j.policy;
 
 /**
- * Decides which Ms spin and for how long. It also decides when another M is woken because the Ms that were woken before it do not run
- * yet. ({@code Wakep} has the protocol.) An M spins when it searches other Ps' queues and is counted as a spinner. It is on its way from
- * when it is woken to spin until it runs. A P is busy if it is neither idle nor on its way with an M.
+ * Decides which Ms spin and for how long, and when another M is woken because the Ms that were woken before do not run yet. ({@code Wakep}
+ * has the protocol.) An M spins when it searches other Ps' queues and is counted as a spinner. An M that was woken to spin is on its way
+ * until it runs. A P is busy if it is neither idle nor on its way with an M.
  *
  * <table>
  * <caption>Rules</caption>
@@ -13,12 +13,12 @@ package org.gmp4j.policy;
  * (The first half is Go's rule.)</td></tr>
  * <tr><td>More others spin.</td><td>It does not spin.</td></tr>
  * <tr><td>Work is queued, n Ms are on their way and none spins, and the last was woken more than n times {@value #LATE} ns
- * ago.</td><td>They are late: one more M is woken. An idle CPU of a virtual machine may need some 30 µs to run an M. Each late M holds a P
- * that others might want, hence the n.</td></tr>
+ * ago.</td><td>They are late: one more M is woken. An idle CPU of a virtual machine may need some 30 µs to run an M. Each M on its way
+ * holds a P that others might want, hence the factor n.</td></tr>
  * <tr><td>The same, and the last was woken less long ago.</td><td>None is woken.</td></tr>
  * <tr><td>An M that was woken has a new thread.</td><td>It counts as woken {@value #NEW_THREAD} ns later.</td></tr>
- * <tr><td>An M has found no work after {@value #IN_VAIN} wake-ups in a row.</td><td>It sleeps for {@value #NAP} ns, still counted as a
- * spinner, and searches once more; after that without a wake-up it goes to sleep.</td></tr>
+ * <tr><td>An M has found no work after {@value #IN_VAIN} wake-ups in a row.</td><td>It naps: it sleeps for {@value #NAP} ns, still counted
+ * as a spinner, and searches once more. Then it goes to sleep without another nap.</td></tr>
  * <tr><td>A latency policy is set.</td><td>An M spins until its time is up before it goes to sleep.</td></tr>
  * <tr><td>The same, a spinner has found work, no other P is busy, and the last stand-in was of use.</td><td>It wakes a stand-in, which
  * spins in its place.</td></tr>
@@ -28,33 +28,33 @@ package org.gmp4j.policy;
  * <tr><td>The same, and one has.</td><td>It was of use.</td></tr>
  * </table>
  *
- * <p>A nap is for goroutines on one P that ready each other: they wake an M whenever none spins, and that M finds nothing. While it naps it
+ * <p>Naps help goroutines on one P that ready each other: they wake an M whenever none spins, and that M finds nothing. While the M naps it
  * counts as a spinner, so no other M is woken. Go's spinners are as slow: they sleep before they take from runnext.
  *
- * <p>A stand-in is of no use where a single goroutine waits again and again, for a short sleep or a socket, and all other Ps are idle: the
- * M that was woken finds that goroutine the next time, and wakes the first M again, each time through the kernel.
+ * <p>A stand-in is of no use where a single goroutine waits repeatedly, for a short sleep or a socket, and all other Ps are idle: the
+ * stand-in finds that goroutine the next time, and wakes the first M as its own stand-in, each time through the kernel.
  *
- * <p>An object has the state of one scheduler. All Ms read and write its fields, which are hints, without order.
+ * <p>An object of this class belongs to one scheduler. All Ms read and write its fields, which are hints, without order.
  */
 public final class Spin {
-    /** The time of a policy without a limit. */
+    /** The time to spin of a policy without a limit. */
     public static final long FOR_EVER = Long.MAX_VALUE;
-    /** The time, in ns, that an M with a new thread gets in addition until it is late. */
+    /** The time, ns, after which an M with a new thread is late, in addition to {@link #LATE}. */
     public static final long NEW_THREAD = 150_000;
     /** The length of a nap, ns. */
     public static final long NAP = 50_000;
     static final long LATE = 50_000;
     static final int IN_VAIN = 4;
-    /** The number of wake-ups in vain that an M is taken to have had after a nap: it naps once for each wake-up. */
+    /** The number of vain wake-ups to which a nap resets an M's count, so that the M naps once for each further wake-up. */
     public static final int AFTER_NAP = IN_VAIN - 1;
 
-    /** Whether a spinner has found work since an M last woke a stand-in. */
+    /** Whether a spinner has found work after an M last woke a stand-in. */
     public boolean found;
     /** Whether the last M with a stand-in ran out of work before a spinner found any. */
     public boolean inVain;
 
     /**
-     * Returns whether enough Ms spin without the caller.
+     * Returns whether so many other Ms spin that the caller does not spin.
      *
      * @param spinning the number of other Ms that spin, without those on their way
      * @param notBusy the number of Ps that are idle or on their way
@@ -76,7 +76,7 @@ public final class Spin {
     /**
      * Returns whether an M that has found nothing naps.
      *
-     * @param inVain how many times in a row it was woken and found no work
+     * @param inVain the number of times in a row that it was woken and found no work
      */
     public static boolean naps(int inVain) {
         return inVain >= IN_VAIN;
@@ -87,7 +87,7 @@ public final class Spin {
         return nanos != 0 && nanos != FOR_EVER;
     }
 
-    /** Returns whether no P is busy but that of the calling M. */
+    /** Returns whether only the calling M's P is busy. */
     public static boolean isAlone(int idle, int procs) {
         return idle != 0 && idle >= procs - 1;
     }
@@ -97,7 +97,7 @@ public final class Spin {
         found = false;
     }
 
-    /** Records that a spinner has found work while other Ps are busy. A store without need would take the cache line from other CPUs. */
+    /** Records that a spinner has found work while other Ps are busy. A needless store would take the cache line from other CPUs. */
     public void finds() {
         if (!found || inVain) {
             found = true;

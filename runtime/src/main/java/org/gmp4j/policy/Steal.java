@@ -2,16 +2,16 @@
 package org.gmp4j.policy;
 
 /**
- * Decides how an M without work walks through the other Ps. A search has {@value #WALKS} walks. The last one also visits their timers and
+ * Decides how an M without work walks through the other Ps. A search has {@value #WALKS} walks. The last walk also visits their timers and
  * runnext.
  *
  * <table>
  * <caption>Rules</caption>
  * <tr><td>The order is uniform.</td><td>All Ps, from a random start, by a random step that is coprime to their number.</td></tr>
- * <tr><td>The order is nearest first.</td><td>As uniform, but over the Ps of each distance, the nearest first. This holds for the last walk
- * too: if it alone visited distant Ps, work in a far node would wait for three walks in vain.</td></tr>
- * <tr><td>The same, and the number of the M's search is a multiple of {@value #UNIFORM_EVERY}.</td><td>As uniform, for the case that near
- * Ps are never empty.</td></tr>
+ * <tr><td>The order is nearest first.</td><td>As uniform, but over the Ps of each distance, the nearest first. Each walk visits all
+ * distances: if only the last did, work on a far node would wait for three vain walks.</td></tr>
+ * <tr><td>The same, and the number of the M's search is a multiple of {@value #UNIFORM_EVERY}.</td><td>As uniform, in case that near Ps are
+ * never empty.</td></tr>
  * <tr><td>The order is that of two.</td><td>Two Ps at random, the fuller one first.</td></tr>
  * <tr><td>The same, on the last walk.</td><td>As uniform.</td></tr>
  * </table>

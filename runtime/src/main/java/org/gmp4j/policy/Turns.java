@@ -2,10 +2,9 @@
 package org.gmp4j.policy;
 
 /**
- * Decides whose turn it is on a P: that of the G in runnext, of the ring, of the network, or of one of the two parts of the global queue.
- * {@code sched.arrived} holds the Gs that threads without a P made runnable: sysmon, C code, plain threads, an M after a system call. An M
- * puts Gs for idle Ps there, too. {@code sched.runq} holds the Gs that Ps have put off: those that were preempted, those that have
- * yielded, and the overflow of the rings.
+ * Decides from which source a P takes its next G: runnext, the ring, the network, or one of the two parts of the global queue.
+ * {@code sched.arrived} has the Gs that threads without a P made runnable (sysmon, C code, plain threads, an M after a system call), and Gs
+ * that an M queues for idle Ps. {@code sched.runq} has the Gs that were preempted or have yielded, and the overflow of the rings.
  *
  * <table>
  * <caption>Rules: the first that applies counts</caption>
@@ -23,30 +22,31 @@ package org.gmp4j.policy;
  * ring has room for.</td></tr>
  * </table>
  *
- * <p>Why there are rules besides Go's. Short requests often arrive from threads without a P, such as the selector thread of a web server;
- * Go has no such threads. Behind Gs that need the CPU for long they would wait for a slice of each. So they have a list of their own, which
- * comes first where the P has no other Gs.
+ * <p>Go's rule alone is not enough. Short requests often arrive from threads without a P, such as the selector thread of a web server; Go
+ * has no such threads. In one queue with Gs that need the CPU for long, a request would wait for a slice of each of them. So requests have
+ * a list of their own, which comes first where the P has no other Gs.
  *
- * <p>The Gs of the ring and of {@code sched.arrived} may be numerous enough to occupy the P for good, and a turn in each 61st slice is too
+ * <p>The Gs of the ring and of {@code sched.arrived} may occupy the P for ever, and one G of {@code sched.runq} in each 61st slice is too
  * rare where slices are long. So sysmon measures for how long {@code sched.runq} was passed over. Goroutines that need the CPU for long
- * then have a ninth of it, if others want the rest; with one slice for one, short requests would starve as soon as there are long ones.
+ * then get a ninth of it, if others want the rest. If they got every second slice, they would starve short requests.
  *
- * <p>Two goroutines that ready each other share one slice. Without a limit the ring would wait for the end of that slice; and where timers
- * ready others meanwhile, each of which begins a slice, no slice would last a quantum, the pair would never be preempted, and the ring
- * would wait for ever. {@code sched.runq} does not count for the limit: its first G may run for a whole slice, the pair for three switches.
+ * <p>Two goroutines that ready each other share one slice. Without a limit the ring would wait for the end of that slice. If timers also
+ * ready goroutines, each of which begins a slice, no slice would last a quantum, so that the pair would never be preempted and the ring
+ * would wait for ever. After the limit no G of {@code sched.runq} is taken, because it may run for a whole slice, and the pair for three
+ * switches only.
  *
- * <p>A share is small (Go's is half a ring), because Gs in the ring of an M that has lost its CPU wait for it, and Gs that came later go
- * before them on other Ps. Larger takes would save a few locked operations for each G.
+ * <p>A share is small (Go's is half a ring), because Gs in the ring of an M that has lost its CPU wait, while later Gs run on other Ps.
+ * Larger shares would save only a few locked operations for each G.
  */
 public final class Turns {
-    /** The slices of others after which {@code sched.runq} is due. */
+    /** The number of slices of other Gs after which {@code sched.runq} is due. */
     public static final int PASSED_OVER = 8;
-    /** How often in a row Gs of runnext inherit a slice while others wait. */
+    /** The number of times in a row that Gs of runnext inherit a slice while others wait. */
     public static final int MOST_INHERITED = 3;
-    /** The most Gs that a P takes from the global queue at once, one to run and the others for its ring. */
+    /** The greatest number of Gs that a P takes from the global queue at once: one to run, and others for its ring. */
     public static final int MOST_TAKEN = 4;
     static final int GLOBAL_FIRST = 61;
-    /** An odd number, as a P passes over every second slice's number while its goroutines are preempted one after the other. */
+    /** An odd number, because a P skips every second slice's number while its goroutines are preempted one after the other. */
     static final int ARRIVED_FIRST = 5;
     static final long POLL_EVERY = 50_000;
 
@@ -54,7 +54,7 @@ public final class Turns {
     }
 
     /**
-     * Returns 0 if {@code sched.runq} has its turn, else another number.
+     * Returns 0 if {@code sched.runq} comes first, else another number.
      *
      * @param slice the number of the P's time slice
      * @param due {@code p.globaldue}: 1 if sysmon has found that the queue is due, else 0
@@ -64,7 +64,7 @@ public final class Turns {
     }
 
     /**
-     * Returns 0 if {@code sched.arrived} has its turn, else another number.
+     * Returns 0 if {@code sched.arrived} comes first, else another number.
      *
      * @param slice the number of the P's time slice
      */
@@ -75,14 +75,14 @@ public final class Turns {
     /**
      * Returns the value of {@code p.globaldue} after a scan.
      *
-     * @param passedOver for how long, in ns, the P has passed over {@code sched.runq} while the global queue had Gs
+     * @param passedOver the time, ns, for which the P has passed over {@code sched.runq} while the global queue had Gs
      * @param slice the length of a time slice on this P, ns
      */
     public static int due(long passedOver, long slice) {
         return passedOver >= PASSED_OVER * slice ? 1 : 0;
     }
 
-    /** Returns whether the network is polled before a G is taken from the global queue, the last poll being so many ns ago. */
+    /** Returns whether the network is polled before a G is taken from the global queue. The last poll was {@code since} ns ago. */
     public static boolean isPollDue(long since) {
         return since >= POLL_EVERY;
     }
@@ -92,7 +92,7 @@ public final class Turns {
         return n / procs + 1;
     }
 
-    /** Returns how many of {@code n} Gs a P may take: one to run, and others for as much room as its ring has. */
+    /** Returns how many of {@code n} Gs a P may take: one to run, and others for the {@code room} in its ring. */
     public static int most(int n, int room) {
         return Math.min(Math.min(n, MOST_TAKEN), room + 1);
     }

@@ -12,12 +12,12 @@ import org.gmp4j.sched.base.Scheduler;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A timer that starts a function: as a goroutine of the scheduler where the timer was made, or, if it was made outside all schedulers, as
- * a virtual thread.
+ * A timer that starts a function: as a goroutine of the scheduler in which the timer was made, or as a virtual thread if it was made
+ * outside all schedulers.
  */
 public final class FuncTimer extends RuntimeTimer {
     private final Runnable fn;
-    /** The scheduler where the timer was made; null if it was made outside all schedulers. */
+    /** The scheduler in which the timer was made; null if it was made outside all schedulers. */
     private final @Nullable Scheduler s;
     /**
      * Whether the timer fired when there was no memory for the goroutine. Then the goroutine is started later, even if the timer is stopped
@@ -69,13 +69,13 @@ public final class FuncTimer extends RuntimeTimer {
         try {
             runOutside(fn);
         } catch (OutOfMemoryError e) {
-            Uncaught.reportHere(e); // The calling thread also serves other timers, so it goes on. This start is lost, and reported.
+            Uncaught.reportHere(e); // This start is lost. The calling thread goes on, because it also serves other timers.
         }
     }
 
     /**
      * Starts {@code fn}: see {@link #run}. If there is no memory this throws, so the caller must be able to try again. It may be called on
-     * sysmon, as it calls no handler of the user's.
+     * sysmon, because it calls no handler of the user.
      */
     public static void tryRun(@Nullable Scheduler s, @Nullable Bubble b, Runnable fn) {
         if (s == null || !goFromTimer(s, b, fn)) {
@@ -96,7 +96,7 @@ public final class FuncTimer extends RuntimeTimer {
         }
     }
 
-    /** Runs a function outside all schedulers, where it may ready goroutines. */
+    /** Runs a function outside all schedulers, which may ready goroutines. */
     private record FromOutside(Runnable fn) implements Runnable {
         @Override
         public void run() {
@@ -154,7 +154,9 @@ public final class FuncTimer extends RuntimeTimer {
         return set(nanos);
     }
 
-    /** Sets the timer. Returns whether it had not fired. Releases the lock, which the caller holds. Without memory nothing changes. */
+    /**
+     * Sets the timer. Returns whether it had not fired. Releases the lock, which the caller holds. If there is no memory, nothing changes.
+     */
     private boolean set(long nanos) {
         long before = when;
         try {

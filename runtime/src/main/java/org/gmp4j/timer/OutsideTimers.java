@@ -17,15 +17,14 @@ import org.gmp4j.struct.P;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The alarms that were set by threads that are no goroutines, and the alarms left when a scheduler closes. There is one heap for the
- * process, and one daemon thread, which starts with the first alarm. Rejected: the heap of some scheduler, which may close while the timer
- * waits.
+ * The alarms of threads that are no goroutines, and the alarms that remain when a scheduler closes. The process has one heap for them, and
+ * one daemon thread, which starts with the first alarm. Rejected: the heap of a scheduler, which may close while the timer waits.
  *
- * <p>The thread clears its note, reads the heap's first time, and sleeps until that alarm is due. A thread that adds an earlier alarm wakes
- * it after the push. While an alarm is in the heap, a goroutine may be readied from outside: {@link Outside#alarms}.
+ * <p>The thread clears its note, reads the heap's first time, and sleeps until that alarm is due. A thread that adds an earlier alarm
+ * pushes it and then wakes this thread. While an alarm is in the heap, it may ready a goroutine: {@link Outside#alarms}.
  */
 final class OutsideTimers {
-    /** Not made in a class initialiser, because an initialiser that fails once, for want of memory, fails for ever. */
+    /** It is not made in a class initialiser, because an initialiser that fails once, for want of memory, fails for ever. */
     private static volatile @Nullable OutsideTimers made;
 
     private final TimerHeap heap;
@@ -104,8 +103,8 @@ final class OutsideTimers {
     }
 
     /**
-     * The task of the thread, which also returns whether alarms are set. No lambda: if there were no memory when it is linked, it could
-     * never be linked, and no later call could make the thread.
+     * The task of the thread, which also returns whether alarms are set. It is no lambda: one whose linking failed for want of memory is
+     * never linked, and no later call could make the thread.
      */
     private record Serving(OutsideTimers of) implements Runnable, BooleanSupplier {
         @Override
@@ -133,7 +132,7 @@ final class OutsideTimers {
             try {
                 begun = begun || begin();
                 step();
-            } catch (Throwable t) { // For example for want of memory. The thread goes on, as the other timers belong to other users.
+            } catch (Throwable t) { // There may be no memory. The thread goes on, because the other timers belong to other users.
                 Uncaught.reportHere(t);
             }
         }
@@ -145,12 +144,12 @@ final class OutsideTimers {
             boolean _ = Inheritance.begin(0, 1);
             return true;
         } catch (OutOfMemoryError e) {
-            return false; // It is tried again when the thread next wakes up. Meanwhile the thread runs timers all the same.
+            return false; // The thread tries again when it next wakes up, and runs timers even so.
         }
     }
 
     private void step() {
-        Note.clear(note); // Before the heap is read, so that a thread that adds an alarm after the read wakes this one.
+        Note.clear(note); // Cleared before the heap is read: a thread that adds an alarm after the read wakes this one.
         long next = heap.next();
         long now = System.nanoTime();
         if (next == 0) {

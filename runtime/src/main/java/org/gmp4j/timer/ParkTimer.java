@@ -11,12 +11,12 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The limit of time of a goroutine's wait in the JDK: {@code LockSupport.parkNanos}, {@code Thread.sleep}, {@code Object.wait}. Each stack
- * has one such timer from its first such wait on. The wait for which it was set may be over when the timer fires. Then a later park may
+ * has one such timer from its first such wait on. When the timer fires, the wait for which it was set may be over. Then a later park may
  * end for no reason, which the specification allows. A later {@code Object.wait} does not end, because it has another number.
  */
 final class ParkTimer extends RuntimeTimer implements Timeout {
     private final GStack st;
-    /** The number of the stack's wait for which it is set. Guarded by the lock. */
+    /** The number of the wait for which the timer is set. Guarded by the lock. */
     private int wait;
     /** Whether {@link #begin} is setting the timer, on the M that parks the goroutine. Guarded by the lock. */
     private boolean parking;

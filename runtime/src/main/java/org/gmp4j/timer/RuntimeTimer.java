@@ -16,19 +16,20 @@ import org.jspecify.annotations.Nullable;
  * alarm. If a timer is stopped, its alarm becomes a zombie. If it is set to an earlier time, its old alarm becomes a zombie, and another is
  * added to the heap of the caller's P. No operation touches another P's heap, or waits for its lock.
  *
- * <p>Invariant: while {@code when} is not 0 and the timer has to be checked (a function's timer always, a channel's while there is a
- * waiter on the channel), it has a LIVE alarm that is due not after {@code when}, or a thread has taken such an alarm and not yet the lock.
+ * <p>Invariant: while {@code when} is not 0 and the timer has to be checked (a function's timer always, a channel's while there is a waiter
+ * on the channel), it has a LIVE alarm that is due at {@code when} or earlier, or a thread has taken such an alarm and waits for the lock.
  *
- * <p>Rejected: Go's own scheme, where the heap's entries point to the timers, and the next thread that uses the heap moves modified
- * timers to their places. It needs an O(n) pass over the heap whenever a timer was set to an earlier time. Rejected too: to remove stopped
- * timers at once. Then each step of a sift has to write a timer's position, and a stop needs the lock of the P whose heap holds the timer.
+ * <p>Rejected: Go's own scheme, where the heap's entries point to the timers, and the next thread that uses the heap moves modified timers
+ * to their places. It needs an O(n) pass over the heap whenever a timer was set to an earlier time. Rejected too: to remove stopped timers
+ * at once. Then each step of a sift would have to write a timer's position, and a stop would need the lock of the heap that holds the
+ * timer.
  */
 public abstract class RuntimeTimer {
     /** The lock of the timer's channel, or the timer's own. Its rank is below that of the heaps' locks. */
     protected final HeapMutex lock;
     /** The bubble whose clock the timer uses; null for the machine's clock. */
     protected final @Nullable TimeBubble bubble;
-    /** nanoTime when it fires; 0 when it is stopped or has fired. */
+    /** The nanoTime at which it fires; 0 when it is stopped or has fired. */
     protected long when;
     /** The newest alarm, in any state; null if there is none. */
     private @Nullable Alarm alarm;
@@ -83,11 +84,11 @@ public abstract class RuntimeTimer {
         if (a != null) {
             a.bury();
         }
-        alarm = fresh; // If a thread takes the alarm before this, it waits for the lock.
+        alarm = fresh; // A thread that takes the alarm before this store waits for the lock.
     }
 
     /**
-     * Puts an alarm into the bubble's heap, or else into the heap of the caller's P. Timers with another heap override this, and tests do.
+     * Puts an alarm into the bubble's heap, or else into the heap of the caller's P. Timers with another heap, and tests, override this.
      */
     void add(Alarm a) {
         if (bubble == null) {
@@ -97,7 +98,7 @@ public abstract class RuntimeTimer {
         }
     }
 
-    /** Makes the alarm a zombie, as the timer need not be checked any more. Called under the lock. */
+    /** Makes the alarm a zombie, because the timer no longer needs a check. Called under the lock. */
     protected final void disarm() {
         if (alarm != null) {
             alarm.bury();
@@ -114,14 +115,14 @@ public abstract class RuntimeTimer {
     }
 
     /**
-     * Fires if the timer is due at {@code now}. If not, and it still has to be checked, sets the next alarm. Called with the lock held,
-     * which it releases, on an M's own stack or outside all schedulers. If there is no memory this throws, and releases the lock first.
-     * The caller calls it again later, and it must then do the steps that it has not done.
+     * Fires if the timer is due at {@code now}. Otherwise, if it still has to be checked, sets the next alarm. Called under the lock, which
+     * it releases, on an M's own stack or outside all schedulers. If there is no memory, it releases the lock and throws. The caller calls
+     * it again later, and it must then do the remaining steps.
      */
     protected abstract void look(long now);
 
     /**
-     * Checks that the caller may stop or reset the timer. Called before a user does so. The runtime itself may do so on any thread.
+     * Checks that the user who calls may stop or reset the timer. The runtime itself may do so on any thread.
      *
      * @throws IllegalStateException with {@code misuse} when the timer is a bubble's, and the caller is no goroutine of that bubble
      */

@@ -4,8 +4,8 @@ package org.gmp4j.timer;
 import org.gmp4j.lock.HeapMutex;
 
 /**
- * A timer with a channel, which may fire again and again. Channels are above this package. {@code ChanTimer}, in the package of channels,
- * implements the timer, and the class of channels sets a {@link Maker} here.
+ * A timer with a channel, which may fire repeatedly. {@code ChanTimer}, in the package of channels, implements it. That package uses this
+ * one, so the class of channels sets a {@link Maker} here.
  */
 public abstract class TickTimer extends RuntimeTimer {
     /**
@@ -34,12 +34,12 @@ public abstract class TickTimer extends RuntimeTimer {
     }
 
     /**
-     * Makes a timer for a channel. The implementation is set by then, because it is set before the first channel is made.
+     * Makes a timer for a channel. (The first channel is made after {@link #setMaker}.)
      *
      * @param <C> {@code Chan<Instant>}
-     * @param c a channel with room for one element, which only the caller knows so far
-     * @param nanos when the timer fires, from now
-     * @param period nanoseconds between two times after that; 0 when it fires once
+     * @param c a channel with room for one element, which no other code has yet
+     * @param nanos the ns until the timer fires
+     * @param period the ns between two further times; 0 when it fires once
      */
     @SuppressWarnings("unchecked")
     public static <C> TickTimer of(C c, long nanos, long period) {

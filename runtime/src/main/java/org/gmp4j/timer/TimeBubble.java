@@ -15,20 +15,21 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A bubble with its clock and its timers, which have a heap of their own. One thread, the driver, moves the clock. When all goroutines
- * wait, it readies the goroutine in {@link #await}. If there is none, it sets the clock to the next timer and runs the timers that are due.
+ * wait, it readies the goroutine in {@link #await}. If no goroutine is in that method, it sets the clock to the next timer and runs the
+ * timers that are due.
  */
 public final class TimeBubble extends Bubble {
     private static final Instant START = Instant.ofEpochSecond(946_684_800); // 2000-01-01, UTC
-    /** The nanoTime of the start. Any value above 0 would do. */
+    /** The nanoTime of the start: an arbitrary value above 0. */
     private static final long BEGIN = 1_000_000_000;
 
     private final TimerHeap heap = new TimerHeap(Mem.alloc(p.layout(), 1));
     private final Thread driver;
     private volatile long now = BEGIN;
     private volatile @Nullable Throwable failure;
-    /** Whether the first goroutine has ended: then the clock stands still. Written by that goroutine, before it is no longer counted. */
+    /** Whether the first goroutine has ended; then the clock stands still. Written by that goroutine while it still counts. */
     private volatile boolean mainEnded;
-    /** The goroutine in {@link #await}. Written by it before it parks, and set to 0 by the driver when all goroutines wait. */
+    /** The goroutine in {@link #await}. That goroutine writes it before it parks, and the driver sets it to 0 when all goroutines wait. */
     private final AtomicLong waiter = new AtomicLong();
 
     /** Makes a bubble. The calling thread is its driver. */
@@ -67,7 +68,7 @@ public final class TimeBubble extends Bubble {
         if (failure == null) {
             failure = t;
         }
-        LockSupport.unpark(driver); // At once: other goroutines may never become idle, because they run or wait for this one for ever.
+        LockSupport.unpark(driver); // Now, because the others may run, or wait for this goroutine, for ever.
     }
 
     @Override
@@ -84,7 +85,9 @@ public final class TimeBubble extends Bubble {
         }
     }
 
-    /** Makes room for the sleeps of all goroutines, since others may add theirs before the caller does. Called before it parks. */
+    /**
+     * Makes room for the sleeps of all goroutines, because others may add theirs before the caller does. Called before the caller parks.
+     */
     void reserve() {
         heap.lock();
         try {
@@ -100,7 +103,7 @@ public final class TimeBubble extends Bubble {
         heap.unlock();
     }
 
-    /** Waits until all other goroutines of the bubble wait. Returns false when another goroutine is in this method already. */
+    /** Waits until all other goroutines of the bubble wait. Returns false at once when another goroutine is in this method. */
     @SuppressWarnings("NullAway") // A goroutine has a stack.
     public boolean await() {
         GStack st = GStack.enter();
@@ -112,7 +115,7 @@ public final class TimeBubble extends Bubble {
         return alone;
     }
 
-    /** Notes the end of the bubble's first goroutine. Called by that goroutine. */
+    /** Records the end of the bubble's first goroutine. Called by that goroutine. */
     public void mainEnds() {
         mainEnded = true;
     }
@@ -154,7 +157,7 @@ public final class TimeBubble extends Bubble {
         return living() != 0;
     }
 
-    /** Frees the memory, unless goroutines are left, which may run on and use it. Called by the driver at the end. */
+    /** Frees the memory, unless goroutines are left, which may still use it. Called by the driver at the end. */
     public void close() {
         if (living() == 0) {
             heap.free();

@@ -21,28 +21,28 @@ import org.jspecify.annotations.Nullable;
  * The timers of a P: a 4-ary heap, in memory outside the Java heap, of (when, what) pairs ordered by when. {@code what} is a sleeping G,
  * or the slot of an {@link Alarm}, times two, plus one.
  *
- * <p>The P's timersLock guards all but three words. {@code timer0When} is a copy of the first entry's time for readers without
- * the lock. It is written under the lock with release, read with acquire, and 0 for an empty heap. {@link #zombies} is a hint when to
- * sweep, and {@link #held} counts entries. The M that holds the P adds entries (so {@code timerpMask} needs no lock either), and any M of
- * the scheduler takes due ones. In two cases another thread adds an entry, and sets the P's timer bit for thieves ({@code
- * Idle.timerPutBack}): when it puts back an entry for which there was no memory ({@link #cameBack}), and when it parks a goroutine without
- * a P ({@link #pushAside}).
+ * <p>The P's timersLock guards all but three words. {@code timer0When} is a copy of the first entry's time for readers without the lock. It
+ * is written under the lock with release, read with acquire, and 0 for an empty heap. {@link #zombies} is a hint when to sweep, and
+ * {@link #held} counts entries. The M that holds the P adds entries (so {@code timerpMask} needs no lock either), and any M of the
+ * scheduler takes due ones. In two cases another thread adds an entry and sets the P's timer bit for Ms that steal
+ * ({@code Idle.timerPutBack}): when it puts back an entry for which there was no memory ({@link #cameBack}), and when it parks a goroutine
+ * without a P ({@link #pushAside}).
  */
 class TimerHeap {
     private static final int ENTRY = 2 * Long.BYTES;
     private static final int ARY = 4;
     private static final int FIRST_CAPACITY = 64;
-    /** The heap is swept when more than one entry in this many is a zombie, and more than {@link #FEW_ZOMBIES} are. */
+    /** The heap is swept when more than 1/ZOMBIE_SHARE of the entries, and more than {@link #FEW_ZOMBIES}, are zombies. */
     private static final int ZOMBIE_SHARE = 4;
     private static final int FEW_ZOMBIES = 32;
-    /** The time, ns, after which a timer that could not fire, or be set again, for want of memory is checked again. */
+    /** The time, ns, after which a timer is checked again that could not fire or be set again for want of memory. */
     private static final long NO_MEMORY_NANOS = 1_000_000;
 
     private static final VarHandle HELD = FieldHandle.of(MethodHandles.lookup(), TimerHeap.class, "held", int.class);
 
     /** The struct p whose timer fields this works on. */
     final long pp;
-    /** About the number of zombies in the heap. Timers count up and down under their own locks, so it is not exact. */
+    /** The approximate number of zombies in the heap: timers count up and down under their own locks. */
     final AtomicInteger zombies = new AtomicInteger();
 
     private Alarm[] slots = new Alarm[FIRST_CAPACITY];
@@ -50,7 +50,7 @@ class TimerHeap {
     private int[] free = new int[FIRST_CAPACITY];
     private int nfree;
     private int fresh;
-    /** The number of alarms that were taken off and are being handled. They may be put back, and room is kept for them. */
+    /** The number of alarms that were taken off and are being handled. The heap keeps room for them, because they may be put back. */
     private int flying;
     /** The number of entries that will be moved here, for which {@link #prepareMove} has made room. Guarded by the lock. */
     private int promised;
@@ -58,8 +58,8 @@ class TimerHeap {
     private Alarm @Nullable [] spareSlots;
     private int @Nullable [] spareFree;
     /**
-     * The number of entries in the heap and of entries that were taken off and are still being handled. Written under the lock with
-     * release, and read without the lock. An alarm that is being handled and is set again counts twice.
+     * The number of entries that are in the heap or were taken off and are being handled. Written under the lock with release, and read
+     * without the lock. An alarm that is being handled and is set again counts twice.
      */
     private volatile int held;
 
@@ -87,7 +87,7 @@ class TimerHeap {
         int entries = P.TIMERSLEN.getOpaque(pp) + flying + more;
         if (fresh - nfree + more > slots.length) {
             int n = Math.max(slots.length * 2, fresh - nfree + more);
-            int[] room = Arrays.copyOf(free, n); // Room for all slots, as freeing a slot must not need memory.
+            int[] room = Arrays.copyOf(free, n); // This has room for all slots, because freeing a slot must not need memory.
             slots = Arrays.copyOf(slots, n);
             free = room;
         }
@@ -97,9 +97,9 @@ class TimerHeap {
     }
 
     /**
-     * Returns whether {@link #reserve} may have to make room for one entry. Called without the lock, by the M that holds the P. Meanwhile
-     * other threads only free slots and take entries off, and {@link #pushAside} leaves room for one more. {@code held} also counts the
-     * entries that are being handled and may be put back. It is one word: of two counts, read one after the other, each could miss an
+     * Returns whether {@link #reserve} may have to make room for one entry. Called without the lock, by the M that holds the P. During the
+     * call other threads only free slots and take entries off, and {@link #pushAside} leaves room for one more. {@code held} also counts
+     * the entries that are being handled and may be put back. It is one word: of two counts, read one after the other, each could miss an
      * entry that moves between them.
      */
     boolean full() {
@@ -129,8 +129,8 @@ class TimerHeap {
     }
 
     /**
-     * Adds an alarm for a thread that does not hold the P. Called under the lock. It leaves the room that was reserved: for the entries
-     * that will be moved here, and for a goroutine of the P that has found room for its sleep and is about to park.
+     * Adds an alarm for a thread that does not hold the P. Called under the lock. It leaves reserved room free: for the entries that will
+     * be moved here, and for a goroutine of the P that has found room for its sleep and is about to park.
      */
     void pushAside(Alarm a) {
         reserve(promised + 2);
@@ -159,7 +159,7 @@ class TimerHeap {
         long heap = map((long) cap * ENTRY);
         long old = P.TIMERS.get(pp);
         int oldCap = P.TIMERSCAP.get(pp);
-        for (int i = 0, n = P.TIMERSLEN.getOpaque(pp); i < n; i++) { // A copy by segments would allocate objects.
+        for (int i = 0, n = P.TIMERSLEN.getOpaque(pp); i < n; i++) { // A copy of memory segments would allocate objects.
             set(heap, i, when(old, i), what(old, i));
         }
         P.TIMERS.set(pp, heap);
@@ -172,7 +172,7 @@ class TimerHeap {
             try {
                 Memory.unmap(heap, (long) cap * ENTRY);
             } catch (OutOfMemoryError e) {
-                return; // There is no memory for the call's objects. The memory that is lost is at most half of the heap's size now.
+                return; // There is no memory for the call's objects. The lost memory is at most half of the heap's present size.
             }
         }
     }
@@ -267,14 +267,14 @@ class TimerHeap {
             siftDown(heap, kept, i, when(heap, i), what(heap, i));
         }
         hold(kept - n);
-        int _ = zombies.addAndGet(kept - n); // Not set to 0: an entry that was kept above may be a zombie by now.
+        int _ = zombies.addAndGet(kept - n); // It is not set to 0, because an entry that was kept above may be a zombie by now.
         P.TIMERSLEN.setOpaque(pp, kept);
         P.TIMER0WHEN.setRelease(pp, kept == 0 ? 0 : when(heap, 0));
     }
 
     /**
-     * Takes the entries that are due at {@code now}: readies Gs, and checks timers. A timer is checked without the heap's lock, because its
-     * own lock is taken before that. A timer for which there is no memory is checked again a little later.
+     * Takes the entries that are due at {@code now}: readies Gs, and checks timers. It checks a timer without the heap's lock, which ranks
+     * after the timer's own lock. A timer for which there is no memory is checked again a little later.
      *
      * @return the number of Gs and timers
      */
@@ -285,7 +285,7 @@ class TimerHeap {
         for (long next = P.TIMER0WHEN.getAcquire(pp); next != 0 && next <= now; next = P.TIMER0WHEN.getAcquire(pp)) {
             long what = pop();
             if (!isAlarm(what)) {
-                Park.goready(what); // Takes sched.lock at most, which ranks higher.
+                Park.goready(what); // It takes only sched.lock, which ranks higher.
                 ran++;
             } else {
                 Alarm a = slots[slot(what)];
@@ -322,7 +322,7 @@ class TimerHeap {
         return ran;
     }
 
-    /** Called without the lock after entries due at {@code when} were put back, 0 for none. Wakes a thread that must know of them. */
+    /** Wakes a thread for entries that were put back and are due at {@code when}; 0 for none. Called without the lock. */
     void cameBack(long when) {
     }
 
@@ -335,7 +335,7 @@ class TimerHeap {
         }
     }
 
-    /** Removes the zombies at the head, and all when there are many. Returns when the first alarm or sleep is due, or 0. */
+    /** Removes the zombies at the head, or all zombies when there are many. Returns when the first alarm or sleep is due, or 0. */
     long next() {
         if (zombies.get() > 0) {
             lock();
@@ -357,8 +357,8 @@ class TimerHeap {
     }
 
     /**
-     * Returns whether an entry that is no zombie is in the heap, or being handled. Called without the lock. A timer that is stopped or set
-     * meanwhile may be counted or not.
+     * Returns whether an entry that is no zombie is in the heap or being handled. Called without the lock. A timer that is stopped or set
+     * during the call may count or not.
      */
     boolean busy() {
         return held > zombies.get();
@@ -370,8 +370,8 @@ class TimerHeap {
     }
 
     /**
-     * Allocates the memory that {@link #moveTo} needs to move this heap's entries after {@code before} others were moved. Called with the
-     * world stopped.
+     * Allocates the memory that {@link #moveTo} needs to move this heap's entries after {@code before} other entries. Called with the world
+     * stopped.
      */
     void prepareMove(TimerHeap to, int before) {
         if (spareSlots == null) {
@@ -389,7 +389,7 @@ class TimerHeap {
         }
     }
 
-    /** Returns whether an entry may still ready a goroutine: a sleep, an alarm that is no zombie, or one that is being handled. */
+    /** Returns whether an entry may still ready a goroutine: a sleep, an alarm that is no zombie, or an entry that is being handled. */
     boolean pending() {
         lock();
         long heap = P.TIMERS.get(pp);
@@ -406,9 +406,9 @@ class TimerHeap {
     /**
      * Moves all entries but zombies to another heap. Called with the world stopped, or when the scheduler has ended. No M holds a P then,
      * but an M without a P may be in {@link #next}, and sysmon in {@link #pending}. So this takes the locks of the two heaps, one after the
-     * other. The caller may hold sched.lock, as neither of those two threads waits for sched.lock while it holds a heap's lock. Until all
-     * entries are in the other heap they count here as being handled. After {@link #prepareMove} this needs no memory, unless other threads
-     * add entries to {@code to} meanwhile. If there is no memory it throws, and nothing has moved.
+     * other. The caller may hold sched.lock, because neither that M nor sysmon waits for sched.lock while it holds a heap's lock. Until all
+     * entries are in the other heap they count in this heap as being handled. After {@link #prepareMove} this needs no memory, unless other
+     * threads add entries to {@code to} meanwhile. If there is no memory it throws, and nothing has moved.
      */
     @SuppressWarnings("NullAway") // See prepareMove.
     void moveTo(TimerHeap to) {
@@ -435,7 +435,7 @@ class TimerHeap {
             take(to, heap, n, alarms);
             moved = true;
         } finally {
-            if (!moved) { // No entry was added to this heap meanwhile.
+            if (!moved) { // No entry was added to this heap during the attempt.
                 lockMoved();
                 slots = alarms;
                 free = unused;
@@ -464,7 +464,7 @@ class TimerHeap {
     private void take(TimerHeap to, long heap, int n, Alarm[] alarms) {
         to.lockMoved();
         try {
-            to.reserve(n); // Other threads may have used the room that prepareMove had reserved.
+            to.reserve(n); // Other threads may have used the room from prepareMove.
             to.promised = Math.max(0, to.promised - n);
             for (int i = 0; i < n; i++) {
                 long what = what(heap, i);
@@ -473,7 +473,7 @@ class TimerHeap {
                 } else if (!alarms[slot(what)].buried()) {
                     to.push(alarms[slot(what)]);
                 } else {
-                    int _ = zombies.decrementAndGet(); // One by one, not set to 0: a thread may revive an alarm meanwhile.
+                    int _ = zombies.decrementAndGet(); // It is not set to 0, because a thread may revive an alarm meanwhile.
                 }
             }
         } finally {

@@ -19,15 +19,14 @@ import org.gmp4j.struct.WaitReason;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The timers of a scheduler: a {@link TimerHeap} for each P. {@link #sleep} puts goroutines into it, and {@link RuntimeTimer} puts alarms
- * into it.
+ * The timers of a scheduler: a {@link TimerHeap} for each P, with sleeping goroutines ({@link #sleep}) and alarms ({@link RuntimeTimer}).
  *
- * <p>No timer is missed by the M that sleeps in the poller. A thread that adds an entry which is due first publishes
+ * <p>The M that sleeps in the poller misses no timer. A thread that adds an entry which is due before all others first publishes
  * {@code timer0When}, and then wakes the poller ({@code wakeNetPoller}), or relies on a spinner, which checks the timers when it stops
- * spinning. The M that goes to sleep first gives its P up and stops spinning, then reads all {@code timer0When}, then stores in {@code
- * lastpoll} and {@code pollUntil} that it sleeps and until when. With the fences of {@code Wakep} one of the two sees the store of the
- * other. When a goroutine goes to sleep, the poller is woken only once its M has found another goroutine to run: usually the M finds
- * none, and sleeps in the poller itself.
+ * spinning. The M that goes to sleep first gives its P up and stops spinning, then reads all {@code timer0When}, then stores in
+ * {@code lastpoll} and {@code pollUntil} that it sleeps and until when. With the fences of {@code Wakep} one of the two threads sees the
+ * store of the other. When a goroutine goes to sleep, the poller is woken only once the goroutine's M has found another goroutine to run:
+ * usually that M finds none, and sleeps in the poller itself.
  */
 public final class TimerHeaps implements Timers {
     /** The heaps, by the id of the P. Written, as a new array, by the thread that holds WORLDSEMA. */
@@ -40,8 +39,8 @@ public final class TimerHeaps implements Timers {
         }
 
         /**
-         * Sets the P's timer bit, and wakes the poller. Called by an M that may hold another P, as this P may have become idle while the
-         * heap was empty. Sysmon, which is no M, does this by itself ({@code sched.upkeep.ShortageRetry}).
+         * Sets the P's timer bit, because the P may have become idle while the heap was empty, and wakes the poller. Called by an M that
+         * may hold another P. Sysmon, which is no M, does this by itself ({@code sched.upkeep.ShortageRetry}).
          */
         @Override
         void cameBack(long when) {
@@ -54,7 +53,7 @@ public final class TimerHeaps implements Timers {
         }
     }
 
-    /** Adds a sleeping G. Called on g0 with the G parked, as a timer may ready it only after it has parked. */
+    /** Adds a sleeping G. Called on g0 with the G parked, because a timer may ready it only after it has parked. */
     private static final Park.Unlock START = new Park.Unlock() {
         @Override
         public boolean unlock(long gp, Object unused) {
@@ -97,8 +96,8 @@ public final class TimerHeaps implements Timers {
     }
 
     /**
-     * Makes room for a sleep before the goroutine parks. On g0 it would be too late to find that there is no memory. Until the sleep is
-     * added no other goroutine adds to the heap of this P, and {@link #addAside} leaves the room free.
+     * Makes room for a sleep before the goroutine parks, because on g0 it is too late to fail for want of memory. Until the sleep is added
+     * no other goroutine adds to the heap of this P, and {@link #addAside} leaves the room free.
      */
     private static void reserve(GStack st, @Nullable TimeBubble b) {
         if (b != null) {
@@ -116,7 +115,7 @@ public final class TimerHeaps implements Timers {
         }
     }
 
-    /** Adds an alarm to the heap of the caller's P, or to {@link OutsideTimers} if it has none. The timer's lock is held. */
+    /** Adds an alarm to the heap of the caller's P, or to {@link OutsideTimers} if the caller has none. Called under the timer's lock. */
     static void add(Alarm a) {
         Machine m = Machine.current();
         if (m == null || m.attachedP() == 0) {
@@ -178,7 +177,7 @@ public final class TimerHeaps implements Timers {
         return new ParkTimer((GStack) st);
     }
 
-    /** Releases the lock after an entry was added. Returns whether that is due first: then the poller must be woken. */
+    /** Releases the lock after an entry was added. Returns whether the entry is due first, so that the poller must be woken. */
     private static boolean unlock(TimerHeap h, long when) {
         boolean first = P.TIMER0WHEN.getAcquire(h.pp) == when;
         h.unlock();
@@ -234,7 +233,7 @@ public final class TimerHeaps implements Timers {
         if (to == 0) {
             if (P.TIMERSLEN.getOpaque(from) != 0) {
                 OutsideTimers.takeOver(heap(from));
-            } else { // Without entries the thread of OutsideTimers is not needed.
+            } else { // The thread of OutsideTimers is not needed for an empty heap.
                 heap(from).free();
             }
         } else {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Timer heaps, and the timers in them. */
+/** Timers and the heaps of their alarms. */
 @NullMarked
 package org.gmp4j.timer;
 

@@ -3,7 +3,8 @@ package org.gmp4j.wait;
 
 /**
  * Channels on which no element is ever sent, and which their maker closes as a signal to the receivers. Other packages use them through
- * this class, because the methods for it are not public. The class of channels, which is above this package, sets a {@link Maker} here.
+ * this class, because the channel's own methods for that are not public. The class of channels, which uses this package, sets a
+ * {@link Maker} here.
  */
 public final class DoneChans {
     /**
@@ -12,10 +13,10 @@ public final class DoneChans {
      * @param <C> {@code Chan<Void>}
      */
     public interface Maker<C> {
-        /** Keeps a channel for its maker: see {@link DoneChans#keep}. */
+        /** Reserves a channel for its maker: see {@link DoneChans#keep}. */
         void keep(C c);
 
-        /** Closes a channel that was kept: see {@link DoneChans#close}. */
+        /** Closes a reserved channel: see {@link DoneChans#close}. */
         void close(C c);
     }
 
@@ -37,11 +38,11 @@ public final class DoneChans {
     }
 
     /**
-     * Keeps a channel for its maker: no other code can close it or send to it afterwards. The implementation is set by then, because it is
-     * set before the first channel is made.
+     * Reserves a channel for its maker: afterwards no other code can close it or send to it. (The first channel is made after
+     * {@link #setMaker}.)
      *
      * @param <C> {@code Chan<Void>}
-     * @param c a channel that only the caller knows so far
+     * @param c a channel that no other code has yet
      * @return {@code c}
      */
     public static <C> C keep(C c) {
@@ -50,7 +51,7 @@ public final class DoneChans {
     }
 
     /**
-     * Closes a channel that was kept.
+     * Closes a reserved channel.
      *
      * @param <C> {@code Chan<Void>}
      */

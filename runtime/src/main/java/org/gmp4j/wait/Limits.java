@@ -12,10 +12,10 @@ import org.gmp4j.timer.TimeBubble;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The limits of a wait, which may end it early.
+ * The reasons that may end a wait early.
  *
  * @param interrupts the effect of an interrupt of the waiting thread
- * @param nanos how long the wait lasts at most, ns; {@link #NO_LIMIT} for ever
+ * @param nanos the longest duration of the wait, ns; {@link #NO_LIMIT} for no limit
  * @param ctx ends the wait when it is cancelled; null for none
  */
 public record Limits(Interrupts interrupts, long nanos, @Nullable Cancelable ctx) {
@@ -72,15 +72,14 @@ public record Limits(Interrupts interrupts, long nanos, @Nullable Cancelable ctx
         return b == null ? System.nanoTime() : b.now();
     }
 
-    /** Returns these limits with the time that is left for a second wait, after one that began at {@code since}. */
+    /** Returns these limits with the time that is left of a wait that began at {@code since}. */
     public Limits left(long since) {
         return timed() ? new Limits(interrupts, Math.max(0, nanos - (now() - since)), ctx) : this;
     }
 
     /**
-     * Returns the wait reason of a goroutine that waits with these limits. It is {@code reason}, except for a wait with a limit of time in
-     * a bubble. Such a wait gets a reason with which the bubble's clock moves on, even if {@code reason} is one of the waits that an
-     * event outside of the bubble may end.
+     * Returns the wait reason of a goroutine that waits with these limits: {@code reason}, but for a wait with a limit of time in a bubble
+     * a reason with which the bubble's clock moves on, even if an event outside of the bubble may end the wait.
      */
     public WaitReason reason(WaitReason reason) {
         return timed() && Bubble.current() != null ? WaitReason.SEMACQUIRE : reason;
@@ -102,8 +101,8 @@ public record Limits(Interrupts interrupts, long nanos, @Nullable Cancelable ctx
     }
 
     /**
-     * Throws the exception of a reason that has ended the wait already. Called before the operation is tried. An interrupt counts here only
-     * for {@link Interrupts#ALWAYS}; by default it counts only once the operation has to wait.
+     * Throws the exception if a reason to end the wait exists already. Called before the operation is tried. An interrupt counts here only
+     * for {@link Interrupts#ALWAYS}; by default it counts only when the operation has to wait.
      */
     public void check() {
         if (interrupts == Interrupts.ALWAYS && Thread.interrupted()) {

@@ -19,8 +19,8 @@ import org.jspecify.annotations.Nullable;
  * lock, releases that lock, and waits for the ticket to be called. Tickets are called in the order drawn, so a
  * notification goes to a waiter that came before it and never to one that came after, even if the later one is first to sleep.
  *
- * <p>Tickets below {@code notify} were called. The owners of the tickets from {@code notify} to {@code wait} wait or are about to. Both
- * numbers wrap around, so they are compared by their difference. At most 2^31 waiters may wait at a time.
+ * <p>Tickets below {@code notify} were called. The owners of the tickets from {@code notify} to {@code wait} wait or are about to wait.
+ * Both numbers wrap around, so they are compared by their difference. At most 2^31 waiters may wait at a time.
  */
 public final class NotifyList {
     private static final VarHandle WAIT = FieldHandle.of(MethodHandles.lookup(), NotifyList.class, "wait", int.class);
@@ -41,13 +41,13 @@ public final class NotifyList {
     /** The next ticket to be called. Written under the lock; also read without it. */
     @SuppressWarnings("unused") // Through NOTIFY.
     private volatile int notify;
-    /** The list of the waiters' sudogs, linked by next. Guarded by the lock. */
+    /** The first and the last sudog of the waiters, linked by next. Guarded by the lock. */
     private long head;
     private long tail;
 
     /**
-     * The dropped tickets that were not called yet, as a list of ranges in ascending order. {@link #drop} drops a ticket, and so does a
-     * wait that is ended early. Two ranges never touch: at least one ticket that was not dropped lies between them. Guarded by the lock.
+     * The dropped tickets that were not called yet, as a list of ranges in ascending order. {@link #drop} drops a ticket, and so does the
+     * early end of a wait. Between two ranges is at least one ticket that was not dropped. Guarded by the lock.
      */
     private @Nullable Dropped dropped;
 
@@ -91,7 +91,7 @@ public final class NotifyList {
         skip();
     }
 
-    /** Moves {@code notify} past a range of dropped tickets that begins there. Called under the lock. */
+    /** Moves {@code notify} past a range of dropped tickets that begins with it. Called under the lock. */
     private void skip() {
         Dropped d = dropped;
         if (d != null && d.from == (int) NOTIFY.get(this)) {
@@ -121,7 +121,7 @@ public final class NotifyList {
         }
         lock.unlock();
         if (called) {
-            notifyOne(); // After a broadcast no call was lost, and this wakes one waiter too many. It checks its condition again.
+            notifyOne(); // After a broadcast no call was lost, and this call wakes one waiter too many, which checks its condition again.
         }
     }
 
@@ -133,9 +133,8 @@ public final class NotifyList {
     /**
      * Waits until the ticket is called, or {@code e} ends the wait. Called inside {@link GStack#enter}.
      *
-     * @param e the object that may end the wait early, after its {@code begin} and before its {@code finish}; null if the wait cannot end
-     *     early
-     * @return false when the wait was ended early: the ticket was not called, and the next ticket will be called in its place
+     * @param e the object that may end the wait early, between its {@code begin} and its {@code finish}; null if the wait cannot end early
+     * @return false when the wait ended early: the next ticket will be called in place of this one
      */
     @SuppressWarnings("NullAway") // If the ticket was not called, e is pending, and so not null.
     public boolean await(int ticket, @Nullable OfTicket e, WaitReason reason) {
@@ -173,7 +172,7 @@ public final class NotifyList {
         return !ended;
     }
 
-    /** Ends a wait for a ticket: removes the waiter and notes its ticket as dropped, under the lock, so that it is not called. */
+    /** Ends a wait for a ticket: removes the waiter and records its ticket as dropped, under the lock, so that the ticket is not called. */
     public static final class OfTicket extends WaitCancellation {
         private final NotifyList list;
         /** The range for the ticket. It is allocated in advance, because there may be no memory when it is needed. */
@@ -216,7 +215,7 @@ public final class NotifyList {
         head = 0;
         tail = 0;
         dropped = null;
-        NOTIFY.setVolatile(this, (int) WAIT.getVolatile(this)); // A waiter that has a ticket and does not sleep yet will not sleep.
+        NOTIFY.setVolatile(this, (int) WAIT.getVolatile(this)); // A waiter that has a ticket and is not asleep yet will not sleep.
         lock.unlock();
         while (list != 0) {
             long sg = list;
@@ -239,7 +238,7 @@ public final class NotifyList {
         }
         NOTIFY.setVolatile(this, t + 1);
         skip();
-        long sg = find(t); // 0 if the ticket's owner is not queued yet. It will find under the lock that the ticket was called.
+        long sg = find(t); // It is 0 if the ticket's owner is not queued yet, which then finds under the lock that the ticket was called.
         lock.unlock();
         if (sg != 0) {
             Waiting.wake(sg);
@@ -247,7 +246,7 @@ public final class NotifyList {
         Reference.reachabilityFence(lock); // Until here the lock keeps its waiters reachable: see report.LeakSearch.
     }
 
-    /** Removes the waiter with ticket {@code t}, most often the first one, and returns its sudog. Returns 0 if there is none. */
+    /** Removes the waiter with ticket {@code t}, usually the first, and returns its sudog, or 0 if there is none. */
     private long find(int t) {
         long before = 0;
         for (long sg = head; sg != 0; sg = Sudog.NEXT.get(sg)) {
@@ -268,7 +267,9 @@ public final class NotifyList {
         return 0;
     }
 
-    /** Returns whether all tickets that were drawn have been called. A ticket that is drawn meanwhile comes after this notification. */
+    /**
+     * Returns whether all tickets that were drawn have been called. A ticket that is drawn during this call comes after this notification.
+     */
     private boolean nobody() {
         return (int) WAIT.getVolatile(this) == (int) NOTIFY.getVolatile(this);
     }

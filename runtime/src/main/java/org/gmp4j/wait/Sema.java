@@ -34,8 +34,8 @@ import org.jspecify.annotations.Nullable;
  * Dekker's pattern: if the release reads nwait as 0, its value+1 came before the waiter's step 1, so step 2 sees it. If it
  * reads nwait above 0, it waits for the lock, under which the waiter has queued itself or taken a unit.
  *
- * <p>A waiter that is woken competes for the unit with newcomers, and waits again if it loses. With {@code handoff} the
- * releaser takes the unit for the waiter, sets its ticket to 1, and lets it run at once, in the releaser's place and time slice.
+ * <p>A waiter that is woken competes for the unit with new callers, and waits again if it gets none. With {@code handoff} the releaser
+ * takes the unit for the waiter, sets its ticket to 1, and lets it run at once, in the releaser's place and time slice.
  */
 public final class Sema extends SemaRoot.Key {
     private static final int ACTIVE_SPIN = 4;
@@ -71,20 +71,20 @@ public final class Sema extends SemaRoot.Key {
     }
 
     /**
-     * Takes a unit, and waits for it if there is none.
+     * Takes a unit, after a wait if there is none.
      *
-     * @param first whether to wait before the present waiters, instead of behind them
+     * @param first whether to queue before the present waiters, instead of behind them
      */
     public void acquire(boolean first, WaitReason reason) {
         boolean _ = acquire(first, reason, null);
     }
 
     /**
-     * Takes a unit, and waits for it if there is none, until {@code e} ends the wait.
+     * Takes a unit, after a wait if there is none, which {@code e} may end.
      *
-     * @param first whether to wait before the present waiters, instead of behind them
+     * @param first whether to queue before the present waiters, instead of behind them
      * @param e ends the wait, and is between its {@code begin} and {@code finish}; null if nothing ends the wait early
-     * @return false when the wait was ended early: no unit was taken, and no unit is lost
+     * @return false when the wait ended early: no unit was taken, and none is lost
      */
     public boolean acquire(boolean first, WaitReason reason, @Nullable OfSema e) {
         if (take()) {
@@ -101,7 +101,7 @@ public final class Sema extends SemaRoot.Key {
         boolean ended = false;
         do {
             root.lock();
-            root.addNwait(1); // Before the read of the value: see the class comment.
+            root.addNwait(1); // It comes before the read of the value: see the class comment.
             if (take()) {
                 root.addNwait(-1);
                 root.unlock();
@@ -164,7 +164,7 @@ public final class Sema extends SemaRoot.Key {
      */
     @SuppressWarnings("NullAway") // If "here" is true, st is not null.
     public void release(boolean handoff) {
-        int _ = (int) VALUE.getAndAdd(this, 1); // Before the read of nwait: see the class comment.
+        int _ = (int) VALUE.getAndAdd(this, 1); // It comes before the read of nwait: see the class comment.
         SemaRoot root = SemaRoot.of(this);
         if (root.nwait() == 0) {
             return;
@@ -176,7 +176,7 @@ public final class Sema extends SemaRoot.Key {
         }
         root.unlock();
         if (sg == 0) {
-            return; // The waiters wait for another semaphore of this root, or another thread has removed ours.
+            return; // The waiters wait for another semaphore of this root, or another thread has removed this one's waiter.
         }
         if (Sudog.TICKET.get(sg) != 0) {
             throw Throw.of("corrupted semaphore ticket");
@@ -186,9 +186,9 @@ public final class Sema extends SemaRoot.Key {
             Sudog.TICKET.set(sg, 1);
         }
         GStack st = GStack.current();
-        long gp = Sudog.G.get(sg); // Before the wake: after it the sudog belongs to the waiter.
+        long gp = Sudog.G.get(sg); // Read before the wake, after which the sudog belongs to the waiter.
         int since = Sudog.CASEINDEX.get(sg);
-        boolean here = st != null && gp != 0 && GSlots.owner(gp) == st.scheduler(); // Then the wake puts it into this P's runnext.
+        boolean here = st != null && gp != 0 && GSlots.owner(gp) == st.scheduler(); // Whether the wake puts it into this P's runnext.
         Waiting.wake(sg);
         Reference.reachabilityFence(this); // Until here the semaphore keeps its waiters reachable: see report.LeakSearch.
         if (since != 0 && st != null) {
@@ -204,7 +204,7 @@ public final class Sema extends SemaRoot.Key {
         return (int) (System.nanoTime() / STAMP_NANOS) | 1;
     }
 
-    /** Returns the time between two such stamps, in ns. They must be less than 2³² µs apart, which is 71 minutes. */
+    /** Returns the time between two stamps, ns. They must be less than 2³² µs, which is 71 minutes, apart. */
     static long waited(int since, int now) {
         return Integer.toUnsignedLong(now - since) * STAMP_NANOS;
     }
@@ -218,7 +218,7 @@ public final class Sema extends SemaRoot.Key {
         if (st == null) {
             return true;
         }
-        // Spinning may help if another M runs, whose goroutine may hold the lock, and no G waits to run on this P.
+        // Spinning may help if the goroutine of another running M may hold the lock, and no G waits to run on this P.
         long sched = st.scheduler().sched;
         return Schedt.GOMAXPROCS.getOpaque(sched) > Schedt.NPIDLE.getVolatile(sched) + Schedt.nmspinningVolatile(sched) + 1
                 && Runq.runqempty(st.pp());

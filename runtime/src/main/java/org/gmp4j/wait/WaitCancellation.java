@@ -14,23 +14,23 @@ import org.gmp4j.timer.RuntimeTimer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Ends one wait early: by an interrupt, a limit of time, or a cancelled context ({@link Limits}). There is one object for each
- * operation that has to wait. An operation that can go on at once needs none.
+ * Ends one wait early: by an interrupt, a limit of time, or a cancelled context ({@link Limits}). There is one object for each operation
+ * that has to wait.
  *
  * <p>Protocol. The waiter calls {@link #begin}, then takes the lock of the object on which it waits, and tries its operation once more. If
- * it still has to wait and no reason is {@link #pending}, it sets its sudog ({@link #waits}), queues that and parks. A thread that ends
- * the wait takes the same lock and notes the reason. If the sudog is queued, that thread removes it from the queue and wakes the waiter.
+ * it still has to wait and no reason is {@link #pending}, it sets its sudog ({@link #waits}), queues that and parks. A thread that ends the
+ * wait takes the same lock and records the reason. If the sudog is queued, that thread removes it from the queue and wakes the waiter.
  *
  * <p>No element is lost or delivered twice. The waker and the thread that ends the wait compete for the sudog under the lock that guards
  * the queue, and the one that removes the sudog wins. If the waker wins, it passes its element in the same critical section: the wait has
  * succeeded, and the interrupt stays pending for the next wait. If the other thread wins, the waiter is no longer in the queue, so the
  * element goes to another waiter or stays where it is.
  *
- * <p>An end that comes too early or too late does no harm. A reason that is noted before the waiter has queued its sudog keeps it from
- * that, as both threads hold the lock. Once woken, the waiter takes the lock again and clears the sudog here ({@link #woken}), and only
- * then releases the sudog. So a thread that comes late to end the wait finds no sudog, and touches none that has another user by now.
+ * <p>An end that comes too early or too late does no harm. Both threads hold the lock, so a reason that is recorded before the waiter has
+ * queued its sudog prevents the wait. A woken waiter takes the lock again, clears the sudog in this object ({@link #woken}), and only then
+ * releases the sudog. So a thread that is late to end the wait finds no sudog.
  *
- * <p>Interrupts are reported by {@link InterruptHook}.
+ * <p>{@link InterruptHook} reports interrupts.
  */
 public abstract class WaitCancellation implements Runnable, InterruptHook.Told {
     private static final int TIME = 1;
@@ -38,7 +38,7 @@ public abstract class WaitCancellation implements Runnable, InterruptHook.Told {
     private static final int CANCEL = 3;
 
     private final Limits limits;
-    /** Written by the waiter alone; null when interrupts do not count, and after {@link #finish}. */
+    /** Written only by the waiter; null when interrupts do not end the wait, and after {@link #finish}. */
     private @Nullable InterruptHook hook;
     private @Nullable Limit limit;
     private @Nullable BooleanSupplier registration;
@@ -70,7 +70,7 @@ public abstract class WaitCancellation implements Runnable, InterruptHook.Told {
     /** Removes a sudog from its queue. Returns false if a waker has removed it. Called under the lock. */
     protected abstract boolean remove(long waiter);
 
-    /** Called after {@link #remove} has removed the waiter, without the lock. */
+    /** Called without the lock after {@link #remove} has removed the waiter. */
     protected void removed() {
     }
 
@@ -80,8 +80,8 @@ public abstract class WaitCancellation implements Runnable, InterruptHook.Told {
     }
 
     /**
-     * Starts to note reasons to end the wait, until {@link #finish}, which must follow. Called without locks, inside {@link GStack#enter}.
-     * If it throws, for want of memory, it has undone all, and {@link #finish} need not follow.
+     * Begins to record reasons to end the wait, until {@link #finish}, which must follow. Called without locks, inside
+     * {@link GStack#enter}. If it throws, for want of memory, it has undone all, and {@link #finish} need not follow.
      */
     public final void begin() {
         boolean begun = false;
@@ -95,7 +95,7 @@ public abstract class WaitCancellation implements Runnable, InterruptHook.Told {
             }
             if (limits.interrupts() == Limits.Interrupts.ALWAYS
                     || limits.interrupts() == Limits.Interrupts.BY_DEFAULT && byDefault(GStack.current())) {
-                hook = InterruptHook.mine(); // Last: a thread has only one, and a context that is not ours may use it in a wait above.
+                hook = InterruptHook.mine(); // Last, because a thread has only one hook, and a user's context may use it above.
                 hook.on(this);
             }
             begun = true;
@@ -107,7 +107,7 @@ public abstract class WaitCancellation implements Runnable, InterruptHook.Told {
         }
     }
 
-    /** Stops noting reasons. An end that comes later does no harm. Called without locks; a second call does nothing. */
+    /** Ends the recording of reasons. A later end does no harm. Called without locks; a second call does nothing. */
     public final void finish() {
         if (hook != null) {
             hook.off();
@@ -136,12 +136,15 @@ public abstract class WaitCancellation implements Runnable, InterruptHook.Told {
         return pending != 0;
     }
 
-    /** Sets the sudog with which the caller is queued, or is about to be. Called under the lock, which is released once it has parked. */
+    /**
+     * Sets the sudog with which the caller is queued, or is about to be queued. Called under the lock, which is released once the caller
+     * has parked.
+     */
     public final void waits(long waiter) {
         sg = waiter;
     }
 
-    /** Clears the sudog after the park. Returns true when the wait was ended early, false when a waker removed the sudog. */
+    /** Clears the sudog after the park. Returns true when the wait ended early, false when a waker removed the sudog. */
     public final boolean woken() {
         lock();
         boolean ended = wokenLocked();
@@ -149,13 +152,13 @@ public abstract class WaitCancellation implements Runnable, InterruptHook.Told {
         return ended;
     }
 
-    /** Clears the sudog, and returns whether the wait was ended early: see {@link #woken}. Called under the lock. */
+    /** Clears the sudog, and returns whether the wait ended early: see {@link #woken}. Called under the lock. */
     public final boolean wokenLocked() {
         sg = 0;
         return out;
     }
 
-    /** Waits as {@link Waiting#await} does. Returns true when the wait was ended early. The caller releases the sudog. */
+    /** Waits as {@link Waiting#await} does. Returns true when the wait ended early. The caller releases the sudog. */
     public final boolean await(@Nullable GStack st, long waiter, WaitQ q, HeapMutex lock, WaitReason reason) {
         waits(waiter);
         Waiting.await(st, waiter, q, lock, reason);
@@ -163,13 +166,13 @@ public abstract class WaitCancellation implements Runnable, InterruptHook.Told {
     }
 
     /**
-     * Returns true if the time was up, and throws the exception of any other reason. Called after a wait that was ended early.
+     * Returns true if the time was up, and throws the exception of any other reason. Called after a wait that ended early.
      *
      * @return true when the time was up
      */
     @SuppressWarnings("NullAway") // If a context has ended the wait, it is not null.
     public final boolean timeUp() {
-        switch (pending) { // Written once, under the lock, which the waiter has held since.
+        switch (pending) { // Written once, under the lock, and the waiter has held the lock after that.
             case TIME -> {
                 return true;
             }
@@ -184,7 +187,9 @@ public abstract class WaitCancellation implements Runnable, InterruptHook.Told {
         }
     }
 
-    /** Ends the wait because the context is cancelled. A method, as the class of a lambda would be made when there may be no memory. */
+    /**
+     * Ends the wait because the context is cancelled. It is a method because the class of a lambda might be made when there is no memory.
+     */
     @Override
     public final void run() {
         end(CANCEL);
@@ -196,12 +201,12 @@ public abstract class WaitCancellation implements Runnable, InterruptHook.Told {
         end(INTERRUPT);
     }
 
-    /** Returns whether the time was up. Called after a wait that was ended early. */
+    /** Returns whether the time was up. Called after a wait that ended early. */
     public final boolean byTime() {
         return pending == TIME;
     }
 
-    /** Returns whether the context was cancelled. Called after a wait that was ended early. */
+    /** Returns whether the context was cancelled. Called after a wait that ended early. */
     public final boolean byContext() {
         return pending == CANCEL;
     }
@@ -230,7 +235,7 @@ public abstract class WaitCancellation implements Runnable, InterruptHook.Told {
         throw (E) t;
     }
 
-    /** Ends a wait in a queue with a lock of its own, if no more has to be done than to remove the sudog. */
+    /** Ends a wait in a queue that has a lock of its own, where it is enough to remove the sudog. */
     public static final class OfQueue extends WaitCancellation {
         private final HeapMutex lock;
         private final WaitQ q;
@@ -258,7 +263,7 @@ public abstract class WaitCancellation implements Runnable, InterruptHook.Told {
         }
     }
 
-    /** The timer of a limit of time. Its lock is never held together with that of the object on which the caller waits. */
+    /** The timer of a limit of time. No thread holds its lock together with the lock of the object on which the caller waits. */
     private static final class Limit extends RuntimeTimer {
         private final WaitCancellation of;
 
@@ -287,7 +292,7 @@ public abstract class WaitCancellation implements Runnable, InterruptHook.Told {
                 } else if (when != 0) {
                     arm();
                 }
-            } finally { // Also when there was no memory for the next alarm.
+            } finally { // Runs also when there was no memory for the next alarm.
                 lock.unlock();
             }
             if (fires) {

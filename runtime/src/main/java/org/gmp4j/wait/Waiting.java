@@ -22,12 +22,12 @@ import org.gmp4j.struct.WaitReason;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Waits on heap objects (a channel, a wait group), for goroutines and for threads that are not Ms.
+ * Waits of goroutines, and of threads that are not Ms, on objects of the Java heap (a channel, a wait group).
  *
- * <p>The waiter holds the object's lock, queues a sudog and waits. The lock is released when the waiter is parked. The waker
- * removes the sudog from the queue under the lock, fills it, and calls {@link #wake} after the lock is free. Between the
- * dequeue and the wake the sudog belongs to the waker. After the wake it belongs to the waiter again, which releases it. The value in
- * the sudog is ordered by the wake: the CAS on the G's status, or the note of a thread.
+ * <p>The waiter holds the object's lock, queues a sudog and parks, after which the lock is released. The waker removes the sudog from the
+ * queue under the lock, fills it, and calls {@link #wake} after the lock is free. Between the dequeue and the wake the sudog belongs to the
+ * waker. After the wake it belongs to the waiter again, which releases it. The value in the sudog is ordered by the wake: the CAS on the
+ * G's status, or the note of a thread.
  */
 public final class Waiting {
     private static final Park.Unlock UNLOCK = new Park.Unlock() {
@@ -38,7 +38,6 @@ public final class Waiting {
         }
     };
 
-    /** A futex word that never changes. */
     private static final long NAP = Memory.map(Mem.LINE);
     private static final long NAP_NANOS = 1_000_000;
 
@@ -66,8 +65,8 @@ public final class Waiting {
     }
 
     /**
-     * Returns a sudog for a caller that other threads already count as a waiter, which cannot be undone: see {@link #sudog}. If there is
-     * no memory, this sleeps for a millisecond instead, and the caller checks again whether it still has to wait.
+     * Returns a sudog for a caller that already counts as a waiter and cannot undo that: see {@link #sudog}. If there is no memory, sleeps
+     * for a millisecond instead, and the caller checks again whether it has to wait.
      *
      * @return the sudog, or 0 when this has slept; the caller may have another P then
      */
@@ -75,7 +74,7 @@ public final class Waiting {
         try {
             return sudog(st);
         } catch (OutOfMemoryError e) {
-            int _ = Futex.await(NAP, 0, NAP_NANOS); // The M keeps its P, as other goroutines would find no memory either.
+            int _ = Futex.await(NAP, 0, NAP_NANOS); // The M keeps its P, because other goroutines would find no memory either.
             if (st != null) {
                 Park.gosched(st);
             }
@@ -94,7 +93,7 @@ public final class Waiting {
 
     /**
      * Parks the caller until {@code sg} is woken. The caller has queued the sudog under a lock, which {@code unlock} releases. Afterwards
-     * the sudog may be queued again for another wait. A thread waits whatever {@code unlock} returns.
+     * the sudog may be queued again for another wait. A thread that is no goroutine waits even if {@code unlock} returns false.
      */
     public static void park(@Nullable GStack st, long sg, Park.Unlock unlock, Object lock, WaitReason reason) {
         if (st != null) {
@@ -121,7 +120,7 @@ public final class Waiting {
         Outside.ends();
     }
 
-    /** Adds to the time that goroutines waited for locks, if the caller is one. Called inside {@link GStack#enter}. */
+    /** Adds to the time that goroutines waited for locks, if the caller is a goroutine. Called inside {@link GStack#enter}. */
     public static void waitedForLock(long nanos) {
         GStack st = GStack.current();
         if (st != null) {
@@ -187,13 +186,15 @@ public final class Waiting {
         }
     }
 
-    /** Parks a virtual thread of the JDK's until its note is woken. An interrupt does not end the wait, and is pending again afterwards. */
+    /**
+     * Parks a virtual thread of the JDK's scheduler until its note is woken. An interrupt does not end the wait, and is pending afterwards.
+     */
     private static void parkUntilWoken(long note) {
         boolean interrupted = false;
         while (!Note.woken(note)) {
             try {
                 LockSupport.park();
-            } catch (OutOfMemoryError e) { // There is no memory for the frames. The sudog is queued, so the thread blocks its carrier.
+            } catch (OutOfMemoryError e) { // There is no memory for the frames. The sudog is queued, so the carrier waits.
                 boolean _ = Note.sleep(note, NAP_NANOS);
             }
             interrupted |= Thread.interrupted();
@@ -217,7 +218,7 @@ public final class Waiting {
             Sudog.NEXT.set(who, sg);
             wakeThread(who);
         } else if (who != 0) {
-            G.PARAM.set(who, sg); // For a select; ordered by the CAS on the status.
+            G.PARAM.set(who, sg); // A select reads it; the CAS on the status orders the two.
             Park.goready(who);
         } else {
             wakeThread(sg);
@@ -225,7 +226,7 @@ public final class Waiting {
     }
 
     private static void wakeThread(long sg) {
-        Thread virtual = SudogSlots.thread(sg); // Read before the wakeup: after it the sudog belongs to the waiter.
+        Thread virtual = SudogSlots.thread(sg); // Read before the wakeup, after which the sudog belongs to the waiter.
         Note.wakeup(Sudog.threadAddress(sg));
         if (virtual != null) {
             JdkThreads.pin(); // The JDK's scheduler takes locks.
@@ -277,7 +278,7 @@ public final class Waiting {
                 release(st, sg);
             }
             return e.timeUp();
-        } finally { // Also when there was no memory for the wait.
+        } finally { // Runs also when there was no memory for the wait.
             e.finish();
             GStack.exit(st);
         }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Waiting, for goroutines and threads alike, and what ends a wait early. */
+/** Waits of goroutines and other threads, and the objects that end a wait early. */
 @NullMarked
 package org.gmp4j.wait;
 
