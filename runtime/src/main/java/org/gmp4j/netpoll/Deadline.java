@@ -4,9 +4,9 @@ package org.gmp4j.netpoll;
 import org.gmp4j.timer.RuntimeTimer;
 
 /**
- * The deadline of one direction of a descriptor. The timer's lock is that of its {@link FdWaits}, which guards all its fields. If the
- * deadline was moved, the old alarm finds that {@code when} is later than now, and sets the next alarm. When the deadline passes it wakes
- * only the waiter, and starts no goroutine.
+ * The deadline of one direction of a descriptor. Its lock is that of its {@link FdWaits}, which guards all its fields. If the deadline was
+ * moved, the old alarm finds that {@code when} is later than now, and sets the next alarm. A deadline that passes wakes only the waiter,
+ * and starts no goroutine.
  */
 final class Deadline extends RuntimeTimer {
     private final FdWaits fd;
@@ -27,12 +27,12 @@ final class Deadline extends RuntimeTimer {
                 when = 0;
                 disarm();
                 fd.setExpired(write, true);
-                waiter = fd.unblockLocked(write); // A close stops this timer under the lock, so the registrations are not released yet.
+                waiter = fd.unblockLocked(write); // A close stops this timer under the lock, so the registrations still exist.
                 of = fd.unblocked();
             } else if (when != 0) {
                 arm();
             }
-        } finally { // Also when there was no memory for the next alarm.
+        } finally { // Runs also when there was no memory for the next alarm.
             lock.unlock();
         }
         if (of != null) {
@@ -40,7 +40,7 @@ final class Deadline extends RuntimeTimer {
         }
     }
 
-    /** Sets the deadline to {@code nanos} from now. Called under the lock. If there is no memory this throws, and nothing has changed. */
+    /** Sets the deadline to {@code nanos} from now. Called under the lock. Without memory it throws and changes nothing. */
     void startLocked(long nanos) {
         long before = when;
         when = in(nanos);

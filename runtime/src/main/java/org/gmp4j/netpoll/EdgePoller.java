@@ -9,6 +9,6 @@ sealed interface EdgePoller permits Netpoller, OutsidePoller {
     /** Registers a descriptor until its close. {@code pd} is a struct of this poller's cache. Returns 0, or an error number. */
     int registerForGood(int fd, long pd);
 
-    /** Returns whether the poller's scheduler has ended. Then its registrations are of no use any more. */
+    /** Returns whether the poller's scheduler has ended, so that its registrations are useless. */
     boolean isClosed();
 }

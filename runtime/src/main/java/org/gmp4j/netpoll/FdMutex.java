@@ -14,9 +14,9 @@ import org.gmp4j.wait.WaitCancellation;
 import org.jspecify.annotations.Nullable;
 
 /**
- * {@code fdMutex}: counts the users of a descriptor, so that no thread uses its number after the close, when the kernel may have given
- * it to another file. At most one reader and one writer have the descriptor locked. An operation that neither reads nor writes only holds
- * a reference. A close lets no new user in, and does not wait for the users: the last user to leave closes the descriptor.
+ * {@code fdMutex}: counts the users of a descriptor, so that no thread uses its number after the close, when the kernel may have given it
+ * to another file. At most one reader and one writer have the descriptor locked. An operation that neither reads nor writes has only a
+ * reference. A close refuses new users, and does not wait for present ones: the last user to leave closes the descriptor.
  *
  * <pre>
  *  bit  0        CLOSED: no new lock, no new reference
@@ -27,11 +27,11 @@ import org.jspecify.annotations.Nullable;
  *  bits 43..62   writers that wait for the lock
  * </pre>
  *
- * <p>An unlock takes one waiter out of the count and gives the semaphore a unit; that waiter then competes for the lock again. A close
- * does the same for all waiters. So there are as many units as waiters that were taken out of the count, and each waiter is woken once. A
- * waiter that leaves early, because of an interrupt, a context or a limit of time, also takes one waiter out of the count. If the count is
- * 0, another thread has already taken it out: its unit is there or will be, and it takes that. Source: Go's {@code internal/poll}; waits
- * that end early are ours.
+ * <p>An unlock subtracts one waiter from the count and gives the semaphore a unit; the waiter then competes for the lock again. A close
+ * does that for all waiters. So there is a unit for each waiter that was subtracted, and each waiter is woken once. A waiter whose wait
+ * ends early, because of an interrupt, a context or a limit of time, also subtracts one waiter. If the count is 0, another thread has
+ * subtracted this waiter: there is a unit for it, or will be, and it takes that. Source: Go's {@code internal/poll}, without the waits that
+ * end early.
  */
 final class FdMutex {
     private static final long CLOSED = 1;
@@ -52,12 +52,11 @@ final class FdMutex {
     final Sema readers = new Sema();
     final Sema writers = new Sema();
 
-    /** Returns whether no close has begun. */
     boolean isOpen() {
         return (state & CLOSED) == 0;
     }
 
-    /** Takes a reference. Returns false once closed. */
+    /** Takes a reference. Returns false after a close. */
     boolean incref() {
         for (;;) {
             long s = state;
@@ -86,7 +85,7 @@ final class FdMutex {
         }
     }
 
-    /** Releases a reference. Returns true if it was the last one and a close has begun: then the caller must close the number. */
+    /** Releases a reference. Returns true if it was the last one and a close has begun: then the caller must close the descriptor. */
     boolean decref() {
         for (;;) {
             long s = state;
@@ -103,8 +102,8 @@ final class FdMutex {
     /**
      * Takes the lock of readers, or that of writers, with a reference.
      *
-     * @return 0; {@link IoResult#CLOSED}; or the reason that has ended the caller's wait for the lock: {@link IoResult#INTERRUPTED}, {@link
-     *     IoResult#TIMED_OUT}, {@link IoResult#CANCELED}
+     * @return 0; {@link IoResult#CLOSED}; or the error of a wait that ended early: {@link IoResult#INTERRUPTED},
+     *     {@link IoResult#TIMED_OUT}, {@link IoResult#CANCELED}
      */
     int lock(boolean write, OpLimits limits) {
         long bit = write ? WLOCK : RLOCK;
@@ -140,7 +139,7 @@ final class FdMutex {
     private int await(boolean write, OpLimits limits) {
         Sema units = write ? writers : readers;
         GStack st = GStack.enterChecked();
-        boolean counted = true; // The caller is in the count of waiters. It must take a unit, or one waiter out of the count.
+        boolean counted = true; // The caller counts as a waiter. It must take a unit, or subtract one waiter from the count.
         try {
             if (limits == OpLimits.PLAIN && !WaitCancellation.byDefault(st)) {
                 units.acquire(false, WaitReason.SEMACQUIRE);
@@ -156,7 +155,7 @@ final class FdMutex {
             }
             return counted ? OpLimits.error(e) : 0;
         } finally {
-            if (counted) { // Also when there is no memory for a wait that can be ended.
+            if (counted) { // Runs also when there is no memory for a wait that may end early.
                 leave(write, st);
             }
             GStack.exit(st);
@@ -164,10 +163,10 @@ final class FdMutex {
     }
 
     /**
-     * Ends the wait of the caller, which has taken no unit: takes one waiter out of the count. If the count is 0, an unlock or a close has
-     * taken the caller out, and a unit is there or will be; then the caller takes that unit. A new waiter may take the unit first, but
-     * then that waiter is in the count. So this checks the count and the units again and again. It does not sleep: then it might have to
-     * wait until the descriptor is unlocked, which the early end of the wait was to avoid.
+     * Ends the wait of the caller, which has taken no unit: subtracts one waiter from the count. If the count is 0, an unlock or a close
+     * has subtracted the caller, and there is a unit, or will be, which the caller takes. A new waiter may take the unit first, but then
+     * that waiter is in the count. So this method checks the count and the units repeatedly. It does not sleep, because then it might have
+     * to wait for the descriptor's unlock, and its wait is to end now.
      */
     void leave(boolean write, @Nullable GStack st) {
         Sema units = write ? writers : readers;
@@ -221,7 +220,7 @@ final class FdMutex {
         GStack.exit(st);
     }
 
-    /** Checks the count in {@code mask} after one was added, and returns {@code s}. A count that has overflowed is 0. */
+    /** Checks that the count in {@code mask}, to which 1 was added, has not overflowed to 0, and returns {@code s}. */
     private static long notFull(long s, long mask) {
         if ((s & mask) == 0) {
             throw new IllegalStateException("too many concurrent operations on a single socket (max 1048575)");

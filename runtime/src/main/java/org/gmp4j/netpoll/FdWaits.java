@@ -16,20 +16,19 @@ import org.gmp4j.wait.WaitCancellation;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The part of a {@link PollFd} that waits: its registrations, its deadlines, and the early end of a wait. Its methods are called by
- * users that have the descriptor locked or referenced. The one exception is the alarm of a deadline. It holds {@link #lock}, which a
- * close takes too.
+ * The part of a {@link PollFd} that waits: its registrations, its deadlines, and the early end of a wait. Callers have the descriptor
+ * locked or referenced, except for the alarm of a deadline, which holds {@link #lock}; a close takes that lock too.
  */
 abstract class FdWaits {
     private static final int CLOSING = 1;
     private static final int READ_EXPIRED = 1 << 1;
     private static final int WRITE_EXPIRED = 1 << 2;
-    /** The wait of the reader that has the descriptor locked is ended early: see {@link EarlyEnd}. The next flag is for the writer. */
+    /** The reader that has the descriptor locked must end its wait early: see {@link EarlyEnd}. The next flag is for the writer. */
     private static final int READ_ENDED = 1 << 3;
     private static final int WRITE_ENDED = 1 << 4;
     /** Reads have a deadline that has not passed. */
     private static final int READ_TIMED = 1 << 5;
-    /** Stands for the waiter in an {@link WaitCancellation}. The waiter itself is in a registration. */
+    /** A {@link WaitCancellation} has this in place of the waiter, which is in a registration. */
     private static final long WAITER = 1;
 
     /** Taken before the timers' locks and sched.lock. */
@@ -42,11 +41,11 @@ abstract class FdWaits {
      * reader that has the descriptor locked.
      */
     private long emptyIn;
-    /** Written under the lock. A waiter reads it after it has written its word: see {@link Registration}. */
+    /** The flags. Written under the lock. A waiter reads them after it has written its word: see {@link Registration}. */
     private volatile int flags;
     /** The registrations, the newest first. Written under the lock; released when the last user has left. A test counts them. */
     volatile @Nullable Registration registrations;
-    /** The deadline of reads, and below that of writes. Guarded by the lock; null until first set. */
+    /** The deadline of reads; null until it is first set. Guarded by the lock, like the deadline of writes. */
     private @Nullable Deadline readDeadline;
     private @Nullable Deadline writeDeadline;
     /** The registration of the waiter that {@link #unblockLocked} returned last. Guarded by the lock. */
@@ -59,18 +58,18 @@ abstract class FdWaits {
     }
 
     /**
-     * Begins an operation. It clears the readiness that was reported so far, which the system call that follows will find. Returns 0, or
-     * the reason why the operation ends.
+     * Begins an operation. It clears the readiness that was reported so far, because the system call that follows will find the data.
+     * Returns 0, or the error with which the operation ends.
      *
      * <p>A read that would probably find nothing begins with the wait, which saves a system call for each request on a connection: see
-     * {@link Registration}. That wait may last until the goroutine runs again although bytes are there. So only a reader waits first that
-     * has not left its P since the last read, and whose read can end without those bytes only by a close.
+     * {@link Registration}. Bytes that have arrived are then noticed only when the goroutine is scheduled again. So only a reader waits
+     * first that has not left its P since its last read, and whose read no limit, deadline or interrupt may end.
      */
     final int prepare(boolean write, OpLimits limits) {
         long in = 0;
         if (!write) {
             in = emptyIn;
-            emptyIn = 0; // If the wait below ends without data, readiness that was reported meanwhile is lost: the next read calls first.
+            emptyIn = 0; // The wait may end without data and lose reported readiness, so the next read calls first.
         }
         int e = check(write);
         Registration r = e == 0 ? registrations : null;
@@ -88,13 +87,13 @@ abstract class FdWaits {
         return e;
     }
 
-    /** Returns whether a read of the caller may end early by a limit, a deadline or an interrupt that is pending. */
+    /** Returns whether a limit, a deadline or a pending interrupt may end the caller's read early. */
     private boolean mayEnd(GStack st, OpLimits limits) {
         return limits != OpLimits.PLAIN || (flags & READ_TIMED) != 0
                 || WaitCancellation.byDefault(st) && Thread.currentThread().isInterrupted();
     }
 
-    /** Returns the result of a read that took {@code n} bytes and had room for {@code asked}. Notes if it left the socket empty. */
+    /** Returns the result of a read that took {@code n} bytes and had room for {@code asked}. Records whether it left the socket empty. */
     final long taken(long n, long asked) {
         if (shortIsEmpty && n > 0 && n < asked && n < SocketIo.HEAP_MOST) {
             GStack st = GStack.current();
@@ -103,7 +102,7 @@ abstract class FdWaits {
         return IoResult.of(n, 0);
     }
 
-    /** Handles the error of a system call: waits after EAGAIN. Returns 0 if the call is to be tried again, else the error. */
+    /** Handles the error of a system call, after EAGAIN by a wait. Returns 0 if the call is to be tried again, else the error. */
     final int failed(int errno, boolean write, OpLimits limits) {
         return errno == Errno.EAGAIN ? await(write, limits) : errno == Errno.EINTR ? 0 : errno;
     }
@@ -129,7 +128,7 @@ abstract class FdWaits {
         }
     }
 
-    @SuppressWarnings("NullAway") // After open there is a registration with this poller.
+    @SuppressWarnings("NullAway") // open has made the registration with this poller.
     private int await(@Nullable GStack st, boolean write) {
         EdgePoller poller = poller(st);
         Registration r = find(poller);
@@ -154,13 +153,13 @@ abstract class FdWaits {
             end.start();
             int e = await(st, write);
             return e == IoResult.INTERRUPTED ? OpLimits.error(end) : e;
-        } finally { // Also when there is no memory for the wait.
+        } finally { // Runs also when there is no memory for the wait.
             end.over();
             end.finish();
         }
     }
 
-    /** Ends a wait early, as a close and a deadline do: by a flag, which the waiter reads after it has written its word. */
+    /** Ends a wait early in the way of a close and a deadline: by a flag, which the waiter reads after it has written its word. */
     final class EarlyEnd extends WaitCancellation {
         private final boolean write;
         /** The waiter and its registration. Written by {@link #remove}, under the lock; read by {@link #ready} of the same thread. */
@@ -172,7 +171,9 @@ abstract class FdWaits {
             this.write = write;
         }
 
-        /** Called before the wait. Sets the flag if there is a reason to end the wait already; later reasons set it in {@link #remove}. */
+        /**
+         * Called before the wait. Sets the flag if there already is a reason to end the wait. For later reasons {@link #remove} sets it.
+         */
         void start() {
             lock.lock();
             if (pending()) {
@@ -184,8 +185,8 @@ abstract class FdWaits {
         }
 
         /**
-         * Clears the flag after the wait. Called by the waiter while it still has the descriptor locked. A later reason to end the wait
-         * then does not set the flag, which may concern another user by that time.
+         * Clears the flag after the wait. Called by the waiter while it has the descriptor locked. Later reasons do not set the flag,
+         * because by then the wait may be that of another user.
          */
         void over() {
             lock.lock();
@@ -232,7 +233,7 @@ abstract class FdWaits {
                 n.openOrThrow(st.scheduler());
             }
             return register(poller == null ? OutsidePoller.get() : poller);
-        } catch (NativeException e) { // The poller could not be made, for want of descriptors.
+        } catch (NativeException e) { // There is no descriptor for the poller.
             return e.errno();
         }
     }
@@ -259,7 +260,7 @@ abstract class FdWaits {
         lock.lock();
         try {
             int e = 0;
-            if (find(poller) == null) { // Else the waiter of the other direction has just registered it.
+            if (find(poller) == null) { // Otherwise the waiter of the other direction has registered it.
                 e = poller.registerForGood(fd, r.pd);
                 added = e == 0;
             }
@@ -269,7 +270,7 @@ abstract class FdWaits {
                 dropClosed(r);
             }
             return e;
-        } finally { // Also when there is no memory for a call of C code.
+        } finally { // Runs also when there is no memory for a call of C code.
             lock.unlock();
             if (!added) {
                 poller.cache().give(r.pd);
@@ -278,14 +279,14 @@ abstract class FdWaits {
     }
 
     /**
-     * Removes the registrations after {@code first} whose schedulers have ended, as no goroutine waits there any more. Called under the
-     * lock. The poller of {@code first} is open.
+     * Removes the registrations after {@code first} whose schedulers have ended, so that no goroutine waits in them. Called under the lock.
+     * The poller of {@code first} is open.
      */
     private static void dropClosed(Registration first) {
         for (Registration r = first; r.next != null;) {
             Registration next = r.next;
             if (next.poller.isClosed()) {
-                r.next = next.next; // The removed one keeps its next, for a thread that walks the list without the lock.
+                r.next = next.next; // The removed registration keeps its next, for threads that walk the list without the lock.
                 next.poller.cache().give(next.pd);
             } else {
                 r = next;
@@ -329,7 +330,7 @@ abstract class FdWaits {
         }
     }
 
-    /** Makes a deadline. No lambda: if there were no memory when it is linked, no deadline could ever be set. */
+    /** Makes a deadline. It is no lambda: one whose linking failed for want of memory is never linked. */
     private record Make(FdWaits of, boolean write) implements Supplier<Deadline> {
         @Override
         public Deadline get() {
@@ -337,7 +338,7 @@ abstract class FdWaits {
         }
     }
 
-    /** Returns the deadline of a direction, which becomes {@code made} if there was none. May be null. Called under the lock. */
+    /** Returns the deadline of a direction, or null. If there was none, sets it to {@code made}. Called under the lock. */
     private @Nullable Deadline kept(@Nullable Deadline made, boolean write) {
         if (write) {
             writeDeadline = writeDeadline == null ? made : writeDeadline;
@@ -354,8 +355,8 @@ abstract class FdWaits {
     }
 
     /**
-     * Takes the waiter of a direction out of its registration, and returns it, or 0 if there is none. The caller must wake it. Called
-     * under the lock, after the flags were set.
+     * Takes the waiter of a direction out of its registration. Returns the waiter, which the caller must wake, or 0 if there is none.
+     * Called under the lock, after the flags were set.
      */
     final long unblockLocked(boolean write) {
         unblocked = null;
@@ -376,7 +377,7 @@ abstract class FdWaits {
 
     // The end
 
-    /** {@code evict}: ends the waits of both directions and the deadlines. No wait begins after it. */
+    /** {@code evict}: ends the waits of both directions and the deadlines. Afterwards no wait begins. */
     final void evict() {
         lock.lock();
         flags |= CLOSING;

@@ -2,8 +2,8 @@
 package org.gmp4j.netpoll;
 
 /**
- * The result of an operation, in a long: the number of bytes that were read or written, and the error that ended it early. So both are
- * returned without an object.
+ * The result of an operation, as a long instead of an object: the number of bytes that were read or written, and the error that ended the
+ * operation early.
  */
 public final class IoResult {
     /** The error of a descriptor that was closed. */
@@ -25,7 +25,7 @@ public final class IoResult {
         return count << COUNT_SHIFT | error;
     }
 
-    /** Returns the number of bytes that were read or written. After {@link PollFd#accept} it is the descriptor. */
+    /** Returns the number of bytes that were read or written; after {@link PollFd#accept} the descriptor. */
     public static long count(long result) {
         return result >>> COUNT_SHIFT;
     }

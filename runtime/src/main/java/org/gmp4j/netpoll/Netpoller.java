@@ -27,14 +27,15 @@ import org.gmp4j.struct.Throw;
 
 /**
  * {@code netpoll}: the network poller of one scheduler, which uses epoll. It is opened when a goroutine first waits for a descriptor, or
- * gets one of {@code org.gmp4j.net}. An M polls without blocking when its P has nothing else to run, one M at a time. The M that would
- * be the last to watch timers sleeps in the poller. While it sleeps there, only an M that spins under a latency policy polls as well.
- * Sysmon polls when no M did for 10 ms. No other thread polls.
+ * gets one of {@code org.gmp4j.net}. An M whose P has nothing else to run polls without blocking, one M at a time. The M that has to watch
+ * the timers sleeps in the poller. While it sleeps there, only an M that spins under a latency policy polls as well. Sysmon polls when no M
+ * did for 10 ms. No other thread polls.
  *
- * <p>A registration serves one wait (EPOLLONESHOT), as the JDK's do, because the JDK may close a descriptor between two waits without
- * telling us. The kernel knows a descriptor only once in an instance, but one goroutine may read while another writes. So there are two
- * epoll instances, one for readers and one for writers. The readers' instance watches the writers' instance as one more descriptor.
- * Rejected: one registration for both directions. Its change needs a lock, and the kernel reports each wait for reading as writable.
+ * <p>A registration serves one wait (EPOLLONESHOT), as the JDK's do, because the JDK may close a descriptor between two waits without a
+ * call of the runtime. An epoll instance has at most one registration of a descriptor, but one goroutine may read while another writes. So
+ * there are two epoll instances, one for readers and one for writers. The readers' instance watches the writers' instance as one more
+ * descriptor. Rejected: one registration for both directions. Its change needs a lock, and the kernel reports each wait for reading as
+ * writable.
  *
  * <pre>
  *  the goroutine that waits                   an M that polls
@@ -45,24 +46,25 @@ import org.gmp4j.struct.Throw;
  *    epoll_ctl deletes the registration
  * </pre>
  *
- * <p>No readiness is lost. If a descriptor is ready before step 2 on the left the kernel reports it all the same, since epoll_ctl checks
- * the descriptor's state. The word is written before that, so the M that gets the event finds the goroutine in it. If step 3 on the right
- * comes before step 3 on the left, the thread's permit is set and the park returns at once.
+ * <p>No readiness is lost. If a descriptor is ready before step 2 on the left the kernel still reports it, because epoll_ctl checks the
+ * descriptor's state. The word is written before that, so the M that gets the event finds the goroutine in it. If step 3 on the right comes
+ * before step 3 on the left, the thread's permit is set and the park returns at once.
  *
- * <p>No stale event wakes a goroutine. While an M holds an event in its buffer the goroutine may give up, the descriptor be closed, and
- * another with the same number be opened and waited for; but the new wait has another tag. The tag also protects from an armed
- * registration of a file that a child process still has open, and whose number means another file here. The goroutine that is unparked at
- * step 3 may have gone on since step 2, because of a time-out, an interrupt or a close, and may even have ended. The goroutine that has its
- * slot by then gets a permit for nothing. Every user of {@code park} allows for such permits, as the JDK's own pollers give them too.
+ * <p>No stale event wakes a goroutine. While an M has an event in its buffer, the goroutine may end its wait, the descriptor may be closed,
+ * and a goroutine may wait for a new descriptor with the same number; but the new wait has another tag. The tag also protects from an armed
+ * registration of a file that a child process still has open, while its number means another file in this process. The goroutine that is
+ * unparked at step 3 may have left its wait after step 2, because of a time-out, an interrupt or a close, and may even have ended. Then the
+ * goroutine that has its slot gets a needless permit. Every user of {@code park} allows for such permits, because the JDK's own pollers
+ * give them too.
  *
- * <p>The poller is polled while a goroutine waits in it. The count of waiters grows before the goroutine parks. Its M then searches for
- * work, and polls or, as the last M, sleeps in the poller ({@code FindRunnable.giveUp}). If the M does not get there, sysmon polls.
+ * <p>While a goroutine waits in the poller, a thread polls. The count of waiters grows before the goroutine parks. Its M then searches for
+ * work, and polls or, as the last M, sleeps in the poller ({@code FindRunnable.giveUp}). If that M finds other work instead, sysmon polls.
  *
- * <p>The sockets of {@code org.gmp4j.net} are ours until we close them, so they are registered once, edge-triggered, for both
- * directions, in the readers' instance: see {@link Registration}.
+ * <p>No other code closes the sockets of {@code org.gmp4j.net}, so they are registered once, edge-triggered, for both directions, in the
+ * readers' instance: see {@link Registration}.
  *
- * <p>Until the poller is open the M that watches timers sleeps on a futex. {@link #open} ends that sleep, and also ends the first sleep
- * in epoll, once. So the wake of a thread that found the poller not open, and woke the futex, is not lost if the M goes to sleep in epoll.
+ * <p>Until the poller is open the M that watches timers sleeps on a futex. {@link #open} ends that sleep, and also ends the first sleep in
+ * epoll, once. So if a thread found the poller not open and woke the futex, its wake-up is not lost when the M goes to sleep in epoll.
  */
 public final class Netpoller implements Netpoll, EdgePoller {
     /** Events that one epoll_wait takes. */
@@ -74,7 +76,10 @@ public final class Netpoller implements Netpoll, EdgePoller {
 
     /** Whether the poller is open. Written once, under the lock, after the descriptors and the buffers. */
     private volatile boolean open;
-    /** The nanoTime at which the poller could not be opened for the JDK's sockets; it is tried again a second later. 0 for never. */
+    /**
+     * The nanoTime of the last failure to open the poller for the JDK's sockets, after which the next attempt comes a second later; 0 for
+     * none.
+     */
     private volatile long failedAt;
     /** Written by {@link #close}, when all goroutines have ended. Read when a descriptor of {@code org.gmp4j.net} is registered. */
     private volatile boolean closed;
@@ -83,7 +88,7 @@ public final class Netpoller implements Netpoll, EdgePoller {
     private int breaker = -1;
     /** Two buffers for events: one for the M that blocks, one for a poll that does not block. */
     private long buffers;
-    /** The structs pollDesc by descriptor, 0 for none yet. The array and its elements are written under the lock. */
+    /** The structs pollDesc by descriptor; 0 where there is none. The array and its elements are written under the lock. */
     private volatile long[] descs = new long[0];
     /** The structs pollDesc of the descriptors that are registered until they are closed. */
     private final PollCache cache = new PollCache();
@@ -135,14 +140,14 @@ public final class Netpoller implements Netpoll, EdgePoller {
         }
         try {
             return poll(s, 0, buffers + (long) EVENTS * Epoll.EVENT_BYTES, looking);
-        } finally { // Also when there is no memory for a call: a later poll then finds the events.
+        } finally { // Runs also when there is no memory for a call. A later poll then finds the events.
             Schedt.POLLINGNET.setRelease(s.sched, 0);
         }
     }
 
     /**
-     * Wakes the thread that sleeps in the poller if deadlocks are to be found and no goroutine waits in the poller any more, so that it
-     * checks for a deadlock. Called after a wait has ended without an event.
+     * Wakes the thread that sleeps in the poller, so that it checks for a deadlock, if deadlock detection is on and no goroutine waits in
+     * the poller any more. Called after a wait has ended without an event.
      */
     static void noneWaits(Scheduler s) {
         if (s.config.deadlockDetection() && Schedt.NETPOLLWAITERS.getVolatile(s.sched) == 0 && Schedt.LASTPOLL.getVolatile(s.sched) == 0) {
@@ -163,7 +168,7 @@ public final class Netpoller implements Netpoll, EdgePoller {
                 write = true;
             } else if (delay != 0) { // A poll that does not block leaves the event to the M that blocks.
                 long _ = EventFd.take(breaker);
-                Schedt.NETPOLLWAKESIG.setVolatile(s.sched, 0); // The caller checks its timers again after this.
+                Schedt.NETPOLLWAKESIG.setVolatile(s.sched, 0); // The caller then checks its timers again.
             }
         }
         if (write) {
@@ -178,7 +183,7 @@ public final class Netpoller implements Netpoll, EdgePoller {
         return found.take();
     }
 
-    /** Waits up to {@code nanos}, less than 0 for ever, and returns the number of events, at most {@code most}, or -EINTR. */
+    /** Waits up to {@code nanos} ns, less than 0 for ever. Returns the number of events, at most {@code most}, or -EINTR. */
     static int await(int epfd, long events, int most, long nanos) {
         boolean naps = nanos != 0 && ProcessEnd.begun();
         if (naps) {
@@ -219,7 +224,7 @@ public final class Netpoller implements Netpoll, EdgePoller {
             return;
         }
         int _ = Schedt.addNetpollWaiters(s.sched, -1);
-        // If the goroutine has gone on since the CAS this is the stack of another goroutine, or none.
+        // If the goroutine has ended since the CAS, this is the stack of another goroutine, or none.
         if (GSlots.stack(PollDesc.g(word)) instanceof GStack st) {
             long gp = JdkReady.netReady(st);
             if (gp != 0) {
@@ -271,7 +276,7 @@ public final class Netpoller implements Netpoll, EdgePoller {
             e = Epoll.control(epfd, Epoll.ADD, fd, events, data);
         }
         if (e != 0) {
-            PollDesc.setWaiterVolatile(pd, write, 0); // No event can have come.
+            PollDesc.setWaiterVolatile(pd, write, 0); // No event can have come yet.
             var _ = Schedt.addNetpollWaiters(s.sched, -1);
             noneWaits(s);
         }
@@ -279,8 +284,8 @@ public final class Netpoller implements Netpoll, EdgePoller {
     }
 
     /**
-     * Ends the wait of the calling goroutine, whatever ended it, and deletes its registration if no event has. The descriptor is still
-     * open, or another file, not pollable, has its number: the JDK closes a descriptor only when all its waiters have left.
+     * Ends the wait of the calling goroutine, and deletes its registration if the wait ended without an event. The descriptor is still
+     * open, or a file that cannot be polled has its number: the JDK closes a descriptor only when all its waiters have left.
      *
      * @return false when {@link #register} had not registered it
      */
@@ -325,7 +330,7 @@ public final class Netpoller implements Netpoll, EdgePoller {
     }
 
     private long make(int fd) {
-        JdkThreads.pin(); // A goroutine inside the runtime must not unmount, as it could at the monitor.
+        JdkThreads.pin(); // A goroutine inside the runtime must not unmount, which the monitor might cause.
         try {
             synchronized (this) {
                 long[] t = descs;
@@ -361,7 +366,7 @@ public final class Netpoller implements Netpoll, EdgePoller {
     /**
      * Opens the poller, unless it is open. Must be called before {@link #registerForGood}.
      *
-     * @throws NativeException when no epoll instance can be made just now
+     * @throws NativeException when no epoll instance can be made now
      */
     void openOrThrow(Scheduler s) {
         if (!open) {
@@ -371,8 +376,8 @@ public final class Netpoller implements Netpoll, EdgePoller {
 
     /**
      * Opens the poller of the calling goroutine's scheduler. Called when the goroutine gets a descriptor of {@code org.gmp4j.net}, as in
-     * Go, so that its first wait need not open the poller. If that fails for want of descriptors or memory, the first wait tries again.
-     * The caller has made sure that there is room on the stack.
+     * Go, so that its first wait need not open the poller. If that fails for want of descriptors or memory, the first wait tries again. The
+     * caller has checked that there is room on the stack.
      */
     static void openEarly() {
         GStack current = GStack.current();
@@ -383,7 +388,7 @@ public final class Netpoller implements Netpoll, EdgePoller {
         try {
             boolean _ = n.open(current.scheduler());
         } catch (OutOfMemoryError e) {
-            return; // The descriptor may be a connection, which would be lost.
+            return; // An exception would lose the descriptor, which may be a connection.
         } finally {
             GStack.exit(st);
         }
@@ -397,7 +402,7 @@ public final class Netpoller implements Netpoll, EdgePoller {
             make(s);
             return true;
         } catch (NativeException e) {
-            failedAt = System.nanoTime() | 1; // The JDK's pollers have their own epoll instances, and serve this scheduler too.
+            failedAt = System.nanoTime() | 1; // The JDK's pollers, with their own epoll instances, then serve this scheduler.
             return false;
         }
     }
@@ -409,7 +414,7 @@ public final class Netpoller implements Netpoll, EdgePoller {
                 if (!open) {
                     try {
                         create();
-                    } catch (NativeException e) { // An OutOfMemoryError goes to the caller, and the next call goes on from there.
+                    } catch (NativeException e) { // An OutOfMemoryError goes to the caller, and the next call continues.
                         release();
                         throw e;
                     }
@@ -423,7 +428,7 @@ public final class Netpoller implements Netpoll, EdgePoller {
         }
     }
 
-    /** Makes the descriptors and the buffers. A step may fail for want of memory; the next call then goes on where this one stopped. */
+    /** Makes the descriptors and the buffers. If a step fails for want of memory, the next call continues with that step. */
     private void create() {
         if (readers < 0) {
             readers = Epoll.create();
@@ -443,12 +448,12 @@ public final class Netpoller implements Netpoll, EdgePoller {
 
     private void watch(int fd, long data) {
         int e = Epoll.control(readers, Epoll.ADD, fd, Epoll.IN, data);
-        if (e != 0 && e != Errno.EEXIST) { // With EEXIST an earlier call added it and failed at a later step.
+        if (e != 0 && e != Errno.EEXIST) { // EEXIST means that an earlier call has added it and failed at a later step.
             throw new NativeException("epoll_ctl", e);
         }
     }
 
-    /** Releases the descriptors and the buffers that were made. After a failure for want of memory it may be called again, and goes on. */
+    /** Releases the descriptors and the buffers that were made. If it fails for want of memory, the next call continues. */
     private void release() {
         breaker = closed(breaker);
         writers = closed(writers);
@@ -466,7 +471,7 @@ public final class Netpoller implements Netpoll, EdgePoller {
         return -1;
     }
 
-    /** Does once what a first wait does, so that no goroutine waits while classes are loaded. Called on a thread that has the time. */
+    /** Does the steps of a first wait once, so that no goroutine waits while classes are loaded. Called on a thread that has time. */
     static void rehearse() {
         Netpoller n = new Netpoller();
         long pd = PollDesc.make();
@@ -498,7 +503,7 @@ public final class Netpoller implements Netpoll, EdgePoller {
         GStack caller = GStack.enterChecked(); // The caller may be a goroutine of another scheduler.
         try {
             closed = true;
-            release(); // Even if the poller is not open: some descriptors may have been made before memory ran out.
+            release(); // Releases also what a failed open has made.
             cache.close();
             long[] all = descs;
             for (int i = 0; i < all.length; i++) {

@@ -8,8 +8,8 @@ import org.gmp4j.wait.Limits;
 import org.gmp4j.wait.WaitCancellation;
 
 /**
- * The limits of one operation, which may end it early. The time counts from the beginning of the operation, over all of its waits, and
- * goes by the machine's clock in a bubble too. Immutable.
+ * The limits of one operation, which may end it early. The time counts from the beginning of the operation, over all of its waits, by the
+ * machine's clock, in a bubble too. Immutable.
  */
 final class OpLimits {
     /** The limits of a plain operation. */
@@ -41,8 +41,8 @@ final class OpLimits {
     }
 
     /**
-     * Begins {@code e}, which was made with {@link #left}. In a bubble its timer goes by the machine's clock, as the bubble's clock may
-     * stand still because of this wait.
+     * Begins {@code e}, which was made with {@link #left}. In a bubble its timer goes by the machine's clock, because this wait may hold
+     * the bubble's clock.
      */
     void begin(WaitCancellation e) {
         if (limits.timed() && Bubble.current() != null) {
@@ -57,7 +57,7 @@ final class OpLimits {
         return e.byTime() ? IoResult.TIMED_OUT : e.byContext() ? IoResult.CANCELED : IoResult.INTERRUPTED;
     }
 
-    /** Begins an {@link WaitCancellation}. A class, as the class of a lambda would be made when there may be no memory. */
+    /** Begins a {@link WaitCancellation}. It is no lambda, whose class might be made when there is no memory. */
     private static final class Begun implements Supplier<WaitCancellation> {
         private final WaitCancellation e;
 

@@ -16,22 +16,22 @@ import org.gmp4j.wait.Waiting;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The poller for threads that are no goroutines: one epoll instance for the process, and a daemon thread, which starts when such a
- * thread first waits. Rejected: a poll(2) by the thread itself, which a close could not end. Rejected too: the poller of some scheduler,
- * whose Ms poll only while its own goroutines wait.
+ * The poller for threads that are no goroutines: one epoll instance for the process, and a daemon thread, which starts when such a thread
+ * first waits. Rejected: a poll(2) by the thread itself, which a close could not end. Rejected too: the poller of a scheduler, whose Ms
+ * poll only while its own goroutines wait.
  */
 non-sealed class OutsidePoller implements EdgePoller {
     private static final int EVENTS = 64;
     /** How long the thread sleeps after a failure for want of memory, ns. */
     private static final long RETRY_NANOS = 1_000_000;
 
-    /** Not made in a class initialiser, because an initialiser that fails once, for want of descriptors, fails for ever. */
+    /** It is not made in a class initialiser, because an initialiser that fails once, for want of descriptors, fails for ever. */
     private static volatile @Nullable OutsidePoller made;
 
     private final PollCache cache = new PollCache();
     private final int epfd;
     private final long events;
-    /** The index of the next event of the last wait to be handled, and the number of events. Written by the poller's thread. */
+    /** The index of the next event to be handled, of those that the last wait found. Written by the poller's thread, like their number. */
     private int next;
     private int found;
 
@@ -41,9 +41,9 @@ non-sealed class OutsidePoller implements EdgePoller {
     }
 
     /**
-     * Returns the poller of this process, and makes it the first time.
+     * Returns the poller of this process. The first call makes it.
      *
-     * @throws org.gmp4j.ffi.NativeException when no epoll instance can be made just now
+     * @throws org.gmp4j.ffi.NativeException when no epoll instance can be made now
      */
     static OutsidePoller get() {
         OutsidePoller o = made;
@@ -99,7 +99,7 @@ non-sealed class OutsidePoller implements EdgePoller {
         return false;
     }
 
-    /** The task of the thread. No lambda: if there were no memory when it is linked, it could never be linked. */
+    /** The task of the thread. It is no lambda: one whose linking failed for want of memory is never linked. */
     private record Serving(OutsidePoller of) implements Runnable {
         @Override
         public void run() {
@@ -108,15 +108,15 @@ non-sealed class OutsidePoller implements EdgePoller {
     }
 
     /**
-     * Ends the thread's wait in the kernel once. Run by the last shutdown hook. The wait need not be ended before that, so no descriptor
-     * is kept for it.
+     * Ends the thread's wait in the kernel once. Run by the last shutdown hook. It makes the descriptor for that, because no earlier wait
+     * has to be ended.
      */
     private record Leaving(int epfd) implements Runnable {
         @Override
         public void run() {
             int fd = EventFd.create();
             int _ = EventFd.add(fd, 1);
-            int _ = Epoll.control(epfd, Epoll.ADD, fd, Epoll.IN | Epoll.ONESHOT, 0); // Its data is 0, no pollDesc: see event.
+            int _ = Epoll.control(epfd, Epoll.ADD, fd, Epoll.IN | Epoll.ONESHOT, 0); // The data 0 is no pollDesc: see event.
         }
     }
 
@@ -124,19 +124,19 @@ non-sealed class OutsidePoller implements EdgePoller {
         try {
             boolean _ = Inheritance.begin(0, 1); // The thread that started this one may be pinned, or have a low priority.
         } catch (OutOfMemoryError e) {
-            Uncaught.reportHere(e); // The thread polls all the same, with the CPUs and the priority that it has inherited.
+            Uncaught.reportHere(e); // The thread polls even so, with the CPUs and the priority that it has inherited.
         }
         for (;;) {
             try {
                 round();
-            } catch (OutOfMemoryError e) { // The next round goes on with the same event. If the thread ended, no waiter would be woken.
+            } catch (OutOfMemoryError e) { // The next round continues with the same event. If the thread ended, it would wake no waiter.
                 Uncaught.reportHere(e);
                 LockSupport.parkNanos(RETRY_NANOS);
             }
         }
     }
 
-    /** Waits for events, unless some of the last wait are left, and wakes the waiters that they concern. */
+    /** Waits for events, unless events of the last wait are left, and wakes their waiters. */
     private void round() {
         if (next == found) {
             next = 0;
@@ -173,7 +173,7 @@ non-sealed class OutsidePoller implements EdgePoller {
         if (sg != 0) {
             try {
                 Waiting.wake(sg);
-            } catch (OutOfMemoryError e) { // Thrown by the JDK's scheduler, for a virtual thread that runs on it.
+            } catch (OutOfMemoryError e) { // The JDK's scheduler throws it, for one of its virtual threads.
                 Uncaught.reportHere(e);
             }
         }

@@ -9,33 +9,39 @@ import org.gmp4j.struct.PollDesc;
 
 /**
  * {@code pollCache}: the pollDesc structs of a poller's descriptors. A struct stays a pollDesc for ever, and belongs to this poller until
- * the poller is closed, because an M may still hold an event of a struct that was released and serves another descriptor now. Such an
- * event has another tag ({@link #of}). If the M reads the tag just before it is changed, it wakes a waiter for nothing. That waiter waits
- * in the same poller, and its word has the same form, so the M wakes it correctly.
+ * the poller is closed, because an M may still have an event of a struct that was released and now serves another descriptor. Such an event
+ * has an old tag ({@link #of}). If the M reads the struct's tag just before it changes, it wakes a waiter needlessly. It wakes that waiter
+ * correctly, because the waiter is in the same poller and its word has the same form.
  */
 final class PollCache {
-    /** The bit in an event's data that marks a registration until close. It is above the tag and descriptor of one that serves one wait. */
+    /**
+     * The bit in an event's data that marks a registration until close. It is above the tag and the descriptor of a registration for one
+     * wait.
+     */
     static final long FOR_GOOD = 1L << 62;
 
     private static final int TAG_SHIFT = 48;
     private static final int TAGS = (1 << 14) - 1;
     private static final long ADDRESS = (1L << TAG_SHIFT) - 1;
     private static final int EVENTS = Epoll.IN | Epoll.OUT | Epoll.RDHUP | Epoll.PRI | Epoll.EDGE;
-    /** Events after which a read may find data or the end, although the read before took less than it had room for. */
+    /** The events after which a read may find data or the end, although the last read took less than it had room for. */
     private static final int ENDS = Epoll.RDHUP | Epoll.HUP | Epoll.ERR | Epoll.PRI;
     private static final int FIRST_ROOM = 16;
 
-    /** The structs of pollers that were closed. No M holds an event of them. Its lock is taken after a poller's. */
+    /** The structs of closed pollers, of which no M has an event. Its lock is taken after a poller's. */
     private static final PollCache OF_CLOSED = new PollCache();
 
-    /** The free structs, the first {@code count}. There is room for all structs, so a release allocates nothing. Guarded by the monitor. */
+    /**
+     * The first {@code count} elements are the free structs. There is room for all structs, so a release allocates nothing. Guarded by the
+     * monitor.
+     */
     private long[] free = new long[FIRST_ROOM];
     private int count;
-    /** The number of structs, those in use and those that are free. Guarded by the monitor. */
+    /** The number of all structs. Guarded by the monitor. */
     private int most;
     private boolean closed;
 
-    /** Returns a struct in which no goroutine and no thread waits. Called inside the runtime, also on a goroutine's stack. */
+    /** Returns a struct without waiters. Called inside the runtime, also on a goroutine's stack. */
     long take() {
         long pd = taken();
         PollDesc.setEndSeen(pd, false);
@@ -75,11 +81,11 @@ final class PollCache {
         }
     }
 
-    /** Releases a struct. Its descriptor is about to be closed or its poller is, and there is no waiter. */
+    /** Releases a struct without waiters, because its descriptor or its poller is about to be closed. */
     void give(long pd) {
         JdkThreads.pin();
         try {
-            PollDesc.setSeqVolatile(pd, PollDesc.seqVolatile(pd) + 1 & TAGS); // Before the words, so that later events are stale.
+            PollDesc.setSeqVolatile(pd, PollDesc.seqVolatile(pd) + 1 & TAGS); // Changed before the words, so that later events are stale.
             PollDesc.setWaiterVolatile(pd, false, 0);
             PollDesc.setWaiterVolatile(pd, true, 0);
             synchronized (this) {
@@ -98,7 +104,7 @@ final class PollCache {
         free[count++] = pd;
     }
 
-    /** Passes the free structs on for use by other pollers, and from now on each that is released. The poller is closed; no M polls. */
+    /** Passes the free structs, and each that is released from now on, to other pollers. The poller is closed, and no M polls. */
     void close() {
         JdkThreads.pin();
         try {
@@ -113,7 +119,7 @@ final class PollCache {
         }
     }
 
-    /** Has an epoll instance report a descriptor's state now and each change of it. Returns 0, or an error number. */
+    /** Makes an epoll instance report a descriptor's state now and at each change. Returns 0, or an error number. */
     static int register(int epfd, int fd, long pd) {
         return Epoll.control(epfd, Epoll.ADD, fd, EVENTS, FOR_GOOD | (long) PollDesc.seqVolatile(pd) << TAG_SHIFT | pd);
     }
@@ -124,7 +130,7 @@ final class PollCache {
         return PollDesc.seqVolatile(pd) == (int) (data >>> TAG_SHIFT & TAGS) ? pd : 0;
     }
 
-    /** Notes an end, an error or urgent data among the events. Called before READY is written: see {@link Registration}. */
+    /** Records an end, an error or urgent data among the events. Called before READY is written: see {@link Registration}. */
     static void note(long pd, int events) {
         if ((events & ENDS) != 0) {
             PollDesc.setEndSeen(pd, true);

@@ -14,28 +14,27 @@ import org.gmp4j.wait.Limits;
 import org.gmp4j.wait.Sema;
 
 /**
- * A non-blocking descriptor that many threads may read, write and close ({@code poll.FD}): the number, its users, its registrations,
- * and its deadlines. Thread-safe. It may be used by goroutines of any scheduler, and by other threads, which wait by the {@link
- * OutsidePoller}. An interrupt ends the waits of a virtual thread with an identity, and of a task that can be cancelled, by
- * {@link IoResult#INTERRUPTED}. It does not end the waits of other threads, nor operations that do not wait. {@link Limits} may say
- * otherwise. An operation that is ended early returns {@link IoResult#INTERRUPTED}, {@link IoResult#TIMED_OUT} or {@link
- * IoResult#CANCELED}, and never throws. The caller has to check whether a limit was over before the operation began ({@link
- * Limits#check}).
+ * A non-blocking descriptor that many threads may read, write and close ({@code poll.FD}): the number, its users, its registrations, and
+ * its deadlines. Thread-safe. Goroutines of any scheduler may use it, and other threads, which wait in the {@link OutsidePoller}. Unless
+ * {@link Limits} say otherwise, an interrupt ends the waits of a virtual thread with an identity, and of a task that can be cancelled, by
+ * {@link IoResult#INTERRUPTED}. It does not end the waits of other threads, nor operations that do not wait. An operation that ends early
+ * returns {@link IoResult#INTERRUPTED}, {@link IoResult#TIMED_OUT} or {@link IoResult#CANCELED}, and never throws. The caller has to check
+ * first whether a limit has expired ({@link Limits#check}).
  *
- * <p>An operation locks its direction, tries the system call, and waits while the call finds nothing. The call is made outside of {@link
- * GStack#enter}: if it takes long, sysmon may take the P. A close ends the waits of all users, and lets no new user in. The last user to
- * leave closes the number, and the closer waits for that.
+ * <p>An operation locks its direction, tries the system call, and waits while the call finds nothing. The call is made outside of
+ * {@link GStack#enter}: if it takes long, sysmon may take the P. A close ends the waits of all users, and refuses new users. The last user
+ * to leave closes the number, and the closer waits for that.
  *
- * <p>Each operation makes sure at its beginning that there is room on the stack for all of it. So it is either refused, or done and its
- * direction unlocked. Memory is allocated only at the first wait of a scheduler, at the first deadline, for a wait that an interrupt may
- * end, and for an exception.
+ * <p>Each operation first checks that there is room on the stack for all of it. So it is either refused, or completed and its direction
+ * unlocked. Memory is allocated only at the first wait of a scheduler, at the first deadline, for a wait that an interrupt may end, and for
+ * an exception.
  */
 public final class PollFd extends FdWaits {
     /** The argument of {@link #setDeadline} that removes the deadline. */
     public static final long NO_LIMIT = Long.MAX_VALUE;
 
     private final FdMutex users = new FdMutex();
-    /** Has a unit once the descriptor has been closed. Each closer waits for the unit, and releases it for the next closer. */
+    /** It has a unit once the descriptor has been closed. Each closer takes the unit, and releases it for the next closer. */
     private final Sema released = new Sema();
 
     /** Takes over a non-blocking descriptor. No other code may use or close it from now on. */
@@ -47,7 +46,7 @@ public final class PollFd extends FdWaits {
         super(fd, shortIsEmpty);
     }
 
-    /** Takes over the descriptor of a TCP connection: a read that takes less than it has room for has left such a socket empty. */
+    /** Takes over the descriptor of a TCP connection. (A read that takes less than it has room for has left such a socket empty.) */
     public static PollFd ofTcp(int fd) {
         return new PollFd(fd, true);
     }
@@ -197,7 +196,7 @@ public final class PollFd extends FdWaits {
             for (; i < end && n >= from[i].byteSize(); i++) {
                 n -= from[i].byteSize();
             }
-            if (n > 0) { // The rest of a piece is written alone: the piece is large, or the socket has no room just now.
+            if (n > 0) { // The rest of a piece is written alone: the piece is large, or the socket is full now.
                 long rest = writeLocked(from[i].asSlice(n), 0, OpLimits.PLAIN);
                 done += IoResult.count(rest);
                 e = IoResult.error(rest);
@@ -210,7 +209,7 @@ public final class PollFd extends FdWaits {
     /**
      * Sends a datagram: see {@link SocketIo#sendTo}.
      *
-     * @param address where the address is, or 0 for the peer; only the writer that has the descriptor locked may use that memory
+     * @param address the memory with the address, which only the writer that has the descriptor locked may use; 0 for the peer
      * @param waits whether to wait for room in the socket; if not, EAGAIN is returned like any other error
      */
     public long sendTo(MemorySegment from, long address, boolean waits, Limits limits) {
@@ -259,7 +258,7 @@ public final class PollFd extends FdWaits {
         return IoResult.of(0, e);
     }
 
-    /** Accepts a connection, and returns its descriptor as the count. A connection that was aborted meanwhile is passed over. */
+    /** Accepts a connection, and returns its descriptor as the count. Skips connections that were aborted meanwhile. */
     public long accept(Limits limits) {
         OpLimits l = OpLimits.of(limits);
         int refused = begin(false, l);
@@ -312,9 +311,9 @@ public final class PollFd extends FdWaits {
     }
 
     /**
-     * Performs an operation on the descriptor, which is not closed meanwhile.
+     * Performs an operation on the descriptor, which stays open meanwhile.
      *
-     * @return false once closed
+     * @return false after a close
      */
     public boolean use(Use u) {
         begin();
@@ -334,7 +333,7 @@ public final class PollFd extends FdWaits {
         Park.preemptPoint();
     }
 
-    /** Begins an operation, and locks its direction. Returns 0, or the error with which that was refused. */
+    /** Begins an operation, and locks its direction. Returns 0, or the error that refuses the operation. */
     private int begin(boolean write, OpLimits limits) {
         begin();
         return users.lock(write, limits);
@@ -343,10 +342,10 @@ public final class PollFd extends FdWaits {
     // Deadlines
 
     /**
-     * Sets the deadline of reads, or of writes, or of both. It also holds for operations that wait just now.
+     * Sets the deadline of reads, of writes, or of both. It holds also for operations that are waiting now.
      *
-     * @param nanos the time from now; with 0 or less the deadline has passed already, {@link #NO_LIMIT} removes it
-     * @return false once closed
+     * @param nanos the time from now; 0 or less for a deadline that has passed already, {@link #NO_LIMIT} to remove the deadline
+     * @return false after a close
      */
     public boolean setDeadline(long nanos, boolean read, boolean write) {
         begin();
@@ -383,7 +382,7 @@ public final class PollFd extends FdWaits {
     }
 
     /**
-     * Closes. Operations that wait, and later ones, end with {@link IoResult#CLOSED}. When this returns the descriptor is closed, even if
+     * Closes. Present waits, and later operations, end with {@link IoResult#CLOSED}. When this returns the descriptor is closed, even if
      * another thread had begun to close it.
      *
      * @return false when it was closed already, or another thread closes it
@@ -396,7 +395,7 @@ public final class PollFd extends FdWaits {
             GStack st = GStack.enterChecked();
             evict();
             GStack.exit(st);
-            decref(); // Outside of enter: if this is the last user it closes the descriptor, which may block in the kernel.
+            decref(); // The call is outside of enter, because the last user closes the descriptor, which may block in the kernel.
         }
         GStack st = GStack.enterChecked();
         released.acquire(false, WaitReason.SEMACQUIRE);

@@ -15,10 +15,10 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The registration of a descriptor in one poller ({@code pollDesc}). It is edge-triggered, and lasts from the first wait of one of the
- * poller's goroutines until the close. A descriptor that goroutines of two schedulers wait for has two registrations, and each poller
+ * poller's goroutines until the close. If goroutines of two schedulers wait for a descriptor, it has two registrations, and each poller
  * gets all events.
  *
- * <p>Each direction has a word, with at most one waiter: {@link FdMutex} ensures that.
+ * <p>Each direction has a word, with at most one waiter, as {@link FdMutex} ensures.
  * <pre>
  *  0 -> WAIT             by the waiter, which then checks whether the descriptor was closed or its time is up
  *  WAIT -> g             by its M, when the waiter is parked; if this CAS fails the waiter runs on
@@ -32,16 +32,16 @@ import org.jspecify.annotations.Nullable;
  * and the next wait returns at once. The call has found everything that an edge before it reported. If the descriptor is registered only
  * after the call, epoll_ctl reports its state.
  *
- * <p>A read that took less than it had room for has left the socket empty, if it is a TCP socket (epoll(7)). So the next read would find
- * nothing, and begins with a wait unless its word is READY. That is as safe as a wait after a system call that found nothing, with three
- * exceptions. An edge may have reported an end that came together with the last data, an error, or urgent data, before which a read stops.
- * These still hold after a reader has set its word to 0. So the poller notes them before it writes READY ({@link PollCache#note}), and no
- * read begins with a wait after them.
+ * <p>A read that took less than it had room for has left a TCP socket empty (epoll(7)). So the next read would find nothing, and begins
+ * with a wait unless its word is READY. That is as safe as a wait after a system call that found nothing, with three exceptions: an edge
+ * may have reported an end that came together with the last data, an error, or urgent data, before which a read stops. They persist after a
+ * reader has set its word to 0. So the poller records them before it writes READY ({@link PollCache#note}), and then no read begins with a
+ * wait.
  *
  * <p>No early end of a wait is lost. The waiter writes WAIT, then reads the flags of {@link FdWaits}. The thread that ends the wait writes
  * the flags, then reads the word. One of them sees the store of the other.
  *
- * <p>A waiter may be woken for nothing, by an event whose data it has read already. It tries its system call, and waits again.
+ * <p>An event whose data a waiter has read already may wake it needlessly. It then tries its system call, and waits again.
  */
 abstract sealed class Registration {
     static final Park.Unlock READING = new Commit(false);
@@ -55,7 +55,7 @@ abstract sealed class Registration {
      */
     @Nullable Registration next;
 
-    /** Commits a park. No lambda: if there were no memory when it is linked, this class could never be initialised. */
+    /** Commits a park. It is no lambda: if its linking failed for want of memory, this class could never be initialised. */
     private record Commit(boolean write) implements Park.Unlock {
         @Override
         public boolean unlock(long gp, Object r) {
@@ -76,18 +76,19 @@ abstract sealed class Registration {
     /** {@code netpollreset}: sets a READY word to 0. Called before a system call after which the caller may wait. */
     final void reset(boolean write) {
         if (PollDesc.waiterVolatile(pd, write) == PollDesc.READY) {
-            boolean _ = PollDesc.casWaiter(pd, write, PollDesc.READY, 0); // A barrier: the system call comes after it.
+            boolean _ = PollDesc.casWaiter(pd, write, PollDesc.READY, 0); // This is a barrier: the system call comes after it.
         }
     }
 
-    /** Returns whether no event for readers was reported since the last {@link #reset}, and never an end, an error or urgent data. */
+    /**
+     * Returns whether the poller has reported no event for readers since the last {@link #reset}, and never an end, an error or urgent
+     * data.
+     */
     final boolean quiet() {
         return PollDesc.waiterVolatile(pd, false) != PollDesc.READY && !PollDesc.endSeen(pd);
     }
 
-    /**
-     * {@code netpollblock}: waits until there is an event, or the wait is ended early. Called inside {@link GStack#enter}.
-     */
+    /** {@code netpollblock}: waits until there is an event, or the wait ends early. Called inside {@link GStack#enter}. */
     final void await(GStack st, FdWaits fd, boolean write) {
         for (;;) {
             long word = PollDesc.waiterVolatile(pd, write);
@@ -105,7 +106,7 @@ abstract sealed class Registration {
             if (fd.check(write) == 0) {
                 park(st, write ? WRITING : READING);
             }
-        } finally { // Also when there is no memory to park.
+        } finally { // Runs also when there is no memory to park.
             long word = PollDesc.xchgWaiter(pd, write, 0);
             if (word > PollDesc.WAIT) {
                 throw Throw.of("corrupted pollDesc");
@@ -116,8 +117,8 @@ abstract sealed class Registration {
     abstract void park(GStack st, Park.Unlock commit);
 
     /**
-     * Writes the waiter into its word. Returns false if the word is no longer WAIT; then a goroutine does not park. Called on g0 with the
-     * goroutine parked, or on a thread that is about to sleep.
+     * Writes the waiter into its word. Returns false if the word is no longer WAIT; then a goroutine is resumed at once. Called on g0 with
+     * the goroutine parked, or on a thread that is about to sleep.
      */
     abstract boolean commit(long gp, boolean write);
 
@@ -156,7 +157,7 @@ abstract sealed class Registration {
         @Override
         boolean commit(long gp, boolean write) {
             Scheduler s = (Scheduler) GSlots.owner(gp);
-            count(s, 1); // Before a poller can find the G. The M searches for work after this, and polls.
+            count(s, 1); // Counted before a poller can find the G. Afterwards the M searches for work, and polls.
             if (PollDesc.casWaiter(pd, write, PollDesc.WAIT, gp)) {
                 return true;
             }
@@ -167,7 +168,7 @@ abstract sealed class Registration {
         private static void count(Scheduler s, int n) {
             int _ = Schedt.addNetpollWaiters(s.sched, n);
             if (s.config.deadlockDetection()) {
-                long _ = Schedt.addNjdkwait(s.sched, n); // Counted like a G that waits for a socket of the JDK: see Checkdead.
+                long _ = Schedt.addNjdkwait(s.sched, n); // It counts like a G that waits for a socket of the JDK: see Checkdead.
                 if (n < 0) {
                     Netpoller.noneWaits(s);
                 }
@@ -179,9 +180,9 @@ abstract sealed class Registration {
             Scheduler s = (Scheduler) GSlots.owner(gp);
             GStack st = GStack.enterChecked();
             if (st == null) {
-                Outside.begins(); // Keeps checkdead from finding a deadlock while the G is neither counted as a waiter nor queued.
+                Outside.begins(); // Keeps checkdead from a report while the G is neither counted as a waiter nor queued.
             }
-            count(s, -1); // Before goready: once the G runs, the scheduler may end, and its struct may be used by another one.
+            count(s, -1); // Counted before goready: once the G runs, the scheduler may end, and another may get its struct.
             Park.goready(gp);
             if (st == null) {
                 Outside.ends();
@@ -219,7 +220,7 @@ abstract sealed class Registration {
                 return true;
             }
             if (gp == 0) {
-                Waiting.ready(sg); // A thread sleeps whatever this method returns, so it must be woken.
+                Waiting.ready(sg); // A thread sleeps even if this method returns false, so it must be woken.
             }
             return false;
         }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The network poller of a scheduler, and the JDK's sockets on it. */
+/** The network poller of a scheduler, which also serves the JDK's sockets. */
 @NullMarked
 package org.gmp4j.netpoll;
 

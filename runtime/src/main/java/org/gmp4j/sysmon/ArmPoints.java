@@ -16,26 +16,26 @@ import org.gmp4j.struct.M;
  *
  * <p>Sysmon takes these steps, one after the other, until the goroutine stops:
  * <ol>
- * <li>It sets the switch that makes points check whether a goroutine has to stop ({@link Points#want}).
- * <li>It nudges the threads through their points, {@value #NUDGES} times at most. A nudge stops all threads. Interpreted code and armed
- * points need none.
+ * <li>It sets the switch that makes preemption points check whether a goroutine has to stop ({@link Points#want}).
+ * <li>It nudges the threads to their points, {@value #NUDGES} times at most. A nudge stops all threads. Interpreted code and armed points
+ * need no nudge.
  * <li>A millisecond later it arms the points of the outermost loops that the goroutine runs, and then those a level deeper each
  * millisecond, or at its next scan if that comes later.
  * <li>When there is no point left to arm, or no point of the JVM was ever reached, {@link Retake} takes the P, if the goroutine has one.
  * Where points are given on demand, sysmon asks for points ({@link Demand}).
  * </ol>
- * The point at which a nudge stopped a goroutine is armed at the next scan, for all goroutines that reach it later ({@link
- * Points#armLearnt}). A point that is armed and stops no goroutine for a second is disarmed. Each time that it has to be armed again it
- * stays armed for longer. Where loops have no safepoint polls, all points are armed for good, beginning with the first overrun: at each
- * overrun as many as a millisecond allows.
+ * The point at which a nudge stopped a goroutine is armed at the next scan, for all goroutines that reach it later
+ * ({@link Points#armLearnt}). An armed point that stops no goroutine for a second is disarmed. Each time that it has to be armed again it
+ * stays armed for longer. Where loops have no safepoint polls, all points are armed for good: at each overrun, from the first on, as many
+ * as a millisecond allows.
  *
- * <p>The switch is set at each scan of a goroutine that should yield, and at no other moment. A goroutine that stops at a point clears it,
- * often within a microsecond. If it were set again at once, the next goroutine would pass its points slowly and in vain until the next
- * scan. The switch is also cleared when too many calls of the hook have stopped no goroutine ({@link #PATIENCE}). A goroutine in the JDK's
- * code or in native code comes to no point, and meanwhile loops whose points are armed would run at a fraction of their speed.
+ * <p>Only a scan of a goroutine that should yield sets the switch. A goroutine that stops at a point clears it, often within a microsecond.
+ * If it were set again at once, the next goroutine would pass its points slowly and in vain until the next scan. The switch is also cleared
+ * when too many calls of the hook have stopped no goroutine ({@link #PATIENCE}): a goroutine in the JDK's code or in native code comes to
+ * no point, and meanwhile loops whose points are armed would run at a fraction of their speed.
  *
  * <p>Arming is expensive: code is compiled again, and a loop that was vectorised no longer is. The times are CPU time of the goroutine's
- * thread, since a thread that waits for a CPU has no chance to reach a point.
+ * thread, because a thread that waits for a CPU cannot reach a point.
  */
 final class ArmPoints {
     private static final long LEVEL_NANOS = 1_000_000;
@@ -43,30 +43,30 @@ final class ArmPoints {
     /** The CPU time, in ns, from a preemption request to the first nudge, and from one nudge to the next. */
     private static final long FIRST_NUDGE_NANOS = 20_000;
     private static final long NUDGE_NANOS = 100_000;
-    /** The name of no time slice. */
+    /** A value that is the number of no time slice. */
     private static final long NONE = Long.MIN_VALUE;
     private static final long DISARM_EVERY = 1_000_000_000;
 
     /** The number of schedulers that want points. The agent has one switch for all. */
     private static final AtomicInteger WANTING = new AtomicInteger();
 
-    /** How many nanoseconds each overrun spends on arming all points, where nudges are late. */
+    /** The time, ns, that each overrun spends on arming all points, where nudges are late. */
     private static final long ARM_ALL = 1_000_000;
 
     /**
-     * How many calls of the hook may stop no goroutine before the switch is cleared: after the first request to a goroutine, and after each
-     * later scan. A loop makes the first number of calls in about half a millisecond. That is enough for a goroutine that reaches a point
-     * every 100 µs. With a smaller number such a goroutine would need nudges, which stop all threads.
+     * The number of calls of the hook that may stop no goroutine before the switch is cleared, after the first request to a goroutine. A
+     * loop makes so many calls in about half a millisecond. That is enough for a goroutine that reaches a point every 100 µs, which would
+     * otherwise need nudges, and these stop all threads. {@link #LATER_PATIENCE} is the number after each later scan.
      */
     static final int PATIENCE = 16_000;
     static final int LATER_PATIENCE = 1_000;
 
     /**
-     * Whether loops have safepoint polls, or all points are armed that were linked before it was known that loops have none. The lock of
+     * Whether loops have safepoint polls, or, if they have none, all points are armed that were linked before this was known. The lock of
      * the class guards it.
      */
     private static boolean settled;
-    /** Whether all points are armed. Then a nudge, which stops all threads, is of no use, as every thread calls the hook anyway. */
+    /** Whether all points are armed, so that every thread calls the hook and a nudge is useless. */
     private static volatile boolean allArmed;
 
     /** Whether this scheduler counts in {@link #WANTING}. */
@@ -78,22 +78,22 @@ final class ArmPoints {
     static final class Overrun {
         private long slice = NONE;
         private int nudges = 1;
-        /** Whether the overrun before this one ended without a nudge. */
+        /** Whether the last overrun ended without a nudge. */
         private boolean prompt;
-        /** How deep in the nest of loops points are armed; -1 before any is. */
+        /** The depth of nested loops down to which points are armed; -1 before any is armed. */
         private int level;
-        /** The thread's CPU time when the level was reached, and the CPU time of the next nudge, in ns. */
+        /** The thread's CPU time, ns, when the level was reached. In the next field: at the next nudge. */
         private long cpu;
         private long nextNudge;
         /** Whether no point can stop the goroutine. */
         private boolean helpless;
 
-        /** Returns whether neither this overrun nor the one before it took a nudge. */
+        /** Returns whether neither this overrun nor the last one needed a nudge. */
         boolean prompt() {
             return prompt && nudges == 0;
         }
 
-        /** Ends the record of this overrun: the next one is another goroutine's, perhaps in the same time slice. */
+        /** Ends the record of this overrun: the next overrun is another goroutine's, perhaps in the same time slice. */
         void forget() {
             slice = NONE;
         }
@@ -102,14 +102,14 @@ final class ArmPoints {
     /**
      * Takes the next step towards stopping the goroutine on {@code m}, which should have yielded by now.
      *
-     * @param slice the name of the time slice, or of the call of a stray, which distinguishes one overrun from the next
+     * @param slice the number of the time slice, or of the attempt to bring a stray to a point, which distinguishes overruns
      * @return false when no point can stop the goroutine
      */
     boolean overran(Machine m, long slice) {
         Overrun o = WatchedM.of(m).overrun;
         try {
             return reaches(o, m, slice);
-        } catch (LinkageError e) { // Memory ran out when a class of the JDK was initialised, so the class can never be used.
+        } catch (LinkageError e) { // A class of the JDK was initialised without memory, and can never be used.
             o.helpless = true;
             return false;
         }
@@ -138,7 +138,7 @@ final class ArmPoints {
         }
         want(LATER_PATIENCE);
         long cpu = ThreadState.cpuNanos(m);
-        if (cpu == 0 && o.cpu == 0) { // CPU time cannot be read here, so it is not known whether the thread had a chance to reach a point.
+        if (cpu == 0 && o.cpu == 0) { // CPU time cannot be read, so it is unknown whether the thread could reach a point.
             o.helpless = true;
             return false;
         }
@@ -168,10 +168,9 @@ final class ArmPoints {
     }
 
     /**
-     * Arms all points where counted loops have no safepoint polls. A nudge takes effect at a safepoint poll. With the serial and the
-     * parallel collector C2 leaves the polls out of counted loops, unless a flag says otherwise, and the JVM chooses the serial collector
-     * where it sees one CPU. There a nudge would keep sysmon until the loop has ended, and the point that is learnt would be the one behind
-     * the loop.
+     * Arms all points if counted loops have no safepoint polls. A nudge takes effect at a safepoint poll. With the serial and the parallel
+     * collector C2 omits the polls in counted loops, unless a flag says otherwise, and the JVM chooses the serial collector if it sees one
+     * CPU. Then a nudge would keep sysmon until the loop has ended, and arm the point behind the loop.
      */
     private static synchronized void armWhereNudgesAreLate() {
         if (!settled) {
@@ -181,7 +180,7 @@ final class ArmPoints {
         }
     }
 
-    /** Loads the classes that the first overrun needs. If the heap were full by then, some of them could never be used. */
+    /** Loads the classes that the first overrun needs, because with a full heap they would become unusable. */
     static void rehearse() {
         boolean _ = VmThread.setSlice(0);
         var _ = VmFlags.countedLoopsPoll();
@@ -189,11 +188,11 @@ final class ArmPoints {
             StackTraceElement[] stack = Thread.currentThread().getStackTrace();
             Points.rehearse();
         } catch (LinkageError e) {
-            return; // One of the classes cannot be used any more, and overran reports that no point helps.
+            return; // One of the classes is unusable, and overran reports that no point helps.
         }
     }
 
-    /** Clears the switch, if the goroutine had yielded before it was set. The next scan sets it again for other goroutines. */
+    /** Clears the switch, because the goroutine had yielded before it was set. The next scan sets it again for other goroutines. */
     static void gone() {
         Points.setWanted(false);
     }
@@ -201,7 +200,7 @@ final class ArmPoints {
     /**
      * Does the work that follows a scan: arms the points that were learnt, and disarms those that stop no goroutine.
      *
-     * @param anyAwaited whether a goroutine is to come to a point; if not, this scheduler no longer wants points
+     * @param anyAwaited whether a goroutine is to come to a point; otherwise this scheduler no longer wants points
      */
     void looked(boolean anyAwaited, long now) {
         if (!anyAwaited) {
@@ -214,7 +213,7 @@ final class ArmPoints {
         }
     }
 
-    /** Ends this scheduler's requests for points, as sysmon ends. */
+    /** Ends this scheduler's requests for points, because sysmon ends. */
     void close() {
         wantNone();
     }
@@ -224,15 +223,16 @@ final class ArmPoints {
             wanting = true;
             int _ = WANTING.incrementAndGet();
         }
-        // Set each time: a goroutine that stopped may have cleared the switch while another one, or another scheduler, still needs it.
+        // It is set each time, because a goroutine that stopped may have cleared it while another goroutine, or another scheduler, still
+        // needs it.
         Points.want(patience);
     }
 
     private void wantNone() {
         if (wanting) {
-            // Two schedulers that do this at once may both see 2. Then the switch stays set until enough calls have stopped no goroutine.
+            // If two schedulers do this at once, both may see 2. Then the switch stays set until enough calls have stopped no goroutine.
             if (WANTING.get() == 1) {
-                Points.setWanted(false); // It may throw for want of memory, and so comes before the fields change.
+                Points.setWanted(false); // It comes before the fields change, because it may throw for want of memory.
             }
             wanting = false;
             int _ = WANTING.decrementAndGet();

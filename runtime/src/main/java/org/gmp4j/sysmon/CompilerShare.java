@@ -17,18 +17,18 @@ import org.gmp4j.stack.OwnThread;
 import org.gmp4j.struct.M;
 
 /**
- * Lets C2 give way to all other threads while a program starts, and gives C2 its share back when {@link CompilerRules} decide so. Where
- * CPUs are few, a compiler of equal weight takes half of them while requests wait. Much of the code that it compiles by then belongs to the
- * start and does not run again.
+ * Lets C2 give way to all other threads while a program starts, and gives C2 its share back when {@link CompilerRules} decide so. On few
+ * CPUs, a compiler of equal weight takes half of them while requests wait, and much of the code that it compiles belongs to the start and
+ * does not run again.
  *
- * <p>A thread of its own does this, and ends when C2 has its share back. The JVM starts a compiler thread from another compiler thread, of
- * C1 or of C2, whose nice value the new one inherits. So each scan sets the nice values of all compiler threads. If C2's nice value is
- * given to all threads, the threads and processes that the program starts later inherit it.
+ * <p>A thread of its own does this, and ends when C2 has its share back. A new compiler thread inherits the nice value of the compiler
+ * thread, of C1 or C2, that starts it. So each scan sets the nice values of all compiler threads. If all threads get C2's nice value, the
+ * threads and processes that the program starts later inherit it.
  */
 public final class CompilerShare implements Runnable {
     /**
-     * How often the list of threads is read at most. A thread that another one starts meanwhile may be in no list yet, and has inherited
-     * the nice value of that one.
+     * The greatest number of times that the list of threads is read. A thread that is started meanwhile may not be in the list, and has
+     * inherited a nice value.
      */
     private static final int PASSES = 10;
 
@@ -39,9 +39,9 @@ public final class CompilerShare implements Runnable {
     /**
      * The times of a thread of C2 since it began.
      *
-     * @param waited for how long the thread has waited for a CPU, ns; the kernel counts a wait when the wait ends
+     * @param waited the time for which the thread has waited for a CPU, ns; the kernel counts a wait when the wait ends
      * @param ran its CPU time, ns
-     * @param ready whether it has a CPU or waits for one at the moment
+     * @param ready whether it has a CPU or waits for one now
      */
     record Compiler(long waited, long ran, boolean ready) {
         private static final Compiler NEW = new Compiler(0, 0, false);
@@ -60,7 +60,7 @@ public final class CompilerShare implements Runnable {
      * The times of threads since they began.
      *
      * @param compilers the threads of C2, by their ids
-     * @param wanted for how long each M's thread had a CPU or waited for one, ns, by its id
+     * @param wanted the time for which each M's thread had a CPU or waited for one, ns, by its id
      * @param process the CPU time of the process, ns
      */
     record Had(Map<Integer, Compiler> compilers, Map<Integer, Long> wanted, long process) {
@@ -72,7 +72,7 @@ public final class CompilerShare implements Runnable {
             Map<Integer, Long> wanted = new HashMap<>();
             for (Machine m : s.machines()) {
                 int id = (int) M.PROCID.get(m.mp);
-                if (id != 0) { // 0 while its thread starts.
+                if (id != 0) { // It is 0 while the thread starts.
                     wanted.put(id, Math.max(0, CompilerThreads.wantedNanos(id)));
                 }
             }
@@ -101,8 +101,8 @@ public final class CompilerShare implements Runnable {
     /**
      * Starts the thread that lets C2 give way, if C2's share can be given back. It is called once in a process.
      *
-     * @param asked whether the setting asks for it. Then C2 gives way also where the process may use several CPUs, and where its share can
-     *        be given back only by giving all other threads C2's nice value
+     * @param asked whether the setting asks for it. Then C2 gives way also if the process may use several CPUs, and if its share can be
+     *     given back only when all other threads get C2's nice value
      */
     public static void begin(Scheduler s, boolean asked) {
         if (!CompilerRules.isWanted(asked, Runtime.getRuntime().availableProcessors())) {
@@ -111,7 +111,7 @@ public final class CompilerShare implements Runnable {
         try {
             new OwnThread(new CompilerShare(s, asked), "gmp-compilers").start();
         } catch (OutOfMemoryError e) {
-            return; // There is no memory for the thread, or no thread, and C2 keeps its share.
+            return; // There is no memory or no thread, so C2 keeps its share.
         }
     }
 
@@ -119,16 +119,16 @@ public final class CompilerShare implements Runnable {
     public void run() {
         try {
             share();
-        } catch (OutOfMemoryError | LinkageError e) { // A LinkageError comes when a class was initialised without memory.
-            return; // C2's share was not changed yet, or was given back.
+        } catch (OutOfMemoryError | LinkageError e) { // A class that was initialised without memory throws a LinkageError.
+            return; // C2 has its share: it has not changed, or was given back.
         }
     }
 
     private void share() {
-        Inheritance.beginPlain(); // The thread that made the scheduler may be pinned, or have a low priority, and this one inherits that.
+        Inheritance.beginPlain(); // This thread inherits a pin or a low priority from the maker of the scheduler.
         int[] ids = CompilerThreads.optimizing();
         if (!CompilerRules.canGiveWay(CompilerThreads.ids().length, ids.length) || CompilerThreads.wantedNanos(ids[0]) <= 0) {
-            return; // In the second case the kernel does not count waits, and the rules could not see that C2 gets too little.
+            return; // In the second case the kernel does not count waits, and the rules could not notice that C2 gets too little.
         }
         int usual = CompilerThreads.nice(ids[0]);
         int less = CompilerRules.giveWay(usual);
@@ -146,12 +146,12 @@ public final class CompilerShare implements Runnable {
         }
     }
 
-    /** Returns whether a thread may go back to a nice value. It tries that on the calling thread, since only the kernel knows. */
+    /** Returns whether a thread may return to a nice value. It tries that on the calling thread, because only the kernel knows. */
     private static boolean mayLowerNice(int usual) {
         return CompilerThreads.setNice(0, usual + 1) && CompilerThreads.setNice(0, usual);
     }
 
-    /** Gives C2 its share back. It tries again while there is no memory for it. */
+    /** Gives C2 its share back. Tries again as long as there is no memory for that. */
     private static void giveBack(Way way, int usual, int less) {
         for (;;) {
             try {
@@ -171,7 +171,7 @@ public final class CompilerShare implements Runnable {
     /** Gives threads of C2 the value {@code less}, and threads of C1 that have inherited it from them the value {@code usual}. */
     static void giveWay(int usual, int less) {
         int[] all = CompilerThreads.ids();
-        int[] c2 = CompilerThreads.optimizing(); // Read after all ids, so a thread that is not in this list is C1's.
+        int[] c2 = CompilerThreads.optimizing(); // Read after all ids, so that a thread which is not in this list is C1's.
         for (int id : all) {
             boolean optimizes = contains(c2, id);
             boolean _ = change(id, optimizes ? usual : less, optimizes ? less : usual);
@@ -201,7 +201,7 @@ public final class CompilerShare implements Runnable {
         }
     }
 
-    /** Changes a thread's nice value, and returns whether it did. A value other than {@code from} was set by other code, and stays. */
+    /** Changes a thread's nice value if it is {@code from}; other code has set any other value. Returns whether it has changed. */
     private static boolean change(int id, int from, int to) {
         return CompilerThreads.nice(id) == from && CompilerThreads.setNice(id, to);
     }

@@ -21,31 +21,33 @@ import org.gmp4j.stack.OwnThread;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Gives points to the classes that need them, while the program runs. Sysmon hands over each thread that overran its quantum in a method
- * without points ({@link #ask}). The thread {@code gmp-points} finds the method, and has its class transformed again when {@link
- * DemandRules} decide so. The next call of the method reaches points. The present call ends as it would without them.
+ * Gives preemption points to the classes that need them, while the program runs. Sysmon passes each thread that overran its quantum in a
+ * method without points to the thread {@code gmp-points} ({@link #ask}). That thread finds the method, and transforms its class again when
+ * {@link DemandRules} decide so. Later calls of the method reach points; the present call does not.
  *
- * <p>The process has one. Its work may fail in any way, as it reads class files through class loaders of the program and allocates memory.
- * Then the class gets no points.
+ * <p>The process has one object of this class. Its work may fail in any way, because it reads class files through class loaders of the
+ * program and allocates memory. Then the class gets no points.
  */
 final class Demand implements Runnable {
     /**
-     * The number of frames that are searched for the innermost method that would get points. Frames of classes that may have no points do
-     * not count.
+     * The number of frames in which it searches for the innermost method that would get points. Frames of classes that may have no points
+     * do not count.
      */
     private static final int FRAMES = 8;
-    /** The time, ns, in which a thread must have used more CPU time. Otherwise no further sample of it is taken. */
+    /** The time, ns, within which a sampled thread must use more CPU time. Otherwise sampling of the thread ends. */
     private static final long PATIENCE = 20_000_000;
-    /** The interval, ns, at which that CPU time is read. */
+    /** The interval, ns, at which the thread's CPU time is read. */
     private static final long LOOK = 500_000;
-    /** The pause, ns, after a useless sample, before a sysmon may hand over another thread. It doubles up to {@link #LAST_PAUSE}. */
+    /**
+     * The pause, ns, after useless samples, before a sysmon may pass the next thread to gmp-points. It doubles up to {@link #LAST_PAUSE}.
+     */
     private static final long FIRST_PAUSE = 2_000_000;
     private static final long LAST_PAUSE = 128_000_000;
 
     /** Whether the thread has started, or is about to. */
     private static final AtomicBoolean BEGUN = new AtomicBoolean();
     private static volatile @Nullable Demand demand;
-    /** The number of times a class got no points because a stack had its frames. Only the thread gmp-points writes it. */
+    /** The number of times that a class got no points because a stack had its frames. Only the thread gmp-points writes it. */
     private static volatile long refusals;
 
     private final OnDemand points;
@@ -53,12 +55,12 @@ final class Demand implements Runnable {
     /** The thread to be sampled. A sysmon sets it while it is null, and the thread gmp-points sets it to null. */
     private final AtomicReference<@Nullable Overrun> asked = new AtomicReference<>();
     /**
-     * The nanoTime before which no sysmon hands over a thread. Only the thread gmp-points writes it. A sysmon that reads an older value
-     * hands over a thread too early, which is harmless.
+     * The nanoTime before which no sysmon passes a thread to gmp-points, which writes this field. A sysmon that reads an older value does
+     * so too early, which is harmless.
      */
     private volatile long notBefore = System.nanoTime();
 
-    // Only the thread gmp-points uses these.
+    // Only the thread gmp-points uses the fields below.
     private final DemandRules rules = new DemandRules();
     private final Map<Class<?>, Methods> known = new WeakHashMap<>();
     private final List<Wish> wishes = new ArrayList<>();
@@ -68,14 +70,14 @@ final class Demand implements Runnable {
     private record Overrun(Thread thread, int tid) {
     }
 
-    /** The names of the methods of a class that would have points; null stands for all, where the class file could not be read. */
+    /** The names of the methods of a class that would have points; null, for all methods, if the class file could not be read. */
     private record Methods(@Nullable Set<String> names, DemandRules.Samples samples) {
         boolean has(String method) {
             return names == null || names.contains(method);
         }
     }
 
-    /** Stands for a class that may have no points. */
+    /** The value for a class that may have no points. */
     private static final Methods NONE = new Methods(Set.of(), new DemandRules.Samples());
 
     /** A class that is to have points. This keeps the class and its loader alive, for minutes at most. */
@@ -84,7 +86,7 @@ final class Demand implements Runnable {
         private final Methods methods;
         /** The nanoTime of the next search. */
         private long next;
-        /** The ids of the goroutines and threads that had it on their stacks at the last search; null before the first search. */
+        /** The ids of the goroutines and threads that had the class on their stacks at the last search; null before the first search. */
         private @Nullable Set<Long> holders;
         private int retries;
 
@@ -98,12 +100,12 @@ final class Demand implements Runnable {
     private Demand(OnDemand points) {
         this.points = points;
         thread = new OwnThread(this, "gmp-points");
-        Overrun _ = new Overrun(thread, 0); // The class is loaded now: a sysmon may have no memory for it.
+        Overrun _ = new Overrun(thread, 0); // This loads the class now, because later a sysmon may have no memory for that.
     }
 
     /**
      * Starts the thread gmp-points, if points are given on demand and it has not started yet. It is called when a scheduler is made, and by
-     * each sysmon every second, since an agent may be attached later. It takes no lock that a goroutine may hold.
+     * each sysmon every second, because an agent may be attached later. It takes no lock that a goroutine may hold.
      */
     static void begin() {
         OnDemand points = OnDemand.get();
@@ -124,7 +126,7 @@ final class Demand implements Runnable {
     }
 
     /**
-     * Hands over a thread that has overrun its quantum in a method without points. Sysmon calls it.
+     * Passes a thread that has overrun its quantum in a method without points to gmp-points. Sysmon calls it.
      *
      * @param tid the kernel's id of the M's thread that it runs on
      */
@@ -136,14 +138,14 @@ final class Demand implements Runnable {
         }
     }
 
-    /** Returns the number of times a class got no points because a stack had its frames. */
+    /** Returns the number of times that a class got no points because a stack had its frames. */
     static long refusals() {
         return refusals;
     }
 
     @Override
     public void run() {
-        Inheritance.beginPlain(); // The thread that makes the first scheduler may be pinned, or have a low priority; this inherits that.
+        Inheritance.beginPlain(); // This thread inherits a pin or a low priority from the maker of the first scheduler.
         for (;;) {
             try {
                 work();
@@ -156,7 +158,7 @@ final class Demand implements Runnable {
         }
     }
 
-    /** Does the work that is due. It is no part of {@link #run}, whose frame would keep the last thread handed over alive in each sleep. */
+    /** Does the work that is due. In a frame of {@link #run} a variable would keep the last sampled thread alive during each sleep. */
     private void work() {
         Overrun o = asked.getAcquire();
         if (o != null) {
@@ -167,8 +169,8 @@ final class Demand implements Runnable {
     }
 
     /**
-     * Sleeps until a search is due or sysmon hands over a thread. It allocates nothing, not even an iterator: {@link #run} catches no error
-     * here.
+     * Sleeps until a search is due or sysmon passes a thread. It allocates nothing, not even an iterator, because {@link #run} catches no
+     * error of it.
      */
     private void sleep() {
         long next = Long.MAX_VALUE;
@@ -197,7 +199,7 @@ final class Demand implements Runnable {
         notBefore = System.nanoTime() + (useful ? 0 : pause);
     }
 
-    /** Takes the samples, and returns whether any was of use. */
+    /** Takes the samples, and returns whether any was useful. */
     private boolean sampled(Overrun o) {
         boolean any = false;
         for (int i = 0; i < DemandRules.SAMPLES; i++) {
@@ -220,7 +222,7 @@ final class Demand implements Runnable {
         return any;
     }
 
-    /** Waits until the M's thread has had {@link DemandRules#SPACING} ns more CPU time. Returns false if it does not get that in time. */
+    /** Waits until the M's thread has used {@link DemandRules#SPACING} ns more CPU time. Returns false if that takes too long. */
     static boolean ranOn(int tid) {
         long from = OsThread.cpuNanos(tid);
         for (long end = System.nanoTime() + PATIENCE; from >= 0 && System.nanoTime() < end;) {
@@ -233,8 +235,8 @@ final class Demand implements Runnable {
     }
 
     /**
-     * Returns the class of the innermost method that would have points, or null when there is none, or when the class has its points or is
-     * to get them already.
+     * Returns the class of the innermost method that would have points. Returns null when there is none, or the class has its points, or is
+     * about to get them.
      */
     private @Nullable Class<?> innermost(StackTraceElement[] frames) {
         int without = 0;
@@ -269,7 +271,7 @@ final class Demand implements Runnable {
         return false;
     }
 
-    /** Gives points, in one pause, to the wished classes whose methods are on no stack for long. */
+    /** Gives points, in one pause, to the wished classes that no long call is executing ({@link DemandRules#isFree}). */
     private void grant() {
         long now = System.nanoTime();
         List<Wish> due = new ArrayList<>();
@@ -283,7 +285,7 @@ final class Demand implements Runnable {
         }
         if (!rules.mayPause(now)) {
             for (Wish w : due) {
-                w.next = rules.nextPause(); // The same time for all, so that one pause is enough for them.
+                w.next = rules.nextPause(); // All get the same time, so that one pause is enough for them.
             }
             return;
         }
@@ -312,7 +314,7 @@ final class Demand implements Runnable {
         }
     }
 
-    /** Puts the next search for the class off, or gives the class up after the last one. */
+    /** Sets the time of the next search for the class, or drops the class after the last search. */
     private void later(Wish w, long now) {
         refusals++;
         long after = DemandRules.retryAfter(w.retries++);

@@ -5,9 +5,9 @@ import java.lang.ref.WeakReference;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * Detects that the collector ran, so that caches can be emptied then. The sign is that an object is gone to which only a weak reference
- * referred. Sysmon checks for it, and so does each thread that misses in such a cache. Young collections count, and there may be many in a
- * second, so the caches are emptied at most once a second. All methods are safe to call from any thread.
+ * Detects that the collector ran, so that caches can be emptied then: the collector has taken an object to which only a weak reference
+ * referred. Sysmon checks for that, and so does each thread that misses in such a cache. Young collections count, and there may be many in
+ * a second, so the caches are emptied at most once a second. Any thread may call all methods.
  */
 public final class GcWatch {
     private static final long LEAST_NANOS = 1_000_000_000;
@@ -15,8 +15,8 @@ public final class GcWatch {
     /** The weak reference to the object that the collector is to take. */
     private static final class Sentinel extends WeakReference<Object> {
         /**
-         * The nanoTime at which the caches were last emptied. It changes only when there is no memory for another sentinel. Sysmon and
-         * threads that miss in a cache may then write it at the same time, which is harmless.
+         * The nanoTime at which the caches were last emptied. It changes only when there is no memory for another sentinel. Then several
+         * threads may write it at the same time, which is harmless.
          */
         private volatile long since = System.nanoTime();
 
@@ -37,12 +37,12 @@ public final class GcWatch {
     private GcWatch() {
     }
 
-    /** Sets the task that empties the caches. It must be short, and take no lock of the JDK's, since sysmon may run it. */
+    /** Sets the task that empties the caches. It must be short, and take no lock of the JDK, because sysmon may run it. */
     public static void onGc(Runnable r) {
         task = r;
     }
 
-    /** Runs the task if the collector has run since the last time, at most once a second. Otherwise the call is cheap. */
+    /** Runs the task if the collector has run since the task last ran, at most once a second. Otherwise the call is cheap. */
     public static void look() {
         Sentinel s = SENTINEL.get();
         if (!s.refersTo(null) || System.nanoTime() - s.since < LEAST_NANOS) {
@@ -53,7 +53,7 @@ public final class GcWatch {
                 task.run();
             }
         } catch (OutOfMemoryError e) {
-            s.since = System.nanoTime(); // There is no memory for a sentinel. The task empties the caches all the more.
+            s.since = System.nanoTime(); // There is no memory for a sentinel, which is one more reason to empty the caches.
             task.run();
         }
     }

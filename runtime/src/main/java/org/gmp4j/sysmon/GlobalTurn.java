@@ -10,12 +10,12 @@ import org.gmp4j.struct.PStat;
 import org.gmp4j.struct.Schedt;
 
 /**
- * Measures for how long a P has passed over {@code sched.runq}, and records in {@code p.globaldue} whether that queue is due there, as
- * {@link Turns} decides.
+ * Measures how long a P has passed over {@code sched.runq}, and records in {@code p.globaldue} whether the P is due to take a G from that
+ * queue, as {@link Turns} decides.
  */
 final class GlobalTurn {
-    // Only sysmon reads and writes these fields: p.nglobal and the number of other Gs run, when the queue last had its turn or was empty,
-    // and the nanoTime of the last scan before another G ran.
+    // Only sysmon uses these fields: p.nglobal and the number of other Gs that ran, when the P last took a G of the queue or the queue was
+    // empty, and the nanoTime of the last scan before another G ran.
     private static final LongField GLOBALTICK = Mem.longField(p.layout(), "sysmontick", "globaltick");
     private static final LongField OTHERTICK = Mem.longField(p.layout(), "sysmontick", "othertick");
     private static final LongField GLOBALWHEN = Mem.longField(p.layout(), "sysmontick", "globalwhen");
@@ -26,7 +26,7 @@ final class GlobalTurn {
     /**
      * Writes to {@code p.globaldue} whether the P's next G is to come from {@code sched.runq}. Sysmon calls it at each scan of a P that
      * runs or is in a system call. {@code GlobalRunq} resets the field when the P has taken a G from there. If that happens between the
-     * read of the counters and the write here, the queue has one turn more.
+     * read of the counters and this write, the P takes one more G of the queue.
      *
      * @param slice the length of a time slice on this P, ns
      */
@@ -37,9 +37,7 @@ final class GlobalTurn {
         }
     }
 
-    /**
-     * Returns for how long, in ns, the P has taken no G from {@code sched.runq}, while the global queue had Gs and the P ran others.
-     */
+    /** Returns the time, ns, for which the P has taken no G from {@code sched.runq}, while the global queue had Gs and the P ran others. */
     private static long passesOver(long sched, long pp, long now) {
         long taken = PStat.NGLOBAL.getOpaque(pp);
         long others = PStat.NLOCAL.getOpaque(pp) + PStat.NPOLLED.getOpaque(pp) + PStat.NARRIVED.getOpaque(pp);

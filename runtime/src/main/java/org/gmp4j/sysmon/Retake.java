@@ -40,18 +40,17 @@ import org.gmp4j.struct.Schedt;
  *
  * {@link Takeover} takes the P.
  *
- * <p>While an M spins or a P is idle, another M soon steals a G that is queued on a busy P. So in that case the first G of the queue is a
- * reason to preempt only from the second scan on that finds it there, unless a timer is due or a G is in the global queue. Without this
- * rule a goroutine that computes, and starts a short goroutine now and then, would lose its P each time, and the goroutines that it starts
- * would run later.
+ * <p>While an M spins or a P is idle, another M soon steals a G that is queued on a busy P. Then the first G of the queue is a reason to
+ * preempt only if two scans find it there, unless a timer is due or a G is in the global queue. Without this rule a goroutine that computes
+ * and now and then starts a short goroutine would lose its P each time, and the short goroutine would run later.
  *
- * <p>{@link Slice} decides for how long a goroutine keeps its P. A goroutine that runs on after its P was taken is a stray ({@link
- * Strays}). Its thread competes for a CPU as any other thread does, and at its next call of the runtime the goroutine waits for a P as any
- * other goroutine does.
+ * <p>{@link Slice} decides how long a goroutine keeps its P. A goroutine that runs on after its P was taken is a stray ({@link Strays}).
+ * Its thread competes for a CPU like any other thread, and at its next call of the runtime the goroutine waits for a P like any other
+ * goroutine.
  *
- * <p>Rejected: to run strays at {@code SCHED_IDLE}, with weight 3 where other threads have 1,024. A stray that holds a lock would keep all
- * waiters of that lock waiting for as long as other threads have work. A stray in the JDK's code would delay a safepoint for as long as
- * other processes want the CPUs.
+ * <p>Rejected: to run strays at {@code SCHED_IDLE}, with weight 3 where other threads have 1,024. A stray that holds a lock would delay all
+ * waiters of that lock while other threads have work. A stray in the JDK's code would delay a safepoint while other processes want the
+ * CPUs.
  */
 final class Retake {
     private static final IntField SCHEDTICK = Mem.intField(p.layout(), "sysmontick", "schedtick");
@@ -64,7 +63,7 @@ final class Retake {
     private long leastQuantum;
     /** The interval, in ns, between two scans of a goroutine that has used up its slice and does not yield while work waits. */
     private long lookAgain;
-    /** Whether goroutines yield only where they call the runtime ({@code asyncpreemptoff}). */
+    /** Whether goroutines yield only in calls of the runtime ({@code asyncpreemptoff}). */
     private final boolean cooperative;
     private final ThreadState threads = new ThreadState();
     private final ArmPoints points = new ArmPoints();
@@ -73,7 +72,7 @@ final class Retake {
     /** The results of the last scan. */
     final Scan seen;
     private boolean anyOver;
-    /** Nanoseconds from the scan before to the last one. */
+    /** The ns between the last two scans. */
     private long sinceLook;
 
     Retake(Scheduler s, Stalls stalls) {
@@ -85,7 +84,7 @@ final class Retake {
         cooperative = s.config.debug().asyncpreemptoff();
     }
 
-    /** Sets the quantum, which holds from the next scan on. */
+    /** Sets the quantum for the next scans. */
     void setQuantum(Quantum q) {
         quantum = q.most();
         leastQuantum = q.least();
@@ -103,8 +102,8 @@ final class Retake {
     }
 
     /**
-     * Scans for strays only. Sysmon calls it when all Ps are idle, or while the world stops. In the second case the switch of the points
-     * and the armed points stay as they are: the goroutines that are to stop need them.
+     * Scans for strays only. Sysmon calls it when all Ps are idle, or while the world stops. While the world stops, the switch of the
+     * points and the armed points stay as they are, because goroutines have to stop at them.
      */
     void lookForStrays(long now) {
         seen.noneRuns();
@@ -119,12 +118,12 @@ final class Retake {
         return strays.any();
     }
 
-    /** Returns whether sysmon is bringing a stray to a point. If so, sysmon must scan again soon. */
+    /** Returns whether sysmon is bringing a stray to a point, and so must scan again soon. */
     boolean callsStray() {
         return strays.calling();
     }
 
-    /** Scans all Ps. Returns whether there was something to do. */
+    /** Scans all Ps. Returns whether a P was taken or a goroutine was asked to yield. */
     boolean look(long now) {
         boolean took = false;
         sinceLook = seen.begin(now, quantum);
@@ -149,7 +148,7 @@ final class Retake {
             try {
                 took |= look(pr, status, slices, now);
             } catch (OutOfMemoryError e) {
-                took = true; // There may be enough memory for the other Ps. Sysmon scans this one again soon.
+                took = true; // The other Ps may need less memory. Sysmon scans this P again soon.
             }
         }
         seen.suspected = threads.suspected();
@@ -162,7 +161,7 @@ final class Retake {
         long pp = pr.pp;
         boolean same = slices == 0;
         boolean waits = work(pp, now);
-        long slice = waits ? slice(pp) : quantum; // While no work waits for the P, there is no reason for short slices.
+        long slice = waits ? slice(pp) : quantum; // Without waiting work there is no reason for short slices.
         GlobalTurn.look(s.sched, pp, slice, now);
         if (status == PStatus.PSYSCALL) {
             seen.inSyscall = true;
@@ -185,14 +184,16 @@ final class Retake {
         long over = SCHEDWHEN.get(pp) + slice;
         if (over > now) {
             seen.endsAt(over);
-        } else { // The goroutine may not yield, or work may come for the P: the next scan finds out.
+        } else { // The next scan checks whether the goroutine has yielded, or work has come for the P.
             boolean calm = Schedt.NPIDLE.getVolatile(s.sched) > 0 && !seen.tookFromSleeper();
             seen.endsAt(now + (waits ? lookAgain : Pacing.alone(calm, quantum)));
         }
         return (same || over <= now) && waits && running(pr, comes, now, now - SCHEDWHEN.get(pp), slice);
     }
 
-    /** Returns how long, in ns, a goroutine may run while Gs wait for its P. If the least quantum is shorter, more Gs shorten the slice. */
+    /**
+     * Returns how long, ns, a goroutine may run while Gs wait for its P. The slice is shorter the more Gs wait, down to the least quantum.
+     */
     private long slice(long pp) {
         if (leastQuantum == quantum) {
             return quantum;
@@ -212,7 +213,7 @@ final class Retake {
         return !Runq.runqempty(pp) || waitsElsewhere(pp, now);
     }
 
-    /** Returns whether a timer of the P is due, or a G is in the global queue. It is not known how long that has waited. */
+    /** Returns whether a timer of the P is due, or a G is in the global queue. How long these have waited is unknown. */
     private boolean waitsElsewhere(long pp, long now) {
         long when = P.TIMER0WHEN.getAcquire(pp);
         return when != 0 && when <= now || Schedt.RUNQSIZE.getOpaque(s.sched) > 0;
@@ -259,12 +260,12 @@ final class Retake {
         if (Takeover.unanswered(pr, mp, tick, now)) {
             anyOver |= age >= slice;
             seen.awaits(Pacing.untilReleased(now - WatchedP.of(pr).asked));
-            return false; // The thread waits for a CPU or a disk, or has signals blocked. Another signal would not help.
+            return false; // The thread waits for a CPU or a disk, or blocks signals. Another signal would not help.
         }
         Machine m = s.machine(mp);
         WatchedM w = WatchedM.of(m);
         if (!w.isIn(SliceClock.slice(pp, tick))) {
-            return false; // Sysmon was off its CPU meanwhile, and another slice has begun, or another M has the P.
+            return false; // Sysmon had lost its CPU, and another slice has begun, or another M has the P.
         }
         if (threads.asleep(m, now)) {
             if (!takeover.fromThread(pr, mp, tick, false)) {
@@ -280,8 +281,8 @@ final class Retake {
         anyOver = !cooperative;
         long gp = M.CURG.getOpaque(mp);
         if (!told || gp == 0 || G.PREEMPT.getOpaque(gp) == 0) {
-            // Either this is the first request in this slice. Or the goroutine that was asked has parked before it checked, and another
-            // one has inherited the slice, of which nothing is left.
+            // This is the first request in this slice, or the goroutine that was asked has parked before it checked, and another goroutine
+            // has inherited the slice, which has ended.
             w.preempted = SliceClock.slice(pp, tick);
             if (gp != 0) {
                 w.overrun.forget();
@@ -290,12 +291,12 @@ final class Retake {
             boolean _ = Preempt.preemptone(pp);
         }
         if (cooperative) {
-            return false; // The goroutine yields where it calls the runtime.
+            return false; // The goroutine yields when it calls the runtime.
         }
         if (M.LOCKS.getOpaque(mp) != 0) {
             seen.awaits(Pacing.PROMPT);
-            // The goroutine is inside the runtime and checks g.preempt as it leaves it, or it passes its P on. In the second case the next
-            // goroutine would check at each point in vain.
+            // The goroutine is inside the runtime, and at the end of that checks g.preempt, or hands its P off. Then the next goroutine
+            // would check at each point in vain.
             return false;
         }
         if (w.awaited != SliceClock.slice(pp, tick)) {
@@ -304,11 +305,11 @@ final class Retake {
         }
         boolean helps = points.overran(m, SliceClock.slice(pp, tick));
         if (P.SCHEDTICK.getOpaque(pp) != tick) {
-            ArmPoints.gone(); // Sysmon was off its CPU meanwhile, and the slice has ended.
+            ArmPoints.gone(); // Sysmon had lost its CPU, and the slice has ended.
             return false;
         }
         if (helps) {
-            // Counted from the first request in this slice, not from its begin: work may have come for a goroutine that ran alone for long.
+            // The time counts from the first request in this slice, because work may have come late for a goroutine that ran alone.
             seen.awaits(Pacing.untilPoint(now - w.awaitedSince, w.overrun.prompt()));
             return false;
         }
@@ -317,9 +318,8 @@ final class Retake {
     }
 
     /**
-     * Returns whether a goroutine that no point stops keeps its P for now. It does until its thread has had a CPU for a slice, and {@link
-     * Slice#patience} is over. While the thread waits for a CPU behind other threads, another M with its P would be one more of these
-     * threads, and no goroutine would advance.
+     * Returns whether a goroutine that no point stops keeps its P for now: until its thread has had a CPU for a slice and
+     * {@link Slice#patience} is over. While the thread waits for a CPU, another M with its P would only be one more thread that waits.
      *
      * @param name the time slice ({@link SliceClock#slice})
      */
@@ -333,7 +333,7 @@ final class Retake {
     }
 
     /**
-     * Ends this scheduler's requests for points. Sysmon calls it when it ends. If it throws OutOfMemoryError, nothing has changed, and
+     * Ends this scheduler's requests for points. Sysmon calls it at its end. If it throws OutOfMemoryError, it has changed nothing, and
      * sysmon calls it again.
      */
     void close() {

@@ -16,9 +16,10 @@ import org.gmp4j.struct.Throw;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The stall detector. A stall is a goroutine that kept its P while work waited for it, blocked in the kernel or running without a point,
- * until sysmon took the P. Stalls are always counted. {@code GMPDEBUG=stall=N} prints at most one every N milliseconds, with its stack. A
- * callback gets stalls at the same rate, or at most one a second if none are printed. The public methods are safe to call from any thread.
+ * The stall detector. A stall is a goroutine that kept its P while work waited for that P, blocked in the kernel or running without a
+ * preemption point, until sysmon took the P. Stalls are always counted. {@code GMPDEBUG=stall=N} prints at most one every N milliseconds,
+ * with its stack. A callback gets stalls at the same rate, or at most one a second if none are printed. Any thread may call the public
+ * methods.
  */
 public final class Stalls {
     private static final long DEFAULT_RATE_NANOS = 1_000_000_000;
@@ -54,7 +55,7 @@ public final class Stalls {
         callback = c;
     }
 
-    /** Sets the task that sysmon runs at each stall. It must do no more than note that there was one. */
+    /** Sets the task that sysmon runs at each stall. It must only record that there was a stall. */
     public synchronized void setRecorder(Runnable r) {
         recorder = r;
     }
@@ -66,12 +67,12 @@ public final class Stalls {
         }
     }
 
-    /** Returns how often a P was taken from a goroutine that slept in the kernel. */
+    /** Returns how many times a P was taken from a goroutine that slept in the kernel. */
     public long blocked() {
         return blocked.get();
     }
 
-    /** Returns how often a P was taken from a goroutine that ran past its quantum and reached no point. */
+    /** Returns how many times a P was taken from a goroutine that ran past its quantum and reached no preemption point. */
     public long ran() {
         return ran.get();
     }
@@ -96,7 +97,7 @@ public final class Stalls {
         try {
             tell(r, c, st);
         } catch (OutOfMemoryError e) {
-            return; // The stall is counted, but not reported.
+            return; // The stall counts, but is not reported.
         }
     }
 

@@ -10,22 +10,23 @@ import org.gmp4j.struct.Schedt;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Brings strays to preemption points. A stray is a goroutine that runs on after its P was taken, since nothing could stop it where it was.
- * When a stray calls the runtime it takes an idle P, or goes to the end of {@code sched.arrived}. When it has come to code with preemption
- * points, one of these must make it call the runtime ({@link ArmPoints}): a loop there may make no call for hours.
+ * Brings strays to preemption points. A stray is a goroutine that runs on after its P was taken, because nothing could stop it. When a
+ * stray calls the runtime it takes an idle P, or goes to the end of {@code sched.arrived}. When it has come to code with preemption points,
+ * a point must make it call the runtime ({@link ArmPoints}): a loop may make no call for hours.
  *
- * <p>To call a stray means to bring it to a point. Sysmon scans for strays at most every 10 ms, and calls one at a time: for the first time
- * after 10 ms, then at intervals that double up to 1.3 s, since a call slows other goroutines down a little. It calls only strays whose
- * threads have used at least one part in {@value #GOOD_PART} of a CPU since the last scan. A thread that sleeps in the kernel reaches no
- * point. A thread that gets no CPU, because threads of a higher priority use them all, would delay sysmon, as a nudge ends only when each
- * thread has taken part. So sysmon calls no stray while more than {@value #GOOD_PART} threads share each CPU. Only sysmon uses this class.
+ * <p>Sysmon scans for strays at most every 10 ms. It calls one stray at a time, which means that it tries to bring the stray to a point:
+ * for the first time after 10 ms, then at intervals that double up to 1.3 s, because a call slows other goroutines down a little. It calls
+ * only strays whose threads have used at least 1/{@value #GOOD_PART} of a CPU since the last scan. A thread that sleeps in the kernel
+ * reaches no point. A thread that gets no CPU, because threads of a higher priority use them all, would delay sysmon, because a nudge ends
+ * only when each thread has taken part. So sysmon calls no stray while more than {@value #GOOD_PART} threads share each CPU. Only sysmon
+ * uses this class.
  */
 final class Strays {
     private static final long SCAN_NANOS = 10_000_000;
     private static final int MAX_DOUBLINGS = 7;
-    /** A stray is called only if its thread's CPU time is at least the elapsed time divided by this. */
+    /** Sysmon calls a stray only if its thread's CPU time is at least the elapsed time divided by this number. */
     private static final int GOOD_PART = 4;
-    /** A call ends after so many ns at the latest. */
+    /** The greatest duration of a call, ns. */
     private static final long CALL_NANOS = 50_000_000;
 
     private final Scheduler s;
@@ -33,9 +34,9 @@ final class Strays {
     private long lastScan;
     /** The index in the list of Ms at which the next scan begins. */
     private int from;
-    /** The M of the stray that sysmon calls at the moment; null if there is none. */
+    /** The M of the stray that sysmon is calling; null if there is none. */
     private @Nullable Machine called;
-    /** The nanoTime at which that call began, and the number of calls so far, which names it. */
+    /** The nanoTime at which that call began. The next field is the number of the call. */
     private long since;
     private int calls;
     /** Whether the last scan found a stray. */
@@ -45,10 +46,10 @@ final class Strays {
     static final class Stray {
         /** The id of the goroutine; 0 if the M has no stray. */
         private long goid;
-        /** The nanoTime at which the stray was last seen, and its thread's CPU time then, in ns. */
+        /** The nanoTime at which a scan last found the stray, and its thread's CPU time then, ns. */
         private long seen;
         private long cpu;
-        /** The nanoTime before which the stray is not called, and how often that interval has doubled. */
+        /** The nanoTime before which the stray is not called, and the number of times that the interval has doubled. */
         private long next;
         private int doublings;
 
@@ -73,7 +74,7 @@ final class Strays {
         this.points = points;
     }
 
-    /** Returns whether a stray is being called. If so, the switch of the points must be set, and sysmon must scan again soon. */
+    /** Returns whether sysmon is calling a stray. Then the switch of the points must be set, and sysmon must scan again soon. */
     boolean calling() {
         return called != null;
     }
@@ -83,7 +84,7 @@ final class Strays {
         return any;
     }
 
-    /** Continues the call of a stray, and scans all Ms if the last scan is old enough. While the world is stopped it only ends the call. */
+    /** Continues the call of a stray, and scans all Ms if it is time. While the world is stopped it only ends the call. */
     void look(long now) {
         boolean stopped = Schedt.GCWAITING.getAcquire(s.sched) != 0;
         if (called != null) {
@@ -111,7 +112,7 @@ final class Strays {
         }
     }
 
-    /** Returns how many strays have a CPU or wait for one. */
+    /** Returns the number of strays that have a CPU or wait for one. */
     int running() {
         int n = 0;
         for (Machine m : s.machines()) {
@@ -120,7 +121,7 @@ final class Strays {
         return n;
     }
 
-    /** Records the stray on the M. Returns whether it is to be called now. */
+    /** Records the stray on the M. Returns whether to call it now. */
     private boolean found(Machine m, long now) {
         long gp = M.CURG.getOpaque(m.mp);
         if (gp == 0) {
@@ -145,12 +146,15 @@ final class Strays {
         return false;
     }
 
-    /** Continues the call of the M's stray, or ends it: if the stray stops or sleeps, if no point can stop it, or if it takes too long. */
+    /**
+     * Continues the call of the M's stray, or ends it: if the stray stops or sleeps, if no point can stop it, or if the call takes too
+     * long.
+     */
     private void goOn(Machine m, long now, boolean stopped) {
         Stray stray = WatchedM.of(m).stray;
         boolean sleeps = now - since >= SCAN_NANOS && !stray.ran(m, now);
         if (stopped || sleeps || now - since >= CALL_NANOS || !m.astray()
-                || !points.overran(m, -calls)) { // The name of a time slice is never negative.
+                || !points.overran(m, -calls)) { // Numbers of time slices are never negative.
             called = null;
             stray.putOff(m, now);
         }

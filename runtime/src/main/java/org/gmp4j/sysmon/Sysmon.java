@@ -24,32 +24,32 @@ import org.gmp4j.struct.PStatus;
 import org.gmp4j.struct.Schedt;
 
 /**
- * {@code sysmon}: a thread without a P that watches the Ps and does what no M gets to. Between two scans it sleeps for as long as
- * {@link Pacing} says. A light sleep is also ended by work that is queued while no P is idle, but only after {@link Pacing#fairSleep}.
+ * {@code sysmon}: a thread without a P that watches the Ps and does the work for which no M has time. {@link Pacing} decides how long it
+ * sleeps between two scans. Work that is queued while no P is idle also ends a light sleep, but only after {@link Pacing#fairSleep}.
  *
  * <p>In a deep sleep a thread wakes sysmon for each duty that must not wait: an M that takes a P, startTheWorld, C code that readies a
  * goroutine, {@code Deferred}, {@code UnfinishedSwitches}, {@code Shortage}, and a scheduler that ends. Each of them changes its word and
  * then rings the note; sysmon clears the note and then reads the words ({@link #round}, {@link #rested}). So a ring either ends the next
- * sleep, or came before the clear, and then sysmon sees the word. A duty with a time limits the sleep ({@link #untilDue}). Other duties can
- * wait until a P runs something or the sleep is over: sockets that only plain threads use, caches that a collection should empty, slots of
+ * sleep, or precedes the clear, and then sysmon sees the word. A duty with a time limits the sleep ({@link #untilDue}). Other duties can
+ * wait until a P runs something or the sleep ends: sockets that only plain threads use, caches that a collection should empty, slots of
  * threads that a collection has taken, points to disarm, a user of JMX.
  *
  * <p>Its duties:
  *
  * <ul>
  * <li>{@link Retake}, with {@link Strays}, and {@link GcWatch}.
- * <li>When it finds a P idle and no M in the poller, it wakes an M that goes there. (An M that often stays away from the poller for long
- * does so itself: {@code PollerAbsence}.) It polls the network when no M did for 10 ms, or for a quantum if that is shorter; while work
- * waits, for twice that time, since Ms then poll between slices. A poll may be late by one sleep.
- * <li>It sees when virtual threads begin to wait for descriptors ({@link JdkPollers}).
- * <li>{@link Upkeep}: deadlocks, the times of waits, goroutines that C code readied, schedtrace, and work for which there was no memory
- * or thread; once a second the machine's CPU limits, and whether the signal handler is still ours.
+ * <li>When a P is idle and no M is in the poller, it wakes an M that goes to the poller. (Ms that often stay away from the poller for long
+ * do that themselves: {@code PollerAbsence}.) It polls the network when no M did for 10 ms, or for a quantum if that is shorter; while work
+ * waits, for twice that time, because Ms then poll between slices. A poll may be late by one sleep.
+ * <li>It notices when virtual threads begin to wait for descriptors ({@link JdkPollers}).
+ * <li>{@link Upkeep}: deadlocks, the times of waits, goroutines that C code readied, schedtrace, and work for which there was no memory or
+ * thread; and once a second changes of the CPU limits and of the signal handler.
  * </ul>
  *
- * <p>When there is no memory for a duty the next scan does it: only a bug ends sysmon.
+ * <p>When there is no memory for a duty the next scan does it. Only a bug ends sysmon.
  */
 public final class Sysmon implements Monitor {
-    /** The time slice of the kernel that sysmon asks for, ns. A scan never needs a whole one. */
+    /** The kernel time slice that sysmon requests, ns, which is longer than any scan. */
     static final long SLICE = 100_000;
     /** Sysmon polls the network when no M did for this long, ns, or for a quantum if that is shorter. */
     private static final long POLL_AFTER = 10_000_000;
@@ -83,19 +83,19 @@ public final class Sysmon implements Monitor {
     private final Upkeep upkeep;
     private final WaitTimes waitTimes;
     final Stalls stalls;
-    /** After how long without a poll sysmon polls; the interval of schedtrace, 0 for none; both ns. */
+    /** The time, ns, without a poll after which sysmon polls. The next field is the interval of schedtrace, ns, 0 for none. */
     private long pollAfter;
     private final long trace;
     /** The scheduler's quantum at the last scan. */
     private Quantum quantum;
     private final long began = System.nanoTime();
-    /** Scans in a row that found no work, and the sleep before the next, ns. */
+    /** The number of scans in a row that found no work, and the sleep before the next scan, ns. */
     int idle;
     long sleep = Pacing.MIN_SLEEP;
-    /** The length of the next deep sleep if no duty is due earlier, and of the one under way, ns. Sysmon writes them; tests do too. */
+    /** The length, ns, of the present deep sleep, or of the next one, if no duty is due earlier. Sysmon and tests write it. */
     long deepSleep = Pacing.DEEP_SLEEP;
     long sleeps;
-    /** How many of the longest sleeps no thread ended; for readers of a heap dump, and tests. */
+    /** The number of the longest sleeps that no thread ended; for readers of a heap dump, and tests. */
     int unrung;
     private final ScanBudget budget;
     /** Its thread's CPU time when it last woke up. */
@@ -104,13 +104,13 @@ public final class Sysmon implements Monitor {
     private long lastProcs = began;
     private long lastSecond = began;
     private long lastQueues = began;
-    /** How often there was no memory for a duty; for readers of a heap dump. */
+    /** The number of times that there was no memory for a duty; for readers of a heap dump. */
     private int noMemory;
 
     /** Makes the sysmon of a scheduler. */
     public static final Function<Scheduler, Monitor> MAKER = new Maker();
 
-    /** No lambda, as below: the JVM would generate a class for each as it starts. */
+    /** It is no lambda, like Step, because the JVM would generate a class for each at the start. */
     private record Maker() implements Function<Scheduler, Monitor> {
         @Override
         public Monitor apply(Scheduler s) {
@@ -118,7 +118,7 @@ public final class Sysmon implements Monitor {
         }
     }
 
-    /** Runs on sysmon's thread; {@code last}: its last step. */
+    /** The task of sysmon's thread, or, if {@code last}, its last step. */
     private record Step(Sysmon of, boolean last) implements Runnable {
         @Override
         public void run() {
@@ -130,10 +130,10 @@ public final class Sysmon implements Monitor {
         }
     }
 
-    /** Made while its scheduler is made; {@link #start} starts its thread. */
+    /** Makes the sysmon of a scheduler that is being made. {@link #start} starts its thread. */
     public Sysmon(Scheduler s) {
         this.s = s;
-        GcWatch.look(); // Loaded now: later there may be no memory for that.
+        GcWatch.look(); // This loads the class now, because later there may be no memory for that.
         Demand.begin();
         stalls = new Stalls(s.config.debug());
         retake = new Retake(s, stalls);
@@ -148,7 +148,7 @@ public final class Sysmon implements Monitor {
         thread = new OwnThread(new Step(this, false), s.name() + "-sysmon");
     }
 
-    /** Has the JVM load the code that sysmon needs seldom, while there is memory. Called once a process, before there are goroutines. */
+    /** Loads the code that sysmon needs seldom, while there is memory. Called once in a process, before there are goroutines. */
     public static void rehearse() {
         ArmPoints.rehearse();
     }
@@ -190,9 +190,9 @@ public final class Sysmon implements Monitor {
         try {
             duty(BEGIN, began);
             upkeep.open();
-            wokenCpu = OsThread.cpuNanos(0); // Not what its start took: its first sleep would be a long one.
+            wokenCpu = OsThread.cpuNanos(0); // Leaves out the CPU time of the start, after which the first sleep would be a long one.
             while (!upkeep.isOver()) {
-                round(); // A method that is called is compiled after some seconds, a loop after half a minute.
+                round(); // It is a method because a called method is compiled after some seconds, a loop after half a minute.
             }
             upkeep.close();
             untilDone(end, Schedt.sysmonnoteAddress(s.sched));
@@ -208,7 +208,7 @@ public final class Sysmon implements Monitor {
                 step.run();
                 return;
             } catch (OutOfMemoryError e) {
-                Note.clear(note); // It was rung for the end: there would be no sleep.
+                Note.clear(note); // The note was rung for the end, so that there would be no sleep.
                 boolean _ = Note.sleep(note, Pacing.MAX_SLEEP);
             }
         }
@@ -226,7 +226,7 @@ public final class Sysmon implements Monitor {
             sleep = Pacing.MIN_SLEEP;
         }
         Note.clear(note);
-        VarHandle.fullFence(); // Before all that a thread which rings may have changed. Its side: the exchange in Note.ring.
+        VarHandle.fullFence(); // Precedes the reads of words that threads change before they ring. Partner: the exchange in Note.ring.
         upkeep.drain();
         Quantum present = s.quantum;
         if (present != quantum) {
@@ -251,10 +251,10 @@ public final class Sysmon implements Monitor {
         }
         if (trace == 0 && Schedt.CLOSING.getAcquire(sched) == 0 && allIdle()) {
             duty(STRAYS, now);
-            return; // Nothing to retake, and what follows may wait for a stopped world or for a lock that it holds.
+            return; // There is no P to retake, and the other duties may wait for a stopped world or its locks.
         }
         idle++;
-        duty(POLL, now); // Before the look at Ps: time slices may have to end for the goroutines that it finds.
+        duty(POLL, now); // Comes before the scan of Ps, because slices may have to end for the goroutines that it finds.
         duty(RETAKE, now);
         if (now - lastProcs >= PROCS_EVERY) {
             lastProcs = now;
@@ -272,7 +272,7 @@ public final class Sysmon implements Monitor {
             switch (which) {
                 case BEGIN -> {
                     upkeep.beginThread();
-                    boolean _ = OsThread.setSlice(0, SLICE); // Or its look comes late where others want the CPU too.
+                    boolean _ = OsThread.setSlice(0, SLICE); // Otherwise its scan is late when other threads want the CPU.
                 }
                 case SOCKETS -> JdkPollers.look();
                 case LEFTOVERS -> upkeep.leftovers();
@@ -302,21 +302,21 @@ public final class Sysmon implements Monitor {
         return Pacing.sleep(seen, now, sleep, idle == 0, retake.callsStray(), quantum.most(), anyIdle);
     }
 
-    /** Returns how long sysmon sleeps at least after the scan that ends, ns. */
+    /** Returns the least sleep, ns, after the scan that ends. */
     private long leastSleep(long now, boolean urgent) {
         long awake = OsThread.cpuNanos(0) - wokenCpu;
         long fair = Pacing.fairSleep(awake, urgent);
         return urgent ? fair : Math.max(fair, budget.owes(awake + Pacing.SWITCHES, now));
     }
 
-    /** Returns whether a P may be with a thread that blocks, so that work might run on it. */
+    /** Returns whether a thread that blocks may hold a P on which work could run. */
     private boolean urgent() {
         return seen.inSyscall || seen.suspected;
     }
 
     /**
      * Sleeps while a P runs something. A goroutine that enters a system call ends a long sleep: the next scan records the call, and the
-     * scan after that takes the P. A call that was recorded already, and whose P is not needed, does not shorten the sleep.
+     * scan after that takes the P. A recorded call whose P is not needed does not shorten the sleep.
      */
     private void sleep(long note, long nanos) {
         if (!Pacing.isEndedByCalls(nanos, seen.tookFromSyscall())) {
@@ -349,7 +349,7 @@ public final class Sysmon implements Monitor {
 
     /**
      * Sleeps while all Ps are idle: lightly, or deeply when no P ran anything for a light sleep, and lightly after a deep sleep. An M that
-     * takes an idle P holds sched.lock, and so sees in sysmonwait which of the two it is.
+     * takes an idle P holds sched.lock, and so sees in sysmonwait which kind of sleep it is.
      *
      * @return whether a thread ended a light sleep, or a P runs something already
      */
@@ -358,7 +358,7 @@ public final class Sysmon implements Monitor {
         SchedLock.lock(sched);
         if (Schedt.CLOSING.getAcquire(sched) != 0 || upkeep.shortageLasts() || !allIdle()) {
             SchedLock.unlock(sched);
-            return true; // A shortage that began since lasts() was asked found sysmonwait 0, and did not ring.
+            return true; // A shortage that began after the call of lasts() found sysmonwait 0, and did not ring.
         }
         boolean stopped = Schedt.GCWAITING.getAcquire(sched) != 0;
         long since = idleSince();
@@ -368,7 +368,7 @@ public final class Sysmon implements Monitor {
             waitTimes.allIdle(since, now);
         }
         sleeps = deep ? Math.min(deepSleep, untilDue(now)) : Pacing.light(quantum.most());
-        s.monitorPaidAt = seen.tookFromSleeper() ? now : now + leastSleep(now, false); // One that blocks wants no CPU.
+        s.monitorPaidAt = seen.tookFromSleeper() ? now : now + leastSleep(now, false); // A thread that blocks wants no CPU.
         Schedt.SYSMONWAIT.setVolatile(sched, deep ? Schedt.SYSMON_SLEEPS : Schedt.SYSMON_RESTS);
         SchedLock.unlock(sched);
         boolean rung = Note.sleep(note, sleeps);
@@ -388,7 +388,7 @@ public final class Sysmon implements Monitor {
         return Pacing.untilDue(goesOn, waitTimes.untilDue(now), heldBack, retake.anyStray(), upkeep.bystanderLookIn(now));
     }
 
-    /** Returns since when all Ps have been idle, by nanoTime. Called under sched.lock while they are. */
+    /** Returns the nanoTime from which all Ps have been idle. Called under sched.lock while they are idle. */
     private long idleSince() {
         long since = began;
         for (Processor pr : s.procs()) {
@@ -398,9 +398,9 @@ public final class Sysmon implements Monitor {
     }
 
     /**
-     * Sleeps lightly after a thread ended a deep sleep, unless sysmon has work. The thread took a P, or has left work to sysmon. A thread
-     * that rang before the clear is seen in the words below, but for a shortage, which can wait; one that rings later ends this sleep.
-     * sysmonwait is not 0 meanwhile, unless startTheWorld has set it to 0 and rung after the clear.
+     * Sleeps lightly after a thread ended a deep sleep, unless sysmon has work. The thread took a P, or has left work to sysmon. If a
+     * thread rang before the clear, the reads below find its work, except a shortage, which can wait; a thread that rings later ends this
+     * sleep. sysmonwait is not 0 meanwhile, unless startTheWorld has set it to 0 and rung after the clear.
      *
      * @return whether no thread ended this sleep
      */
@@ -409,7 +409,7 @@ public final class Sysmon implements Monitor {
         Note.clear(note);
         s.monitorPaidAt = System.nanoTime() + Pacing.fairSleep(0, false);
         Schedt.SYSMONWAIT.setVolatile(sched, Schedt.SYSMON_RESTS);
-        VarHandle.fullFence(); // The other side's is between what is read below and the ring.
+        VarHandle.fullFence(); // Its partner is between the write of the words that are read below and the ring.
         if (Schedt.CLOSING.getAcquire(sched) != 0 || upkeep.pending() || anyInSyscall()) {
             return false;
         }
@@ -418,8 +418,8 @@ public final class Sysmon implements Monitor {
 
     /**
      * Ensures that the network is polled before a running goroutine has used up its quantum. While a P is idle sysmon wakes an M that goes
-     * to the poller, since the M that left it runs a goroutine. While no P is idle sysmon polls itself. While work waits, Ms poll as each
-     * slice ends ({@code FindRunnable.pollDue}), unless none ends.
+     * to the poller, because the M that left it runs a goroutine. While no P is idle sysmon polls itself. While work waits, Ms poll at the
+     * end of each slice ({@code FindRunnable.pollDue}), unless no slice ends.
      */
     private void pollNetwork(long now) {
         long last = Schedt.LASTPOLL.getVolatile(s.sched);

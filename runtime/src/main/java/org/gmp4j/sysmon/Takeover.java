@@ -19,18 +19,19 @@ import org.gmp4j.struct.SchedStat;
  * <ol>
  * <li>If the goroutine is in a system call, the P is in _Psyscall, and a CAS on its status takes it.
  * <li>If the thread runs, or sleeps in the kernel, {@link Gate} changes the P to _Psyscall, and the CAS follows.
- * <li>Where the kernel has no membarrier, the gate cannot be used. A signal then asks the thread, and its handler changes the P to
- * _Psyscall.
+ * <li>Where the kernel has no membarrier, there is no gate. A signal then asks the thread, and its handler changes the P to _Psyscall.
  * </ol>
  */
 final class Takeover {
     /**
-     * How long, in ns, sysmon waits for the answer to a signal before it goes on with other Ps. It sees a later answer at the next scan. A
-     * thread that sleeps takes longer, since the signal must wake it first.
+     * How long, ns, sysmon waits for the answer to a signal before it continues with other Ps. It sees a later answer at the next scan. A
+     * thread that sleeps takes longer, because the signal must wake it first.
      */
     private static final long ANSWER_NANOS = 50_000;
     private static final long WAKE_ANSWER_NANOS = 150_000;
-    /** After so many ns sysmon repeats a request that the thread has not seen: the signal may have gone to other code's handler. */
+    /**
+     * The time, ns, after which sysmon repeats a request that the thread has not seen: the signal may have gone to other code's handler.
+     */
     private static final long ASK_AGAIN_NANOS = 10_000_000;
 
     private final Scheduler s;
@@ -44,7 +45,7 @@ final class Takeover {
     /**
      * Takes the P from a system call. Returns false if the call has ended.
      *
-     * @param lasts whether the previous scan saw the same call: the goroutine's next call will probably last, too
+     * @param lasts whether the last scan saw the same call, so that the goroutine's next call will probably be long, too
      */
     boolean fromCall(long pp, boolean lasts) {
         if (!take(pp, lasts)) {
@@ -56,10 +57,9 @@ final class Takeover {
     }
 
     /**
-     * Takes the P from a thread, wherever its goroutine is. The goroutine runs on without a P. Returns whether sysmon is to scan again
-     * soon.
+     * Takes the P from a thread, whose goroutine runs on without a P. Returns whether sysmon is to scan again soon.
      *
-     * @param tick the P's schedtick: another time slice is left alone
+     * @param tick the P's schedtick: in another time slice the P is not taken
      * @param running whether the thread runs; otherwise it sleeps in the kernel
      */
     boolean fromThread(Processor pr, long mp, int tick, boolean running) {
@@ -75,7 +75,7 @@ final class Takeover {
                 return finish(pr);
             }
             r.mp = 0;
-            return false; // The goroutine is inside the runtime, and yields as it leaves it.
+            return false; // The goroutine is inside the runtime, and yields at the end of that.
         }
         r.handoffs = M.SIGHANDOFF.getOpaque(mp);
         if (!Preempt.handoff(mp, tick)) {
@@ -86,22 +86,22 @@ final class Takeover {
         long end = r.asked + (running ? ANSWER_NANOS : WAKE_ANSWER_NANOS);
         while (!answered(pr)) {
             if (M.SIGREQ.getOpaque(mp) == 0 && PStatus.get(pr.pp) == PStatus.PRUNNING || System.nanoTime() > end) {
-                return true; // The request was refused, or is not answered yet. The next scan, soon, takes the P or asks again.
+                return true; // The request was refused, or is not answered yet. The next scan takes the P or asks again.
             }
             Thread.onSpinWait();
         }
         return finish(pr);
     }
 
-    /** Returns whether the signal of an earlier scan, for this M and time slice, has not reached the thread yet. */
+    /** Returns whether the signal of an earlier scan for this M and time slice has not reached the thread yet. */
     static boolean unanswered(Processor pr, long mp, int tick, long now) {
         WatchedP r = WatchedP.of(pr);
         return r.mp == mp && r.tick == tick && M.SIGREQ.getOpaque(mp) != 0 && now - r.asked < ASK_AGAIN_NANOS;
     }
 
     /**
-     * Returns whether the signal handler has released the P as requested, and the goroutine has neither returned nor made another call
-     * since. The handler increments m.sighandoff last.
+     * Returns whether the signal handler has released the P as requested, and the goroutine has not used the runtime after that. The
+     * handler increments m.sighandoff last.
      */
     static boolean answered(Processor pr) {
         WatchedP r = WatchedP.of(pr);
@@ -119,13 +119,13 @@ final class Takeover {
         r.mp = 0;
         stalls.add(r);
         Recorder.taken(s, pr.pp, r.running ? Recorder.Taken.RAN : Recorder.Taken.BLOCKED, r.gp, r.goid);
-        return true; // Also if the thread was faster, since it keeps its P from other goroutines.
+        return true; // It is true even if the thread was faster, because it still keeps its P from other goroutines.
     }
 
     /** Takes a P in _Psyscall, and hands it off. Returns false if the M has taken it back. */
     private boolean take(long pp, boolean lasts) {
-        // Written before the CAS, by which the M learns that its P is gone. Before the M reads it, sysmon may overwrite it for another call
-        // with this P. Then the M's next call releases its P needlessly, or does not release it at once.
+        // Written before the CAS, after which the M finds its P gone. Sysmon may overwrite it for another call with this P before the M
+        // reads it. Then the M's next call hands its P off needlessly, or does not hand it off at once.
         P.LONGCALL.setOpaque(pp, lasts ? 1 : 0);
         if (!PStatus.cas(pp, PStatus.PSYSCALL, PStatus.PIDLE)) {
             return false;

@@ -12,15 +12,15 @@ import org.gmp4j.struct.P;
  *
  * <p>A thread that sleeps at two scans in a row, some tens of microseconds apart or more, with the same schedtick and syscalltick, is
  * blocked in the kernel: in a system call, in native code, or in a pinned park of the JDK. A thread that waits for a CPU counts as running.
- * The state of a thread that had a CPU for most of the time since the last scan is not read, so such a thread may have fallen asleep a scan
- * earlier than it seems. The state cannot be read where the process has no file descriptor left, or /proc belongs to another PID namespace.
- * There a thread counts as asleep when it has had no CPU time at all for 10 ms.
+ * If a thread had a CPU for most of the time since the last scan, its state is not read, so it may have fallen asleep a scan earlier than
+ * it seems. The state cannot be read when the process has no file descriptor left, or /proc belongs to another PID namespace. Then a thread
+ * counts as asleep when it has used no CPU time for 10 ms.
  */
 final class ThreadState {
-    /** A thread whose state cannot be read counts as asleep after so many ns without any CPU time. */
+    /** The time, ns, without CPU time after which a thread whose state cannot be read counts as asleep. */
     private static final long UNREAD_NANOS = 10_000_000;
 
-    /** Whether a scan found a thread asleep that the scan before had not, since {@link #suspected()} was last called. */
+    /** Whether, after the last call of {@link #suspected()}, a scan found a thread asleep that had not been asleep at the scan before. */
     private boolean suspected;
 
     /** The last scan of an M's thread. */
@@ -29,10 +29,10 @@ final class ThreadState {
         private int schedtick;
         private int syscalltick;
         private boolean asleep;
-        /** The nanoTime of the scan, and the thread's CPU time at it, in ns. */
+        /** The nanoTime of the scan, and the thread's CPU time at that moment, ns. */
         private long at;
         private long cpu;
-        /** The nanoTime of the last scan that found more CPU time than the one before. */
+        /** The nanoTime of the last scan that found more CPU time than the scan before. */
         private long ranAt;
     }
 
@@ -47,7 +47,7 @@ final class ThreadState {
             return false;
         }
         Seen e = WatchedM.of(m).seen;
-        if (e.tid != tid) { // The M was free, and has a new thread.
+        if (e.tid != tid) { // The M has a new thread.
             e.tid = tid;
             e.at = 0;
             e.cpu = 0;
@@ -55,7 +55,7 @@ final class ThreadState {
             e.asleep = false;
         }
         long cpu = cpuNanos(m);
-        boolean ran = cpu - e.cpu > (now - e.at) / 2; // Then the state is taken to be R: to read the CPU time costs far less.
+        boolean ran = cpu - e.cpu > (now - e.at) / 2; // Then the state is assumed to be R, because reading the CPU time is far cheaper.
         if (cpu != e.cpu) {
             e.cpu = cpu;
             e.ranAt = now;
@@ -85,14 +85,14 @@ final class ThreadState {
     /**
      * Returns whether a thread has a CPU or waits for one.
      *
-     * @param nanos how long it has had no CPU time, in ns, which decides where its state cannot be read
+     * @param nanos the time, ns, for which it has used no CPU time, which decides if its state cannot be read
      */
     private static boolean runs(long tid, long nanos) {
         int state = OsThread.state((int) tid);
         return state == 'R' || state < 0 && nanos < UNREAD_NANOS;
     }
 
-    /** Returns whether a thread was found asleep for the first time since the last call. If so, the second scan should come soon. */
+    /** Returns whether a thread was found asleep for the first time since the last call, so that the second scan should come soon. */
     boolean suspected() {
         boolean was = suspected;
         suspected = false;

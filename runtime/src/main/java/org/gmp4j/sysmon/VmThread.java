@@ -5,20 +5,18 @@ import org.gmp4j.ffi.OsThread;
 
 /**
  * Gives HotSpot's VM thread short kernel slices. That thread carries out each {@link org.gmp4j.agent.Points#nudge}. If the goroutine to be
- * nudged runs on the only CPU, the VM thread would wait until the kernel slice of the goroutine's thread ends. That may take longer than
- * the overrun that the nudge is to cut short. With short slices, as sysmon has, the kernel runs the VM thread at once. GC threads that the
- * VM thread starts inherit the short slices. The length of a slice changes no thread's share of the CPU.
+ * nudged runs on the only CPU, the VM thread would wait until the kernel slice of the goroutine's thread ends, which may be later than the
+ * end of the overrun. With short slices, as sysmon has, the kernel runs the VM thread at once. GC threads that the VM thread starts inherit
+ * the short slices. The length of a slice changes no thread's share of the CPU.
  */
 final class VmThread {
-    /** Guarded by the lock of the class: the sysmons of several schedulers call {@link #hurry}. */
+    /** Guarded by the lock of the class, because the sysmons of several schedulers call {@link #hurry}. */
     private static boolean done;
 
     private VmThread() {
     }
 
-    /**
-     * Sets the slice of the VM thread, in ns, at the first call in the process. If that fails, the only effect is that nudges take longer.
-     */
+    /** Sets the slice of the VM thread, ns, at the first call in the process. If that fails, nudges only take longer. */
     static synchronized void hurry(long sliceNanos) {
         if (!done) {
             done = true;

@@ -4,8 +4,8 @@ package org.gmp4j.sysmon;
 import org.gmp4j.sched.upkeep.Upkeep;
 
 /**
- * Records the times at which goroutines began to wait, in a pass every {@value #EVERY} ns. So the minutes in a traceback are off by that
- * much at most. A pass takes a part of the goroutines at each round of sysmon, so that their number does not keep sysmon from its other
+ * Records the times at which goroutines began to wait, in a pass every {@value #EVERY} ns, which is also the greatest error of the minutes
+ * in a traceback. A pass treats a part of the goroutines in each round of sysmon, so that many goroutines do not keep sysmon from its other
  * duties. While all Ps are idle no goroutine begins to wait, except one that the JDK parks without a P, whose time is recorded at once
  * ({@code Mcall.jdkYield}). So one pass after the last P became idle is enough. Only sysmon uses this class.
  */
@@ -13,7 +13,7 @@ final class WaitTimes {
     static final long EVERY = 20_000_000_000L;
 
     private final Upkeep upkeep;
-    /** All waits that began before this nanoTime are recorded, or the pass under way records them. */
+    /** The nanoTime at which the last pass began: it has recorded, or will record, all waits that began earlier. */
     private long noted;
     /** The position of the pass under way; 0 if there is none. */
     private int part;
@@ -35,7 +35,7 @@ final class WaitTimes {
     }
 
     /**
-     * Notes that all Ps have been idle from {@code since} to {@code now}. If the last pass began after {@code since} and is complete, it
+     * Called when all Ps have been idle from {@code since} to {@code now}. If the last pass began after {@code since} and is complete, it
      * has recorded all goroutines that wait, and the next pass is due only {@value #EVERY} ns from now.
      */
     void allIdle(long since, long now) {

@@ -5,22 +5,22 @@ import org.gmp4j.sched.base.Machine;
 import org.gmp4j.sched.base.Monitor;
 
 /**
- * Sysmon's record of an M. Only sysmon uses it, but for {@link #renew}, which runs before sysmon can see the M. Time slices have the names
- * that {@link org.gmp4j.sched.base.SliceClock#slice} gives; -1 stands for none.
+ * Sysmon's record of an M. Only sysmon uses it, except for {@link #renew}, which runs before sysmon can see the M. Time slices have the
+ * numbers of {@link org.gmp4j.sched.base.SliceClock#slice}; -1 stands for none.
  */
 final class WatchedM implements Monitor.Watched {
     /** The time slice in which sysmon asked the goroutine to yield. */
     long preempted = -1;
-    /** The time slice in which sysmon waits for the goroutine to reach a point, and the nanoTime since which it does. */
+    /** The time slice in which sysmon waits for the goroutine to reach a point, and the nanoTime at which that wait began. */
     long awaited = -1;
     long awaitedSince;
     /** The time slice at the last scan, and the thread's CPU time, in ns, when that slice began. */
     private long slice = -1;
     long beganCpu;
-    /** The time slice whose goroutine no point stops, and the nanoTime from which it may lose its P, if it has had enough CPU time. */
+    /** The time slice whose goroutine no point stops, and the nanoTime from which it may lose its P if it has had enough CPU time. */
     long takenSlice = -1;
     long takenAt;
-    // Each of these names the slice, the call, the goroutine or the thread that it is about, and so need not be renewed.
+    // Each of these records has the slice, the call, the goroutine or the thread that it is about, and so need not be renewed.
     final ArmPoints.Overrun overrun = new ArmPoints.Overrun();
     final Strays.Stray stray = new Strays.Stray();
     final ThreadState.Seen seen = new ThreadState.Seen();
@@ -40,12 +40,12 @@ final class WatchedM implements Monitor.Watched {
         }
     }
 
-    /** Returns whether this is the slice at the last scan. */
+    /** Returns whether the last scan found the M in this slice. */
     boolean isIn(long name) {
         return slice == name;
     }
 
-    /** Returns the thread's CPU time in ns. Where it cannot be read it returns {@code now}, as if the thread always had a CPU. */
+    /** Returns the thread's CPU time, ns, or, if it cannot be read, {@code now}, as if the thread always had a CPU. */
     static long cpu(Machine m, long now) {
         long cpu = ThreadState.cpuNanos(m);
         return cpu == 0 ? now : cpu;

@@ -6,8 +6,8 @@ import org.gmp4j.sched.base.Monitor;
 import org.gmp4j.sched.base.Processor;
 
 /**
- * Sysmon's record of a P. It has the latest request to hand the P off, with the state by which the answer is recognised, and the first G of
- * the P's queue at the last scan. Only sysmon uses it.
+ * Sysmon's record of a P. It has the latest request to release the P, with the state that shows the answer, and the first G of the P's
+ * queue at the last scan. Only sysmon uses it.
  */
 final class WatchedP implements Monitor.Watched {
     /** The M that was asked; 0 if no request is pending. */
@@ -21,9 +21,9 @@ final class WatchedP implements Monitor.Watched {
     long asked;
     /** Whether the thread ran at the time of the request; otherwise it slept in the kernel. */
     boolean running;
-    /** How often the M's signal handler had released a P before the request. */
+    /** The number of times that the M's signal handler had released a P before the request. */
     long handoffs;
-    /** Names the first G of the P's queue at the last scan: -1 minus the head of the ring, or runnext if the ring is empty. */
+    /** A number for the first G of the P's queue at the last scan: -1 minus the head of the ring, or runnext if the ring is empty. */
     private long first;
 
     static WatchedP of(Processor pr) {
@@ -32,7 +32,7 @@ final class WatchedP implements Monitor.Watched {
 
     /**
      * Returns whether the P's queue begins with another G than at the last scan. Sysmon calls it at each scan. While the ring has Gs,
-     * changes of runnext do not count: a goroutine that keeps starting goroutines puts each new one there, and moves the one before it into
+     * changes of runnext do not count: a goroutine that keeps starting goroutines puts each new one into runnext, and the previous one into
      * the ring.
      */
     boolean changed(long pp) {

@@ -82,7 +82,7 @@ public final class Allp {
             r.allp = Memory.map((long) n * Long.BYTES);
             r.idle = Memory.map(maskBytes(n));
             r.steals = Memory.map(StealCounts.bytes(n));
-            r.timer = Memory.map(maskBytes(n)); // The last allocation: a failure leaves maps as they are, because unmapping may need memory.
+            r.timer = Memory.map(maskBytes(n)); // The last allocation: after a failure maps stay, because unmapping may need memory.
             return r;
         } catch (Throwable t) {
             for (long pp : fresh) {

@@ -10,7 +10,9 @@ import org.gmp4j.struct.M;
 import org.gmp4j.struct.Schedt;
 import org.jspecify.annotations.Nullable;
 
-/** What the loop, sysmon and readers record for the thread that closes a scheduler. {@code Closing} has the steps of the close. */
+/**
+ * The state that the loop, sysmon and readers record for the thread that closes a scheduler. {@code Closing} has the steps of the close.
+ */
 public abstract class ClosingNotes {
     /** A permit for each M whose thread is about to end. */
     protected final Semaphore exited = new Semaphore(0);
