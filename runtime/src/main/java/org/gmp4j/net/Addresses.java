@@ -56,7 +56,7 @@ final class Addresses {
     }
 
     /**
-     * Returns the address to listen on: the first one of a name, which this may look up, or the wildcard if there is no host.
+     * Returns the address to listen on: the first address of a name, after a look-up, or the wildcard address if there is no host.
      *
      * @throws UnknownHostException when the name is unknown
      */

@@ -25,8 +25,8 @@ import org.jspecify.annotations.Nullable;
  * that return streams. It is no {@link java.nio.channels.InterruptibleChannel}: an interrupt may end a call, but does not close the
  * connection.
  *
- * <p>Bytes are not copied on the way. The kernel reads and writes the buffer, direct or not, or the memory segment that is the argument of
- * a call. No other thread may use it before the call returns. If its arena is closed while the call waits, the call throws an
+ * <p>The runtime copies no bytes. The kernel reads and writes the buffer, direct or not, or the memory segment that is the argument of a
+ * call. No other thread may use it before the call returns. If its arena is closed while the call waits, the call throws an
  * IllegalStateException.
  *
  * <p>A call with memory segments allocates nothing, once it is compiled. A call with a buffer or an array makes one or two small objects
@@ -45,7 +45,7 @@ public abstract sealed class Conn implements ByteChannel permits TcpConn, UnixCo
     /** Returns the network and both addresses, for messages. */
     abstract String what();
 
-    /** Returns whether a read that gets 0 bytes has come to the end of the stream. False for datagrams, which may be empty. */
+    /** Returns whether a read of 0 bytes means the end of the stream. It is false for datagrams, which may be empty. */
     abstract boolean isStream();
 
     // Reading
@@ -127,7 +127,7 @@ public abstract sealed class Conn implements ByteChannel permits TcpConn, UnixCo
         return got(readSome(to, Limits.DEFAULT), Limits.DEFAULT);
     }
 
-    /** Reads into a buffer that has no room: returns 0 without a wait, or throws when the connection is closed. */
+    /** Reads into a buffer without room: returns 0 without a wait, or throws when the connection is closed. */
     private int nothing() throws IOException {
         if (!fd.use(new Nothing())) {
             throw failed("read", IoResult.CLOSED, Limits.DEFAULT);
@@ -150,7 +150,7 @@ public abstract sealed class Conn implements ByteChannel permits TcpConn, UnixCo
      *
      * @param to the memory or the array that gets the bytes
      * @param offset the index of the first byte in it
-     * @param length the most bytes to read
+     * @param length the greatest number of bytes to read
      * @return the number of bytes; -1 at the end; 0 when {@code length} is 0
      * @throws IOException when the read failed: see the package's description
      */
@@ -165,8 +165,8 @@ public abstract sealed class Conn implements ByteChannel permits TcpConn, UnixCo
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j.net##waits the package}.
      *
      * @param to the buffers; their positions move behind the bytes that were read. Only the first 8 that have room get bytes
-     * @return the number of bytes; -1 at the end; 0 when none has room
-     * @throws IllegalArgumentException when one is read-only
+     * @return the number of bytes; -1 at the end; 0 when no buffer has room
+     * @throws IllegalArgumentException when a buffer is read-only
      * @throws IOException when the read failed: see the package's description
      */
     public long read(ByteBuffer[] to) throws IOException {
@@ -179,10 +179,10 @@ public abstract sealed class Conn implements ByteChannel permits TcpConn, UnixCo
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j.net##waits the package}.
      *
      * @param to the buffers; their positions move behind the bytes that were read
-     * @param offset the index of the first of them
+     * @param offset the index of the first element
      * @param length the number of buffers; only the first 8 that have room get bytes
-     * @return the number of bytes; -1 at the end; 0 when none has room
-     * @throws IllegalArgumentException when one is read-only
+     * @return the number of bytes; -1 at the end; 0 when no buffer has room
+     * @throws IllegalArgumentException when a buffer is read-only
      * @throws IOException when the read failed: see the package's description
      */
     public long read(ByteBuffer[] to, int offset, int length) throws IOException {
@@ -203,8 +203,8 @@ public abstract sealed class Conn implements ByteChannel permits TcpConn, UnixCo
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j.net##waits the package}.
      *
      * @param to the segments; only the first 8 that have room get bytes
-     * @return the number of bytes; -1 at the end; 0 when none has room
-     * @throws IllegalArgumentException when one is read-only
+     * @return the number of bytes; -1 at the end; 0 when no buffer has room
+     * @throws IllegalArgumentException when a buffer is read-only
      * @throws IOException when the read failed: see the package's description
      */
     public long read(MemorySegment[] to) throws IOException {
@@ -252,9 +252,7 @@ public abstract sealed class Conn implements ByteChannel permits TcpConn, UnixCo
         return fd.write(from, 0, from.length);
     }
 
-    /**
-     * Moves the buffers' positions behind the first {@code bytes} bytes. The position of a buffer that is in the array twice moves twice.
-     */
+    /** Moves the buffers' positions behind the first {@code bytes} bytes. If a buffer is in the array twice, its position moves twice. */
     private static void advance(ByteBuffer[] buffers, int offset, int length, long bytes) {
         long left = bytes;
         for (int i = offset; left > 0 && i < offset + length; i++) {
@@ -353,8 +351,8 @@ public abstract sealed class Conn implements ByteChannel permits TcpConn, UnixCo
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j.net##waits the package}.
      *
      * @param from the bytes
-     * @param offset the index of the first of them
-     * @param length how many of them
+     * @param offset the index of the first element
+     * @param length the number of elements
      * @throws IOException when not all was written: see the package's description
      */
     public void write(byte[] from, int offset, int length) throws IOException {
@@ -383,8 +381,8 @@ public abstract sealed class Conn implements ByteChannel permits TcpConn, UnixCo
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j.net##waits the package}.
      *
      * @param from the buffers; their positions move behind the bytes that were written
-     * @param offset the index of the first of them
-     * @param length how many of them
+     * @param offset the index of the first element
+     * @param length the number of elements
      * @return the number of bytes
      * @throws IOException when not all was written: see the package's description
      */
@@ -428,8 +426,8 @@ public abstract sealed class Conn implements ByteChannel permits TcpConn, UnixCo
     // Deadlines
 
     /**
-     * Sets the deadline of reads and writes. It holds for all calls from now on, and for calls that wait already, until it is set anew. A
-     * call that has no time left throws {@link java.net.SocketTimeoutException}, even if there is something to read.
+     * Sets the deadline of reads and writes. It holds for later calls and for present waits, until it is set anew. A call that has no time
+     * left throws {@link java.net.SocketTimeoutException}, even if there is something to read.
      *
      * @param at the time, by the clock; with a time in the past all calls end at once; null, the default, for no deadline
      * @throws ClosedException when the connection is closed
@@ -521,9 +519,9 @@ public abstract sealed class Conn implements ByteChannel permits TcpConn, UnixCo
     }
 
     /**
-     * Closes the connection. Calls that read or write at that moment throw a {@link ClosedException}. When this returns, the descriptor
-     * is closed, even if another thread had begun to close it. On a closed connection this does nothing. The kernel still sends the bytes
-     * that were written.
+     * Closes the connection. Calls that read or write at that moment throw a {@link ClosedException}. When this returns, the descriptor is
+     * closed, even if another thread had begun to close it. On a closed connection this does nothing. The kernel still sends the bytes that
+     * were written before.
      *
      * <p>Any thread may call this. It waits until the reads and writes that it ends have returned, and until a close that another thread
      * began is done. An interrupt does not end that wait. In a bubble of {@code Synctest} the bubble's clock stands still during the wait.
@@ -543,7 +541,7 @@ public abstract sealed class Conn implements ByteChannel permits TcpConn, UnixCo
         use("close", new Shutdown(how));
     }
 
-    /** A class instead of a lambda: if the first call ran out of memory while it linked a lambda, no later call could succeed. */
+    /** Shuts one direction down. It is no lambda: one whose linking failed for want of memory is never linked. */
     private record Shutdown(int how) implements PollFd.Use {
         @Override
         public void with(int d) {

@@ -34,11 +34,11 @@ public abstract sealed class DatagramConn<A> extends Conn permits UdpConn, Unixg
     /** The lock of the third place and of {@link #receiver}. */
     private final Mutex writing = new Mutex();
     /**
-     * Memory for three addresses: that of the datagram that was received last, the same one as it was when it was decoded last, and the
-     * last receiver's. It is freed when this object is collected, so no call can use it afterwards.
+     * Memory for three addresses: the sender of the last datagram, the address that was last decoded, and the last receiver. It is freed
+     * when this object is collected, so that no call can use it afterwards.
      */
     private final MemorySegment places = Arena.ofAuto().allocate(PLACES * SocketAddresses.BYTES, Long.BYTES);
-    /** The sender whose address is in the second place; null for none, or one without an address. Guarded by {@link #reading}. */
+    /** The sender whose address is in the second place; null for none, or for a sender without an address. Guarded by {@link #reading}. */
     private @Nullable A sender;
     /** The receiver whose address is in the third place. Guarded by {@link #writing}. */
     private @Nullable A receiver;
@@ -56,7 +56,7 @@ public abstract sealed class DatagramConn<A> extends Conn permits UdpConn, Unixg
     /** Returns the address at a place, or null when the sender has none. */
     abstract A decode(long place);
 
-    /** Returns whether two addresses, neither of them null, are one receiver. */
+    /** Returns whether two addresses, which are not null, mean one receiver. */
     abstract boolean same(A a, A b);
 
     /** Returns whether {@link #writeTo} waits for room. */
@@ -72,7 +72,7 @@ public abstract sealed class DatagramConn<A> extends Conn permits UdpConn, Unixg
     }
 
     /**
-     * Receives a datagram. If there is none, it waits for one. It allocates nothing if the sender is the last one again.
+     * Receives a datagram. If there is none, it waits for one. It allocates nothing if the datagram has the same sender as the last one.
      *
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j.net##waits the package}.
      *
@@ -151,9 +151,9 @@ public abstract sealed class DatagramConn<A> extends Conn permits UdpConn, Unixg
     }
 
     /**
-     * Takes a lock that is held during a wait for the socket. If an interrupt or a limit may end the caller's wait, this does not wait for
-     * the lock: it returns false when another thread has it. Then the caller uses memory of its own for the address, and its wait for the
-     * socket can end early.
+     * Takes a lock that other threads hold while they wait for the socket. If an interrupt or a limit may end the caller's wait, this does
+     * not wait, and returns false when another thread has the lock. Then the caller uses memory of its own for the address, so that its
+     * wait for the socket can end early.
      */
     private static boolean taken(Mutex m, Limits limits) {
         if (m.tryLock()) {
@@ -178,8 +178,7 @@ public abstract sealed class DatagramConn<A> extends Conn permits UdpConn, Unixg
      * @param from the bytes, by UDP at most 65,507; the position moves behind them
      * @param to the receiver: by UDP a resolved address, which may be a broadcast address; for a Unix socket its name
      * @return the number of bytes
-     * @throws IOException when the datagram was not sent: see the package's description; when the receiver, a Unix socket, has no room
-     *     at the moment
+     * @throws IOException when the datagram was not sent: see the package's description; when the receiver, a Unix socket, has no room now
      * @throws IllegalArgumentException when {@code to} is no such address, or an IPv6 address for a socket of IPv4
      * @throws IllegalStateException for a socket that has one peer
      */

@@ -26,10 +26,13 @@ final class DialRace {
     private final Context ctx;
     private final int port;
     private final long end;
-    /** The first connection, and whether the caller has left without it, for want of memory or stack. */
+    /** The first connection. The next field is whether the caller has left without it, for want of memory or stack. */
     private final AtomicReference<@Nullable TcpConn> first = new AtomicReference<>();
     private volatile boolean abandoned;
-    /** The outcomes, a connection or an exception, of the first family and of the other. Each has a buffer, so that a send never waits. */
+    /**
+     * The outcome of the first family, a connection or an exception. The next channel is for the other family. Each has a buffer, so that a
+     * send never waits.
+     */
     private final Chan<Object> primary = Chan.make(1);
     private final Chan<Object> fallback = Chan.make(1);
 
@@ -41,13 +44,13 @@ final class DialRace {
     }
 
     TcpConn run(List<InetAddress> some, List<InetAddress> others, Duration patience) throws IOException {
-        GStack.checkAll(); // An overflow of the stack must come before anything is started.
+        GStack.checkAll(); // A stack overflow must come before anything is started.
         Timer delay = Time.newTimer(patience);
         boolean answered = false;
         try {
             TcpConn c = await(some, others, delay);
             end(delay);
-            answered = true; // This comes after end: if end throws, the caller leaves without the connection.
+            answered = true; // Set after end: if end throws, the caller leaves without the connection.
             return c;
         } catch (WaitInterruptedException e) {
             throw Errors.of("dial", "tcp " + some.getFirst().getHostAddress() + " port " + port, IoResult.INTERRUPTED, 0);
@@ -66,8 +69,8 @@ final class DialRace {
     }
 
     /**
-     * Closes the first connection. A caller that leaves calls it, and a thread that has connected and finds that the caller has left. One
-     * of them finds the connection.
+     * Closes the first connection. Called by a caller that leaves, and by a thread that has connected and finds that the caller has left.
+     * One of them finds the connection.
      */
     private void closeUnclaimed() {
         TcpConn c = first.getAndSet(null);
@@ -108,7 +111,7 @@ final class DialRace {
                     c.close();
                     return; // The caller waits for the outcome of the other family.
                 }
-            } catch (Throwable t) { // The caller waits for any outcome.
+            } catch (Throwable t) { // The caller waits for an outcome of any kind.
                 o = t;
             }
             outcome.send(o);

@@ -12,12 +12,12 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A dial in a virtual thread of its own, so that an interrupt can end the caller's wait on a thread of any kind. The connection belongs to
- * the thread that takes it out of {@link #made}. While the caller waits, that is the caller. If the caller has left, both threads try to
- * take the connection, and the one that gets it closes it.
+ * the thread that takes it out of {@link #made}. While the caller waits, only the caller takes it. If the caller leaves, both threads try
+ * to take the connection, and the thread that gets it closes it.
  */
 final class DialTask {
     private final AtomicReference<@Nullable TcpConn> made = new AtomicReference<>();
-    /** The dialling thread sends the exception to this channel if the dial failed, and closes the channel if there is a connection. */
+    /** The dialling thread sends the exception of a failed dial to this channel, or closes the channel if there is a connection. */
     private final Chan<Throwable> failed = Chan.make(1);
     private volatile boolean abandoned;
 
@@ -26,7 +26,7 @@ final class DialTask {
 
     static TcpConn dial(Dialer d, Context parent, String address) throws IOException, InterruptedException {
         Limits.INTERRUPTIBLY.check();
-        GStack.checkAll(); // An overflow of the stack must come before anything is started.
+        GStack.checkAll(); // A stack overflow must come before anything is started.
         return new DialTask().run(d, parent.withCancel(), address);
     }
 
@@ -54,8 +54,8 @@ final class DialTask {
         try {
             made.set(d.dial(ctx, address));
             failed.close();
-        } catch (Throwable t) { // The caller waits for any outcome.
-            closeUnclaimed(); // If the connection was made but could not be reported, this closes it.
+        } catch (Throwable t) { // The caller waits for an outcome of any kind.
+            closeUnclaimed(); // Closes a connection that was made but could not be reported.
             failed.send(t);
         }
         if (abandoned) {

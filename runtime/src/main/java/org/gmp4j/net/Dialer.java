@@ -29,10 +29,10 @@ import org.gmp4j.sched.GStack;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The settings of connections ({@code net.Dialer}). Set it up, and then dial as often as needed. If a name has several addresses, they are
- * tried one after the other, each with its share of the time. If a name has both IPv4 and IPv6 addresses, those of the family that comes
- * first are tried first. When they have failed, or have not connected after {@link #fallbackDelay}, the others are tried at the same time,
- * and the first connection wins. Not thread-safe while it is set up.
+ * The settings of connections ({@code net.Dialer}), for any number of dials. If a name has several addresses, they are tried one after the
+ * other, each with its share of the time. If a name has both IPv4 and IPv6 addresses, the family of the first address is tried first. When
+ * it has failed, or has not connected after {@link #fallbackDelay}, the other family is tried at the same time, and the first connection
+ * wins. Not thread-safe while it is set up.
  *
  * <p>Source: Go's {@code dialParallel}; RFC 8305, "Happy Eyeballs".
  */
@@ -75,7 +75,7 @@ public final class Dialer {
     }
 
     /**
-     * Sets how long the addresses of a name's first family are tried alone, before those of the other are tried as well.
+     * Sets how long the addresses of a name's first family are tried alone, before the other family is tried as well.
      *
      * @param d the time, 300 ms by default; null to try one address after the other
      * @return this
@@ -141,7 +141,7 @@ public final class Dialer {
      * @throws IOException as {@link #dial(String)}
      */
     public TcpConn dial(Context ctx, String address) throws IOException {
-        GStack.checkAll(); // If the stack overflows while a class of the JDK is initialised, the class can never be used again.
+        GStack.checkAll(); // A class of the JDK whose initialiser overflows the stack can never be used again.
         Addresses.HostPort hp = Addresses.parse(address);
         String what = "tcp " + address;
         long end = end(ctx);
@@ -160,7 +160,7 @@ public final class Dialer {
         return DialTask.dial(this, ctx, address);
     }
 
-    /** Connects to one of these addresses, of which there is at least one. May try both families at the same time. */
+    /** Connects to one of the addresses, at least one. May try both families at the same time. */
     TcpConn dial(Context ctx, InetAddress[] all, int port, long end) throws IOException {
         boolean ipv6 = all[0] instanceof Inet6Address;
         List<InetAddress> first = new ArrayList<>();
@@ -174,7 +174,7 @@ public final class Dialer {
         return new DialRace(this, ctx, port, end).run(first, others, fallbackDelay);
     }
 
-    /** Tries these addresses one after the other, and returns the first connection. */
+    /** Tries the addresses one after the other, and returns the first connection. */
     TcpConn serial(Context ctx, List<InetAddress> all, int port, long end) throws IOException {
         IOException first = null;
         for (int i = 0; i < all.size(); i++) {
@@ -282,7 +282,7 @@ public final class Dialer {
             boolean _ = fd.setDeadline(PollFd.NO_LIMIT, false, true);
             InetSocketAddress here = Sockets.localAddress(d);
             if ((localAddr == null || localAddr.getPort() == 0) && isSelf(here, to)) {
-                SocketOptions.linger(d, 0); // Otherwise no socket could listen there for a minute.
+                SocketOptions.linger(d, 0); // Otherwise no socket could listen on that port for a minute.
                 throw Errors.of("dial", what, Errno.ECONNREFUSED, 0);
             }
             c = new TcpConn(fd, here, to);
@@ -299,8 +299,8 @@ public final class Dialer {
     }
 
     /**
-     * Returns whether the port that the kernel chose for this end is the one that was dialled, so that TCP has connected the socket with
-     * itself ({@code selfConnect}). That happens only where no socket listens.
+     * Returns whether TCP has connected the socket with itself ({@code selfConnect}), because the kernel chose the dialled port for this
+     * end. That happens only if no socket listens on the port.
      */
     private static boolean isSelf(InetSocketAddress here, InetSocketAddress to) {
         return here.getPort() == to.getPort()
@@ -318,7 +318,7 @@ public final class Dialer {
             e = fd.awaitConnected();
         } finally {
             if (!stop.getAsBoolean() && e == 0) {
-                e = IoResult.TIMED_OUT; // The function that runs after the cancel may still be about to set the deadline.
+                e = IoResult.TIMED_OUT; // The function that the cancel runs may not have set the deadline yet.
             }
         }
         return e;
@@ -331,10 +331,10 @@ public final class Dialer {
      *
      * @param address {@code host:port}; for a name its first address
      * @return the socket
-     * @throws IOException when there is no route to the peer, or the host is unknown; {@link ExhaustedException}
+     * @throws IOException when there is no route to the peer, or the host is unknown; or an {@link ExhaustedException}
      */
     public UdpConn dialUdp(String address) throws IOException {
-        GStack.checkAll(); // If the stack overflows while a class of the JDK is initialised, the class can never be used again.
+        GStack.checkAll(); // A class of the JDK whose initialiser overflows the stack can never be used again.
         Addresses.HostPort hp = Addresses.parse(address);
         Context ctx = Context.background();
         InetSocketAddress to = new InetSocketAddress(addresses(hp, end(ctx), ctx, "udp " + address)[0], hp.port());
@@ -369,7 +369,7 @@ public final class Dialer {
      *
      * @param path the listener's path, or its name with {@code @}
      * @return the connection
-     * @throws IOException when no socket listens there; {@link ExhaustedException}
+     * @throws IOException when no socket listens there; or an {@link ExhaustedException}
      * @throws IllegalArgumentException when the path is empty, too long, or has a NUL
      */
     public UnixConn dialUnix(String path) throws IOException {
@@ -381,7 +381,7 @@ public final class Dialer {
      *
      * @param path the peer's path, or its name with {@code @}
      * @return the socket
-     * @throws IOException when there is no such peer; {@link ExhaustedException}
+     * @throws IOException when there is no such peer; or an {@link ExhaustedException}
      * @throws IllegalArgumentException when the path is empty, too long, or has a NUL
      */
     public UnixgramConn dialUnixgram(String path) throws IOException {

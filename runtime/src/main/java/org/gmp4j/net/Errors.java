@@ -23,7 +23,9 @@ final class Errors {
     private Errors() {
     }
 
-    /** Loads the classes that an error needs, before the first socket. A class that fails to initialise with a full heap fails for good. */
+    /**
+     * Loads the classes that an error needs, before the first socket. A class whose initialisation fails for want of memory fails for ever.
+     */
     static void load() {
         if (!LOADED.get()) {
             for (int e : new int[] {IoResult.CLOSED, IoResult.TIMED_OUT, IoResult.INTERRUPTED, Errno.EMFILE, Errno.EPIPE}) {
@@ -41,7 +43,7 @@ final class Errors {
      * @param op {@code read}, {@code write}, {@code accept}, {@code dial}, {@code listen}, {@code close} or {@code set}
      * @param what the network and the addresses
      * @param error the error, as in IoResult
-     * @param moved how many bytes were moved before the error
+     * @param moved the number of bytes that were moved before the error
      */
     static IOException of(String op, String what, int error, long moved) {
         String text = op + " " + what + ": ";
@@ -79,8 +81,8 @@ final class Errors {
     }
 
     /**
-     * If {@code limits} have ended a call, throws the context's error or an InterruptedException. It does not throw when the limit calls
-     * for an IOException.
+     * If {@code limits} have ended a call, throws the context's error or an InterruptedException. Returns when the exception is to be an
+     * IOException.
      */
     static void check(Limits limits, int error) {
         if (error == IoResult.CANCELED || error == IoResult.INTERRUPTED) {

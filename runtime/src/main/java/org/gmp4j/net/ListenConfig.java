@@ -16,9 +16,7 @@ import org.gmp4j.netpoll.PollFd;
 import org.gmp4j.sched.GStack;
 import org.jspecify.annotations.Nullable;
 
-/**
- * The settings of listeners ({@code net.ListenConfig}). Set it up, and then listen as often as needed. Not thread-safe while it is set up.
- */
+/** The settings of listeners ({@code net.ListenConfig}), for any number of listeners. Not thread-safe while it is set up. */
 public final class ListenConfig {
     /** The seconds before the first probe of a silent peer, and between probes, unless set otherwise. */
     static final int KEEP_ALIVE_SECONDS = 15;
@@ -37,7 +35,7 @@ public final class ListenConfig {
     }
 
     /**
-     * Sets whether several sockets, which all have this set, may listen on one address (SO_REUSEPORT). The kernel distributes the
+     * Sets whether several sockets, all with this setting, may listen on one address (SO_REUSEPORT). The kernel distributes the
      * connections.
      *
      * @param on true to allow it; false is the default
@@ -93,7 +91,7 @@ public final class ListenConfig {
      * @param address {@code host:port}; {@code :port} for all addresses of this machine, IPv4 and IPv6; port 0 for a free
      *     port
      * @return the listener
-     * @throws IOException when the address is taken, or not this machine's; {@link ExhaustedException}
+     * @throws IOException when the address is taken, or not this machine's; or an {@link ExhaustedException}
      * @throws IllegalArgumentException when the address has another form
      */
     public TcpListener listen(String address) throws IOException {
@@ -132,7 +130,7 @@ public final class ListenConfig {
      * @param path the file to be made, at most 107 bytes, which is removed by {@code close}; or a name with {@code @} before
      *     it, which is no file
      * @return the listener
-     * @throws IOException when the file is there, or cannot be made; {@link ExhaustedException}
+     * @throws IOException when the file exists, or cannot be made; or an {@link ExhaustedException}
      * @throws IllegalArgumentException when the path is empty, too long, or has a NUL
      */
     public UnixListener listenUnix(String path) throws IOException {
@@ -165,7 +163,7 @@ public final class ListenConfig {
      *
      * @param path as for {@link #listenUnix}
      * @return the socket
-     * @throws IOException when the file is there, or cannot be made; {@link ExhaustedException}
+     * @throws IOException when the file exists, or cannot be made; or an {@link ExhaustedException}
      * @throws IllegalArgumentException when the path is empty, too long, or has a NUL
      */
     public UnixgramConn listenUnixgram(String path) throws IOException {
@@ -220,14 +218,14 @@ public final class ListenConfig {
     }
 
     /**
-     * Returns whether the socket for an address is one for IPv6. For a wildcard address it is, where there is IPv6, even if the JDK gives
-     * the address as an IPv4 one.
+     * Returns whether the socket for an address is an IPv6 socket. For a wildcard address it is, if there is IPv6, even if the JDK returns
+     * an IPv4 address.
      */
     private static boolean isIpv6(InetSocketAddress wanted, InetSocketAddress given) {
         return wanted.getAddress().isAnyLocalAddress() ? Addresses.isIpv6(given) : Addresses.isIpv6(wanted);
     }
 
-    /** Makes a socket and binds it to this address. A socket of the wildcard address serves both families where there are both. */
+    /** Makes a socket and binds it to this address. A socket of the wildcard address serves both families if there are both. */
     private int bound(InetSocketAddress address, boolean tcp) throws IOException {
         if (address.getAddress() != null && address.getAddress().isAnyLocalAddress()) {
             try {
@@ -269,7 +267,7 @@ public final class ListenConfig {
         }
     }
 
-    /** Sets the options that each TCP connection has. */
+    /** Sets the options of a TCP connection. */
     static void options(int d, int keepAliveSeconds) {
         SocketOptions.noDelay(d, true);
         if (keepAliveSeconds > 0) {

@@ -104,17 +104,17 @@ public abstract sealed class Listener<C extends Conn> implements Closeable permi
     }
 
     /**
-     * Takes connections until the listener is closed, and starts {@code handler} for each: in a goroutine, or, when the
-     * caller is no goroutine, in a virtual thread. While there are no descriptors, or no memory, it pauses, 5 ms to 1 s, and goes on.
-     * The handler closes its connection.
+     * Takes connections until the listener is closed, and starts {@code handler} for each: in a goroutine, or, when the caller is no
+     * goroutine, in a virtual thread. When there is no descriptor or no memory, it sleeps, for 5 ms to 1 s, and tries again. The handler
+     * closes its connection.
      *
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j.net##waits the package}.
      *
      * @param handler the function that gets each connection
-     * @throws IOException when an accept failed for good, or a deadline has passed; not when the listener is closed
+     * @throws IOException when an accept failed for another reason, or a deadline has passed; not when the listener is closed
      */
     public void serve(Consumer<? super C> handler) throws IOException {
-        int pause = FIRST_PAUSE_MILLIS; // No Duration: doubling one needs BigDecimal, a class that may fail to initialise with a full heap.
+        int pause = FIRST_PAUSE_MILLIS; // It is no Duration, as doubling one needs BigDecimal, which may fail to initialise.
         for (;;) {
             C c = null;
             boolean started = false;
@@ -136,7 +136,7 @@ public abstract sealed class Listener<C extends Conn> implements Closeable permi
         }
     }
 
-    /** Sleeps. An interrupt does not end the sleep, as an interrupted server would spin. The status is set again afterwards. */
+    /** Sleeps. An interrupt does not end the sleep, because an interrupted server would spin. The status is set again afterwards. */
     static void pause(int millis) {
         long nanos = TimeUnit.MILLISECONDS.toNanos(millis);
         GStack st = GStack.current();
@@ -167,7 +167,7 @@ public abstract sealed class Listener<C extends Conn> implements Closeable permi
         }
     }
 
-    /** No lambda: if its linking at the first connection ran out of memory, no later connection could be served. */
+    /** Serves one connection. It is no lambda: one whose linking failed for want of memory is never linked. */
     private record Serving<C>(Consumer<? super C> handler, C c) implements Runnable {
         @Override
         public void run() {
@@ -176,7 +176,7 @@ public abstract sealed class Listener<C extends Conn> implements Closeable permi
     }
 
     /**
-     * Sets the deadline of {@link #accept}, which also holds for calls that wait already.
+     * Sets the deadline of {@link #accept}, which also holds for present waits.
      *
      * @param at the time, by the clock; with a time in the past all calls end at once; null, the default, for no deadline
      * @throws ClosedException when the listener is closed

@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
 final class Lookup {
     private static final int MOST = 500;
 
-    /** It is made at the first use. If the initialiser of this class ran out of memory, the class could never be used. */
+    /** It is made at the first use. A class initialiser that runs out of memory fails for ever. */
     private static @Nullable Semaphore blocking;
 
     private Lookup() {
@@ -40,9 +40,9 @@ final class Lookup {
     }
 
     /**
-     * Returns the semaphore that limits how many look-ups of goroutines block a thread at the same time. Where the resolver hangs, each
-     * dial whose time was up leaves a look-up behind. Look-ups beyond {@value #MOST} wait as goroutines. Go has the same limit, or less
-     * where fewer descriptors are allowed.
+     * Returns the semaphore that limits how many look-ups of goroutines block a thread at the same time. If the resolver hangs, each dial
+     * whose time was up leaves a running look-up. Look-ups beyond {@value #MOST} wait as goroutines. Go has the same limit, or a lower one
+     * if fewer descriptors are allowed.
      */
     static synchronized Semaphore limit() {
         Semaphore s = blocking;
@@ -70,15 +70,15 @@ final class Lookup {
         } catch (UnknownHostException | RuntimeException e) {
             throw e;
         } catch (Exception e) {
-            throw new IllegalStateException(e); // It throws no other exception.
+            throw new IllegalStateException(e); // The call throws no other checked exception.
         } finally {
             limit.release();
         }
     }
 
     /**
-     * Returns all addresses of a name. The wait ends when {@code nanos} ns have passed or {@code ctx} is cancelled. The look-up itself goes
-     * on in the background.
+     * Returns all addresses of a name. The wait ends when {@code nanos} ns have passed or {@code ctx} is cancelled. The look-up itself then
+     * continues in the background.
      */
     static InetAddress[] all(String host, long nanos, Context ctx, String what) throws IOException {
         if (nanos == PollFd.NO_LIMIT && ctx.done() == null) {
@@ -87,7 +87,7 @@ final class Lookup {
         return apart(() -> all(host), nanos, ctx, what);
     }
 
-    /** Looks a name up in a thread of its own, and throws the exception of the look-up. */
+    /** Looks a name up in a thread of its own. Throws the exception of the look-up. */
     static InetAddress[] apart(Callable<InetAddress[]> lookUp, long nanos, Context ctx, String what) throws IOException {
         Chan<Object> found = Chan.make(1);
         Thread _ = Thread.startVirtualThread(() -> found.send(outcome(lookUp)));
@@ -111,7 +111,7 @@ final class Lookup {
         };
     }
 
-    /** Returns the result or the exception of any kind, since a caller waits for it, perhaps without a time limit. */
+    /** Returns the result, or the exception, of any kind, because a caller waits for it, perhaps without a time limit. */
     private static Object outcome(Callable<InetAddress[]> lookUp) {
         try {
             return lookUp.call();

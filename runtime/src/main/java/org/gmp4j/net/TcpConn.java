@@ -14,11 +14,11 @@ import org.gmp4j.netpoll.PollFd;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A TCP connection ({@code net.TCPConn}), from a {@link Dialer} or a {@link TcpListener}. Small writes go out at once, and a
- * silent peer is probed each 15 seconds, unless set otherwise. Thread-safe: see {@link Conn}.
+ * A TCP connection ({@code net.TCPConn}), from a {@link Dialer} or a {@link TcpListener}. Unless set otherwise, small writes are sent at
+ * once, and the kernel probes a silent peer every 15 seconds. Thread-safe: see {@link Conn}.
  */
 public final class TcpConn extends Conn implements GatheringByteChannel, ScatteringByteChannel {
-    /** The first thread that reads the address writes it. All write the same value. It is null before. */
+    /** The address, null until a thread has read it. All threads write the same value. */
     private volatile @Nullable InetSocketAddress local;
     private final @Nullable InetSocketAddress remote;
 
@@ -64,7 +64,7 @@ public final class TcpConn extends Conn implements GatheringByteChannel, Scatter
      * @return the address
      * @throws ClosedException when the connection was closed before the first call
      */
-    @SuppressWarnings("NullAway") // Without a ClosedException the address is set.
+    @SuppressWarnings("NullAway") // The address is set unless a ClosedException is thrown.
     public InetSocketAddress localAddr() throws IOException {
         if (local == null) {
             boolean open;
@@ -90,7 +90,7 @@ public final class TcpConn extends Conn implements GatheringByteChannel, Scatter
     }
 
     /**
-     * Ends reading. Reads return the bytes that have come, and then -1. Reads that wait return at once. Writing goes on.
+     * Ends reading. Reads return the bytes that have come, and then -1. Reads that wait return at once. Writing is not affected.
      *
      * @throws IOException when the connection is closed, or the peer has gone
      */
@@ -99,7 +99,7 @@ public final class TcpConn extends Conn implements GatheringByteChannel, Scatter
     }
 
     /**
-     * Ends writing. The peer reads the bytes that were written, and then the end. Reading goes on.
+     * Ends writing. The peer reads the bytes that were written, and then the end. Reading is not affected.
      *
      * @throws IOException when the connection is closed, or the peer has gone
      */
@@ -108,9 +108,9 @@ public final class TcpConn extends Conn implements GatheringByteChannel, Scatter
     }
 
     /**
-     * Sets whether small writes go out at once (TCP_NODELAY), or wait for more bytes.
+     * Sets whether small writes are sent at once (TCP_NODELAY), or wait for more bytes.
      *
-     * @param on true, the default, for at once
+     * @param on true, the default, to send at once
      * @throws IOException when the connection is closed
      */
     public void setNoDelay(boolean on) throws IOException {
@@ -128,7 +128,7 @@ public final class TcpConn extends Conn implements GatheringByteChannel, Scatter
     }
 
     /**
-     * Sets that the kernel probes a silent peer.
+     * Makes the kernel probe a silent peer.
      *
      * @param idle the silence before the first probe, 1 s to 32,767 s; parts of seconds do not count
      * @param interval the time between probes, in the same range
@@ -151,7 +151,7 @@ public final class TcpConn extends Conn implements GatheringByteChannel, Scatter
      * Sets what happens at {@code close} to bytes that are not sent yet.
      *
      * @param seconds if negative, which is the default, they are sent in the background; if 0, they are dropped, and the connection is
-     *     reset; if positive, close waits so many seconds for them, and blocks its thread
+     *     reset; if positive, close waits up to that time for them, and blocks its thread
      * @throws IOException when the connection is closed
      */
     public void setLinger(int seconds) throws IOException {
@@ -159,7 +159,7 @@ public final class TcpConn extends Conn implements GatheringByteChannel, Scatter
     }
 
     /**
-     * Sets the size of the kernel's buffer for bytes that come in.
+     * Sets the size of the kernel's receive buffer.
      *
      * @param bytes the size in bytes, positive; the kernel doubles it, within its limits
      * @throws IOException when the connection is closed
@@ -171,7 +171,7 @@ public final class TcpConn extends Conn implements GatheringByteChannel, Scatter
     }
 
     /**
-     * Sets the size of the kernel's buffer for bytes that go out.
+     * Sets the size of the kernel's send buffer.
      *
      * @param bytes the size in bytes, positive; the kernel doubles it, within its limits
      * @throws IOException when the connection is closed

@@ -60,7 +60,7 @@ public final class TcpListener extends Listener<TcpConn> {
         try {
             remote = Sockets.remoteAddress(descriptor);
         } catch (NativeException gone) {
-            // The connection was reset already, which the first read reports.
+            // The connection was reset already. The first read reports that.
         }
         return new TcpConn(PollFd.ofTcp(descriptor), null, remote);
     }

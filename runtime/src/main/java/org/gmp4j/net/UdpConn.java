@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A UDP socket ({@code net.UDPConn}). A socket from {@link #dial} sends to one peer and receives only from it. A socket from
- * {@link #listen} sends to all and receives from all, also by broadcast. Thread-safe: see {@link DatagramConn}.
+ * {@link #listen} sends to all addresses and receives from all, also by broadcast. Thread-safe: see {@link DatagramConn}.
  */
 public final class UdpConn extends DatagramConn<InetSocketAddress> {
     private final InetSocketAddress local;
@@ -38,7 +38,7 @@ public final class UdpConn extends DatagramConn<InetSocketAddress> {
     }
 
     /**
-     * Opens a socket for one peer. It sends nothing, so whether the peer exists is found out later, or never.
+     * Opens a socket for one peer. This sends nothing, and so does not find out whether the peer exists.
      *
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j.net##waits the package}.
      *

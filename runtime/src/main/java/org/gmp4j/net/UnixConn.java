@@ -48,7 +48,7 @@ public final class UnixConn extends Conn implements GatheringByteChannel, Scatte
     }
 
     /**
-     * Ends reading. Reads return the bytes that have come, and then -1. Reads that wait return at once. Writing goes on.
+     * Ends reading. Reads return the bytes that have come, and then -1. Reads that wait return at once. Writing is not affected.
      *
      * @throws IOException when the connection is closed, or the peer has gone
      */
@@ -57,7 +57,7 @@ public final class UnixConn extends Conn implements GatheringByteChannel, Scatte
     }
 
     /**
-     * Ends writing. The peer reads the bytes that were written, and then the end. Reading goes on.
+     * Ends writing. The peer reads the bytes that were written, and then the end. Reading is not affected.
      *
      * @throws IOException when the connection is closed, or the peer has gone
      */

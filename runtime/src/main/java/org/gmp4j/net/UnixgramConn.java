@@ -10,13 +10,13 @@ import org.jspecify.annotations.Nullable;
 /**
  * A socket of the Unix domain for datagrams ({@code net.UnixConn} of the network {@code unixgram}). A socket from
  * {@link #listen} has a name, and exchanges datagrams with all sockets that have one. A socket from {@link #dial} has no name and sends to
- * one peer, which cannot answer. No datagram is lost on the way. If the receiver has no room, {@link #write} waits. {@link #writeTo} fails
- * then, because the kernel reports room only to a connected socket. Thread-safe: see {@link DatagramConn}.
+ * one peer, which cannot answer. No datagram is lost. If the receiver has no room, {@link #write} waits, and {@link #writeTo} fails,
+ * because the kernel reports room only to a connected socket. Thread-safe: see {@link DatagramConn}.
  */
 public final class UnixgramConn extends DatagramConn<String> {
     private final @Nullable String local;
     private final @Nullable String remote;
-    /** The name; null for a socket without one. */
+    /** The file; null for a socket without a name. */
     private final @Nullable UnixFile file;
 
     UnixgramConn(PollFd fd, @Nullable String local, @Nullable String remote) {

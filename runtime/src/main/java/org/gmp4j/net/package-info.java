@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * TCP, UDP and Unix sockets in the scheduler. A goroutine that waits for a socket leaves its thread to other goroutines, and the M that
- * finds the socket ready runs it. No other thread, and no system call except {@code epoll_wait}, is in between. Names are those of Go's
- * package {@code net} where the JDK has no better one.
+ * finds the socket ready, by {@code epoll_wait}, runs the goroutine itself. Names are those of Go's package {@code net} where the JDK has
+ * no better one.
  *
  * <p>Goroutines of any scheduler, virtual threads of the JDK's own scheduler and plain threads may use sockets, as they may use channels.
  * Threads that are no goroutines sleep while they wait, and a daemon thread of the process wakes them. One thread may read from a
- * connection while another one writes to it. Several readers take turns, and so do several writers, each with a whole call.
+ * connection while another one writes to it. If several threads read, their calls run one after the other, and so do the calls of several
+ * writers.
  *
  * <h2 id="waits">Waits</h2>
  * A call that waits ends early
@@ -25,7 +26,7 @@
  * <p>An interrupt of any other thread does not end a call, and the interrupt status is set when the call returns. In a bubble of
  * {@code Synctest} a call that waits holds the bubble's clock, and deadlines go by the machine's clock.
  *
- * <p>A socket that the program does not close is a leaked descriptor. The collector does not close it.
+ * <p>The program has to close its sockets; the collector does not.
  *
  * <p>Source: Go's packages {@code net} and {@code internal/poll}.
  */

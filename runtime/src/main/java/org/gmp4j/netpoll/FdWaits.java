@@ -62,7 +62,7 @@ abstract class FdWaits {
      * Returns 0, or the error with which the operation ends.
      *
      * <p>A read that would probably find nothing begins with the wait, which saves a system call for each request on a connection: see
-     * {@link Registration}. Bytes that have arrived are then noticed only when the goroutine is scheduled again. So only a reader waits
+     * {@link Registration}. Even if bytes have arrived, that wait may last until the goroutine is scheduled again. So only a reader waits
      * first that has not left its P since its last read, and whose read no limit, deadline or interrupt may end.
      */
     final int prepare(boolean write, OpLimits limits) {

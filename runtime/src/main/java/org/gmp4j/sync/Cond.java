@@ -16,8 +16,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A condition for which goroutines and threads wait under a mutex. Thread-safe. Goroutines, virtual threads and platform threads may use
- * it. An interrupt ends only the waits of virtual threads of a {@code Gmp} ({@link WaitInterruptedException}), and those of all threads in
- * {@link #awaitInterruptibly}. In a bubble of {@code Synctest} the clock moves on during a wait. There are no spurious wake-ups, but
+ * it. An interrupt ends only the waits of virtual threads of a {@code Gmp} ({@link WaitInterruptedException}), and the waits of all threads
+ * in {@link #awaitInterruptibly}. In a bubble of {@code Synctest} the clock moves on during a wait. There are no spurious wake-ups, but
  * between a signal and the return of {@link #await} other threads may take the mutex, so wait in a loop.
  *
  * <pre>
@@ -55,7 +55,7 @@ public final class Cond {
     }
 
     /**
-     * Like {@link #await}, this waits for a notification, but for at most {@code d}, and then for as long as it takes to lock the mutex.
+     * Like {@link #await}, this waits for a notification, but for at most {@code d}. After that it waits for the mutex without a limit.
      *
      * @return false when the time was up; the mutex is locked, and no notification is lost
      */
@@ -85,10 +85,10 @@ public final class Cond {
 
     private boolean await(Limits limits) {
         if (!mutex.isLocked()) {
-            throw Mutex.unlockOfUnlocked(); // Before a ticket is drawn: a signal for that ticket would be lost.
+            throw Mutex.unlockOfUnlocked(); // Thrown before a ticket is drawn, for which a signal would be lost.
         }
         limits.check();
-        GStack.checkAll(); // Once a ticket is drawn, the caller must wait for it, and lock the mutex again.
+        GStack.checkAll(); // Once it has drawn a ticket, the caller must wait and lock the mutex again.
         NotifyList.OfTicket e = limits != Limits.DEFAULT || WaitCancellation.byDefault(GStack.current())
                 ? new NotifyList.OfTicket(waiters, limits) : null;
         begin(e);
@@ -131,7 +131,7 @@ public final class Cond {
             mutex.unlock();
             unlocked = true;
         } finally {
-            if (!unlocked) { // After the check another thread has unlocked the mutex by mistake. No signal may be lost because of that.
+            if (!unlocked) { // After the check another thread has unlocked the mutex by mistake. That must not lose a signal.
                 GStack st = GStack.enterChecked();
                 waiters.drop(ticket);
                 GStack.exit(st);

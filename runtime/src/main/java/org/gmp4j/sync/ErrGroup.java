@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * A group of goroutines that work on parts of one task. {@link #await} waits for all of them and throws the exception of the first that
  * failed. The others run to their end. For interrupts and bubbles the waits follow the rules of a {@link WaitGroup}. Thread-safe. Only
- * goroutines may start goroutines of the group, or any thread if {@link #on} made it. Source: Go's {@code golang.org/x/sync/errgroup}.
+ * goroutines may start goroutines of the group, unless {@link #on} made it. Source: Go's {@code golang.org/x/sync/errgroup}.
  */
 @NullMarked
 public final class ErrGroup {
@@ -37,7 +37,7 @@ public final class ErrGroup {
     private final AtomicReference<@Nullable Throwable> first = new AtomicReference<>();
     /** It has a unit for each goroutine that may run; null without limit. */
     private volatile @Nullable Semaphore limit;
-    /** The first failure cancels it, or the end of await; null for a group without a context. */
+    /** The context, which the first failure or the end of await cancels; null for a group without one. */
     private final @Nullable Context context;
 
     /** Makes an empty group without limit. */
@@ -58,14 +58,16 @@ public final class ErrGroup {
         return new ErrGroup(Objects.requireNonNull(on, "on"), null);
     }
 
-    /** Makes a group as {@link #on(Executor)} does, with a {@link #context} as {@link #withContext} makes it. */
+    /**
+     * Makes an empty group without limit, with an executor as {@link #on(Executor)} and with a {@link #context} as {@link #withContext}.
+     */
     public static ErrGroup on(Executor on, Context parent) {
         return new ErrGroup(Objects.requireNonNull(on, "on"), parent.withCancel());
     }
 
     /**
-     * Makes an empty group with a {@link #context}, which is a child of {@code parent}. The first failure cancels it, so that the other
-     * goroutines can end early, and so does the end of {@link #await}.
+     * Makes an empty group with a {@link #context}, which is a child of {@code parent}. The first failure cancels the context, so that the
+     * other goroutines can end early. The end of {@link #await} cancels it, too.
      */
     public static ErrGroup withContext(Context parent) {
         return new ErrGroup(null, parent.withCancel());
@@ -80,7 +82,7 @@ public final class ErrGroup {
     }
 
     /**
-     * Sets how many goroutines of the group may run at a time. With 0 none starts, and a negative {@code n} removes the limit.
+     * Sets how many goroutines of the group may run at a time. With 0 no goroutine starts. A negative {@code n} removes the limit.
      *
      * @throws IllegalStateException "errgroup: modify limit while N goroutines in the group are still active"
      */
@@ -177,7 +179,7 @@ public final class ErrGroup {
     private void check(Body f) {
         Objects.requireNonNull(f, "go of nil func value");
         if (on == null) {
-            long _ = Go.goid(); // It throws if the caller is no goroutine, before anything is counted.
+            long _ = Go.goid(); // It throws if the caller is no goroutine, before the counters change.
         }
     }
 
@@ -191,10 +193,10 @@ public final class ErrGroup {
 
     private void start(Body f, @Nullable Semaphore l) {
         try {
-            wg.go(new Work(this, f), l); // It releases its unit before it counts as done, so that setLimit is allowed right after await.
+            wg.go(new Work(this, f), l); // It releases its unit before it counts as done, so that setLimit may follow await.
         } catch (Throwable t) {
             if (l != null) {
-                l.release(1); // The goroutine was not started.
+                l.release(1); // The goroutine has not started.
             }
             throw t;
         }

@@ -27,27 +27,30 @@ import org.jspecify.annotations.Nullable;
  * {@code Synctest} the clock does not move on during a wait without a limit of time. The actions of a thread before an {@link #unlock}
  * happen before the return of the next {@link #lock}. A new mutex is unlocked.
  *
- * <p>Misuse. An unlock that throws has changed nothing, even if several threads do it at once while others use the mutex. For n locks that
- * were taken at most n unlocks return, so two threads never hold the lock at once, and it is never lost. But the mutex cannot detect an
- * unlock by a thread that does not hold the lock while another thread holds it. Such an unlock releases the lock.
+ * <p>Misuse. An unlock that throws has changed nothing, even if several threads make that mistake at once while others use the mutex. For n
+ * locks that were taken at most n unlocks return, so two threads never hold the lock at once, and it is never lost. But the mutex cannot
+ * detect an unlock by a thread that does not hold the lock while another thread holds it. Such an unlock releases the lock.
  *
- * <p>Fairness. In normal mode an unlock wakes the waiter that has waited longest. That waiter competes with newcomers, which run already
- * and often win. This is fast, since a lock in use changes hands without a switch. A waiter that loses stays first in the queue. When it
- * has waited for a millisecond, it changes the mutex to starvation mode. In that mode each unlock hands the lock to the first waiter, and
- * newcomers queue behind the last. A waiter that gets the lock ends that mode if it is the last waiter, or if it waited for less than a
- * millisecond.
+ * <p>Fairness. In normal mode an unlock wakes the waiter that has waited longest. That waiter competes with new callers, which are running
+ * already and often win. This is fast, because a busy lock changes hands without a switch. A waiter that loses stays first in the queue.
+ * When it has waited for a millisecond, it changes the mutex to starvation mode. In that mode each unlock hands the lock to the first
+ * waiter, and new callers queue behind the last. A waiter that gets the lock ends that mode if it is the last waiter, or if it waited for
+ * less than a millisecond.
  *
  * <p>Source: Go's {@code sync.Mutex}.
  */
 @NullMarked
 public final class Mutex {
     // The state has three bits and the number of waiters. 0 means free and without waiters. Each step checks that it is allowed before it
-    // changes the state. Rejected: an unlock that subtracts before it checks, as Go's does. It is no faster, other threads see the state
-    // of a wrong unlock until that is undone, and the thread that undoes it may owe a wake-up for which it has no stack left.
+    // changes the state. Rejected: an unlock that subtracts before it checks, as Go's does. It is no faster; other threads see a wrong
+    // unlock until it is undone; and the thread that undoes it may have to wake a waiter without stack for that.
     private static final int LOCKED = 1;
     /** A waiter is awake and competes, so unlock wakes no other. */
     private static final int WOKEN = 1 << 1;
-    /** Starvation mode: an unlocked lock belongs to the first waiter, and no other thread takes it. It is set only while it is locked. */
+    /**
+     * Starvation mode: an unlocked lock belongs to the first waiter, and no other thread takes it. Threads set this bit only while the lock
+     * is held.
+     */
     private static final int STARVING = 1 << 2;
     private static final int WAITER_SHIFT = 3;
     private static final int WAITER = 1 << WAITER_SHIFT;
@@ -56,7 +59,7 @@ public final class Mutex {
     private static final long STARVATION_NANOS = 1_000_000;
     private static final VarHandle STATE = FieldHandle.of(MethodHandles.lookup(), Mutex.class, "state", int.class);
 
-    /** Each thread writes it, by CAS. */
+    /** Any thread writes it, by CAS. */
     private volatile int state;
     /** The waiters sleep here. */
     private final Sema sema = new Sema();
@@ -135,7 +138,7 @@ public final class Mutex {
     }
 
     /**
-     * Takes the lock if it is free, and is not about to be handed to a waiter.
+     * Takes the lock if it is free and no unlock is handing it to a waiter.
      *
      * @return false when it was not taken
      */
@@ -151,7 +154,7 @@ public final class Mutex {
         boolean starving = false;
         boolean awake = false; // Whether the WOKEN bit is this waiter's.
         long since = 0;
-        long from = 0; // The nanoTime from which on the wait was not counted yet.
+        long from = 0; // The nanoTime up to which the metrics have counted the wait.
         int spun = 0;
         for (int s = state;; s = state) {
             if ((s & (LOCKED | STARVING)) == LOCKED && Sema.canSpin(spun)) {
@@ -182,7 +185,7 @@ public final class Mutex {
                 if (giveUp()) {
                     return false;
                 }
-                sema.acquire(true, reason); // The unit comes, or is there, and the wait ends as if by it.
+                sema.acquire(true, reason); // The unit is there or will be, and ends the wait.
             }
             starving |= now - since > STARVATION_NANOS;
             s = state;
@@ -196,10 +199,10 @@ public final class Mutex {
     }
 
     /**
-     * Subtracts a waiter that has left the queue without a unit of the semaphore from the number of waiters. In normal mode the waiters in
-     * the state and the units on their way together are as many as the waiters there are, since an unlock that wakes a waiter subtracts it.
-     * In starvation mode the waiter to which the lock is handed still counts. So if the state counts other waiters, one of them receives
-     * the pending unit, and this waiter may leave. If it counts no other, the unit is for this waiter.
+     * Subtracts a waiter that has left the queue without a unit of the semaphore from the number of waiters. In normal mode the number of
+     * waiters in the state plus the number of pending units is the number of actual waiters, because an unlock that wakes a waiter
+     * subtracts it. In starvation mode the waiter to which the lock is handed still counts. So if the state counts other waiters, one of
+     * them receives the pending unit, and this waiter may leave. Otherwise the unit is for this waiter.
      *
      * @return false when an unlock has released a unit for this waiter, which has to take it
      */
@@ -212,7 +215,7 @@ public final class Mutex {
             }
             int n = s - WAITER;
             if (waiters(n) == 0) {
-                n &= ~STARVING; // There is no waiter left to which the lock could be handed.
+                n &= ~STARVING; // No waiter is left to which the lock could be handed.
             }
             if (STATE.compareAndSet(this, s, n)) {
                 return true;
@@ -252,7 +255,7 @@ public final class Mutex {
             }
             int n = s + LOCKED - WAITER;
             if (!starving || waiters(s) == 1) {
-                n -= STARVING; // Starvation mode must end, as each hand-over costs a switch.
+                n -= STARVING; // Starvation mode must end, because each hand-over costs a switch.
             }
             if (STATE.compareAndSet(this, s, n)) {
                 return;
@@ -281,8 +284,8 @@ public final class Mutex {
     }
 
     /**
-     * Releases the lock. The stack must have room for it; the caller may be inside another section of the runtime. Returns false, and has
-     * changed nothing, when the mutex is not locked.
+     * Releases the lock. The stack must have room for that. The caller may be inside a section of the runtime. Returns false, without a
+     * change, when the mutex is not locked.
      */
     boolean giveBack() {
         for (int s = state; (s & LOCKED) != 0; s = state) {
@@ -298,7 +301,7 @@ public final class Mutex {
         return false;
     }
 
-    /** An unlock for which there was no stack left. The lock is held until sysmon has done it. */
+    /** An unlock for which no stack was left. The lock stays held until sysmon makes the unlock. */
     private static final class Unlocking extends Deferred {
         private final Mutex m;
         private final @Nullable GStack by = GStack.current();
@@ -307,7 +310,7 @@ public final class Mutex {
             this.m = m;
         }
 
-        /** Leaves the unlock to sysmon. When no scheduler lives it throws, and has changed nothing. */
+        /** Leaves the unlock to sysmon. When no scheduler lives it throws and changes nothing. */
         static void leave(Mutex m) {
             if (!Deferred.add(new Unlocking(m))) {
                 throw Headroom.overflow();
@@ -316,13 +319,13 @@ public final class Mutex {
 
         @Override
         protected void run() {
-            if (!m.giveBack()) { // Meanwhile another thread has unlocked it by mistake, which was not detected.
+            if (!m.giveBack()) { // Another thread has unlocked the mutex by mistake, undetected.
                 Fatal.misuseBy(by, UNLOCKED);
             }
         }
     }
 
-    /** Wakes the waiter that has waited longest, as the lock is free, unless a waiter is awake already or the lock has been taken. */
+    /** Wakes the waiter that has waited longest, because the lock is free, unless a waiter is awake or the lock has been taken. */
     private void pass(int free) {
         for (int s = free; waiters(s) != 0 && (s & WOKEN) == 0 && isFree(s); s = state) {
             if (STATE.compareAndSet(this, s, s - WAITER | WOKEN)) {
@@ -348,7 +351,7 @@ public final class Mutex {
     }
 
     /**
-     * Runs {@code f} with the lock held, and unlocks however {@code f} ends.
+     * Runs {@code f} with the lock held, and then unlocks, even if {@code f} throws.
      *
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##locks the package}.
      */
@@ -363,7 +366,7 @@ public final class Mutex {
     }
 
     /**
-     * Runs {@code f} with the lock held and returns its result. Unlocks however {@code f} ends.
+     * Runs {@code f} with the lock held and returns its result. Unlocks even if {@code f} throws.
      *
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##locks the package}.
      */

@@ -8,13 +8,13 @@ import org.gmp4j.Cancelable;
 import org.jspecify.annotations.NullMarked;
 
 /**
- * Runs one function once. Thread-safe. Goroutines, virtual threads and platform threads may use it. A wait for the run is like one for a
+ * Runs one function once. Thread-safe. Goroutines, virtual threads and platform threads may use it. A wait for the run is like a wait for a
  * {@link Mutex}: an interrupt does not end it, and in a bubble it holds the clock. The run happens before the return of every {@link #run}.
  * Source: Go's {@code sync.Once}.
  */
 @NullMarked
 public final class Once {
-    /** It is written after the run, with the lock held. */
+    /** Written after the run, with the mutex held. */
     private volatile boolean done;
     private final Mutex mutex = new Mutex();
 
@@ -23,8 +23,8 @@ public final class Once {
     }
 
     /**
-     * Runs {@code f} if this is the first call. Other calls wait until {@code f} has ended. If {@code f} throws an exception, this call
-     * throws it, and {@code f} counts as run. A call from within {@code f} waits for ever.
+     * Runs {@code f} if this is the first call. Other calls wait until {@code f} has ended. If {@code f} throws an exception, its caller
+     * gets it, and {@code f} counts as run. A call from within {@code f} waits for ever.
      *
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##locks the package}.
      */
@@ -79,7 +79,7 @@ public final class Once {
         return true;
     }
 
-    /** Runs {@code f} if it was not run yet. The caller holds the mutex, which this unlocks. */
+    /** Runs {@code f} unless a function was run already. The caller holds the mutex, which this unlocks. */
     private void locked(Runnable f) {
         try {
             if (!done) {

@@ -12,14 +12,14 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A value that the first {@link #get} computes. Thread-safe. Goroutines, virtual threads and platform threads may use it. A wait for the
- * computation is like one for a {@link Mutex}: an interrupt does not end it, and in a bubble it holds the clock. Source: Go's
+ * computation is like a wait for a {@link Mutex}: an interrupt does not end it, and in a bubble it holds the clock. Source: Go's
  * {@code sync.OnceValue}.
  *
  * @param <T> the type of the value, which may be {@code null}
  */
 public final class OnceValue<T extends @Nullable Object> implements Supplier<T> {
     private final Once once = new Once();
-    /** Only the one run writes these three fields. {@link #once} orders it before each read. */
+    /** Only the one run writes this field and the next two. {@link #once} orders the run before each read. */
     private @Nullable Supplier<T> supplier;
     private @Nullable T value;
     private @Nullable Throwable thrown;
@@ -34,8 +34,8 @@ public final class OnceValue<T extends @Nullable Object> implements Supplier<T> 
     }
 
     /**
-     * Returns the value. The first call computes it, and others wait for that. If the supplier threw an exception, every call throws that
-     * exception. If it called {@code goexit}, later calls throw an {@link IllegalStateException}.
+     * Returns the value. The first call computes it, and other calls wait for that. If the supplier threw an exception, every call throws
+     * that exception. If it called {@code goexit}, later calls throw an {@link IllegalStateException}.
      *
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##locks the package}.
      */
@@ -95,7 +95,7 @@ public final class OnceValue<T extends @Nullable Object> implements Supplier<T> 
         return value;
     }
 
-    @SuppressWarnings("NullAway") // The supplier is not null, as it is cleared only after its one call.
+    @SuppressWarnings("NullAway") // The supplier is cleared only after its one call.
     private void compute() {
         try {
             value = supplier.get();
@@ -106,7 +106,7 @@ public final class OnceValue<T extends @Nullable Object> implements Supplier<T> 
             }
             thrown = t;
         } finally {
-            supplier = null; // So that the collector can take it.
+            supplier = null; // The collector can take it now.
         }
     }
 

@@ -18,23 +18,22 @@ import org.gmp4j.sysmon.GcWatch;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A pool of objects that are worth using again. The collector may take any of them at any time without notice. They never cause an
- * {@link OutOfMemoryError}, and never outlive the pool. Thread-safe. Goroutines, virtual threads and plain threads may use it. No method
- * waits, so interrupts and bubbles make no difference. The actions of a thread before a {@link #put} happen before the return of the
- * {@link #get} that returns the object.
+ * A pool of objects for reuse. The collector may take any of them at any time. They never cause an {@link OutOfMemoryError}, and never
+ * outlive the pool. Thread-safe. Goroutines, virtual threads and plain threads may use it. No method waits, so interrupts and bubbles make
+ * no difference. The actions of a thread before a {@link #put} happen before the return of the {@link #get} that returns the object.
  *
- * <p>Each P has a slot of its own. It has one object that is taken and put by one atomic step, and a list of more objects under a lock, of
- * which the newest is taken first. A get that finds its slot empty takes the oldest object of another slot's list. Plain threads, and Ps of
- * several schedulers, share the slots. The number of a P is only a hint for the choice of a slot and may be out of date.
+ * <p>Each P has a slot. The slot has one object that an atomic step takes or puts, and a list of more objects under a lock, of which the
+ * newest is taken first. A get that finds its slot empty takes the oldest object of another slot's list. Plain threads, and Ps of several
+ * schedulers, share the slots. The number of a P is only a hint for the choice of a slot and may be out of date.
  *
  * <p>The victim cache. When the collector has run ({@link GcWatch}), all slots of all pools become victims, and the previous victims are
- * dropped. A get takes a victim when the slots are empty, and a put puts it into the new slots. So objects in use survive, objects that
- * were not used between two such drops go, and a pool does not lose all at once. Without a scheduler in the process, only a get that finds
- * no object, and a put into an empty pool, detect that the collector has run.
+ * dropped. A get takes a victim when the slots are empty, and the put of that object puts it into the new slots. So objects in use survive,
+ * objects that were not used between two drops go, and a pool never loses all objects at once. In a process without a scheduler, only a get
+ * that finds no object, and a put into an empty pool, check whether the collector has run.
  *
  * <p>A drop happens at most once a second, which is too late when memory is short. Therefore one soft reference refers to all slots of a
  * pool, and the collector takes them before it lets an allocation fail. The list of all pools refers to them weakly, so that the collector
- * takes an unused pool with its objects in any case.
+ * takes an unused pool with its objects.
  *
  * <p>Rejected: soft references alone keep all objects until memory is short, and weak ones keep none beyond the next collection. A
  * reference for each object would be larger than a small object. Source: Go's {@code sync.Pool}.
@@ -47,7 +46,10 @@ public final class Pool<T> {
 
     /** Guards the two lists and the making of slots. */
     private static final HeapMutex LOCK = new HeapMutex(LockRank.SEMA);
-    /** The pools with slots, and the pools that may have only victims. {@link #drop} swaps the lists, as it must not allocate. */
+    /**
+     * The pools with slots. {@code old} has the pools that may have only victims. {@link #drop} swaps the lists, because it must not
+     * allocate.
+     */
     private static ArrayList<WeakReference<Pool<?>>> all = new ArrayList<>();
     private static ArrayList<WeakReference<Pool<?>>> old = new ArrayList<>();
 
@@ -64,7 +66,7 @@ public final class Pool<T> {
 
     private final @Nullable Supplier<T> supplier;
     private final WeakReference<Pool<?>> self = new WeakReference<>(this);
-    /** Both are written with LOCK held, and read without it. */
+    /** Written with LOCK held, and read without it, like {@code victims}. */
     private volatile Slots slots = Slots.NONE;
     private volatile Slots victims = Slots.NONE;
 
@@ -81,9 +83,9 @@ public final class Pool<T> {
     private static final class Slot {
         private static final VarHandle ONE = FieldHandle.of(MethodHandles.lookup(), Slot.class, "one", Object.class);
 
-        /** Each thread writes it, by an exchange or a CAS. */
+        /** Any thread writes it, by an exchange or a CAS. */
         private volatile @Nullable Object one;
-        /** The lock guards the list, whose oldest object is the first, and its count, which is also read without the lock. */
+        /** The lock of the list, whose oldest object is the first, and of its count, which is also read without the lock. */
         private final HeapMutex lock = new HeapMutex(LockRank.SEMA);
         private final ArrayDeque<Object> more = new ArrayDeque<>();
         private volatile int count;
@@ -127,7 +129,7 @@ public final class Pool<T> {
     /**
      * Makes an empty pool.
      *
-     * @param supplier makes the object that {@link #get} returns when the pool is empty; with null, get returns null then
+     * @param supplier makes the object that {@link #get} returns when the pool is empty; if it is null, get then returns null
      */
     public Pool(@Nullable Supplier<T> supplier) {
         this.supplier = supplier;
@@ -138,7 +140,7 @@ public final class Pool<T> {
         return (st == null ? (int) Thread.currentThread().threadId() : st.pHint()) & SLOTS - 1;
     }
 
-    /** Returns an object that was put, in no defined order, or a new one of the supplier if the pool is empty; null without a supplier. */
+    /** Returns any object that was put, or, if the pool is empty, a new object of the supplier, or null if there is no supplier. */
     public @Nullable T get() {
         int i = here();
         Object x = take(slots.get(), i);
@@ -204,7 +206,7 @@ public final class Pool<T> {
             if (there != null) {
                 return there;
             }
-            if (slots == Slots.NONE) { // Otherwise the collector has cleared the reference, and the pool is in the list already.
+            if (slots == Slots.NONE) { // Otherwise the collector has cleared the reference, and the pool is in the list.
                 all.add(self);
             }
             slots = ref;

@@ -25,16 +25,16 @@ import org.jspecify.annotations.Nullable;
  * A lock that any number of readers or one writer may hold. Goroutines, virtual and plain threads may use it together. It has no owner. An
  * interrupt ends no wait for it, except in the forms named {@code …Interruptibly}. In a bubble of {@code Synctest} the clock does not move
  * on during a wait without a limit of time. While a writer waits, new readers wait behind it. So a reader that holds the read lock must not
- * take it again. A writer waits for all readers that hold the lock when it comes, also for those that wait for a CPU, and this wait has no
- * bound. Writers wait for each other as for a {@link Mutex}. Readers that waited behind a writer get the lock before the next writer. The
- * actions of a thread before an unlock happen before the return of a lock that had to wait for it. A new lock is unlocked.
+ * take it again. A writer waits, without a bound, for all readers that hold the lock when it comes, even if they wait for a CPU. Writers
+ * wait for each other as for a {@link Mutex}. Readers that waited behind a writer get the lock before the next writer. The actions of a
+ * thread before an unlock happen before the return of a lock call that had to wait for it. A new lock is unlocked.
  *
  * <p>Misuse. An unlock that throws has changed nothing, as with a {@link Mutex}. But the lock cannot detect an unlock by a thread that does
  * not hold it while another thread holds it in the same way. Such an unlock releases the lock.
  *
  * <p>One word has the whole state, so that each step can check whether it is allowed before it changes anything. It has the number of
- * readers that hold the lock or wait for it, whether there is a writer, and the number of departing readers: readers that held the lock
- * when the writer came and hold it still. The last of these wakes the writer. Go has two words, and adds to them before it checks. There
+ * readers that hold the lock or wait for it, whether there is a writer, and the number of departing readers: those that held the lock when
+ * the writer came and still hold it. The last departing reader wakes the writer. Go has two words, and adds to them before it checks. So
  * other threads see a wrong unlock, and a writer that comes at that moment waits for a reader that does not exist.
  *
  * <p>Source: Go's {@code sync.RWMutex}.
@@ -43,20 +43,23 @@ import org.jspecify.annotations.Nullable;
 public final class RWMutex {
     /** The sign bit: there is a writer, and new readers wait. The writer has the lock when no reader is departing. */
     private static final long WRITER = 1L << 63;
-    /** One reader that holds the lock or waits for it, of at most 2^31. Departing readers count in the lower half. */
+    /**
+     * The value of one reader that holds the lock or waits for it; there are at most 2^31. The lower half of the word counts departing
+     * readers.
+     */
     private static final long READER = 1L << 32;
     private static final String READ_UNLOCKED = "sync: RUnlock of unlocked RWMutex";
     private static final String WRITE_UNLOCKED = "sync: Unlock of unlocked RWMutex";
     private static final VarHandle STATE = FieldHandle.of(MethodHandles.lookup(), RWMutex.class, "state", long.class);
     private static final VarHandle HASTY = FieldHandle.of(MethodHandles.lookup(), RWMutex.class, "hasty", NotifyList.class);
 
-    /** The writer holds it, also while it waits for readers. */
+    /** The writer holds this mutex, also while it waits for readers. */
     private final Mutex writer = new Mutex();
     private final Sema writerSema = new Sema();
     private final Sema readerSema = new Sema();
-    /** Readers whose wait may end early wait here, and do not count in the state. The first such reader makes it. */
+    /** The list in which readers wait whose wait may end early; they do not count in the state. The first such reader makes it. */
     private volatile @Nullable NotifyList hasty;
-    /** Each thread writes it by CAS, or by an addition to lock for reading. */
+    /** Any thread writes it by CAS, or, to lock for reading, by an addition. */
     private volatile long state;
 
     /** Makes an unlocked lock. */
@@ -121,9 +124,9 @@ public final class RWMutex {
     }
 
     /**
-     * Takes the lock for reading with limits. Returns false when the time was up. The reader is not counted while it waits. If it were, it
-     * could not find out at the end of its wait whether a writer has already given it the lock. It is notified when a writer has unlocked,
-     * and competes with the next writer.
+     * Takes the lock for reading with limits. Returns false when the time was up. The reader does not count while it waits, because at an
+     * early end of its wait it could not find out whether a writer has already given it the lock. It is notified when a writer has
+     * unlocked, and competes with the next writer.
      *
      * <p>No wake-up is lost. The reader draws its ticket before it reads the state, and the writer changes the state before it reads the
      * tickets, both with a full fence in between.
@@ -142,7 +145,7 @@ public final class RWMutex {
         try {
             e.begin();
             for (;;) {
-                int ticket = list.add(); // An unused ticket does no harm, since all tickets are notified at once.
+                int ticket = list.add(); // An unused ticket does no harm, because all tickets are notified at once.
                 if (tryRLock()) {
                     return true;
                 }
@@ -291,7 +294,7 @@ public final class RWMutex {
                 mine = true;
             }
             if (!mine && !withdraw()) {
-                writerSema.acquire(false, WaitReason.RWMUTEX_LOCK); // The last reader has released a unit for this writer.
+                writerSema.acquire(false, WaitReason.RWMUTEX_LOCK); // The last departing reader has released a unit for this writer.
                 mine = true;
             }
             return mine || !e.timeUp();
@@ -305,13 +308,13 @@ public final class RWMutex {
     }
 
     /**
-     * Ends the wait of a writer for readers, and lets the readers in that wait behind it. Returns false when the last departing reader has
+     * Ends the wait of a writer for readers, and admits the readers that wait behind it. Returns false when the last departing reader has
      * released a unit for the writer.
      */
     private boolean withdraw() {
         for (long s = state; departing(s) != 0; s = state) {
             if (STATE.compareAndSet(this, s, s & ~WRITER & ~0xFFFF_FFFFL)) {
-                // The readers that wait are those that do not depart. Each gets a unit, and any of them may take any unit.
+                // The waiting readers are those that are not departing. Each of them takes one of the units.
                 letIn(readers(s) - departing(s));
                 return true;
             }
@@ -319,7 +322,10 @@ public final class RWMutex {
         return false;
     }
 
-    /** Lets readers in after the state has changed: each of the {@code waiting} counted readers gets a unit, the others are notified. */
+    /**
+     * Admits readers after the state has changed: each of the {@code waiting} counted readers gets a unit, and the other readers are
+     * notified.
+     */
     private void letIn(int waiting) {
         for (int i = 0; i < waiting; i++) {
             readerSema.release(false);
@@ -372,13 +378,14 @@ public final class RWMutex {
             letIn(waiting);
             GStack.exit(st);
         }
-        // This comes last, as the readers come before the next writer. There must be stack for it, since the lock is free already.
+        // This comes last, because the readers come before the next writer. The stack that it needs was checked before the lock became
+        // free.
         boolean _ = writer.giveBack();
         return true;
     }
 
     /**
-     * Runs {@code f} with the lock held for reading and returns its result. Unlocks however {@code f} ends.
+     * Runs {@code f} with the lock held for reading and returns its result. Unlocks even if {@code f} throws.
      *
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##locks the package}.
      */
@@ -393,7 +400,7 @@ public final class RWMutex {
     }
 
     /**
-     * Runs {@code f} with the lock held for reading, and unlocks however {@code f} ends.
+     * Runs {@code f} with the lock held for reading, and then unlocks, even if {@code f} throws.
      *
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##locks the package}.
      */
@@ -408,7 +415,7 @@ public final class RWMutex {
     }
 
     /**
-     * Runs {@code f} with the lock held for writing and returns its result. Unlocks however {@code f} ends.
+     * Runs {@code f} with the lock held for writing and returns its result. Unlocks even if {@code f} throws.
      *
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##locks the package}.
      */
@@ -423,7 +430,7 @@ public final class RWMutex {
     }
 
     /**
-     * Runs {@code f} with the lock held for writing, and unlocks however {@code f} ends.
+     * Runs {@code f} with the lock held for writing, and then unlocks, even if {@code f} throws.
      *
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##locks the package}.
      */
@@ -437,7 +444,7 @@ public final class RWMutex {
         }
     }
 
-    /** An unlock for which there was no stack left. The lock is held until sysmon has done it. */
+    /** An unlock for which no stack was left. The lock stays held until sysmon makes the unlock. */
     private static final class Unlocking extends Deferred {
         private final RWMutex m;
         private final boolean reader;
@@ -448,7 +455,7 @@ public final class RWMutex {
             this.reader = reader;
         }
 
-        /** Leaves the unlock to sysmon. When no scheduler lives it throws, and has changed nothing. */
+        /** Leaves the unlock to sysmon. When no scheduler lives it throws and changes nothing. */
         static void leave(RWMutex m, boolean reader) {
             if (!Deferred.add(new Unlocking(m, reader))) {
                 throw Headroom.overflow();

@@ -19,23 +19,23 @@ import org.jspecify.annotations.NullMarked;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A weighted semaphore: callers hold shares of its size. Requests are served in their order. While a large request waits, small ones behind
+ * A weighted semaphore: callers hold parts of its size. Requests are served in their order: while a large request waits, small ones behind
  * it wait too, so that it cannot starve. Thread-safe. Goroutines, virtual threads and platform threads may use it. An interrupt ends only
- * the waits of virtual threads of a {@code Gmp} ({@link WaitInterruptedException}), and those of all threads in {@link
- * #acquireInterruptibly}. In a bubble of {@code Synctest} the clock moves on during a wait. The actions of a thread before a {@link
- * #release} happen before the return of an {@link #acquire} that had to wait for it. Source: Go's
+ * the waits of virtual threads of a {@code Gmp} ({@link WaitInterruptedException}), and the waits of all threads in
+ * {@link #acquireInterruptibly}. In a bubble of {@code Synctest} the clock moves on during a wait. The actions of a thread before a
+ * {@link #release} happen before the return of an {@link #acquire} that had to wait for it. Source: Go's
  * {@code golang.org/x/sync/semaphore}.
  */
 @NullMarked
 public final class Semaphore {
     private final HeapMutex lock = new HeapMutex(LockRank.SEMA);
-    /** The waiters, each with its weight. The lock guards them, and held. */
+    /** The waiters, each with its weight. The lock guards them and {@code held}. */
     private final WaitQ waiters = new WaitQ();
     private final long size;
     private long held;
 
     /**
-     * Makes a semaphore of which nothing is taken.
+     * Makes a semaphore whose units are all free.
      *
      * @throws IllegalArgumentException when {@code size} is negative
      */
@@ -109,8 +109,8 @@ public final class Semaphore {
     }
 
     /**
-     * Waits for {@code n} units and takes them, but a cancel of {@code ctx} ends the wait. A request for more than the size waits until
-     * then.
+     * Waits for {@code n} units and takes them, but a cancel of {@code ctx} ends the wait. A request for more than the size waits for that
+     * cancel.
      *
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##waits the package}.
      *
@@ -147,8 +147,8 @@ public final class Semaphore {
     }
 
     /**
-     * Waits inside {@link GStack#enter}. Returns false when the time was up. Each request for more than the size has a queue of its own, so
-     * that it does not delay others.
+     * Waits for {@code n} units. Called inside {@link GStack#enter}. Returns false when the time was up. Each request for more than the
+     * size has a queue of its own, so that it does not delay others.
      */
     private boolean await(@Nullable GStack st, long n, Limits limits) {
         WaitQ q = n > size ? new WaitQ() : waiters;
@@ -175,7 +175,7 @@ public final class Semaphore {
         }
     }
 
-    /** The end of a wait by an interrupt, a context or a time. Requests of waiters behind it may fit then. */
+    /** Ends a wait by an interrupt, a context or a time. Then the requests of waiters behind it may fit. */
     private static final class GivingUp extends WaitCancellation {
         private final Semaphore of;
         private final WaitQ q;
@@ -263,8 +263,8 @@ public final class Semaphore {
     }
 
     /**
-     * Removes the waiters whose requests fit now, up to the first that does not, and takes their units. Returns their list, linked by
-     * waitlink. The caller holds the lock.
+     * Removes the waiters whose requests fit now, up to the first whose request does not, and takes their units. Returns their list, linked
+     * by waitlink. The caller holds the lock.
      */
     private long admit() {
         long first = 0;

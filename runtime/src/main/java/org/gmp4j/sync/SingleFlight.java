@@ -17,17 +17,17 @@ import org.gmp4j.stack.Goexit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Merges equal calls that are made at the same time. While a call runs, other callers with an equal key wait for its result. Results are
- * not kept afterwards. Thread-safe. Goroutines, virtual threads and platform threads may use it. For interrupts and bubbles their waits
- * follow the rules of a {@link WaitGroup}. A caller whose wait ends early affects neither the call nor the other callers. {@link #runChan}
- * is for a wait that a time or a context may end. Source: Go's {@code golang.org/x/sync/singleflight}.
+ * Merges equal calls that are made at the same time. While a call runs, other callers with an equal key wait for its result. It keeps no
+ * result after that. Thread-safe. Goroutines, virtual threads and platform threads may use it. For interrupts and bubbles their waits
+ * follow the rules of a {@link WaitGroup}. A caller whose wait ends early affects neither the call nor the other callers. For a wait that a
+ * time or a context may end use {@link #runChan}. Source: Go's {@code golang.org/x/sync/singleflight}.
  *
  * @param <K> the keys, compared by {@code equals}
  * @param <V> the results
  */
 public final class SingleFlight<K, V extends @Nullable Object> {
     private final Mutex mutex = new Mutex();
-    /** The calls that run. The mutex guards it. */
+    /** The running calls. Guarded by the mutex. */
     private final Map<K, Call<V>> calls = new HashMap<>();
     /** The result that is sent when there is no memory for the real one. */
     private final Result<V> noMemory = new Result<>(null, new OutOfMemoryError("singleflight: no memory for the result"), true);
@@ -36,8 +36,8 @@ public final class SingleFlight<K, V extends @Nullable Object> {
      * The outcome of a call.
      *
      * @param value the value that the call returned; null if it threw an exception
-     * @param thrown the exception that it threw, the same object for all callers; null if it returned
-     * @param shared whether there was more than one caller
+     * @param thrown the exception of the call, the same object for all callers; null if it returned
+     * @param shared whether the call had several callers
      */
     public record Result<V extends @Nullable Object>(@Nullable V value, @Nullable Throwable thrown, boolean shared) {
         /**
@@ -50,12 +50,12 @@ public final class SingleFlight<K, V extends @Nullable Object> {
         }
     }
 
-    /** A call. The thread that makes it writes the result before it calls {@code done.done()}. */
+    /** A call. The thread that makes the call writes the result before it calls {@code done.done()}. */
     private static final class Call<V> {
         private final WaitGroup done = new WaitGroup();
         /** The channels of {@link #runChan}. The mutex guards the list while the call runs. */
         private final List<Chan<Result<V>>> told = new ArrayList<>(0);
-        /** The mutex guards it while the call runs. */
+        /** Guarded by the mutex while the call runs. */
         private boolean shared;
         private @Nullable V value;
         private @Nullable Throwable thrown;
@@ -64,7 +64,7 @@ public final class SingleFlight<K, V extends @Nullable Object> {
             done.add(1);
         }
 
-        /** Returns the value, or throws the exception, for a caller that did not make the call itself. */
+        /** Returns the value, or throws the exception, for a caller that has waited for another's call. */
         V ofOther() throws Exception {
             return SingleFlight.get(value, thrownAtOthers());
         }
@@ -91,7 +91,7 @@ public final class SingleFlight<K, V extends @Nullable Object> {
         }
     }
 
-    /** Removes a call. It runs with the mutex held. */
+    /** Removes a call. Runs with the mutex held. */
     private record Removal<K, V>(SingleFlight<K, V> of, K key) implements Supplier<@Nullable Call<V>> {
         @Override
         public @Nullable Call<V> get() {
@@ -159,17 +159,17 @@ public final class SingleFlight<K, V extends @Nullable Object> {
                     on.execute(work);
                 }
             } catch (Throwable t) {
-                end(key, mine, null, t); // The goroutine was not started, so no caller may wait for it.
+                end(key, mine, null, t); // The goroutine has not started, so no caller may wait for it.
                 throw t;
             }
         }
         return told;
     }
 
-    /** Joins the call with an equal key that runs and returns it. If there is none, {@code mine} becomes that call. */
+    /** Joins the running call with an equal key and returns it. If there is none, {@code mine} becomes that call. */
     private Call<V> enter(K key, Call<V> mine, Callable<V> f, @Nullable Chan<Result<V>> told) {
         Objects.requireNonNull(f, "run of nil func value");
-        GStack.checkAll(); // Once the call is in the map, this thread must end it, which needs stack.
+        GStack.checkAll(); // Once the call is in the map, this thread must end it, for which it needs stack.
         boolean known = false;
         mutex.lock();
         try {
@@ -203,17 +203,17 @@ public final class SingleFlight<K, V extends @Nullable Object> {
         end(key, c, value, thrown);
     }
 
-    /** Ends a call, and wakes the waiting callers. It allocates nothing, as they must not wait in vain. */
+    /** Ends a call, and wakes the waiting callers. It allocates nothing, because it must not fail. */
     private void end(K key, Call<V> c, @Nullable V value, @Nullable Throwable thrown) {
         mutex.lock();
         try {
-            boolean _ = calls.remove(key, c); // From here on no other caller joins the call.
+            boolean _ = calls.remove(key, c); // From here on no caller joins the call.
         } finally {
             mutex.unlock();
             c.value = value;
             c.thrown = thrown;
             c.done.done();
-            tellAll(c); // Also if the key's hashCode has thrown an exception.
+            tellAll(c); // Runs also if the key's hashCode has thrown an exception.
         }
     }
 
@@ -227,14 +227,14 @@ public final class SingleFlight<K, V extends @Nullable Object> {
         try {
             told.send(result);
         } catch (IllegalStateException e) {
-            return; // The channel is closed, or of another bubble. The other channels get the result all the same.
+            return; // The channel is closed, or of another bubble. The other channels still get the result.
         } catch (StackOverflowError e) {
-            told.send(result); // The limit of frames on the heap was reached, which is reported only once, so the second send succeeds.
+            told.send(result); // The limit of frames on the heap was reached, which is reported once. So the second send succeeds.
         }
     }
 
     /**
-     * Forgets the call with this key that runs, so that the next caller makes a new call.
+     * Forgets the running call with this key, so that the next caller makes a new call.
      *
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##locks the package}.
      */

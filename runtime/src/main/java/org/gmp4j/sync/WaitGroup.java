@@ -24,23 +24,23 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Waits until a number of goroutines are done. Thread-safe. Goroutines, virtual threads and platform threads may use it. An interrupt ends
- * only the waits of virtual threads of a {@code Gmp} ({@link WaitInterruptedException}), and those of all threads in
+ * only the waits of virtual threads of a {@code Gmp} ({@link WaitInterruptedException}), and the waits of all threads in
  * {@link #awaitInterruptibly}. In a bubble of {@code Synctest} the clock moves on during a wait. The actions of a thread before
  * {@link #done} happen before the return of an {@link #await} that this call ends.
  *
  * <p>Rules. An {@link #add} that raises the counter from 0 must come before the {@link #await} that is to wait for it. A group may be used
- * again once all waits have returned. To break one of these rules is a race, and so it is not always detected. A call that detects it
- * throws an {@link IllegalStateException}.
+ * again once all waits have returned. A breach of these rules is a race, which is not always detected. A call that detects it throws an
+ * {@link IllegalStateException}.
  *
  * <p>The state has the counter in its upper half, and the number of waiters in the lower one. The call that brings the counter to 0 while
- * there are waiters has to clear the state and to release the waiters. In between no other call may change the state, by which a forbidden
- * add is detected. Source: Go's {@code sync.WaitGroup}.
+ * there are waiters has to clear the state and to release the waiters. Until then no other call may change the state; an add that does so
+ * is detected as misuse. Source: Go's {@code sync.WaitGroup}.
  */
 @NullMarked
 public final class WaitGroup {
     private static final VarHandle STATE = FieldHandle.of(MethodHandles.lookup(), WaitGroup.class, "state", long.class);
 
-    /** Each thread writes it by CAS. The call that releases the waiters clears it by a plain store. */
+    /** Any thread writes it by CAS. The call that releases the waiters clears it by a plain store. */
     private volatile long state;
     private final Sema sema = new Sema();
 
@@ -55,7 +55,8 @@ public final class WaitGroup {
     /**
      * Makes a group whose counter is 0, and whose {@link #go} any thread may call.
      *
-     * @param on the executor that starts the goroutines, usually a {@code Gmp}. With another executor a task counts as done when it returns
+     * @param on the executor that starts the goroutines, usually a {@code Gmp}. With any other executor a task counts as done when it
+     *     returns
      */
     public WaitGroup(Executor on) {
         this.on = Objects.requireNonNull(on, "on");
@@ -70,7 +71,7 @@ public final class WaitGroup {
     }
 
     /**
-     * Adds {@code delta}, which may be negative, to the counter. If that makes the counter 0, the waits end. A call that throws has changed
+     * Adds {@code delta}, which may be negative, to the counter. If the counter becomes 0, the waits end. A call that throws has changed
      * nothing.
      *
      * @throws IllegalStateException "sync: negative WaitGroup counter"; or "sync: WaitGroup misuse: Add called concurrently with Wait"
@@ -94,7 +95,7 @@ public final class WaitGroup {
                 if (n == 0 && waiters != 0 && delta != 0) {
                     try {
                         letGo(waiters);
-                    } catch (StackOverflowError e) { // letGo has not done anything yet.
+                    } catch (StackOverflowError e) { // letGo has changed nothing yet.
                         if (!Deferred.add(new LettingGo(this, waiters))) {
                             state = s;
                             throw e;
@@ -106,7 +107,7 @@ public final class WaitGroup {
         }
     }
 
-    /** The release of waiters by an add for which there was no stack left. */
+    /** The release of waiters by an add that had too little stack for it. */
     private static final class LettingGo extends Deferred {
         private final WaitGroup group;
         private final int waiters;
@@ -124,7 +125,7 @@ public final class WaitGroup {
 
     private void letGo(int waiters) {
         GStack st = GStack.enterToGive();
-        state = 0; // No thread begins to wait while the counter is 0, so no other thread has changed the state.
+        state = 0; // No other thread changes the state, because no wait begins while the counter is 0.
         for (int i = 0; i < waiters; i++) {
             sema.release(false);
         }
@@ -198,7 +199,7 @@ public final class WaitGroup {
                         if (leave()) {
                             return e == null || !e.timeUp();
                         }
-                        sema.acquire(true, WaitReason.WAIT_GROUP); // The unit comes, or is there.
+                        sema.acquire(true, WaitReason.WAIT_GROUP); // The unit is there or will be.
                     }
                     reused = state != 0;
                     break;
@@ -217,8 +218,8 @@ public final class WaitGroup {
     }
 
     /**
-     * Subtracts a waiter that has left the queue from the number of waiters. Returns false when it is being released with the others. It
-     * was counted while the counter was above 0, and that state lasts until all counted waiters are released at once.
+     * Subtracts a waiter that has left the queue from the number of waiters. Returns false when it is being released with the other
+     * waiters: the counter is 0 then, and all counted waiters are released at once.
      */
     private boolean leave() {
         for (long s = state; counter(s) != 0 && waiters(s) != 0; s = state) {
@@ -231,8 +232,8 @@ public final class WaitGroup {
 
     /**
      * Adds 1 to the counter, and starts {@code fn} as a goroutine of the caller's scheduler, or by the group's executor. Subtracts 1 when
-     * the goroutine and its deferred work have ended. If an exception ends the goroutine, that happens after the exception was reported; in
-     * program mode, where the report ends the program, it does not happen.
+     * the goroutine and its deferred work have ended, and after the report of an exception that has ended it. In program mode such a report
+     * ends the program.
      *
      * @throws IllegalStateException when the group has no executor and the caller is no goroutine; the counter has not changed
      */
@@ -278,7 +279,7 @@ public final class WaitGroup {
                 fn.run();
                 return;
             }
-            try { // The executor runs this like any Runnable, and does not call ended.
+            try { // The executor is no Gmp, and does not call ended.
                 fn.run();
             } finally {
                 over();

@@ -123,7 +123,7 @@ final class Retake {
         return strays.calling();
     }
 
-    /** Scans all Ps. Returns whether a P was taken or a goroutine was asked to yield. */
+    /** Scans all Ps. Returns whether the scan found something to do. */
     boolean look(long now) {
         boolean took = false;
         sinceLook = seen.begin(now, quantum);

@@ -13,7 +13,7 @@ final class WaitTimes {
     static final long EVERY = 20_000_000_000L;
 
     private final Upkeep upkeep;
-    /** The nanoTime at which the last pass began: it has recorded, or will record, all waits that began earlier. */
+    /** The nanoTime up to which the last pass has recorded all begun waits, or will have recorded them when it is complete. */
     private long noted;
     /** The position of the pass under way; 0 if there is none. */
     private int part;
