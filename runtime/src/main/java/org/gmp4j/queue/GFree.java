@@ -6,7 +6,10 @@ import org.gmp4j.struct.G;
 import org.gmp4j.struct.P;
 import org.gmp4j.struct.Schedt;
 
-/** Dead Gs for reuse: up to 64 on a P, without a lock, the others on the common list {@code sched.gfree}, under {@code sched.lock}. */
+/**
+ * Dead Gs for reuse: up to 64 on a list of each P, without a lock, and the others on the common list {@code sched.gfree}, under
+ * {@code sched.lock}.
+ */
 public final class GFree {
     private static final int LOCAL = 64;
     private static final int HALF = LOCAL / 2;
@@ -14,7 +17,7 @@ public final class GFree {
     private GFree() {
     }
 
-    /** Puts a dead G on the P's list. At 64 Gs half of them go to the common list. Called by the P's owner, without the lock. */
+    /** Puts a dead G on the P's list, and moves half of 64 Gs to the common list. Called by the P's owner, without the lock. */
     public static void gfput(long sched, long pp, long gp) {
         G.SCHEDLINK.set(gp, P.GFREE.get(pp));
         P.GFREE.set(pp, gp);
@@ -40,7 +43,7 @@ public final class GFree {
         }
     }
 
-    /** Takes a dead G; 0 when there is none, on the P or on the common list. Called by the P's owner, without the lock. */
+    /** Takes a dead G of the P's list or of the common list; 0 when both are empty. Called by the P's owner, without the lock. */
     public static long gfget(long sched, long pp) {
         if (P.GFREE.get(pp) == 0) {
             if (Schedt.GFREECOUNT.getOpaque(sched) == 0) {

@@ -13,11 +13,11 @@ import org.gmp4j.struct.Throw;
 
 /**
  * The global run queue: two lists of runnable Gs, linked by schedlink, under {@code sched.lock} (R7). {@code sched.arrived} has the Gs that
- * threads without a P made runnable, {@code sched.runq} the Gs that Ps have put off; {@link Turns} decides from which of them a P takes. A
- * scheduler may be configured to have one more list for each NUMA node ({@link NodeQueues}).
+ * threads without a P made runnable, and {@code sched.runq} the Gs that were preempted, have yielded, or overflowed a ring. {@link Turns}
+ * decides from which list a P takes. A scheduler may be configured to have one more list for each NUMA node ({@link NodeQueues}).
  *
- * <p>{@code runqsize} counts the Gs of all lists together. It is written under the lock, and read without the lock as a hint: an M
- * that reads 0 while another thread adds a G goes on to the next place, and reads it again under the lock before it sleeps.
+ * <p>{@code runqsize} counts the Gs of all lists together. It is written under the lock, and read without the lock as a hint: an M that
+ * reads 0 while another thread adds a G searches elsewhere, and reads it again under the lock before it sleeps.
  */
 public final class GlobalRunq {
     private static final long RUNQ = Mem.offset(schedt.layout(), "runq");
@@ -150,15 +150,17 @@ public final class GlobalRunq {
         return gp != 0 ? gp : takeShare(sched, pp, NodeQueues.choose(Schedt.NODEQ.get(sched), common(sched), pp));
     }
 
-    /** Does the same with {@code sched.arrived} alone, for a P that may have Gs. Returns 0 when it is empty. */
+    /**
+     * Takes a share of Gs of {@code sched.arrived}, like {@link #globrunqget}, for a P that may have Gs. Returns 0 when that list is empty.
+     */
     public static long globrunqgetarrived(long sched, long pp) {
         long list = arrived(sched);
         return isEmpty(list) ? 0 : takeShare(sched, pp, list);
     }
 
     /**
-     * Takes one G as {@code sched.runq} has its turn; it comes from {@code sched.arrived} only if the other lists are empty, and that is
-     * the turn all the same. The caller is the P's owner and holds the lock.
+     * Takes one G when {@link Turns} puts {@code sched.runq} first. If that and the nodes' lists are empty, it takes the G from
+     * {@code sched.arrived}. In both cases {@code sched.runq} is no longer due. The caller is the P's owner and holds the lock.
      *
      * @return 0 when the queue is empty
      */
@@ -179,10 +181,10 @@ public final class GlobalRunq {
     }
 
     /**
-     * Takes up to {@code n} Gs of a list, one of them to run and the others for the ring. A G that was preempted is taken alone, and ends
-     * a share: in the ring it would let others wait for its next slice.
+     * Takes up to {@code n} Gs of a list, one of them to run and the others for the ring. A preempted G is taken alone and ends a share,
+     * because in the ring it would make others wait for its next slice.
      *
-     * @param turn whether that is a turn of {@code sched.runq}, which is not due any more
+     * @param turn whether {@link Turns} puts {@code sched.runq} first, which then is no longer due
      */
     private static long take(long sched, long pp, long list, int n, boolean turn) {
         long gp = pop(sched, list);
@@ -224,7 +226,7 @@ public final class GlobalRunq {
         }
     }
 
-    /** Takes the first G of the first list that has one; 0 when none has. The caller holds the lock. */
+    /** Takes the first G of the first list that is not empty; 0 when all are empty. The caller holds the lock. */
     public static long pop(long sched) {
         long arrived = arrived(sched);
         return pop(sched, isEmpty(arrived) ? NodeQueues.any(Schedt.NODEQ.get(sched), common(sched)) : arrived);
@@ -238,7 +240,7 @@ public final class GlobalRunq {
         return gp;
     }
 
-    /** Takes the first G that is locked to a thread; 0 when none is. The others stay in their order. The caller holds the lock. */
+    /** Takes the first G that is locked to a thread; 0 when there is none. The other Gs stay in their order. The caller holds the lock. */
     public static long popLocked(long sched) {
         long gp = popLocked(sched, arrived(sched));
         gp = gp == 0 ? popLocked(sched, common(sched)) : gp;

@@ -10,7 +10,7 @@ import org.gmp4j.struct.Throw;
 
 /**
  * The idle lists {@code midle} and {@code pidle}, and the bit masks of Ps. The lists are written under {@code sched.lock}. A bit is set or
- * cleared by an atomic operation, since {@link #timerPutBack} sets one without the lock.
+ * cleared by an atomic operation, because {@link #timerPutBack} sets a bit without the lock.
  *
  * <p>{@code npidle} and the masks are also read without the lock. {@link #pidleput} raises npidle with a volatile add. An M that releases
  * its P calls pidleput before its last check of the queues, and a submitter reads npidle after it has enqueued the work. {@code Wakep}
@@ -33,13 +33,14 @@ public final class Idle {
         if (mp != 0) {
             Schedt.MIDLE.set(sched, M.SCHEDLINK.get(mp));
             Schedt.NMIDLE.setOpaque(sched, Schedt.NMIDLE.getOpaque(sched) - 1);
-            M.SCHEDLINK.set(mp, mp); // Marks the M as taken, so that mremove need not search.
+            M.SCHEDLINK.set(mp, mp); // Marks the M as taken, for mremove.
         }
         return mp;
     }
 
     /**
-     * Takes a certain M off the idle list, to which it was added. Returns false when {@link #mget} has taken it. Called under sched.lock.
+     * Takes the M {@code mp} off the idle list, to which it was added. Returns false when {@link #mget} has taken it. Called under
+     * sched.lock.
      */
     public static boolean mremove(long sched, long mp) {
         if (M.SCHEDLINK.get(mp) == mp) {
@@ -69,7 +70,7 @@ public final class Idle {
         }
         if (P.TIMERSLEN.getOpaque(pp) == 0) {
             maskClear(Schedt.TIMERPMASK.getAcquire(sched), P.ID.get(pp));
-            if (P.TIMERSLEN.getOpaque(pp) != 0) { // Read again after the clear, which is a full fence: see timerPutBack.
+            if (P.TIMERSLEN.getOpaque(pp) != 0) { // Reads it after the clear, which is a full fence: see timerPutBack.
                 maskSet(Schedt.TIMERPMASK.getAcquire(sched), P.ID.get(pp));
             }
         }
@@ -84,7 +85,7 @@ public final class Idle {
     public static long pidleget(long sched, long now) {
         long pp = Schedt.PIDLE.get(sched);
         if (pp != 0) {
-            // Set before an M holds the P and may add timers to it, so that thieves do not miss them.
+            // Set before an M holds the P and may add timers to it, so that Ms that steal do not miss them.
             maskSet(Schedt.TIMERPMASK.getAcquire(sched), P.ID.get(pp));
             maskClear(Schedt.IDLEPMASK.getAcquire(sched), P.ID.get(pp));
             Schedt.PIDLE.set(sched, P.LINK.get(pp));
@@ -96,9 +97,9 @@ public final class Idle {
     }
 
     /**
-     * Sets the timer bit of P {@code pp}, so that thieves read its timers. Called by a thread that may not hold the P, after it has added
-     * an entry to the P's timers or has put one back, and so has written {@code timersLen}. If {@link #pidleput} clears the bit after this
-     * has set it, pidleput then reads the new length, and sets the bit again.
+     * Sets the timer bit of P {@code pp}, so that Ms that steal read its timers. Called by a thread that may not hold the P, after it has
+     * added an entry to the P's timers or has put one back, and so has written {@code timersLen}. If {@link #pidleput} clears the bit after
+     * that, it then reads the new length, and sets the bit again.
      */
     public static void timerPutBack(long sched, long pp) {
         maskSet(Schedt.TIMERPMASK.getAcquire(sched), P.ID.get(pp));

@@ -7,10 +7,10 @@ import org.gmp4j.struct.P;
 import org.gmp4j.struct.Schedt;
 
 /**
- * The lists that the global queue has besides {@code sched.runq}, one for each NUMA node, if the scheduler is configured to have them.
- * A G that an M with a P enqueues, because its ring overflows or a time slice has ended, goes to the list of the P's node, and the Ps of
- * that node take from it first. Other Gs go to {@code sched.runq} or {@code sched.arrived}. All lists are under {@code sched.lock} and
- * counted in {@code sched.runqsize}. So the check for global work is the same as without them, and the argument in {@code Wakep} holds.
+ * The lists of the global queue for each NUMA node, if the scheduler is configured to have them. A G that an M with a P enqueues, because
+ * its ring overflows or a time slice has ended, goes to the list of the P's node, and the Ps of that node take from it first. Other Gs go
+ * to {@code sched.runq} or {@code sched.arrived}. All lists are under {@code sched.lock} and counted in {@code sched.runqsize}. So the
+ * check for global work does not change, and the argument in {@code Wakep} holds.
  *
  * <pre>
  *  a P takes from                                          when
@@ -19,18 +19,19 @@ import org.gmp4j.struct.Schedt;
  *  sched.runq                                              otherwise
  * </pre>
  *
- * If that list is empty, the P takes from the list of its own node, {@code sched.runq}, and the lists of the other nodes, in this order.
- * So each of n lists comes first once in {@code n * IN_TURN} takes, and none starves while others never run empty. While {@code
- * sched.arrived} has Gs, these lists have the turns of {@code sched.runq} only. No M sleeps while one of them has a G.
+ * If that list is empty, the P takes from the list of its own node, {@code sched.runq}, and the lists of the other nodes, in this order. So
+ * each of n lists comes first once in {@code n * IN_TURN} takes, and none starves while others are never empty. While {@code sched.arrived}
+ * has Gs, a P takes from these lists only when {@link org.gmp4j.policy.Turns} puts {@code sched.runq} first. No M sleeps while one of them
+ * has a G.
  *
- * <p>Rejected: a lock for each list. An M that gives up its P would have to check all lists again afterwards, as it checks the rings,
- * and submitters would need a fence. And the lock is taken for the idle lists at the same moments anyway. So these lists change on which
- * node a G runs next, not how long Ms wait for the lock.
+ * <p>Rejected: a lock for each list. An M that gives up its P would have to check all lists again afterwards, as it checks the rings, and
+ * submitters would need a fence. And the same operations take sched.lock for the idle lists. So these lists change on which node a G runs
+ * next, but not how long Ms wait for the lock.
  *
  * <p>A block is off-heap: a head of four words, a record for each node, and for each P the number of its record, 0 for none.
  */
 public final class NodeQueues {
-    /** One take of this many begins with the list that is next in the rotation. */
+    /** The number of takes after which one begins with the next list of the rotation. */
     static final int IN_TURN = 16;
 
     private static final int WORD = Long.BYTES;
@@ -50,7 +51,7 @@ public final class NodeQueues {
 
     /**
      * Makes a block of lists for Ps on these nodes, which the caller has to pass to {@link #use} or {@link #drop}. Also releases blocks
-     * that the scheduler does not use any more. Called by a thread that may replace the block in use.
+     * that the scheduler no longer uses. Called by a thread that may replace the block in use.
      *
      * @param nodes the node of each P, -1 for none
      * @return the block; 0 when there are fewer than two nodes
@@ -126,7 +127,7 @@ public final class NodeQueues {
             try {
                 drop(block);
             } catch (OutOfMemoryError e) {
-                return; // If there is no memory for the call's objects, a page or two stay mapped.
+                return; // There is no memory for the call's objects, and a page or two stay mapped.
             }
             block = older;
         }
@@ -146,7 +147,7 @@ public final class NodeQueues {
         return block + HEAD_BYTES + lists(block) * RECORD + (long) p * WORD;
     }
 
-    /** Returns the list on which an M with this P puts Gs; {@code common} when the P's node has none. */
+    /** Returns the list on which an M with this P puts Gs; {@code common} when the P's node has no list. */
     static long of(long block, long common, long pp) {
         int i = lists(block) == 0 ? 0 : (int) Mem.LONG.get(numberOf(block, P.ID.get(pp)));
         return i == 0 ? common : list(block, i);
@@ -157,7 +158,7 @@ public final class NodeQueues {
         Mem.LONG.set(list + SIZE, Mem.LONG.get(list + SIZE) + n);
     }
 
-    /** Returns the list from which this P takes now: one that is not empty, or {@code common} if all are. */
+    /** Returns the list from which this P takes now: a list that is not empty, or {@code common} if all are empty. */
     static long choose(long block, long common, long pp) {
         int lists = lists(block);
         if (lists == 0) {
@@ -177,7 +178,7 @@ public final class NodeQueues {
         return GlobalRunq.isEmpty(common) ? any(block, common) : common;
     }
 
-    /** Returns a list that is not empty; {@code common} when all are. */
+    /** Returns a list that is not empty; {@code common} when all are empty. */
     static long any(long block, long common) {
         for (int i = 1; i <= lists(block) && GlobalRunq.isEmpty(common); i++) {
             if (!GlobalRunq.isEmpty(list(block, i))) {

@@ -71,7 +71,7 @@ public final class Places {
         return new int[] {c.socket(), c.node(), c.cacheGroup(), c.coreGroup()};
     }
 
-    /** Returns the key of the smallest unit that contains both. If packages differ, nodes, caches and cores differ too. */
+    /** Returns the key of the smallest unit that contains both. If their packages differ, their nodes, caches and cores differ, too. */
     private static int[] common(int @Nullable [] a, int[] b) {
         if (a == null) {
             return b;
@@ -106,7 +106,7 @@ public final class Places {
         for (int i = 0; i < procs; i++) {
             ids[i] = i;
         }
-        Arrays.sort(ids, new ByPlace(keys)); // The sort is stable, so Ps of one core are in the order of their ids.
+        Arrays.sort(ids, new ByPlace(keys)); // The sort is stable, so the Ps of one core are in the order of their ids.
         int[] sorted = new int[procs];
         for (int i = 0; i < procs; i++) {
             sorted[i] = ids[i];
@@ -114,7 +114,7 @@ public final class Places {
         return sorted;
     }
 
-    /** Compares Ps by place. It is no lambda, for which the JVM would generate a class while a scheduler starts. */
+    /** Compares Ps by place. It is no lambda, because the JVM would generate a class for it while a scheduler starts. */
     private record ByPlace(int[][] keys) implements Comparator<Integer> {
         @Override
         public int compare(Integer p, Integer q) {

@@ -2,7 +2,7 @@
 package org.gmp4j.queue;
 
 /**
- * The order in which a thief visits the other Ps: a start and a step that is coprime to their number, so that a walk of
+ * The order in which an M that steals visits the other Ps: a start, and a step that is coprime to their number, so that a walk of
  * {@code count} steps visits each P once. Start and step are random for each walk, so no table of permutations is needed.
  */
 public final class RandomOrder {
@@ -27,12 +27,12 @@ public final class RandomOrder {
         return count;
     }
 
-    /** Returns the first position of the walk of seed {@code i} (any int, taken as unsigned). */
+    /** Returns the first position of the walk with seed {@code i} (any int, unsigned). */
     public int start(int i) {
         return Integer.remainderUnsigned(i, count);
     }
 
-    /** Returns the step of the walk of seed {@code i}. */
+    /** Returns the step of the walk with seed {@code i}. */
     public int step(int i) {
         return coprimes[Integer.remainderUnsigned(Integer.divideUnsigned(i, count), coprimes.length)];
     }

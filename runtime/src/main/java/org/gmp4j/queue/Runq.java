@@ -25,16 +25,16 @@ import org.gmp4j.struct.Throw;
  * <li>R3 any M moves {@code runqhead}, by CAS: the owner by one, a thief by half.
  * <li>R4 tail: store-release, load-acquire. Head: load-acquire, CAS-release.
  * <li>R5 the G in {@code runnext} is in no slot. The owner sets runnext, and any M takes the G, both by CAS.
- * <li>R6 a push into a full ring moves half the ring and the new G to the global queue, in one hold of the lock.
+ * <li>R6 a push into a full ring moves half the ring and the new G to the global queue, under one acquisition of the lock.
  * </ul>
  *
- * <p>Why these orders.
+ * <p>The reasons for these orders:
  * <ul>
  * <li>Tail, release and acquire: a consumer that sees the new tail sees the slot that was written before it, and through the slot the
  * G (its status, its function). With a weaker order it could take the G that the slot held before the ring last wrapped around.
  * <li>Head, the consumer's CAS-release and the owner's acquire: a consumer reads its slots before it moves the head. When the owner sees
- * the head moved, those reads are done, and it may overwrite the slots. With a weaker order the owner could overwrite a slot that a
- * thief has yet to read, and one G would run twice while another is lost.
+ * the new head, the reads are complete, and it may overwrite the slots. With a weaker order the owner could overwrite a slot that a thief
+ * has yet to read, and one G would run twice while another is lost.
  * <li>Slots are opaque: whole words, without an order of their own. A thief may read a slot while the owner overwrites it, if another
  * consumer has moved the head meanwhile. Then the thief's CAS fails, and it discards its copies.
  * </ul>
@@ -51,7 +51,9 @@ public final class Runq {
      */
     public static final int LEN = len();
 
-    /** A bit of the result of {@link #runqget}: the G came from runnext and inherits the time slice. In an address of a G the bit is 0. */
+    /**
+     * A bit of the result of {@link #runqget}: the G came from runnext and inherits the time slice. The bit is 0 in each address of a G.
+     */
     public static final long INHERIT = 1;
 
     private static final IntField HEAD = Mem.intField(p.layout(), "runqhead");
@@ -79,18 +81,18 @@ public final class Runq {
     }
 
     /**
-     * Puts a G on the local queue. Called by the owner. Ends with a full fence, since the caller reads the number of idle Ps next ({@code
-     * Wakep}, step 2 of the submitter).
+     * Puts a G on the local queue. Called by the owner. Ends with a full fence, because the caller reads the number of idle Ps next
+     * ({@code Wakep}, step 2 of the submitter).
      *
      * @param next true to put the G into runnext, and the G that was there to the end of the ring; false to put it to the end of the ring
      */
     public static void runqput(long sched, long pp, long gp, boolean next) {
         if (put(sched, pp, gp, next)) {
-            VarHandle.fullFence(); // After the release store of the tail a later load could be done early without this.
+            VarHandle.fullFence(); // Without it a later load could precede the release store of the tail.
         }
     }
 
-    /** Puts the G on the queue. Returns whether the caller must add a full fence: false if the last write here was one. */
+    /** Puts the G on the queue. Returns whether the caller must add a full fence, which it need not do if the last write was one. */
     private static boolean put(long sched, long pp, long gp, boolean next) {
         if (next) {
             long old;
@@ -112,8 +114,8 @@ public final class Runq {
     }
 
     /**
-     * Puts a G at the end of the ring. Returns false when the ring is full. Called by the owner. After a success the caller must do what a
-     * submitter of work does: run a full fence, and wake an M if that is needed.
+     * Puts a G at the end of the ring. Returns false when the ring is full. Called by the owner. After a success the caller must run a full
+     * fence, and wake an M if necessary, as a submitter of work.
      */
     private static boolean tryPush(long pp, long gp) {
         int h = HEAD.getAcquire(pp); // Pairs with the consumers' CAS-release: the slots below the head are free.
@@ -126,7 +128,10 @@ public final class Runq {
         return true;
     }
 
-    /** Takes the G in runnext. Returns 0 when runnext is empty, or a thief was faster. Called by the owner, which alone fills runnext. */
+    /**
+     * Takes the G in runnext. Returns 0 when runnext is empty, or a thief was faster. Called by the owner, the only thread that fills
+     * runnext.
+     */
     private static long takeRunnext(long pp) {
         long next = RUNNEXT.getVolatile(pp);
         return next != 0 && RUNNEXT.compareAndSet(pp, next, 0L) ? next : 0;
@@ -143,7 +148,7 @@ public final class Runq {
         if (!HEAD.compareAndSet(pp, h, h + n)) {
             return false;
         }
-        // These Gs are the caller's now. Their slots still hold them, since the caller is the owner, and only the owner overwrites slots.
+        // These Gs are the caller's now. Their slots still have them, because only the owner, which is the caller, overwrites slots.
         long first = load(pp, h);
         long last = first;
         for (int i = 1; i < n; i++) {
@@ -194,7 +199,7 @@ public final class Runq {
             throw Throw.of("runqputbatch: runq overflow");
         }
         for (long gp = head; n > 0; n--) {
-            long next = G.SCHEDLINK.get(gp); // Read before the G is visible, as its next holder may relink it.
+            long next = G.SCHEDLINK.get(gp); // Read before the G is visible, because its next holder may relink it.
             store(pp, t++, gp);
             gp = next;
         }
@@ -247,7 +252,7 @@ public final class Runq {
             do {
                 Thread.onSpinWait();
                 if (RUNNEXT.getOpaque(victim) != next) {
-                    return 0; // The owner took the G, as expected. A later walk may find another one.
+                    return 0; // The owner took the G, as expected. A later walk may find another G.
                 }
             } while (System.nanoTime() - start < politeNanos);
         }
@@ -258,7 +263,7 @@ public final class Runq {
      * Steals half of the Gs of {@code victim} into the empty ring of {@code thief}. Called by the thief's owner.
      *
      * @param stealRunNext whether to take runnext if the ring is empty
-     * @param politeNanos the time, in ns, to wait before runnext is taken from a running victim, which is likely to take it itself
+     * @param politeNanos the time, ns, to wait before runnext is taken from a running victim, which will probably take it itself
      * @return one of the stolen Gs; the others are in the thief's ring; 0 when there was none to steal
      */
     public static long runqsteal(long thief, long victim, boolean stealRunNext, long politeNanos) {
@@ -282,7 +287,7 @@ public final class Runq {
             // If n is out of range, the head moved between the two loads, so h and t are from different states of the ring.
             if (n > 0 && n <= LEN / 2) {
                 copy(thief, at, victim, h, n);
-                if (HEAD.compareAndSet(victim, h, h + n)) { // Needs at least release, so that the loads above are done before.
+                if (HEAD.compareAndSet(victim, h, h + n)) { // At least release is needed, so that the loads above come before.
                     return stolen(thief, at, n - 1);
                 }
             }
@@ -303,8 +308,8 @@ public final class Runq {
     }
 
     /**
-     * Returns whether the P has no G to run. The three reads are from one state of the queue only if the tail did not move
-     * meanwhile. Otherwise runqput may have moved a G from runnext into the ring, and this could miss the G in both.
+     * Returns whether the P has no G to run. If the tail moved during the three reads, they are from different states of the queue: runqput
+     * may have moved a G from runnext into the ring, and this method could miss it in both. So it reads again.
      */
     public static boolean runqempty(long pp) {
         for (;;) {
@@ -317,7 +322,7 @@ public final class Runq {
         }
     }
 
-    /** Returns the number of Gs in the ring, without runnext: a snapshot for reports. */
+    /** Returns the number of Gs in the ring, without runnext, for reports. */
     public static int size(long pp) {
         int n = TAIL.getAcquire(pp) - HEAD.getAcquire(pp);
         return Math.clamp(n, 0, LEN);

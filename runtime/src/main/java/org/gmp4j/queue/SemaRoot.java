@@ -14,21 +14,20 @@ import org.gmp4j.struct.Mem;
 import org.gmp4j.struct.Sudog;
 
 /**
- * {@code semaRoot}: the waiters of each semaphore. There is a table of {@link #ROOTS} roots, each with a lock, the number of its
- * waiters and a treap with one node for each semaphore that has waiters. So a semaphore itself is a counter and an
- * id, and costs nothing more while it has no waiters.
+ * {@code semaRoot}: the waiters of each semaphore. There is a table of {@link #ROOTS} roots, each with a lock, the number of its waiters
+ * and a treap with one node for each semaphore that has waiters. So a semaphore without waiters is only a counter and an id.
  *
- * <p>The treap is a search tree by id and a heap by a random ticket (smallest on top), which keeps its depth logarithmic
- * whatever the ids are. Nodes are sudogs: {@code prev} is the left child, {@code next} the right, {@code semaId} the semaphore's id
- * (not a reference, so that a semaphore to which no other code refers can be collected), {@code waitlink} the next waiter for the same
- * semaphore. The waiters of one semaphore form a ring. Its last waiter is the node of the tree, and the waitlink of the last waiter
- * refers to the first. So one word leads to both ends, and a sudog needs no more than one cache line (Go's sudog also has waittail and
- * parent). A node has no link to its parent. Therefore insertion splits the subtree under the new node, and removal joins the two subtrees
- * of the old node, on the way down. In Go rotations on the way up have the same effect.
+ * <p>The treap is a search tree by id and a heap by a random ticket (smallest on top), which keeps its depth logarithmic for any ids. Nodes
+ * are sudogs: {@code prev} is the left child, {@code next} the right, {@code semaId} the semaphore's id (not a reference, so that a
+ * semaphore to which no other code refers can be collected), {@code waitlink} the next waiter for the same semaphore. The waiters of one
+ * semaphore form a ring. Its last waiter is the node of the tree, and the waitlink of the last waiter refers to the first. So one word
+ * leads to both ends, and a sudog needs no more than one cache line (Go's sudog also has waittail and parent). A node has no link to its
+ * parent. Therefore insertion splits the subtree under the new node, and removal joins the two subtrees of the old node, on the way down.
+ * Go uses rotations on the way up for that.
  *
- * <p>The id. Go uses the semaphore's address, but a Java object moves. The identity hash is not unique, and collisions would
- * have to be handled. So a semaphore gets an id when it gets its first waiter ({@link Key#id}). Ids are consecutive, which spreads
- * them evenly over the roots.
+ * <p>Go uses the semaphore's address as its id, but a Java object moves. The identity hash is not unique, and collisions would have to be
+ * handled. So a semaphore gets an id when it gets its first waiter ({@link Key#id}). Ids are consecutive, which spreads them evenly over
+ * the roots.
  */
 public final class SemaRoot {
     /** The number of roots: {@code -Dgmp.semaroots}. Tests set one or two, so that semaphores share roots. */
@@ -107,7 +106,7 @@ public final class SemaRoot {
         return Mem.INT.getVolatile(words + NWAIT);
     }
 
-    /** Counts one waiter more (1) or less (-1). Called under the lock. It is a full fence, for readers of {@link #nwait}. */
+    /** Adds {@code delta} to the number of waiters. Called under the lock. It is a full fence, for readers of {@link #nwait}. */
     public void addNwait(int delta) {
         int _ = Mem.INT.getAndAdd(words + NWAIT, delta);
     }
@@ -170,7 +169,7 @@ public final class SemaRoot {
     private void join(long last, long sg, boolean first, long parent, boolean left) {
         Sudog.WAITLINK.set(sg, Sudog.WAITLINK.get(last));
         Sudog.WAITLINK.set(last, sg);
-        if (!first) { // The new waiter is the last one now, so it replaces the old one in the tree.
+        if (!first) { // The new waiter is the last now, so it replaces the old last one in the tree.
             Sudog.PREV.set(sg, Sudog.PREV.get(last));
             Sudog.NEXT.set(sg, Sudog.NEXT.get(last));
             Sudog.TICKET.set(sg, Sudog.TICKET.get(last));
@@ -178,7 +177,7 @@ public final class SemaRoot {
         }
     }
 
-    /** Inserts the sudog as the node of a semaphore that has none, above the first node with a larger ticket on the path of the search. */
+    /** Inserts the sudog as the node of a semaphore without a node, above the first node with a larger ticket on the path of the search. */
     private void insert(long sg, long id) {
         int ticket = ticket();
         Sudog.TICKET.set(sg, ticket);
@@ -243,8 +242,8 @@ public final class SemaRoot {
 
     /**
      * Removes {@code waiter} from any position among the waiters for {@code key}. Returns false when it was removed already. The time is
-     * proportional to the number of waiters for the key. A backward link would avoid that, but each waiter would have to maintain it, and
-     * such a removal is rare. Called under the lock.
+     * proportional to the number of waiters for the key. Each waiter would have to maintain a backward link, and such a removal is rare.
+     * Called under the lock.
      */
     public boolean remove(long waiter, Key key) {
         long id = key.id();
@@ -270,7 +269,7 @@ public final class SemaRoot {
             remove(waiter, parent, left);
         } else {
             Sudog.WAITLINK.set(before, Sudog.WAITLINK.get(waiter));
-            if (waiter == last) { // The waiter before it is the last one now, and so the node of the tree.
+            if (waiter == last) { // The waiter before it is the last now, and so the node of the tree.
                 Sudog.PREV.set(before, Sudog.PREV.get(last));
                 Sudog.NEXT.set(before, Sudog.NEXT.get(last));
                 Sudog.TICKET.set(before, Sudog.TICKET.get(last));

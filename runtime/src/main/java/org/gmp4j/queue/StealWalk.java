@@ -14,7 +14,7 @@ import org.gmp4j.struct.Schedt;
  * <p>Rejected: a sorted table of victims for each P, whose size grows with the square of the number of Ps.
  */
 public abstract class StealWalk {
-    /** A result of a walk: the search is over, without a G. */
+    /** A result of a walk: the search ends without a G. */
     private static final long END = -1;
 
     /** The id of the P from which the last successful search stole. */
@@ -37,9 +37,9 @@ public abstract class StealWalk {
     /** Runs the due timers of a P. Returns whether there were any. */
     protected abstract boolean runTimers(long victim);
 
-    /** Does nothing in a scheduler. Called for each P that the walk visits; models of a walk's cost override it. */
+    /** Called for each P that the walk visits, for models of a walk's cost. A scheduler does nothing here. */
     protected void looks(int victim) {
-        // For a subclass that counts.
+        // A model counts.
     }
 
     /** Returns the id of the P from which the last successful search stole. */
@@ -52,7 +52,7 @@ public abstract class StealWalk {
         return stolen;
     }
 
-    /** Returns, after a search that found no G, whether there may be work all the same, or a stop of the world to obey. */
+    /** Returns, after a search without a G, whether there may still be work, or the world is to stop. */
     public final boolean newWork() {
         return newWork;
     }
@@ -137,7 +137,7 @@ public abstract class StealWalk {
         return (int) ((cheaprand() & 0xFFFF_FFFFL) * procs >>> Integer.SIZE);
     }
 
-    /** Visits one P. Returns a G, 0 to go on, or {@link #END}. */
+    /** Visits one P. Returns a G, 0 to continue, or {@link #END}. */
     private long visit(long sched, long pp, int pos, boolean last, long politeNanos) {
         if (Schedt.GCWAITING.getAcquire(sched) != 0) {
             newWork = true;

@@ -10,7 +10,7 @@ import org.gmp4j.struct.SudogSlots;
 
 /**
  * The free sudogs. Each P keeps up to {@value #LOCAL}, which its owner takes and puts back without a lock. The others are on one list with
- * a lock. All schedulers of the process share it, because a channel may connect goroutines of several schedulers, and threads of none.
+ * a lock. All schedulers of the process share that list, because a channel may connect goroutines of several schedulers, and plain threads.
  */
 public final class SudogCache {
     private static final int LOCAL = 128;
@@ -56,7 +56,7 @@ public final class SudogCache {
         return pop(pp);
     }
 
-    /** {@code releaseSudog}: puts back a sudog that is in no queue and has no waker any more. {@code pp} is the caller's P, or 0. */
+    /** {@code releaseSudog}: puts back a sudog that is in no queue and has no waker. {@code pp} is the caller's P, or 0. */
     public static void release(long pp, long sg) {
         SudogSlots.setElem(sg, null);
         Sudog.G.set(sg, 0);

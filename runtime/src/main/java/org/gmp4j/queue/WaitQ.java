@@ -11,10 +11,10 @@ import org.gmp4j.struct.Sudog;
 /**
  * A FIFO of sudogs ({@code waitq}), under the lock of the object for which they wait.
  *
- * <p>A select has a sudog in a queue of each of its channels. The wakers that compete for it hold the locks of different channels,
- * so they race: the waker that moves {@code selectDone} from 0 to 1 wins the select, and the others go on to the next
- * waiter. The select itself sets the word back to 0 when it runs again, holds the locks of all its channels, and is
- * about to take its other sudogs out. No waker can find one of them meanwhile.
+ * <p>A select has a sudog in a queue of each of its channels. The wakers that compete for it hold the locks of different channels, so they
+ * race: the waker that moves {@code selectDone} from 0 to 1 wins the select, and the others take the next waiter. When the select runs
+ * again, it takes the locks of all its channels, so that no waker can find its other sudogs, sets the word to 0, and takes these sudogs
+ * out.
  */
 public final class WaitQ {
     private static final VarHandle FIRST = FieldHandle.of(MethodHandles.lookup(), WaitQ.class, "first", long.class);
@@ -31,7 +31,7 @@ public final class WaitQ {
         return first == 0;
     }
 
-    /** Returns whether the queue is empty, without the lock. A select that was won already may still be in it. */
+    /** Returns whether the queue is empty. Called without the lock. A select that was won already may still be in the queue. */
     public boolean isEmptyVolatile() {
         return (long) FIRST.getVolatile(this) == 0;
     }
@@ -53,7 +53,7 @@ public final class WaitQ {
         last = sg;
     }
 
-    /** Takes the sudog that has waited longest, without selects that other wakers have won; 0 when there is none. */
+    /** Takes the sudog that has waited longest, except selects that other wakers have won; 0 when there is none. */
     public long dequeue() {
         for (;;) {
             long sg = first;
@@ -66,7 +66,7 @@ public final class WaitQ {
             } else {
                 Sudog.PREV.set(first, 0);
             }
-            Sudog.NEXT.set(sg, 0); // With prev 0 this marks a sudog that is in no queue: see remove.
+            Sudog.NEXT.set(sg, 0); // Together with prev 0 this marks a sudog that is in no queue: see remove.
             int select = Sudog.ISSELECT.get(sg);
             if (select == 0 || win(sg, select)) {
                 return sg;
@@ -89,7 +89,7 @@ public final class WaitQ {
         long before = Sudog.PREV.get(sg);
         long after = Sudog.NEXT.get(sg);
         if (before == 0 && first != sg) {
-            return false; // A waker has taken it out, and then did not win the select.
+            return false; // A waker has taken it out but has not won the select.
         }
         if (before == 0) {
             first = after;

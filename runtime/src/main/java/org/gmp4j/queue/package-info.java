@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Data structures that know nothing of scheduling. */
+/** Data structures of the scheduler that make no scheduling decisions. */
 @NullMarked
 package org.gmp4j.queue;
 

@@ -10,16 +10,16 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Searches for code outside of all schedulers of the runtime that may still run, and could then make a goroutine ready. While there is
- * such code, goroutines that are all asleep are no deadlock.
+ * Searches for code outside of all schedulers of the runtime that may still run and could make a goroutine ready. While there is such code,
+ * it is no deadlock that all goroutines are asleep.
  *
  * <table>
  * <caption>The code that counts</caption>
  * <tr><th>code</th><th>counts</th></tr>
  * <tr><td>a live platform thread, daemon or not</td><td>yes, unless a row below says no</td></tr>
  * <tr><td>a daemon in the root thread group, where only the JVM and the JDK make threads</td>
- * <td>no; but the thread of a signal's handler does. (A thread there that is no daemon keeps the process alive for the program, such as
- * RMI's thread while objects are exported.)</td></tr>
+ * <td>no; but the thread of a signal's handler does. (A thread in that group that is no daemon keeps the process alive for the program,
+ * such as RMI's thread while objects are exported.)</td></tr>
  * <tr><td>a thread that the JDK made for itself: {@code InnocuousThread} without a context class loader; JFR's threads; carriers, whose
  * virtual threads are checked instead</td><td>no; but a thread that waits for a process does, and one that calls the program with JFR's
  * events</td></tr>
@@ -34,11 +34,11 @@ import org.jspecify.annotations.Nullable;
  * </table>
  *
  * <p>Threads start and end during a search. A thread that starts another one and ends must not hide it. So a thread that is listed and has
- * ended by the time it is checked counts this once, as it may have started another thread since. A search also detects that a thread was
- * made meanwhile: before and after, it takes one of the numbers that threads get ({@link Thread#threadId}). One case is left, a thread that
- * was made before the search. It may start after the search has passed its place in the list, and the virtual thread that starts it may end
- * before the search gets to that. Besides, the JVM has neither {@code main} nor {@code DestroyJavaVM} for a moment. So {@code Checkdead}
- * needs two searches, one after the other.
+ * ended when it is checked counts in this search, because it may have started another thread. A search also detects that a thread was made
+ * meanwhile: at its begin and its end it takes one of the numbers that threads get ({@link Thread#threadId}). It may still miss a thread
+ * that was made before it: this thread may start after the search has passed its place in the list, and the virtual thread that starts it
+ * may end before the search reaches that one. Besides, the JVM has neither {@code main} nor {@code DestroyJavaVM} for a moment. So
+ * {@code Checkdead} needs two searches, one after the other.
  *
  * <p>It takes no lock that the program may hold for long: threads are listed by the JVM, virtual threads by concurrent sets. Only one
  * thread at a time may call this.
@@ -48,7 +48,7 @@ public final class Bystanders {
     private static final String CARRIER = "jdk.internal.misc.CarrierThread";
     /** The start of the name of a thread that waits for processes. */
     private static final String REAPER = "process reaper";
-    /** The starts of the names of {@code InnocuousThread}s with a context class loader that run no code of the program but cleaners. */
+    /** The starts of the names of {@code InnocuousThread}s with a context class loader that run no code of the program except cleaners. */
     private static final String[] SERVICES = {"VirtualThread-", "Cleaner-", "FileSystemWatch"};
     private static final String ENDS_THE_JVM = "DestroyJavaVM";
     private static final String JFR = "JFR ";
@@ -59,12 +59,12 @@ public final class Bystanders {
     private static final Predicate<Thread> COUNTS = new Counts();
     private static final Runnable NOTHING = new Nothing();
 
-    /** The JDK's tables. Made at the first search. */
+    /** The JDK's tables; null before the first search. */
     private static @Nullable Tables tables;
 
     /**
-     * The JDK's tables of hooks, of signal handlers, and of processes whose end has not yet been told to the program. Each is null if the
-     * JDK has no such field.
+     * The JDK's tables of hooks, of signal handlers, and of processes of whose end the program is not yet notified. Each is null if the JDK
+     * has no such field.
      */
     private record Tables(@Nullable Field hooks, @Nullable Field handlers, @Nullable Field processes) {
     }
@@ -74,7 +74,6 @@ public final class Bystanders {
 
     /** Makes a searcher for one scheduler. */
     public Bystanders() {
-        // No thread has been found yet.
     }
 
     /** Returns a description, for a user, of a thread, hook or handler that counts, or null for none. */
@@ -110,7 +109,7 @@ public final class Bystanders {
         return (t.isVirtual() ? "virtual thread \"" : "thread \"") + t.getName() + "\" (#" + t.threadId() + ")";
     }
 
-    /** The predicate of {@link #counts}. No lambda: sysmon may need it for the first time when the heap is full. */
+    /** The predicate of {@link #counts}. It is no lambda, because sysmon may need it for the first time when the heap is full. */
     private static final class Counts implements Predicate<Thread> {
         @Override
         public boolean test(Thread t) {
@@ -118,7 +117,7 @@ public final class Bystanders {
         }
     }
 
-    /** The task of the threads that are never started. No lambda, for the same reason as in {@link Counts}. */
+    /** The task of the threads that are never started. It is no lambda, for the reason in {@link Counts}. */
     private static final class Nothing implements Runnable {
         @Override
         public void run() {
@@ -152,7 +151,7 @@ public final class Bystanders {
         }
     }
 
-    /** Returns whether a listed thread may run code that could make a goroutine ready, or has ended since it was listed. */
+    /** Returns whether a listed thread may run code that could make a goroutine ready, or has ended after it was listed. */
     private static boolean counts(Thread t) {
         if (t.isVirtual() ? Stack.of(t) != null || t.getName().startsWith("SubPoller-") : OwnThread.is(t)) {
             return false;
@@ -173,8 +172,8 @@ public final class Bystanders {
 
     /**
      * Returns whether the threads that wait for processes are all idle. The thread that starts a process puts it into the JDK's table
-     * before one of them is handed it, and this thread takes it out after it has completed the futures of the process's end. The table's
-     * class may only be initialised by the JDK, and is when there is such a thread.
+     * before a waiting thread gets it, and that thread removes it after it has completed the futures of the process's end. Only the JDK may
+     * initialise the table's class, and has done so when there is such a thread.
      */
     private static boolean noProcess() {
         Field processes = tables().processes;
@@ -218,7 +217,7 @@ public final class Bystanders {
         return null;
     }
 
-    /** Returns whether a hook is the JDK's own: a thread of a class of the JDK, as that of {@code LogManager}, or JFR's thread. */
+    /** Returns whether a hook is the JDK's own: a thread of a class of the JDK, such as the hook of {@code LogManager}, or JFR's thread. */
     private static boolean isJdksHook(Thread t) {
         return t.getClass() != Thread.class && t.getClass().getClassLoader() == null || t.getName().startsWith(JFR);
     }

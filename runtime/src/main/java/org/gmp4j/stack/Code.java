@@ -10,9 +10,9 @@ import org.gmp4j.classfile.ClassFileWriter;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Collects the instructions of one method of a class that {@link JdkMembers} or {@link HiddenExecutor} writes. Methods that take the owner
- * of a member as a {@link Class} check that the member exists, and throw a {@link ReflectiveOperationException} that names a missing one.
- * Methods that take the owner as a string do not check.
+ * Collects the instructions of one method of a class that {@link JdkMembers} or {@link HiddenExecutor} writes. A method that takes the
+ * owner of a member as a {@link Class} checks that the member exists, and throws a {@link ReflectiveOperationException} that names a
+ * missing one. A method that takes the owner as a string does not check.
  */
 final class Code {
     static final int ACONST_NULL = 1;

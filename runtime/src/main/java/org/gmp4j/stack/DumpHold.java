@@ -9,29 +9,29 @@ import org.jspecify.annotations.Nullable;
 /**
  * Keeps a stack mounted, or unmounted, while a thread dump of the JDK reads its frames.
  *
- * <p>JDK 25 reads a virtual thread's frames for a dump without keeping the thread from being mounted or unmounted meanwhile,
- * unless a JVMTI agent is there that knows virtual threads. A thread that moves at that moment crashes the JVM, on the JDK's own
- * scheduler as well. So {@link JdkContainer} gives the dump only stacks that it holds. Later versions keep the thread where it is
- * ({@link JdkVersion#dumpsNeedHolds}): there a hold does no more than to name the thread.
+ * <p>JDK 25 does not prevent that a virtual thread is mounted or unmounted while it reads the thread's frames for a dump, unless a JVMTI
+ * agent for virtual threads is present. A mount or unmount at that moment crashes the JVM, on the JDK's own scheduler as well. So
+ * {@link JdkContainer} gives the dump only stacks that it holds. Later versions prevent it ({@link JdkVersion#dumpsNeedHolds}); there a
+ * hold only names the thread.
  *
- * <p>An unmounted stack is held in the same way as by the JDK's {@code getStackTrace}: by the SUSPENDED bit of the thread's state. {@link
- * JdkState#toRunning} waits while the bit is set. Wake-ups that failed meanwhile are completed afterwards: see {@link #release}.
+ * <p>An unmounted stack is held as the JDK's {@code getStackTrace} holds it: by the SUSPENDED bit of the thread's state.
+ * {@link JdkState#toRunning} waits while the bit is set. Wake-ups that failed meanwhile are completed afterwards: see {@link #release}.
  *
- * <p>A mounted stack is held by its field {@code hold}, which its host reads before it unmounts ({@link JdkThreads#run}). The host reads
- * it without a fence. In place of the fence the thread that holds takes the stack trace of the host's thread after it has set the field,
- * which stops the host's thread for a moment. If the host's thread was inside {@code leave}, which reads the field and then unmounts, it
- * may have read the field before that moment: then the stack is not held. Otherwise it reads the field later, and sees that it is set. If
- * the stack's carrier is still the host's thread after all that, the host cannot unmount the stack before it has read the field.
+ * <p>A mounted stack is held by its field {@code hold}, which its host reads before it unmounts ({@link JdkThreads#run}). The host reads it
+ * without a fence. Instead of the fence, the holding thread takes the stack trace of the host's thread after it has set the field, which
+ * stops the host's thread for a moment. If the host's thread was inside {@code leave}, which reads the field and then unmounts, it may have
+ * read the field before that moment, and the stack is not held. Otherwise it reads the field later, and sees that it is set. If the stack's
+ * carrier is still the host's thread after these steps, the host cannot unmount the stack before it has read the field.
  *
- * <p>If a goroutine yields while it is held, its M waits, with its P, until the dump has read the frames. The dump then shows frames of
- * the M instead of the goroutine's. Meanwhile the M reports to the JVM that the switch is over, because the dump would wait for that.
+ * <p>If a goroutine yields while it is held, its M waits, with its P, until the dump has read the frames. The dump then shows frames of the
+ * M instead of the goroutine's. While it waits, the M reports to the JVM that the switch is over, because the dump would wait for that.
  */
 final class DumpHold {
-    /** In place of a state: the thread is mounted. */
+    /** A value of {@link #state}: the thread is mounted. */
     private static final int MOUNTED = -1;
-    /** In place of a state: the thread is not held. */
+    /** A value of {@link #state}: the thread is not held. */
     private static final int FREE = -2;
-    // VirtualThread's states, beside those of JdkState.
+    // Further states of VirtualThread: see JdkState.
     private static final int PARKED = 4;
     private static final int PINNED = 5;
     private static final int TIMED_PARKED = 7;
@@ -49,10 +49,10 @@ final class DumpHold {
         }
     }
 
-    /** When it began, by nanoTime. */
+    /** The nanoTime at which the hold began. */
     final long since = System.nanoTime();
     private final Stack st;
-    /** The state that an unmounted thread had, or one of the two above. */
+    /** The state that an unmounted thread had, or one of the two values above. */
     private final int state;
     /** The name that replaces the thread's empty name; null for none. */
     private volatile @Nullable String name;
@@ -97,7 +97,10 @@ final class DumpHold {
         };
     }
 
-    /** Returns whether the stack is mounted on {@code carrier}, and stays so until {@code hold} is cleared. Called after that was set. */
+    /**
+     * Returns whether the stack is mounted on {@code carrier}, and stays mounted until {@code hold} is cleared. Called after {@code hold}
+     * was set.
+     */
     private static boolean staysOn(Stack st, Thread carrier) {
         for (StackTraceElement e : carrier.getStackTrace()) {
             String method = e.getMethodName();
@@ -119,8 +122,8 @@ final class DumpHold {
     /**
      * Ends the hold. May be called on any thread, any number of times.
      *
-     * <p>If a thread tried to unpark the held one meanwhile, it found that suspended and only left a permit. The JDK's own
-     * {@code getStackTrace} checks for such a permit at its end, so one call of it completes the wake-up.
+     * <p>A thread that tried to unpark the held thread found it suspended and only left a permit. The JDK's own {@code getStackTrace}
+     * checks for such a permit at its end, so one call of it completes the wake-up.
      */
     void release() {
         if (!OVER.compareAndSet(this, false, true)) {
@@ -128,12 +131,12 @@ final class DumpHold {
         }
         String label = name;
         if (label != null) {
-            boolean _ = JdkThreads.casName(st.thread, label, ""); // False: the goroutine has taken a name, or ended.
+            boolean _ = JdkThreads.casName(st.thread, label, ""); // It is false if the goroutine has taken a name, or ended.
         }
         if (state == MOUNTED) {
             boolean _ = st.casHold(this, null);
         } else if (state != FREE) {
-            JdkState.setState(st.thread, state); // No other thread changes it while it is suspended.
+            JdkState.setState(st.thread, state); // No other thread changes the state while the thread is suspended.
             StackTraceElement[] _ = st.thread.getStackTrace();
         }
     }

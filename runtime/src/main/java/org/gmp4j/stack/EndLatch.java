@@ -17,7 +17,7 @@ public final class EndLatch extends AbstractQueuedSynchronizer {
         boolean _ = releaseShared(1);
     }
 
-    /** Waits until the latch is open. An interrupt does not end the wait, and is pending afterwards. */
+    /** Waits until the latch is open. An interrupt does not end the wait, and stays pending. */
     public void await() {
         acquireShared(1);
     }

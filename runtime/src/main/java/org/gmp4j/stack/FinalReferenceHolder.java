@@ -6,9 +6,9 @@ import java.lang.ref.ReferenceQueue;
 import java.lang.reflect.Constructor;
 
 /**
- * Holds an object so that the collector clears weak references to all objects that are reachable only through this, and yet keeps these
- * objects. It uses a {@code java.lang.ref.FinalReference}, the class with which the JDK finalizes objects. Collectors clear weak references
- * first. After that they process these references, and keep all objects that are reachable from them. This does not depend on
+ * Holds an object so that the collector clears weak references to all objects that are reachable only through this holder, and yet keeps
+ * these objects. It uses a {@code java.lang.ref.FinalReference}, the class with which the JDK finalizes objects. Collectors clear weak
+ * references first. Then they process final references, and keep all objects that are reachable from them. This does not depend on
  * finalization, which may be off. Thread-safe.
  */
 public final class FinalReferenceHolder {
@@ -38,7 +38,7 @@ public final class FinalReferenceHolder {
         }
     }
 
-    /** Returns the object. Must not be called during the collection for which this was made. */
+    /** Returns the object. Must not be called during the collection for which this holder was made. */
     public Object get() {
         return JdkThreads.get(reference, REFERENT); // The class's own get throws.
     }

@@ -8,13 +8,13 @@ import org.jspecify.annotations.Nullable;
  * Checks whether the thread's stack has room for a section of the runtime.
  *
  * <p>HotSpot throws {@link StackOverflowError} out of any call that needs more stack than there is. Between lock and unlock, or halfway
- * through a park, that would leave a lock held or a goroutine lost, and the code that catches the error would not know. So a section
- * that runs on a goroutine's or a user thread's stack checks before its first side effect whether there is room for all of it. If not, it
- * throws a StackOverflowError itself. Then nothing has been changed, and the caller may catch the error and go on.
+ * through a park, that would leave a lock held or lose a goroutine, unnoticed by the code that catches the error. So a section that runs on
+ * a goroutine's or a user thread's stack checks before its first side effect whether there is room for all of it. If not, it throws a
+ * StackOverflowError itself. Then nothing has changed, and the caller may catch the error and go on.
  *
  * <p>A section that releases a lock or another resource demands {@value #SECTION} bytes. A section that acquires one demands
  * {@value #SLACK} bytes more, so that the release has room at the same depth, for example in a {@code finally}. An operation that consists
- * of several sections checks at its beginning for twice as much. Then no section is refused after earlier ones were carried out.
+ * of several sections checks at its beginning for twice as much. So no section is refused after earlier ones were carried out.
  *
  * <p>The check is a critical downcall, because Java cannot read the stack pointer. Rejected: a call of a Java method with a large
  * frame, so that HotSpot's stack banging makes the check. It touches each page of the frame, and those addresses map to few sets of the
@@ -24,10 +24,10 @@ import org.jspecify.annotations.Nullable;
 public final class Headroom {
     /**
      * The room for a section, in bytes. It is more than any section needs, even the first time, when interpreted Java code loads classes
-     * and links method handles. The property serves to find the least room that is enough, with {@code SectionOverflowTest}.
+     * and links method handles. {@code SectionOverflowTest} uses the property to find the least sufficient room.
      */
     static final long SECTION = Long.getLong("gmp.headroom", 64 << 10);
-    /** The additional room, in bytes, for a section that takes something. */
+    /** The additional room, bytes, for a section that acquires a lock or another resource. */
     private static final long SLACK = 8 << 10;
     /** The size of HotSpot's guard pages and shadow zone, with some to spare for larger pages. */
     private static final long ZONES = 112 << 10;
@@ -40,9 +40,9 @@ public final class Headroom {
     }
 
     /**
-     * Checks the room for a section that takes something, or waits.
+     * Checks the room for a section that acquires a lock or another resource, or waits.
      *
-     * @throws StackOverflowError when there is too little room; nothing has happened
+     * @throws StackOverflowError when there is too little room; nothing has changed
      */
     public static void check() {
         if (StackSpace.left() < SECTION + SLACK) {
@@ -53,7 +53,7 @@ public final class Headroom {
     /**
      * Checks the room for an operation of several sections that belong together.
      *
-     * @throws StackOverflowError when there is too little room; nothing has happened
+     * @throws StackOverflowError when there is too little room; nothing has changed
      */
     public static void checkAll() {
         if (StackSpace.left() < 2 * SECTION + SLACK) {
@@ -62,10 +62,10 @@ public final class Headroom {
     }
 
     /**
-     * Checks the room for an operation of several sections that undoes an earlier operation, such as a close. It demands a little less
-     * room than {@link #checkAll}, so it does not fail at about the depth at which the earlier operation passed that check.
+     * Checks the room for an operation of several sections that undoes an earlier operation, such as a close. It demands a little less room
+     * than {@link #checkAll}, so that it succeeds at the depth of the earlier operation.
      *
-     * @throws StackOverflowError when there is too little room; nothing has happened
+     * @throws StackOverflowError when there is too little room; nothing has changed
      */
     public static void checkAllToGive() {
         if (StackSpace.left() < 2 * SECTION) {
@@ -78,7 +78,7 @@ public final class Headroom {
      * have reused the stack of a thread that has ended. A goroutine whose stack grew on such an M might not fit on another M. If HotSpot
      * resumed it on the other M, a StackOverflowError would be thrown in the middle of the method that had yielded, or the JVM would crash.
      *
-     * @param asked the stack size that was asked for, in bytes
+     * @param asked the requested stack size, bytes
      */
     public static void runOn(long asked, Runnable body) {
         long more = StackSpace.left() - (asked - LEAST_ZONES);
@@ -90,7 +90,7 @@ public final class Headroom {
         try {
             once = new Once(body);
             StackSpace.shorten(more, once);
-        } catch (Throwable e) { // No memory for the call or a class that it uses. The body may have run or not.
+        } catch (Throwable e) { // There was no memory for the call or its classes. The body may have run or not.
             once = once != null && once.begun ? once : null;
         }
         if (once == null) {
@@ -100,7 +100,7 @@ public final class Headroom {
         }
     }
 
-    /** Runs a body, and stores the exception that it throws, since an exception must not pass native frames. */
+    /** Runs a body, and stores the exception that it throws, because an exception must not pass native frames. */
     private static final class Once implements Runnable {
         private final Runnable body;
         private boolean begun;

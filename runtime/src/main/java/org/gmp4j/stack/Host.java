@@ -16,7 +16,9 @@ public abstract class Host {
     /** The host's thread. Its constructor writes this and {@link #before}. */
     @SuppressWarnings("NullAway.Init")
     public HostThread thread;
-    /** The thread that was mounted last on {@link #thread}. It is {@link #thread} itself at first, and after {@link JdkThreads#idle}. */
+    /**
+     * The virtual thread that was last mounted on {@link #thread}. It is {@link #thread} itself at first and after {@link JdkThreads#idle}.
+     */
     @SuppressWarnings("NullAway.Init")
     Thread before;
 
@@ -25,9 +27,9 @@ public abstract class Host {
         final Host host;
 
         /**
-         * @param host the host that it belongs to
+         * @param host the thread's host
          * @param name the thread's name
-         * @param stackSize bytes of stack to reserve: goroutines run on it, so it bounds their depth
+         * @param stackSize the bytes of stack to reserve, which limit the depth of goroutines
          */
         public HostThread(Host host, Runnable body, String name, long stackSize) {
             super(body, name, stackSize);

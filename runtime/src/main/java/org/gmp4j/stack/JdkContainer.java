@@ -17,23 +17,26 @@ import jdk.internal.vm.ThreadContainers;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The container with the pooled stacks of one scheduler, through which the JDK's tools list them, as they list the threads of executors.
- * It makes the list on request, so the start and the end of a goroutine cost nothing here. Structured scopes that a goroutine opens are
- * its children. Virtual threads with an identity are not in it: the JDK lists those, as it started them.
+ * The container of the pooled stacks of one scheduler, through which the JDK's tools list them like the threads of executors. It makes the
+ * list on request, at no cost for the start and the end of a goroutine. Structured scopes that a goroutine opens are its children. It does
+ * not have virtual threads with an identity, which the JDK has started and lists itself.
  *
  * <p>A thread dump gets one thread after the other. Each is {@link DumpHold held}, and named by its goroutine, until the dump has read it.
- * The dump does not report when it has read a thread. So a stack is held until the dump requests the next one. That may take long, because
- * the dump waits for a disk, or never happen, because writing failed. Then a watching thread ({@link Watch}) ends the hold.
+ * The dump does not report when it has read a thread. So a stack is held until the dump requests the next one. If that takes long, because
+ * the dump waits for a disk, or never happens, because writing has failed, a watching thread ({@link Watch}) ends the hold.
  */
 public abstract class JdkContainer extends ThreadContainer {
     private static final String DUMPER = "jdk.internal.vm.ThreadDumper";
     private static final String SNAPSHOT = "jdk.internal.vm.ThreadSnapshot";
     private static final StackWalker CALLER = StackWalker.getInstance(StackWalker.Option.RETAIN_CLASS_REFERENCE);
 
-    /** How long to try to hold a stack that is being mounted and unmounted, ns. If that fails it is tried again after all others. */
+    /**
+     * How long to try to hold a stack that is being mounted and unmounted, ns. The next attempt, after all other stacks, takes up to
+     * {@link #LAST_TRY_NANOS}.
+     */
     private static final long TRY_NANOS = 100_000;
     private static final long LAST_TRY_NANOS = 10_000_000;
-    /** The age, ns, from which a hold is checked, and below that the interval of the checks. */
+    /** The age, ns, from which a hold is checked, every {@link #WATCH_MILLIS} ms. */
     private static final long LONG_NANOS = 5_000_000;
     private static final long WATCH_MILLIS = 1;
 
@@ -47,7 +50,7 @@ public abstract class JdkContainer extends ThreadContainer {
         key = ThreadContainers.registerContainer(this);
     }
 
-    /** Returns a virtual thread of the process that is wanted, or null for none. Pooled stacks are not searched. */
+    /** Returns a virtual thread of the process for which {@code wanted} is true, or null for none. Pooled stacks are not searched. */
     static @Nullable Thread virtualThread(Predicate<Thread> wanted) {
         return virtualThread(ThreadContainers.root(), wanted);
     }
@@ -71,10 +74,10 @@ public abstract class JdkContainer extends ThreadContainer {
         return null;
     }
 
-    /** Returns the pooled stacks that have a goroutine now. A stack that gets its next goroutine meanwhile may be in it twice. */
+    /** Returns the pooled stacks that have a goroutine now. A stack that gets its next goroutine meanwhile may be there twice. */
     protected abstract Collection<Stack> stacks();
 
-    /** Returns the name, for a dump, of the goroutine on a stack that is held, or null when there is none any more. */
+    /** Returns the name, for a dump, of the goroutine on a held stack, or null when the stack has no goroutine any more. */
     protected abstract @Nullable String label(Stack st);
 
     /** Removes the container from the JDK's list. Called when the scheduler has closed. */
@@ -166,8 +169,8 @@ public abstract class JdkContainer extends ThreadContainer {
     }
 
     /**
-     * Ends holds that last long, as soon as the dumping thread's own stack shows that it does not read frames any more. Between its request
-     * for a thread and the read of the frames that thread only reads a clock. After the read it writes.
+     * Ends long holds, as soon as the dumping thread's own stack shows that it no longer reads frames. Between its request for a thread and
+     * the read of the frames the dumping thread only reads a clock. After the read it writes.
      */
     private static final class Watch extends OwnThread {
         private final Thread dumper;
@@ -211,7 +214,7 @@ public abstract class JdkContainer extends ThreadContainer {
             }
         }
 
-        /** Ends the hold if it is of no use any more. Returns whether the dump has ended. */
+        /** Ends the hold if the dump no longer needs it. Returns whether the dump has ended. */
         private boolean look(DumpHold h) {
             for (StackTraceElement e : dumper.getStackTrace()) {
                 String c = e.getClassName();
@@ -219,7 +222,7 @@ public abstract class JdkContainer extends ThreadContainer {
                     return false;
                 }
                 if (c.startsWith("java.io.") || c.startsWith("java.nio.") || c.startsWith("sun.nio.")
-                        || c.startsWith(DUMPER)) { // The dumper's writers, which are nested classes.
+                        || c.startsWith(DUMPER)) { // The dumper's writers are nested classes.
                     h.release();
                     return false;
                 }

@@ -17,9 +17,9 @@ import jdk.internal.vm.ThreadContainer;
 import org.gmp4j.classfile.ClassFileWriter;
 
 /**
- * Makes the classes that implement {@link ThreadCalls} and {@link SwitchCalls}. They are plain code inside the JDK, which our code reaches
- * by plain calls. (Rejected: method handles. The JVM generates classes for each of their types when they are made, when they are linked
- * and when they have been called often, which adds many classes to a start. And the JIT compilers have to inline these at each call.)
+ * Makes the classes that implement {@link ThreadCalls} and {@link SwitchCalls}. They are plain code inside the JDK, which the runtime
+ * reaches by plain calls. (Rejected: method handles. The JVM generates classes for each of their types when they are made, linked, and
+ * often called, which adds many classes to a start. And the JIT compilers have to inline these at each call.)
  *
  * <pre>
  * JdkThreads ─▶ ThreadCalls                                  ours
@@ -31,7 +31,7 @@ import org.gmp4j.classfile.ClassFileWriter;
  *                                                            which may use the private members of these
  * </pre>
  *
- * <p>In Java the two would read
+ * <p>In Java the two hidden classes of java.base would be
  *
  * <pre>
  * final class GmpThreads extends GmpCalls {
@@ -72,22 +72,21 @@ import org.gmp4j.classfile.ClassFileWriter;
  * }
  * </pre>
  *
- * <p>{@code unmountLight} is one method with the annotation {@code ChangesCurrentThread}, which tells the JIT compilers that the current
- * thread changes in it. In a method without the annotation they could read {@code Thread.currentThread()} once and use the value before
- * and after the change.
+ * <p>{@code unmountLight} has the annotation {@code ChangesCurrentThread}, which means for the JIT compilers that the current thread
+ * changes in the method. Without it they could read {@code Thread.currentThread()} once and use the value before and after the change.
  *
- * <p>{@code start} and {@code resume} leave out steps of {@code Continuation.run} that are for nested continuations, and for continuations
- * that any thread may run. Our continuations are outermost, and the M that made the thread RUNNING runs them. The methods are inlined into
- * the M's loop, which matters most for the speed of a switch: a yield leaves its callers without a return instruction, so the processor
- * mispredicts the return from each frame between the M's loop and the continuation.
+ * <p>{@code start} and {@code resume} omit steps of {@code Continuation.run} that are for nested continuations, and for continuations that
+ * any thread may run. The runtime's continuations are outermost, and the M that made the thread RUNNING runs them. The methods are inlined
+ * into the M's loop, which matters most for the speed of a switch: a yield leaves its callers without a return instruction, so the
+ * processor mispredicts the return from each frame between the M's loop and the continuation.
  *
  * <p>{@code yield} must have a frame of its own. A goroutine that began before its first methods were compiled has interpreted frames at
- * the bottom of its stack for as long as it lives, and a switch that moves one of these takes longer. From such a stack HotSpot moves two
- * frames when it resumes the goroutine. The first is the frame of {@code yield}. If all calls in the goroutine's loop are inlined, the
- * second is the loop's compiled frame, so that no interpreted frame is moved.
+ * the bottom of its stack as long as it lives, and a switch that moves an interpreted frame takes longer. HotSpot moves two frames of such
+ * a stack when it resumes the goroutine: the frame of {@code yield} and, if all calls in the goroutine's loop are inlined, the loop's
+ * compiled frame. So it moves no interpreted frame.
  *
- * <p>The name of the named class contains a hash of its methods, so that another class loader's copy of gmp4j uses the same class if it has
- * the same methods.
+ * <p>The name of the named class contains a hash of its methods, so that another class loader's copy of gmp4j with the same methods uses
+ * the same class.
  */
 final class JdkMembers {
     private static final String ACCESS = "jdk/internal/access/JavaLangAccess";
@@ -98,7 +97,7 @@ final class JdkMembers {
     private static final int STATIC = 0x0008;
     private static final int PUBLIC_STATIC = 0x0009;
     private static final int NESTMATE_HIDDEN_STRONG = 7;
-    /** The stack slots of the methods that we write. C1 does not inline a method that has many more. */
+    /** The stack slots of the written methods. C1 does not inline a method that has many more. */
     private static final int MOST_STACK = 6;
     private static final int DEFINE_STACK = 10;
 
@@ -113,11 +112,11 @@ final class JdkMembers {
     private final String calls;
     /** The descriptor of the named class. */
     private final String aCalls;
-    /** The methods that the implementation that is being written has to have. */
+    /** The methods that the class that is being written has to implement. */
     private Method[] wanted = new Method[0];
-    /** The number of these that are written. */
+    /** The number of these methods that are written. */
     private int written;
-    /** The class file of this implementation. */
+    /** The class file that is being written. */
     @SuppressWarnings("NullAway.Init") // See begin.
     private ClassFileWriter out;
 
@@ -152,7 +151,7 @@ final class JdkMembers {
         var _ = l.defineHiddenClass(adapter(SwitchCalls.class, ofSwitches, "switches"), true);
         threads = ThreadCalls.made;
         switches = SwitchCalls.made;
-        Continuation.pin(); // Without the export of jdk.internal.vm this throws here, and not in the middle of a switch.
+        Continuation.pin(); // Throws here, instead of in the middle of a switch, if jdk.internal.vm is not exported.
         Continuation.unpin();
     }
 
@@ -217,7 +216,7 @@ final class JdkMembers {
     }
 
     /**
-     * Returns the class file of an implementation of {@code of} whose methods call those of the object in {@code field} of the named
+     * Returns the class file of an implementation of {@code of}, whose methods call the methods of the object in {@code field} of the named
      * class.
      */
     private byte[] adapter(Class<?> of, Method[] methods, String field) {

@@ -21,24 +21,24 @@ import org.gmp4j.ffi.NativeException;
 
 /**
  * Replaces the JDK's pollers ({@code sun.nio.ch.Poller}), through which virtual threads wait for sockets, pipes and selectors. One object
- * of a class inside {@code Poller} holds the JDK's pollers, of three kinds: readers, writers, and a master for selectors. Each of them is
- * replaced by a poller of ours ({@link PollerClass}), which asks {@link Waits} whether the calling thread is a goroutine. If it is, the
- * goroutine's scheduler registers the descriptor and readies the goroutine, without a thread of the JDK's. Otherwise our poller passes the
- * call to the JDK's poller, in which all other virtual threads wait as before.
+ * of a class inside {@code Poller} has the JDK's pollers, of three kinds: readers, writers, and a master for selectors. A {@code GmpPoller}
+ * ({@link PollerClass}) replaces each of them, and asks {@link Waits} whether the calling thread is a goroutine. If it is, the goroutine's
+ * scheduler registers the descriptor and readies the goroutine, without a thread of the JDK. Otherwise GmpPoller passes the call to the
+ * JDK's poller, in which all other virtual threads wait as before.
  *
- * <p>Our poller and the JDK's share one map of waiting threads. So a thread that closes or shuts down a channel, and the JDK's poller when
- * it finds a descriptor ready, find the waiting thread whichever poller it waits in. A wait that began in the JDK's poller before the
- * change ends there. The runtime itself never reads the map, because the map's bins are locks that a goroutine may hold. It finds the
- * waiter by the descriptor ({@code netpoll.Netpoller}). A thread that closes a channel unparks the waiting goroutine as the poller does,
- * and the goroutine finds the channel closed.
+ * <p>Both pollers share one map of waiting threads. So a thread that closes or shuts down a channel, and the JDK's poller when it finds a
+ * descriptor ready, find the waiting thread in either poller. A wait that began in the JDK's poller before the change ends there. The
+ * runtime itself never reads the map, because the map's bins are locks that a goroutine may hold. It finds the waiter by the descriptor
+ * ({@code netpoll.Netpoller}). A thread that closes a channel unparks the waiting goroutine as the poller does, and the goroutine finds the
+ * channel closed.
  *
  * <p>The change is made after the first wait of a virtual thread has initialised the JDK's pollers, which start threads. A service whose
- * threads wait in selectors never initialises them. Sysmon sees the initialisation ({@link #look}) and starts a thread that makes the
- * change. A thread that waits before the change waits in the JDK's poller. The runtime does not initialise any class of the JDK's earlier
- * than the JDK does: a class whose initialiser finds too few descriptors or threads, or too little memory, can never be used.
+ * threads wait in selectors never initialises them. Sysmon notices the initialisation ({@link #look}) and starts a thread that makes the
+ * change. A thread that waits before the change waits in the JDK's poller. The runtime initialises no class of the JDK earlier than the JDK
+ * does: a class whose initialiser finds too few descriptors or threads, or too little memory, can never be used.
  *
- * <p>The JDK's pollers stay as they are, and run on the JDK's own threads, in a JDK whose pollers we do not know, and with {@code
- * -Dgmp.pollers=jdk}.
+ * <p>The JDK's pollers stay as they are, and run on the JDK's own threads, in a JDK with unknown pollers and with
+ * {@code -Dgmp.pollers=jdk}.
  */
 public final class JdkPollers {
     private static final String POLLER = "sun.nio.ch.Poller";
@@ -52,14 +52,14 @@ public final class JdkPollers {
          * Registers the calling virtual thread, which is about to wait for a descriptor. No other thread waits for the descriptor in this
          * direction.
          *
-         * @return false if the caller is not a goroutine; then the JDK's poller has to do it
+         * @return false if the caller is not a goroutine, so that the JDK's poller has to register it
          */
         boolean register(int fd, boolean write) throws IOException;
 
         /** Ends the registration after the wait. Returns false if {@link #register} returned false. */
         boolean deregister(int fd, boolean write);
 
-        /** Loads and links all that the other methods need. Called on a thread that may block. */
+        /** Loads and links the classes that the other methods need. Called on a thread that may block. */
         void rehearse();
     }
 
@@ -74,7 +74,10 @@ public final class JdkPollers {
     private JdkPollers() {
     }
 
-    /** Loads the JDK's class without initialising it. If there is none, returns an initialised class, with which the change fails. */
+    /**
+     * Loads the JDK's class without initialising it. If the JDK has no such class, returns an initialised class, with which the change
+     * fails.
+     */
     private static Class<?> jdkPoller() {
         try {
             return Class.forName(POLLER, false, null);
@@ -108,11 +111,11 @@ public final class JdkPollers {
             Thread t = new OwnThread(new Changer(), "gmp-sockets");
             t.start();
         } catch (OutOfMemoryError e) {
-            BEGUN.set(false); // No thread can be made now. The next call tries again. Sockets work without the change.
+            BEGUN.set(false); // No thread can be made now. The next call tries again; until then sockets work without the change.
         }
     }
 
-    /** The body of the thread that makes the change. (A method reference would be linked on sysmon, where memory may be missing.) */
+    /** The body of the thread that makes the change. (A method reference would be linked on sysmon, perhaps without memory.) */
     private static final class Changer implements Runnable {
         @Override
         public void run() {
@@ -134,7 +137,7 @@ public final class JdkPollers {
     }
 
     /**
-     * Makes the change. Returns false if there was too little memory, or too few descriptors: the rehearsal opens some of them for a
+     * Makes the change. Returns false if there was too little memory, or too few descriptors, some of which the rehearsal opens for a
      * moment.
      */
     private static boolean changed() throws ReflectiveOperationException {
@@ -224,15 +227,15 @@ public final class JdkPollers {
             };
             IntPredicate deregister = fd -> waits.deregister(fd, write);
             Object ours = make.newInstance(jdk, register, deregister);
-            JdkThreads.put(ours, map, JdkThreads.get(jdk, map)); // The field is final, but in an object that no compiler takes as constant.
+            JdkThreads.put(ours, map, JdkThreads.get(jdk, map)); // The field is final, but its object is no constant for compilers.
             return ours;
         }
     }
 
     /**
-     * Returns whether a virtual thread that the caller is starting is one of the JDK's pollers. These inherit the scheduler of the first
-     * virtual thread that waits for a socket. The method has to be called within the thread's start, because it searches the caller's
-     * frames for the JDK's class. The name alone could be that of a user's thread.
+     * Returns whether a virtual thread that the caller is starting is one of the JDK's pollers. The JDK's pollers inherit the scheduler of
+     * the first virtual thread that waits for a socket. Call this within the thread's start, because it searches the caller's frames for
+     * the JDK's class; a user's thread may have the same name.
      */
     public static boolean isPoller(Thread vt) {
         if (vt.getName().startsWith("SubPoller-")) {

@@ -8,23 +8,23 @@ import java.lang.reflect.Field;
 import java.util.concurrent.ForkJoinPool;
 
 /**
- * Replaces the scheduler that the JDK gives to virtual threads that name none, {@code VirtualThread.DEFAULT_SCHEDULER}, by one of ours. The
- * field's type is {@link ForkJoinPool}, so our scheduler is a subclass of that.
+ * Replaces the JDK's default scheduler of virtual threads, {@code VirtualThread.DEFAULT_SCHEDULER}. The field's type is
+ * {@link ForkJoinPool}, so the new scheduler is a subclass of that.
  *
- * <p>The field is final, and the JIT compilers treat it as a constant. Code that was compiled before the change goes on giving threads to
- * the JDK's scheduler. So the agent makes the change before the program's first class is loaded. Rejected: redefining the class so that
- * HotSpot compiles this code again. Continuations on the heap may have frames of the class then.
+ * <p>The field is final, and the JIT compilers treat it as a constant. Code that was compiled before the change still gives threads to the
+ * JDK's scheduler. So the agent makes the change before the program's first class is loaded. Rejected: to redefine the class, so that
+ * HotSpot compiles this code again, because continuations on the heap may have frames of the class.
  */
 public final class JdkScheduler {
     private JdkScheduler() {
     }
 
     /**
-     * Makes {@code ours} the scheduler of virtual threads that are made from now on. It does not apply to a virtual thread for which a
-     * scheduler is named, or which is started by a virtual thread that has another scheduler.
+     * Makes {@code ours} the scheduler of virtual threads that are made from now on, except those that are made with a scheduler or by a
+     * virtual thread of another scheduler.
      *
      * @throws IllegalStateException with one sentence, when another library, or another copy of gmp4j, has replaced the scheduler already,
-     *     or the field is not one that we know
+     *     or the field is unknown
      */
     public static void replace(ForkJoinPool ours) {
         JdkThreads.check();

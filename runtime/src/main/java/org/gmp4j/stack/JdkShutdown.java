@@ -16,7 +16,7 @@ public final class JdkShutdown {
     private static final Thread NO_HOOK = new OwnThread("gmp-no-hook");
 
     static {
-        boolean _ = hasBegun(); // The JDK's class of hooks is initialised while there is memory, or no program could add a hook.
+        boolean _ = hasBegun(); // Initialises the JDK's class of hooks while there is memory.
     }
 
     private JdkShutdown() {
@@ -43,7 +43,7 @@ public final class JdkShutdown {
     }
 
     /**
-     * Puts a hook into the last slot, unless it has a hook already, such as that of another class loader's copy of gmp4j. Allocates no
+     * Puts a hook into the last slot, unless the slot has a hook, such as that of another class loader's copy of gmp4j. Allocates no
      * memory.
      */
     public static void addLast(Runnable hook) {

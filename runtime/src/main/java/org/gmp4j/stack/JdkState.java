@@ -5,7 +5,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Reads and changes the states of the virtual threads that we drive.
+ * Reads and changes the states of the virtual threads that the runtime mounts.
  *
  * <p>While the runtime has parked a goroutine its virtual thread's {@code state} is {@code WAIT}. A dump then sees an unmounted thread in
  * WAITING. {@code LockSupport.unpark} only sets the permit and does not change the state. (With {@code PARKED} it would submit the
@@ -35,7 +35,7 @@ public final class JdkState {
     private static final int TIMED_WAITING = 17;
     private static final int TIMED_WAIT = 18;
     private static final int TERMINATED = 99;
-    /** A bit that the JDK sets beside a state, up to JDK 26. Later versions do not set it. */
+    /** A bit that the JDK, up to version 26, adds to a state. */
     static final int SUSPENDED = 1 << 8;
 
     /** Null where this JVM cannot run goroutines. Then {@link JdkThreads#check} throws. */
@@ -67,22 +67,22 @@ public final class JdkState {
         try {
             CALLS.cancelTimeoutTask(vt);
         } catch (OutOfMemoryError e) {
-            return; // The timeout fires all the same. It may end a later park for no reason, which any user of park allows for.
+            return; // The timeout still fires. It may end a later park for no reason, which every user of park allows for.
         }
     }
 
     /**
-     * Sets the state to WAIT, after {@link JdkThreads#run} and before the goroutine becomes visible as waiting. The write has release
-     * order. That is enough: a thread that takes the goroutine first reads, by a CAS, the goroutine's status, which is written after this.
-     * A dump that still reads RUNNING reads the state again.
+     * Sets the state to WAIT, after {@link JdkThreads#run} and before the goroutine becomes visible as waiting. Release order is enough,
+     * because a thread that takes the goroutine first reads, by a CAS, the goroutine's status, which is written later. A dump that still
+     * reads RUNNING reads the state again.
      */
     public static void toWaiting(Stack st) {
         CALLS.setStateRelease(st.thread, WAIT);
     }
 
     /**
-     * Sets the state to YIELDED, after {@link JdkThreads#run} and before the goroutine becomes visible as runnable. The write has release
-     * order, which is enough for the same reason as in {@link #toWaiting}.
+     * Sets the state to YIELDED, after {@link JdkThreads#run} and before the goroutine becomes visible as runnable. Release order is
+     * enough, as in {@link #toWaiting}.
      */
     public static void toYielded(Stack st) {
         CALLS.setStateRelease(st.thread, YIELDED);
@@ -95,12 +95,12 @@ public final class JdkState {
     }
 
     /**
-     * Does what {@code LockSupport.unpark} does, for callers that are the runtime's own threads. It takes no lock. The JDK's method takes
-     * the interruptLock of a thread that is parked pinned, and an interrupter may hold this lock while it closes a channel. Without the
-     * lock the carrier may get its permit late, when it runs another goroutine. Then a park returns for no reason, which every user of
+     * Unparks the thread as {@code LockSupport.unpark} does, but without a lock, for the runtime's own threads. The JDK's method takes the
+     * interruptLock of a thread that is parked pinned, and an interrupter may hold that lock while it closes a channel. Without the lock
+     * the carrier may get its permit late, when it runs another goroutine. Then a park returns for no reason, which every user of
      * {@code park} allows for.
      *
-     * @return true if the thread was parked; it is runnable now, and the caller has to put it into a run queue
+     * @return true if the thread was parked: it is runnable now, and the caller has to queue it
      */
     public static boolean unpark(Stack st) {
         Thread vt = st.thread;
@@ -109,7 +109,7 @@ public final class JdkState {
         }
         int s = CALLS.state(vt);
         if (s == PARKED || s == TIMED_PARKED) {
-            return CALLS.casState(vt, s, UNPARKED); // It fails when a dump holds the thread or a time-out was faster. Both see the permit.
+            return CALLS.casState(vt, s, UNPARKED); // It fails if a dump holds the thread or a time-out was faster; both see the permit.
         }
         if (s == PINNED || s == TIMED_PINNED) {
             LockSupport.unpark(st.host.thread); // The host was set before the thread was mounted, so before it was pinned.
@@ -131,7 +131,7 @@ public final class JdkState {
         OBJECT_WAIT
     }
 
-    /** Returns how the thread waits, or is about to wait, in the JDK. It may wait in another way a moment later. */
+    /** Returns how the thread waits, or is about to wait, in the JDK. That may change at once. */
     public static Wait wait(Stack st) {
         return switch (CALLS.state(st.thread) & ~SUSPENDED) {
             case PARKING, PARKED, PINNED -> Wait.PARKED;
@@ -142,7 +142,7 @@ public final class JdkState {
         };
     }
 
-    /** Returns whether the thread is parked without being unmounted, so that its carrier waits as well. */
+    /** Returns whether the thread is parked and still mounted, so that its carrier waits as well. */
     public static boolean isPinned(Stack st) {
         int s = CALLS.state(st.thread);
         return s == PINNED || s == TIMED_PINNED;
@@ -158,7 +158,7 @@ public final class JdkState {
         return isNew(st.thread);
     }
 
-    /** Returns whether a virtual thread, which may not be ours, has never run. */
+    /** Returns whether a virtual thread, which may be another scheduler's, has never run. */
     public static boolean isNew(Thread vt) {
         int s = CALLS.state(vt);
         return s == NEW || s == STARTED;
@@ -166,10 +166,10 @@ public final class JdkState {
 
     /**
      * Finishes a yield that the JDK itself began: in a park, for a monitor, in {@code Object.wait} or in {@code Thread.yield}. May call
-     * execute. For a wait with a time limit this method does the JDK's steps itself, so that one of our timers ends the wait.
+     * execute. For a wait with a time limit this method does the JDK's steps itself, so that a timer of the runtime ends the wait.
      *
-     * @return false when there was no memory for the timer of a timed wait, which is set first; then nothing was done, and the caller has
-     *     to call again
+     * @return false when there was no memory for the timer of a timed wait, which is set first: then nothing has changed, and the caller
+     *     has to call again
      */
     public static boolean afterYield(Stack st) {
         try {
@@ -190,7 +190,7 @@ public final class JdkState {
 
     /**
      * Finishes a park with a time limit. The limit may pass, or an unpark may come, before the state is TIMED_PARKED. Both set the permit,
-     * which is read after the state was written.
+     * which this method reads after it has written the state.
      */
     private static void timedPark(Thread vt, Timeout t) {
         t.begin(CALLS.timeout(vt), Timeout.PARK);
@@ -203,11 +203,11 @@ public final class JdkState {
 
     /**
      * Finishes an {@code Object.wait} with a time limit. Each wait has a number, so that the timer of an earlier wait does not end this
-     * one. If the limit passes before the state is TIMED_WAIT, the timer waits for the lock. A notify or an interrupt that came before has
-     * set {@code notified} or {@code interrupted}, which are read after the state was written.
+     * one. If the limit passes before the state is TIMED_WAIT, the timer waits for the lock. An earlier notify or interrupt has set
+     * {@code notified} or {@code interrupted}, which this method reads after it has written the state.
      */
     private static void timedWait(Thread vt, Timeout t) {
-        boolean interruptible = CALLS.interruptibleWait(vt); // The thread is not visible as waiting yet, so the value is of this wait.
+        boolean interruptible = CALLS.interruptibleWait(vt); // The thread is not visible as waiting yet, so the value belongs to this wait.
         boolean blocked;
         synchronized (CALLS.timedWaitLock(vt)) {
             byte wait = (byte) (CALLS.timedWaitSeqNo(vt) + 1);
@@ -215,7 +215,7 @@ public final class JdkState {
             t.begin(TimeUnit.MILLISECONDS.toNanos(CALLS.timeout(vt)), wait);
             CALLS.setTimeoutTask(vt, t);
             CALLS.setState(vt, TIMED_WAIT);
-            blocked = CALLS.notified(vt) && CALLS.casState(vt, TIMED_WAIT, BLOCKED); // Outside the lock this might hit a later wait.
+            blocked = CALLS.notified(vt) && CALLS.casState(vt, TIMED_WAIT, BLOCKED); // Without the lock this might affect a later wait.
         }
         if (blocked) {
             if (CALLS.blockPermit(vt) && CALLS.casState(vt, BLOCKED, UNBLOCKED)) {
@@ -226,7 +226,7 @@ public final class JdkState {
         }
     }
 
-    /** Ends an {@code Object.wait} whose time limit has passed, if the thread is still in the wait with this number. May call execute. */
+    /** Ends the {@code Object.wait} with this number, whose time limit has passed, if the thread is still in it. May call execute. */
     public static void waitTimedOut(Stack st, int wait) {
         CALLS.waitTimeoutExpired(st.thread, wait);
     }
@@ -237,7 +237,8 @@ public final class JdkState {
     }
 
     /**
-     * Has the JDK wake the threads that join a virtual thread that has ended. It is only for threads that {@code Thread.start} has started.
+     * Makes the JDK wake the threads that join a virtual thread that has ended. It is only for threads that {@code Thread.start} has
+     * started.
      *
      * @return false when there was no memory to begin; then the caller has to call again
      */
@@ -246,7 +247,7 @@ public final class JdkState {
             CALLS.afterDone(st.thread);
             return true;
         } catch (OutOfMemoryError e) {
-            return (CALLS.state(st.thread) & ~SUSPENDED) == TERMINATED; // The rest after this state is not repeated.
+            return (CALLS.state(st.thread) & ~SUSPENDED) == TERMINATED; // The steps after this state are not repeated.
         }
     }
 

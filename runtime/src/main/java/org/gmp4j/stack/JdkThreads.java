@@ -20,31 +20,31 @@ import org.jspecify.annotations.Nullable;
  * {@code jdk.internal.vm.Continuation} ({@link JdkMembers} makes the access). It checks the version and every member once, in
  * {@link #check}.
  *
- * <p>Unmounting without a lock. An interrupt also marks the carrier, for a thread that blocks pinned to it, and must not mark a carrier
- * that runs another thread by then. The JDK's {@code interrupt} holds the thread's {@code interruptLock}: it sets {@code interrupted}, then
- * reads {@code carrierThread}, then marks that carrier. The JDK's {@code unmount} takes the same lock. Ours takes none. It writes {@code
- * carrierThread = null}, and the CAS on the goroutine's status or the JDK's state that follows is a fence. The next mount of any thread on
- * this carrier first reads {@code interrupted} of the thread that was on it before. An interrupter that read the old carrier had set
- * {@code interrupted} before that. So if the flag is clear, there was no such interrupter, or the thread has cleared the flag since. The
- * thread clears it under the lock, so after the interrupter had marked the carrier, and the mark is visible. If the flag is set, the mount
- * takes the lock once, which waits for an interrupter that has not finished. The JDK's {@code mount} then clears a mark that does not
- * belong to the new thread. A carrier that is to sleep with no thread mounted does all this but the last step at once ({@link #idle}), as
- * it would otherwise keep a thread that has ended reachable.
+ * <p>Unmounting takes no lock. An interrupt also marks the carrier, for a thread that blocks pinned to it, and must not mark a carrier that
+ * runs another thread by then. The JDK's {@code interrupt} holds the thread's {@code interruptLock}: it sets {@code interrupted}, then
+ * reads {@code carrierThread}, then marks that carrier. The JDK's {@code unmount} takes the same lock. The unmount of this class takes
+ * none: it writes {@code carrierThread = null}, and the CAS on the goroutine's status or the JDK's state that follows is a fence. The next
+ * mount of any thread on this carrier first reads {@code interrupted} of the thread that was on it before. An interrupter that read the old
+ * carrier had set {@code interrupted} before that. So if the flag is clear, there was no such interrupter, or the thread has cleared the
+ * flag meanwhile. The thread clears it under the lock, hence after the interrupter had marked the carrier, and the mark is visible. If the
+ * flag is set, the mount takes the lock once, which waits for an interrupter that has not finished. The JDK's {@code mount} then clears a
+ * mark that does not belong to the new thread. A carrier that is to sleep with no thread mounted does all steps but the last at once
+ * ({@link #idle}), because it would otherwise keep a thread that has ended reachable.
  *
  * <p>Between an unmount and the next mount only the M's own code runs, and its sleep is a futex, which no interrupt ends. The same lock
  * also guards the JDK's {@code unpark} of a pinned thread. A late unpark leaves a permit to the carrier, so that a park returns for no
- * reason, which every user of {@code park} allows for. A {@code mount} of our own would save a fence, by setting {@code carrierThread}
- * before the CAS that makes the thread RUNNING. But then it would be set before JVMTI knows of the mount, and a debugger loses track of
- * which threads are suspended. With {@code -Dgmp.mount=jdk} only the JDK's own methods mount and unmount.
+ * reason, which every user of {@code park} allows for. Rejected: a {@code mount} of this class. It would save a fence, by setting
+ * {@code carrierThread} before the CAS that makes the thread RUNNING, but also before the mount is announced to JVMTI, and then a debugger
+ * loses track of suspended threads. With {@code -Dgmp.mount=jdk} only the JDK's own methods mount and unmount.
  *
  * <p>Agents that keep a value for each thread (the current span of a trace) swap it in {@code VirtualThread.mount} and {@code unmount},
- * which they rewrite. The runtime always calls that mount. It calls that unmount, instead of its own, as soon as an agent has changed the
- * class: the JVM counts the changes in the {@code Class}, and each unmount reads the count. The class is loaded before any Java agent
- * starts, so all such changes are counted. Rejected: a transformer of ours that watches for changes. The JVM would call it for every class
- * that loads, and it would miss the changes of agents that came before it.
+ * which they rewrite. The runtime always calls the JDK's mount. It calls the JDK's unmount, instead of its own, as soon as an agent has
+ * changed the class: the JVM counts the changes in the {@code Class}, and each unmount reads the count. The class is loaded before any Java
+ * agent starts, so all such changes count. Rejected: a transformer that watches for changes. The JVM would call it for every class that
+ * loads, and it would miss the changes of earlier agents.
  */
 public final class JdkThreads {
-    /** The context class loader of a new pooled stack. Goroutines do not inherit that of the thread that starts them. */
+    /** The context class loader of a new pooled stack. Goroutines do not inherit their starter's. */
     private static final ClassLoader CLASS_LOADER = ClassLoader.getSystemClassLoader();
 
     /** The number of calls of a method handle after which HotSpot compiles code for that handle alone. */
@@ -56,9 +56,9 @@ public final class JdkThreads {
     /** Whether the JDK's own code mounts the threads, and times their waits, as far as possible. */
     public static final boolean JDK_MOUNT = "jdk".equals(System.getProperty("gmp.mount"));
 
-    /** Null for a version that the runtime does not know. */
+    /** Null for an unknown version. */
     static final JdkVersion VERSION;
-    /** This and the next four fields are null when there is a {@link #PROBLEM}; then {@link #check} throws. */
+    /** Null, like the next four fields, when there is a {@link #PROBLEM}; then {@link #check} throws. */
     private static final JdkMembers MEMBERS;
     static final ThreadCalls CALLS;
     private static final Class<?> VIRTUAL_THREAD;
@@ -125,8 +125,8 @@ public final class JdkThreads {
 
     /**
      * Pins the caller to its thread until {@link #unpin}: a contended JDK lock then blocks the thread, and does not unmount the goroutine.
-     * It is for the few places where the runtime takes a JDK lock on a goroutine's stack, because the goroutine must have the same M and P
-     * afterwards. Harmless outside goroutines.
+     * It is for the few places where the runtime takes a JDK lock on a goroutine's stack, where the goroutine must keep its M and P.
+     * Outside goroutines it does nothing.
      */
     public static void pin() {
         Continuation.pin();
@@ -149,7 +149,7 @@ public final class JdkThreads {
         return CALLS.runContinuation(vt);
     }
 
-    /** Returns the scheduler of a virtual thread, or null without access to the JDK: then the runtime has no threads. */
+    /** Returns the scheduler of a virtual thread, or null if the runtime has no access to the JDK, and so no threads. */
     static @Nullable Executor scheduler(Thread vt) {
         return CALLS == null ? null : CALLS.scheduler(vt);
     }
@@ -169,8 +169,8 @@ public final class JdkThreads {
     }
 
     /**
-     * Returns the class of a thread's task. An executor of the JDK wraps what it is given ({@code FutureTask}): then this is the class of
-     * the object inside, if that is still there.
+     * Returns the class of a thread's task. If an executor of the JDK has wrapped the task ({@code FutureTask}), returns the class of the
+     * object inside, if that is still there.
      */
     public static Class<?> taskClass(Runnable task) {
         Object inner = task;
@@ -202,8 +202,8 @@ public final class JdkThreads {
     }
 
     /**
-     * Replaces the task of a virtual thread that never ran. The field is final, but it has not been read yet. The start of the thread
-     * through a queue orders this write before the read.
+     * Replaces the task of a virtual thread that never ran. The field is final, but was never read. The start of the thread through a queue
+     * orders this write before the first read.
      */
     public static void setTask(Stack st, Runnable task) {
         CALLS.setTask(st.cont, task);
@@ -233,7 +233,7 @@ public final class JdkThreads {
         return null;
     }
 
-    /** Does the first use of {@link #threadOf}, while there is memory. {@code virtualThread} need not be started. */
+    /** Uses {@link #threadOf} once, while there is memory. {@code virtualThread} need not be started. */
     public static void rehearseThreadOf(Thread virtualThread) {
         Thread _ = threadOf(runContinuation(virtualThread));
     }
@@ -243,14 +243,14 @@ public final class JdkThreads {
         return wrapper.getClass() == Adapter.TYPE && CALLS.get(wrapper, Adapter.TASK) instanceof Runnable task ? task : null;
     }
 
-    /** Does the first use of {@link #adapted}, while there is memory; nothing in a version that has no such wrappers. */
+    /** Uses {@link #adapted} once, while there is memory. Does nothing in a version without such wrappers. */
     public static void rehearseAdapted() {
         if (VERSION.adaptsTasks) {
             Object _ = adapted(ForkJoinTask.adapt(new Adapter()));
         }
     }
 
-    /** The class of those wrappers. An object of this is a task for one. */
+    /** The class of these wrappers. An object of this class is a task in one. */
     private static final class Adapter implements Runnable {
         static final Class<?> TYPE = ForkJoinTask.adapt(new Adapter()).getClass();
         static final long TASK = task();
@@ -271,8 +271,8 @@ public final class JdkThreads {
     }
 
     /**
-     * Returns the {@code runContinuation} task inside a wrapper. Agents wrap tasks to follow a request through every executor. If such a
-     * wrapper ran on a goroutine, the JDK would throw.
+     * Returns the {@code runContinuation} task inside a wrapper. Agents wrap tasks to follow a request through every executor. The JDK
+     * would throw if such a wrapper ran on a goroutine.
      *
      * @return the inner task, or {@code task} itself if it contains none
      */
@@ -346,7 +346,7 @@ public final class JdkThreads {
         }
     }
 
-    /** Unmounts the stack, once it is not held. {@link DumpHold} relies on this method to read the field and unmount the stack. */
+    /** Unmounts the stack, once it is not held. {@link DumpHold} relies on the fact that this method reads the field and then unmounts. */
     private static void leave(Stack st, Thread carrier) {
         if (st.hold != null) {
             CALLS.endUnmount(st.thread); // The dump may wait for the end of the switch.
@@ -363,9 +363,9 @@ public final class JdkThreads {
     }
 
     /**
-     * Forgets the thread that was mounted last on the host, which may have ended. Called on the host's own stack before it sleeps. It waits
-     * now for that thread's interrupters, as the next mount would do. The next mount finds the carrier itself in {@code before}, which has
-     * no such interrupter.
+     * Drops the reference to the thread that was last mounted on the host, which may have ended. Called on the host's own stack before it
+     * sleeps. Waits now for that thread's interrupters, as the next mount would do. The next mount finds the carrier itself in
+     * {@code before}, which has no such interrupter.
      */
     public static void idle(Host host) {
         try {
@@ -377,8 +377,8 @@ public final class JdkThreads {
     }
 
     /**
-     * Returns whether {@link #idle} was called since a thread was last mounted. May be called on any thread. The field is read without
-     * ordering, so the answer may be out of date.
+     * Returns whether {@link #idle} was called after the last mount. Any thread may call it. The field is read without ordering, so the
+     * result may be out of date.
      */
     public static boolean isIdle(Host host) {
         Thread before = host.before;
@@ -392,7 +392,7 @@ public final class JdkThreads {
     private static void awaitInterrupters(Thread t) {
         if (interrupted(t)) {
             synchronized (CALLS.interruptLock(t)) {
-                // A thread that was interrupting it has finished with the carrier.
+                // Any thread that was interrupting it has left the carrier alone by now.
             }
         }
     }
@@ -400,8 +400,8 @@ public final class JdkThreads {
     /**
      * Yields: {@link #run} returns on the M, and this method returns when an M runs the stack again.
      *
-     * <p>HotSpot moves interpreted frames off the thread by a recursion, and throws StackOverflowError if there is no room for that: from
-     * about a third of the stack's size on. Then nothing has changed.
+     * <p>HotSpot moves interpreted frames off the thread by a recursion. If there is no room for that, which may happen from about a third
+     * of the stack's size on, it throws StackOverflowError and changes nothing.
      *
      * @return false when the frames could not be moved off the thread (a native frame, a class initialiser, no memory, too
      *     deep)
@@ -414,7 +414,7 @@ public final class JdkThreads {
                 return CALLS.yieldContinuation(vt);
             }
             if (SWITCH.innermost() != st.cont) {
-                return false; // The caller is in a continuation of the user's own, and that continuation would yield.
+                return false; // The caller is in a continuation of the user, which would yield instead.
             }
             CALLS.startUnmount(vt);
             try {
@@ -424,14 +424,13 @@ public final class JdkThreads {
             }
             return yielded;
         } catch (OutOfMemoryError | StackOverflowError e) {
-            return yielded; // If true, the stack had yielded and was resumed, and only the report to debuggers failed.
+            return yielded; // If it is true, only the report to debuggers has failed, after the stack was resumed.
         }
     }
 
     /**
      * Returns the number of bytes of frames that a stack has on the heap, or 0 with {@code -Dgmp.mount=jdk}. The stack is unmounted, or the
-     * caller's own. A stack that was mounted and unmounted while it grew has its frames in many chunks. The time is proportional to the
-     * number of chunks.
+     * caller's own. A stack that was unmounted often while it grew has its frames in many chunks. The time is proportional to their number.
      */
     public static long frozen(Stack st) {
         long words = 0;
@@ -447,8 +446,8 @@ public final class JdkThreads {
     }
 
     /**
-     * Removes the frames of an unmounted stack, which no host may mount until {@link #putFrames}, and returns them. Until then the stack
-     * looks as if it had never run. Returns null for a mounted stack, whose frames stay, and for a stack without frames on the heap.
+     * Removes the frames of an unmounted stack and returns them. Until {@link #putFrames} no host may mount the stack, which looks as if it
+     * had never run. Returns null for a mounted stack, whose frames stay, and for a stack without frames on the heap.
      */
     public static @Nullable Object takeFrames(Stack st) {
         if (CALLS.carrier(st.thread) != null) {
@@ -459,7 +458,7 @@ public final class JdkThreads {
         return frames;
     }
 
-    /** Puts back what {@link #takeFrames} returned. */
+    /** Puts back the frames that {@link #takeFrames} returned. */
     public static void putFrames(Stack st, @Nullable Object frames) {
         if (frames != null) {
             setTail(st, (StackChunk) frames);
@@ -472,8 +471,8 @@ public final class JdkThreads {
     }
 
     /**
-     * Clears thread-locals, the interrupt status, a parking permit, the name and the class loader, so that the next goroutine on a pooled
-     * stack sees none of the last one's. Called on that stack, between the two goroutines.
+     * Clears thread-locals, the interrupt status, a parking permit, the name and the class loader of the last goroutine on a pooled stack.
+     * Called on that stack, between the two goroutines.
      */
     public static void forget(Stack st) {
         Thread vt = st.thread;
@@ -519,7 +518,7 @@ public final class JdkThreads {
         return true;
     }
 
-    /** Opens a package of java.base to reflection by the runtime, for the other classes here that use private members of the JDK. */
+    /** Opens a package of java.base to reflection by the other classes of this package. */
     static void openToUs(String packageName) {
         CALLS.open(Object.class.getModule(), packageName, JdkThreads.class.getModule());
     }
@@ -557,7 +556,7 @@ public final class JdkThreads {
     /** Passes an unmounted thread to the JDK's own scheduler, which runs it from now on, unless it still waits. */
     public static void leaveToJdk(Thread vt, Runnable runContinuation) {
         setScheduler(vt, JDK_SCHEDULER);
-        pin(); // The pool's locks must not unmount the caller. The JDK pins here too.
+        pin(); // The pool's locks must not unmount the caller. The JDK pins in the same case.
         try {
             JDK_SCHEDULER.execute(runContinuation);
         } finally {
@@ -565,7 +564,7 @@ public final class JdkThreads {
         }
     }
 
-    /** Returns the carrier on which a virtual thread is mounted. This and the next method are for {@link DumpHold}. */
+    /** Returns the carrier on which a virtual thread is mounted, for {@link DumpHold}. */
     static Thread carrier(Thread vt) {
         return CALLS.carrier(vt);
     }

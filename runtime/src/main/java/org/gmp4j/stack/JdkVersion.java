@@ -4,8 +4,8 @@ package org.gmp4j.stack;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The versions of the JDK that the runtime runs on, and the differences between them that matter to the runtime. No other class depends on
- * the version. (The agent's first class, which an older Java must be able to load, has the numbers a second time.)
+ * The versions of the JDK that the runtime supports, and their differences. No other class depends on the version, except the agent's first
+ * class, which an older Java must be able to load, and which has the numbers a second time.
  */
 enum JdkVersion {
     JDK_25(25, false, true, false, "POLLERS", "implRegister", "implDeregister"),
@@ -15,7 +15,7 @@ enum JdkVersion {
     final int feature;
     /**
      * Whether {@code VirtualThread} announces its switches to the whole JVM, by {@code startTransition} and {@code endTransition}. Earlier
-     * versions announce them to JVMTI alone, by {@code notifyJvmtiMount} and {@code notifyJvmtiUnmount}.
+     * versions announce them only to JVMTI, by {@code notifyJvmtiMount} and {@code notifyJvmtiUnmount}.
      */
     final boolean transitions;
     /** Whether the JVM itself uses {@code Object.wait} for some waits that an interrupt does not end. */
@@ -23,8 +23,8 @@ enum JdkVersion {
     /** Whether the JDK puts an adapter around the task of a virtual thread that it gives to a {@code ForkJoinPool}. */
     final boolean adaptsTasks;
     /**
-     * Whether a thread dump may crash when a virtual thread is mounted or unmounted meanwhile. Then it is given only stacks that {@link
-     * DumpHold} holds.
+     * Whether a thread dump may crash when a virtual thread is mounted or unmounted meanwhile. Then it gets only stacks that
+     * {@link DumpHold} holds.
      */
     final boolean dumpsNeedHolds;
     /** Whether a thread that joins another waits at the monitor of that thread. Then a thread that ends takes its own monitor. */
@@ -36,7 +36,7 @@ enum JdkVersion {
     /** The method by which a poller stops watching a descriptor. */
     final String stopPoll;
 
-    /** Makes a version. {@code uninterruptibleWaits} and {@code adaptsTasks} came in the same version as {@code transitions}. */
+    /** Makes a version. {@code uninterruptibleWaits} and {@code adaptsTasks} have the value of {@code transitions}. */
     JdkVersion(int feature, boolean transitions, boolean dumpsNeedHolds, boolean joinsByMonitor, String pollers, String startPoll,
             String stopPoll) {
         this.feature = feature;

@@ -5,8 +5,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A platform thread of the runtime: an M, sysmon, a helper, a shutdown hook. It is a daemon and inherits no thread-locals.
- * {@link Bystanders} distinguishes it from the program's threads by its class. Its group would not be enough: a thread that the program
- * starts on a thread of the runtime, in a callback of sysmon's for example, gets the same group.
+ * {@link Bystanders} distinguishes it from the program's threads by its class. The group is not enough: a thread that the program starts on
+ * a thread of the runtime, for instance in a callback on sysmon, gets the same group.
  */
 public class OwnThread extends Thread {
     /**
@@ -38,14 +38,14 @@ public class OwnThread extends Thread {
     }
 
     /**
-     * Makes a thread, and does not start it, whose body may make objects of the JDK that start threads, such as the JDK's HTTP server. The
-     * threads that they start count as the runtime's too. The body must run no code of the program.
+     * Makes a thread, and does not start it, whose body may make objects of the JDK that start threads, such as the JDK's HTTP server.
+     * These threads count as threads of the runtime, too. The body must run no code of the program.
      */
     public static OwnThread withHelpers(Runnable body, String name) {
         return new OwnThread(HELPERS, body, name, 0);
     }
 
-    /** Returns whether a thread, which has not ended, belongs to the runtime. */
+    /** Returns whether a living thread belongs to the runtime. */
     static boolean is(Thread t) {
         return t instanceof OwnThread || t.getThreadGroup() == HELPERS;
     }

@@ -6,7 +6,7 @@ import static org.gmp4j.classfile.Opcodes.*;
 import org.gmp4j.classfile.ClassFileWriter;
 
 /**
- * Writes the class file of our poller, a hidden class in the nest of {@code sun.nio.ch.Poller}. In Java it would read
+ * Writes the class file of the runtime's poller, a hidden class in the nest of {@code sun.nio.ch.Poller}. In Java it would be
  *
  * <pre>
  * public final class GmpPoller extends Poller {
@@ -35,7 +35,7 @@ final class PollerClass {
     private static final int PUBLIC = 0x0001;
     /**
      * The annotation that keeps C2 from inlining these methods. Otherwise C2 would inline the whole park of a goroutine into each of the
-     * JDK's reads, writes and accepts. These compilations would take long, while a server that has just started waits for them.
+     * JDK's reads, writes and accepts, and a server that has just started would wait for these long compilations.
      */
     private static final String BY_ITSELF = "Ljdk/internal/vm/annotation/DontInline;";
 

@@ -10,12 +10,12 @@ import jdk.internal.vm.Continuation;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A goroutine's stack: a JDK virtual thread that the runtime mounts and unmounts itself.
+ * A goroutine's stack: a virtual thread of the JDK that the runtime mounts and unmounts itself.
  *
- * <p>The stack is the virtual thread's scheduler (its {@link Executor}). So the JDK calls the stack itself when the thread is to
- * run, and code inside a goroutine finds its stack through {@code Thread.currentThread()}. That takes three dependent loads and no
- * memory. A value that is read through the carrier thread could be kept by the compiler across a yield, when it is no longer right. This
- * cannot happen here, as the identity of a virtual thread does not change when it migrates.
+ * <p>The stack is the virtual thread's scheduler (its {@link Executor}). So the JDK calls the stack itself when the thread is to run, and
+ * code inside a goroutine finds its stack through {@code Thread.currentThread()}. That takes three dependent loads and no memory. A
+ * compiler could keep a value that is read through the carrier thread across a yield, when it is no longer right. The identity of a virtual
+ * thread does not change when it migrates.
  */
 public abstract class Stack implements Executor, Runnable {
     private static final VarHandle HOLD;
@@ -33,17 +33,17 @@ public abstract class Stack implements Executor, Runnable {
     /** The continuation of the virtual thread. */
     final Continuation cont;
 
-    /** The entry of this stack in the table of stacks; null if the entry is the stack itself, which then lives as long as its goroutine. */
+    /** The entry of this stack in the table of stacks; null if the stack itself is the entry and so lives as long as its goroutine. */
     public final @Nullable StackRef ref;
 
-    /** The M this stack is mounted on. Written by that M before it mounts the stack; read by code on the stack. */
+    /** The M on which this stack is mounted. Written by that M before it mounts the stack; read by code on the stack. */
     @SuppressWarnings("NullAway.Init") // Null before the first mount. It is set when code on the stack runs.
     public Host host;
 
-    /** The number of chunks that {@link JdkThreads#frozen} found. Written by its caller; no other thread uses the stack then. */
+    /** The number of chunks that {@link JdkThreads#frozen} found. Written by its caller, while no other thread uses the stack. */
     public int chunks;
 
-    /** The next of the stacks for which a switch is to be completed; null for none. Accessed by the thread that owns the stack then. */
+    /** The next of the stacks whose switch is to be completed; null for none. Accessed by the thread that owns the stack at that time. */
     public @Nullable Stack nextUnfinished;
 
     /** Whether the continuation ever ran. Written by the M that runs it. */
@@ -55,7 +55,8 @@ public abstract class Stack implements Executor, Runnable {
     /**
      * Makes a pooled stack: a new virtual thread that will run {@link #run}, and is never started through the JDK.
      *
-     * @param container the stack's {@link JdkContainer}. Its type is not named, as it cannot be loaded if a flag of the JVM is missing.
+     * @param container the stack's {@link JdkContainer}. Its type is Object because that class cannot be loaded if a flag of the JVM is
+     *     missing.
      */
     protected Stack(Object container) {
         thread = JdkThreads.newVirtualThread(this, "", this);
@@ -115,14 +116,14 @@ public abstract class Stack implements Executor, Runnable {
     public abstract void execute(Runnable task);
 
     /**
-     * Returns the timer for the wait with a limit of time that the JDK is about to begin on this stack, or null if the JDK's own executor
-     * is to time it. Called on the host's own stack.
+     * Returns the timer for the timed wait that the JDK is about to begin on this stack, or null if the JDK's own executor is to limit it.
+     * Called on the host's own stack.
      *
      * @throws OutOfMemoryError when there is no memory for the timer
      */
     protected abstract @Nullable Timeout timeout();
 
-    /** Ends the wait with this number, unless it is over, as its time is up. Called without locks on a thread that runs timers. */
+    /** Ends the wait with this number, unless it is over, because its time is up. Called without locks on a thread that runs timers. */
     public abstract void timedOut(int wait);
 
     /** Handles an exception of the JDK's code after the thread's task, which ended the thread. Called on the host's own stack. */
@@ -132,7 +133,7 @@ public abstract class Stack implements Executor, Runnable {
         return HOLD.compareAndSet(this, from, to);
     }
 
-    /** Returns the stack of a virtual thread that the runtime drives, or null for any other thread. */
+    /** Returns the stack of a thread that is a goroutine, or null for any other thread. */
     public static @Nullable Stack of(Thread t) {
         return t.isVirtual() && JdkThreads.scheduler(t) instanceof Stack st && st.thread == t ? st : null;
     }

@@ -9,17 +9,17 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The entry in the table of stacks for the stack of a virtual thread that may be collected while it waits. It holds the stack except while
- * the scheduler drops it. {@code sched.base/Collected} describes when that is, and which threads have such an entry.
+ * the scheduler has dropped it. {@code sched.base.Collected} describes when that is, and which threads have such an entry.
  *
- * <p>It refers to the stack in three ways. The strong reference keeps a stack that can run, and to which only the table refers. The weak
+ * <p>It refers to the stack in three ways. The strong reference keeps a stack that can run although only the table refers to it. The weak
  * reference finds a dropped stack that is reachable, for dumps and searches. The phantom reference is enqueued when no code can ever reach
- * the stack again. The weak reference cannot show that: it is cleared before finalizers run, and a finalizer may reach the thread, and wake
- * it.
+ * the stack again. The weak reference does not show that: it is cleared before finalizers run, and a finalizer may reach the thread and
+ * wake it.
  */
 public final class StackRef extends PhantomReference<Stack> {
     private final WeakReference<Stack> weak;
     /**
-     * Null while the stack is dropped. Written by the M that parks the thread, and then by the code that wakes it; park and wake are
+     * The stack; null while it is dropped. Written by the M that parks the thread, and then by the code that wakes it; park and wake are
      * ordered. Read by any thread. A reader that sees an old null finds the same stack by the weak reference.
      */
     private @Nullable Stack held;
@@ -29,7 +29,7 @@ public final class StackRef extends PhantomReference<Stack> {
     /**
      * Makes an entry that holds {@code st}.
      *
-     * @param collected the queue for this when the stack cannot be reached any more
+     * @param collected the queue for this entry when the stack is unreachable
      */
     public StackRef(Stack st, ReferenceQueue<Stack> collected) {
         super(st, collected);
@@ -39,7 +39,7 @@ public final class StackRef extends PhantomReference<Stack> {
 
     /**
      * Drops {@code st}, the stack of this entry, so that it may be collected if there is no other reference to it. If the weak reference
-     * was cleared, and a finalizer has made the stack reachable again, this does nothing: the stack stays held, so dumps still find it.
+     * was cleared, and a finalizer has made the stack reachable again, the stack stays held, so that dumps still find it.
      */
     public void drop(Stack st) {
         if (weak.get() == st) {
@@ -52,12 +52,11 @@ public final class StackRef extends PhantomReference<Stack> {
         held = st;
     }
 
-    /** Returns whether it holds the stack. */
     public boolean isHeld() {
         return held != null;
     }
 
-    /** Returns the stack, or null once the collector has found that at most a finalizer can reach it. */
+    /** Returns the stack, or null if the collector has found that at most a finalizer can reach it. */
     public @Nullable Stack stack() {
         Stack st = held;
         return st == null ? weak.get() : st;
@@ -67,7 +66,7 @@ public final class StackRef extends PhantomReference<Stack> {
         this.gp = gp;
     }
 
-    /** Returns the goroutine on the stack, or 0 if there was none yet. */
+    /** Returns the goroutine on the stack, or 0 if there was never one. */
     public long gp() {
         return gp;
     }

@@ -5,7 +5,7 @@ import jdk.internal.vm.Continuation;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Operations of {@link JdkThreads} on a {@code Continuation}, which replace {@code Continuation}'s own. {@link JdkMembers} writes the
+ * Operations on a {@code Continuation} for {@link JdkThreads}, which replace {@code Continuation}'s own. {@link JdkMembers} writes the
  * implementation.
  */
 abstract class SwitchCalls {

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Calls to private members of {@code java.lang.VirtualThread}, {@code Thread} and {@code Continuation}. {@link JdkMembers} writes the
- * implementation. A method has the name of the JDK's method that it calls, or of the field that it reads; with the prefix {@code set} it
+ * implementation. A method has the name of the JDK's method that it calls or of the field that it reads; with the prefix {@code set} it
  * writes the field. A {@code Thread vt} is a {@code VirtualThread}, a {@code Thread t} is any thread. Reads and writes have the mode that
  * the JDK declares for the field, which is volatile for all words of a thread's state, unless the name or the comment says otherwise.
  */
@@ -28,7 +28,7 @@ abstract class ThreadCalls {
 
     abstract void unmount(Thread vt);
 
-    /** Does the part of {@code unmount} that is left for a host that waits for interrupters itself. */
+    /** Does the part of {@code unmount} that a host needs which waits for interrupters itself. */
     abstract void unmountLight(Thread vt, Thread carrier);
 
     abstract boolean yieldContinuation(Thread vt);
@@ -62,10 +62,10 @@ abstract class ThreadCalls {
     /** Reports to the JVM that the thread begins to unmount. */
     abstract void startUnmount(Thread vt);
 
-    /** Reports to the JVM that the thread has been unmounted. {@code unmount} does this too. */
+    /** Reports to the JVM that the thread has been unmounted, as {@code unmount} does. */
     abstract void endUnmount(Thread vt);
 
-    /** Reports to the JVM that the thread has been mounted. {@code mount} does this too. */
+    /** Reports to the JVM that the thread has been mounted, as {@code mount} does. */
     abstract void endMount(Thread vt);
 
     abstract Continuation cont(Thread vt);
@@ -121,7 +121,7 @@ abstract class ThreadCalls {
 
     abstract boolean casName(Thread t, String from, String to);
 
-    /** Returns the task of a virtual thread's continuation, which is the one that the thread was made with. */
+    /** Returns the task of a virtual thread's continuation, with which the thread was made. */
     abstract Runnable task(Continuation c);
 
     /** Sets the task, a final field. The continuation must not have run yet. */
@@ -136,8 +136,8 @@ abstract class ThreadCalls {
     abstract int used(StackChunk c);
 
     /**
-     * Returns how often agents have changed a class after it was loaded. The JVM counts at a safepoint, so a plain read sees the present
-     * number.
+     * Returns how many times agents have changed a class after it was loaded. The JVM counts at a safepoint, so a plain read sees the
+     * present number.
      */
     abstract int redefined(Class<?> c);
 

@@ -4,17 +4,17 @@ package org.gmp4j.stack;
 import java.util.concurrent.Future;
 
 /**
- * The timer that ends a timed wait of a stack in the JDK. It takes the place of a task of the JDK's own scheduled executor. {@code
- * VirtualThread} stores it as its {@code timeoutTask}. When the thread goes on it calls {@link #cancel}, and it calls no other method. One
- * timer serves all waits of a stack, one after the other.
+ * The timer that ends a timed wait of a stack in the JDK. It replaces a task of the JDK's own scheduled executor. {@code VirtualThread}
+ * stores it as its {@code timeoutTask}, and calls only {@link #cancel}, after the wait. One timer serves all waits of a stack, one after
+ * the other.
  */
 public interface Timeout extends Future<Void> {
-    /** The number that stands for a park. The JDK numbers the waits in {@code Object.wait} by one byte, so none of them has this number. */
+    /** The number of a park. The JDK numbers the waits in {@code Object.wait} by one byte, so none of these has this number. */
     int PARK = -1 << 8;
 
     /**
-     * Starts the timer. It ends the wait after {@code nanos} ns, unless it is cancelled before. Called on the stack's host, the M that runs
-     * it, with a P.
+     * Starts the timer, which ends the wait after {@code nanos} ns unless it is cancelled before. Called on the stack's host, the M that
+     * runs it, with a P.
      *
      * @param wait the number of the wait; {@link #PARK} for a park
      * @throws OutOfMemoryError when there is no memory for the timer; nothing has changed

@@ -4,13 +4,13 @@ package org.gmp4j.struct;
 import org.gmp4j.stack.JdkThreads;
 
 /**
- * Decides how words off-heap are read and written: once for the process, behind {@link IntField} and {@link LongField}.
+ * Decides, once for the process, how {@link IntField} and {@link LongField} read and write words off-heap.
  *
  * <table>
  * <caption>The two implementations, by {@code -Dgmp.access}</caption>
  * <tr><td>{@code raw}</td><td>{@link RawInt}, {@link RawLong}</td><td>the default</td></tr>
- * <tr><td>{@code varhandle}</td><td>{@link HandleInt}, {@link HandleLong}</td><td>also with {@code gmp.checkptr}, since raw access checks
- * nothing, and where the JDK is not opened to us: goroutines cannot run there, but structs can be read</td></tr>
+ * <tr><td>{@code varhandle}</td><td>{@link HandleInt}, {@link HandleLong}</td><td>also with {@code gmp.checkptr}, because raw access checks
+ * nothing, and where the JDK is not open to the runtime: goroutines cannot run there, but structs can be read</td></tr>
  * </table>
  *
  * Both have the same memory orders under the same names: a {@code VarHandle} over a segment ends in the intrinsic that raw access calls.
@@ -20,12 +20,12 @@ final class Access {
     private static final String RAW = "raw";
     private static final String VARHANDLE = "varhandle";
 
-    /** Says whether each access checks its address. */
+    /** Whether each access checks its address. */
     static final boolean CHECKPTR = ProcessFlag.isSet("checkptr");
 
     private static final String SETTING = System.getProperty(PROPERTY, RAW);
 
-    /** Says whether fields are {@link RawInt} and {@link RawLong}. */
+    /** Whether fields are {@link RawInt} and {@link RawLong}. */
     static final boolean IS_RAW = isRaw(SETTING, CHECKPTR) && JdkThreads.openToRuntime("jdk.internal.misc");
 
     private Access() {
@@ -35,7 +35,7 @@ final class Access {
         return !VARHANDLE.equals(setting) && !checkptr;
     }
 
-    /** Checks the property. Throws {@link IllegalArgumentException} with one sentence if its value is not one of these. */
+    /** Checks the property. Throws {@link IllegalArgumentException} with one sentence if its value is another. */
     static void check(String setting) {
         if (!RAW.equals(setting) && !VARHANDLE.equals(setting)) {
             throw new IllegalArgumentException("%s is \"%s\": use %s or %s".formatted(PROPERTY, setting, RAW, VARHANDLE));

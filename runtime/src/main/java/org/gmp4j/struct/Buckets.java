@@ -4,8 +4,8 @@ package org.gmp4j.struct;
 import org.gmp4j.ffi.gmp.gmp_h;
 
 /**
- * Reaches a histogram of durations in a struct of gmp.h. Bucket i begins at {@link #lowest lowest(i)} nanoseconds and ends where the next
- * begins; the last one has no end. The width of a bucket is at most a quarter of its beginning. A histogram has one writer, which counts
+ * Accesses a histogram of durations in a struct of gmp.h. Bucket i begins at {@link #lowest lowest(i)} nanoseconds and ends where the next
+ * begins; the last bucket has no end. The width of a bucket is at most a quarter of its beginning. A histogram has one writer, which counts
  * without an atomic instruction. Any thread reads it.
  *
  * @param offset bytes from the struct's address to the histogram
@@ -15,7 +15,7 @@ public record Buckets(long offset, Mem.Arena arena) {
     /** The number of buckets. */
     public static final int N = gmp_h.GMP_BUCKETS();
 
-    /** The number of bits behind the first one that choose among the buckets of a power of two. */
+    /** The number of bits after the first 1 that choose among the buckets of a power of two. */
     private static final int BITS = 2;
     private static final int PARTS = 1 << BITS;
 
@@ -43,7 +43,7 @@ public record Buckets(long offset, Mem.Arena arena) {
         Mem.LONG.addOpaque(at, 1);
     }
 
-    /** Adds the counts to {@code sums}, bucket by bucket. Each count is one that it had while this method ran. */
+    /** Adds the counts to {@code sums}, bucket by bucket, each as it was at some moment of this call. */
     public void addTo(long struct, long[] sums) {
         for (int i = 0; i < N; i++) {
             sums[i] += Mem.LONG.getOpaque(at(struct, i));

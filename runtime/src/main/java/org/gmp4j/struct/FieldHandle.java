@@ -4,13 +4,16 @@ package org.gmp4j.struct;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
-/** Makes handles on fields on the heap, for a {@code static final} of the class that declares the field. {@link Mem} has those off-heap. */
+/**
+ * Makes handles on fields on the Java heap, for a {@code static final} of the class that declares the field. {@link Mem} makes accessors
+ * off-heap.
+ */
 public final class FieldHandle {
     private FieldHandle() {
     }
 
     /**
-     * Returns the handle on an instance field. It accepts arguments of the exact types only, because a conversion costs time and is a
+     * Returns the handle on an instance field. It accepts only arguments of the exact types, because a conversion costs time and is a
      * mistake.
      *
      * @param lookup the caller's lookup, which may have access to private fields

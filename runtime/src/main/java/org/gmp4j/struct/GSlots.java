@@ -13,7 +13,7 @@ import org.gmp4j.stack.StackRef;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The slots of all Gs of this process: their structs off-heap, and under the same index the objects of a G on the heap.
+ * The slots of all Gs of this process: their structs off-heap, and under the same index the objects of a G on the Java heap.
  *
  * <p>Slots come in chunks. A chunk belongs to one scheduler at a time and is put into a common list when that scheduler
  * closes; its memory is never unmapped. Any thread may read an entry of any index that was ever used.
@@ -39,7 +39,7 @@ public final class GSlots {
 
         Chunk(int base) {
             this.base = base;
-            addr = Mem.alloc(g.layout(), CHUNK); // The last allocation: if a later one failed, this memory would be lost.
+            addr = Mem.alloc(g.layout(), CHUNK); // The last allocation, because a later failure would lose this memory.
         }
     }
 
@@ -52,17 +52,17 @@ public final class GSlots {
     private final Object owner;
     private final ArrayList<Chunk> mine = new ArrayList<>();
 
-    /** Makes an object for the slots of one scheduler, which has none yet. */
+    /** Makes the empty set of slots of one scheduler. */
     public GSlots(Object owner) {
         this.owner = owner;
     }
 
     /**
      * {@code malg}: takes a slot that no G has, and returns its struct. The struct is dead and has its index. Its other fields are as the
-     * last G left them, if there was one. Thread-safe. It is called rarely, because dead Gs are reused first.
+     * last G of the slot left them. Thread-safe. It is called rarely, because dead Gs are reused first.
      */
     public long malg() {
-        JdkThreads.pin(); // It is called on goroutines' stacks too, which must not unmount at the monitor.
+        JdkThreads.pin(); // A goroutine that calls this must not unmount at the monitor.
         try {
             return take();
         } finally {
@@ -73,7 +73,7 @@ public final class GSlots {
     private synchronized long take() {
         Chunk c = mine.isEmpty() ? null : mine.getLast();
         if (c == null || c.used == CHUNK) {
-            mine.ensureCapacity(mine.size() + 1); // Before the chunk is taken, so that adding it below needs no memory.
+            mine.ensureCapacity(mine.size() + 1); // Comes before the chunk is taken, so that adding it needs no memory.
             c = takeChunk(owner);
             mine.add(c);
         }
@@ -84,7 +84,7 @@ public final class GSlots {
         if (GStatus.readgstatus(gp) == GStatus.GIDLE) {
             GStatus.casgstatus(gp, GStatus.GIDLE, GStatus.GDEAD);
         }
-        c.used = i + 1; // Volatile: allgs below sees an initialised slot.
+        c.used = i + 1; // The volatile write publishes the initialised slot.
         return gp;
     }
 
@@ -97,9 +97,9 @@ public final class GSlots {
     }
 
     /**
-     * Calls {@code f} with every G slot of one part, dead ones too, for callers that may not take the time for all slots at once.
+     * Calls {@code f} with every G slot of one part, dead ones too, for callers that have no time for all slots at once.
      *
-     * @param part the number of the part, from 0; a part has so few slots that it does not take long
+     * @param part the number of the part, from 0
      * @return the next part; 0 after the last
      */
     public int forEachIn(int part, LongConsumer f) {
@@ -118,7 +118,7 @@ public final class GSlots {
         return (part + 1) % parts;
     }
 
-    /** Returns whether {@code p} holds for every G slot of this scheduler, dead ones too. Stops at the first where it does not. */
+    /** Returns whether {@code p} is true for every G slot of this scheduler, dead ones too. Stops at the first for which it is false. */
     public boolean all(LongPredicate p) {
         List<Chunk> chunks;
         synchronized (this) {
@@ -172,7 +172,7 @@ public final class GSlots {
     }
 
     /** Returns the scheduler of a G. */
-    @SuppressWarnings("NullAway") // Only a chunk that no scheduler has is without an owner, and it has no Gs.
+    @SuppressWarnings("NullAway") // Only free chunks have no owner, and they have no Gs.
     public static Object owner(long gp) {
         return chunk(G.INDEX.get(gp)).owner;
     }
@@ -205,7 +205,7 @@ public final class GSlots {
         return entry(gp) == ref;
     }
 
-    /** Returns whether the G's stack may be collected, or was collected: it is that of a virtual thread that waits in the JDK. */
+    /** Returns whether the G's stack, that of a virtual thread that waits in the JDK, may be collected or was collected. */
     public static boolean isDropped(long gp) {
         return entry(gp) instanceof StackRef ref && !ref.isHeld();
     }

@@ -45,7 +45,7 @@ public final class GStatus {
     public static final int GWAITING = 4;
     /** Free. */
     public static final int GDEAD = 6;
-    /** Not used, as the JVM moves stacks itself. It keeps Go's number. */
+    /** Not used, because the JVM moves stacks itself. */
     public static final int GCOPYSTACK = 8;
     /** Stopped by preemption, not on a queue yet. */
     public static final int GPREEMPTED = 9;
@@ -76,7 +76,7 @@ public final class GStatus {
         }
     }
 
-    /** Returns whether the table above has the edge. */
+    /** Returns whether the table of this class has the edge. */
     public static boolean legal(int from, int to) {
         return from >= 0 && from < LEGAL.length && to >= 0 && to < 32 && (LEGAL[from] & 1 << to) != 0;
     }
@@ -96,7 +96,7 @@ public final class GStatus {
             throw bad(gp, from, to);
         }
         if (to == GRUNNABLE) {
-            Latency.runnable(gp); // Before the CAS, which ends the caller's ownership of the G.
+            Latency.runnable(gp); // Counted before the CAS, which ends the caller's ownership of the G.
         }
         while (!STATUS.compareAndSet(gp, from, to)) {
             if ((STATUS.getVolatile(gp) & ~GSCAN) != from) {
@@ -106,7 +106,7 @@ public final class GStatus {
         }
     }
 
-    /** Does what {@link #casgstatus} does, or returns false if the G is not in state {@code from}, for wakers that may race. */
+    /** Moves {@code gp} like {@link #casgstatus}, but returns false if the G is not in state {@code from}. For wakers that may race. */
     public static boolean trycasgstatus(long gp, int from, int to) {
         while (!STATUS.compareAndSet(gp, from, to)) {
             if ((STATUS.getVolatile(gp) & ~GSCAN) != from) {
@@ -117,12 +117,12 @@ public final class GStatus {
         return true;
     }
 
-    /** Does what {@link #trycasgstatus} does, or returns false while the scan bit is set, for callers that must not wait. */
+    /** Moves {@code gp} like {@link #trycasgstatus}, but returns false also while the scan bit is set. For callers that must not wait. */
     public static boolean casgstatusOnce(long gp, int from, int to) {
         return STATUS.compareAndSet(gp, from, to);
     }
 
-    /** Sets the scan bit on top of {@code from}. Returns false if the G is in another state, or the bit is set already. */
+    /** Adds the scan bit to {@code from}. Returns false if the G is in another state, or the bit is set already. */
     public static boolean castogscanstatus(long gp, int from) {
         return STATUS.compareAndSet(gp, from, from | GSCAN);
     }

@@ -8,15 +8,15 @@ import org.gmp4j.ffi.Memory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reaches an int off-heap by a {@code VarHandle} over one unbounded segment. It is the reference for {@link RawInt}, and it checks
- * addresses with {@code gmp.checkptr}. All fields share the layout's own handle, because for combinators around it the JVM would generate
- * classes for each field and access mode.
+ * Accesses an int off-heap by a {@code VarHandle} over one unbounded segment. It is the reference for {@link RawInt}, and it checks
+ * addresses with {@code gmp.checkptr}. All fields share the layout's own handle, because the JVM would generate classes for combinators of
+ * each field and access mode.
  *
  * @param offset bytes from the struct's address to the field; 0 for a word
  * @param arena the arena of the field's structs; null for a word
  */
 record HandleInt(long offset, Mem.@Nullable Arena arena) implements IntField {
-    /** Takes {@link Memory#ALL} and an address that is a multiple of the word's size. */
+    /** The handle. Its arguments are {@link Memory#ALL} and an address that is a multiple of the word's size. */
     private static final VarHandle AT = ValueLayout.JAVA_INT.varHandle().withInvokeExactBehavior();
 
     private long at(long struct) {

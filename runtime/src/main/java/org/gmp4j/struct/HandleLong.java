@@ -8,15 +8,15 @@ import org.gmp4j.ffi.Memory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reaches a long off-heap by a {@code VarHandle} over one unbounded segment. It is the reference for {@link RawLong}, and it checks
- * addresses with {@code gmp.checkptr}. All fields share the layout's own handle, because for combinators around it the JVM would generate
- * classes for each field and access mode.
+ * Accesses a long off-heap by a {@code VarHandle} over one unbounded segment. It is the reference for {@link RawLong}, and it checks
+ * addresses with {@code gmp.checkptr}. All fields share the layout's own handle, because the JVM would generate classes for combinators of
+ * each field and access mode.
  *
  * @param offset bytes from the struct's address to the field; 0 for a word
  * @param arena the arena of the field's structs; null for a word
  */
 record HandleLong(long offset, Mem.@Nullable Arena arena) implements LongField {
-    /** Takes {@link Memory#ALL} and an address that is a multiple of the word's size. */
+    /** The handle. Its arguments are {@link Memory#ALL} and an address that is a multiple of the word's size. */
     private static final VarHandle AT = ValueLayout.JAVA_LONG.varHandle().withInvokeExactBehavior();
 
     private long at(long struct) {

@@ -8,8 +8,8 @@ import org.gmp4j.stack.JdkState;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Why a virtual thread waits in the JDK. The reason is derived when a reader asks, from what the thread has anyway, so a wait costs
- * nothing. The first row that applies decides:
+ * Finds out why a virtual thread waits in the JDK, from the thread's frames and state, when a reader asks. So a wait has no cost for this.
+ * The first row that applies decides:
  *
  * <table>
  * <caption>Reasons</caption>
@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  * </table>
  */
 public final class JdkWait {
-    /** The number of frames, innermost first, that are searched for the reason. The JDK's own frames above it are fewer. */
+    /** The number of frames, innermost first, that are searched for the reason. Fewer frames of the JDK are above the decisive one. */
     private static final int TOP = 16;
     private static final Map<String, WaitReason> BLOCKERS = new HashMap<>();
 
@@ -59,7 +59,7 @@ public final class JdkWait {
      * @param descriptor the reason by the descriptor that the thread has in a poller; null for none
      */
     public static WaitReason of(JdkState.Wait state, @Nullable Class<?> blocker, @Nullable WaitReason descriptor) {
-        // No switch: that would be a class of its own, which cannot be initialised while the heap is full, on sysmon as well.
+        // This is no switch, which would have a class of its own: with a full heap it could not be initialised, not even on sysmon.
         if (state == JdkState.Wait.MONITOR) {
             return WaitReason.JDK_MONITOR;
         }
@@ -78,15 +78,15 @@ public final class JdkWait {
         return state == JdkState.Wait.PARKED ? WaitReason.JDK_PARK : WaitReason.JDK_SLEEP;
     }
 
-    /** Returns the text of a reason that {@link #of} returned: with the blocker's class if the reason has none. */
+    /** Returns the text of a reason that {@link #of} returned, with the blocker's class if the reason has no class. */
     public static String text(WaitReason reason, @Nullable Class<?> blocker) {
         return reason != WaitReason.JDK_PARK || blocker == null ? reason.text() : "park (" + outermost(blocker.getName()) + ")";
     }
 
-    /** Returns the simple name of a class; of a nested class, or of a lambda, that of the class around it. */
+    /** Returns the simple name of a class; for a nested class or a lambda, the name of the class around it. */
     private static String outermost(String name) {
         String simple = name.substring(name.lastIndexOf('.', name.indexOf('/') < 0 ? name.length() : name.indexOf('/')) + 1);
-        int nested = simple.indexOf('$', 1); // A name may begin with it.
+        int nested = simple.indexOf('$', 1); // A name may begin with $.
         return nested < 0 ? simple : simple.substring(0, nested);
     }
 
@@ -94,7 +94,7 @@ public final class JdkWait {
      * Returns the reason by the frames of a waiting thread.
      *
      * @param frames the thread's frames, innermost first
-     * @return null when the frames say no more than {@link #of} does
+     * @return null when the frames do not show more than {@link #of} returns
      */
     public static @Nullable WaitReason of(StackTraceElement[] frames) {
         boolean polls = false;
@@ -119,7 +119,7 @@ public final class JdkWait {
         return null;
     }
 
-    /** Returns the reason by a frame of a channel or a socket below that of the poller; null when the frame does not say it. */
+    /** Returns the reason by a frame of a channel or a socket below the poller's frame; null when the frame does not show it. */
     private static @Nullable WaitReason ofChannel(String type, String method) {
         if (type.endsWith("SelectorImpl")) {
             return WaitReason.SELECTOR;

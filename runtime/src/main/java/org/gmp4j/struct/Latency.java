@@ -4,13 +4,13 @@ package org.gmp4j.struct;
 import org.gmp4j.ffi.gmp.g;
 
 /**
- * Measures how long goroutines wait for a P. About one time in {@value #PERIOD} that a G becomes runnable, the time is written to {@code
- * g.runnabletime}, and the P that runs the G counts how long that took. To read the clock twice each time would take a third of a switch.
+ * Measures how long goroutines wait for a P. About one time in {@value #PERIOD} that a G becomes runnable, the time is written to
+ * {@code g.runnabletime}, and the P that runs the G counts the duration. Reading the clock twice each time would take a third of a switch.
  * (Go measures one time in 8.)
  *
- * <p>Each G has a count of its own, in the cache line of its status, so a thread that makes it runnable needs no P. A value of 0 or less
- * is minus the number of times since the last measurement. Slots begin at different counts, so that of two goroutines which run in turns
- * neither is measured more often than the other.
+ * <p>Each G has a count of its own, in the cache line of its status, so a thread that makes it runnable needs no P. A value of 0 or less is
+ * minus the number of times since the last measurement. Slots begin at different counts, so that two goroutines which run alternately are
+ * measured equally often.
  */
 public final class Latency {
     private static final int PERIOD = 64;
@@ -43,7 +43,7 @@ public final class Latency {
         RUNNABLETIME.set(gp, -(now >>> 4 & PERIOD / 2 - 1)); // The clock's lower digits are as good as random numbers.
     }
 
-    /** Returns the time, which is greater than 0. */
+    /** Returns the nanoTime as a number greater than 0. */
     private static long now() {
         return System.nanoTime() & Long.MAX_VALUE | 1;
     }

@@ -2,9 +2,9 @@
 package org.gmp4j.struct;
 
 /**
- * Reaches a long or an address off-heap: a field of a struct of gmp.h by the struct's address, or a word by its own address.
- * Each method is the access mode of {@link java.lang.invoke.VarHandle} that it is named after. {@link Access} chooses the implementation
- * of all fields; a field is a constant of its class, so the compilers call the implementation directly.
+ * Accesses a long or an address off-heap: a field of a struct of gmp.h by the struct's address, or a word by its own address. Each method
+ * has the name of its access mode in {@link java.lang.invoke.VarHandle}. {@link Access} chooses the implementation of all fields; a field
+ * is a constant of its class, so the compilers call the implementation directly.
  */
 public sealed interface LongField permits RawLong, HandleLong {
     long get(long struct);

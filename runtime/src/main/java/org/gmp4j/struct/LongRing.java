@@ -2,7 +2,7 @@
 package org.gmp4j.struct;
 
 /**
- * Reaches a field of a struct that is a ring of longs; see {@link LongField}.
+ * Accesses a field of a struct that is a ring of longs; see {@link LongField}.
  *
  * @param offset bytes from the struct's address to the ring
  * @param last the number of places, a power of two, minus 1; an index counts modulo their number

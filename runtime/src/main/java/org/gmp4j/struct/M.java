@@ -44,7 +44,7 @@ public final class M {
     public static final IntField GATE = Mem.intField(m.layout(), "gate");
     private static final long GATE_OFFSET = Mem.offset(m.layout(), "gate");
 
-    /** The values of {@code gate}, which gmp.h describes. */
+    /** The values of {@code gate}: see gmp.h. */
     public static final int GATE_SHUT = 0;
     public static final int GATE_OPEN = 1;
     public static final int GATE_ASKED = 2;

@@ -16,32 +16,32 @@ import org.gmp4j.stack.JdkThreads;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Off-heap memory for the scheduler's structs, and the handles that reach their fields.
+ * Off-heap memory for the scheduler's structs, and the accessors of their fields.
  *
  * <p>Structs come from anonymous mappings and go back to a free list of their kind, never to the kernel: an address that
  * once held a {@code struct g} holds one for ever, so a stale pointer reads a recycled struct and never faults.
  *
- * <p>A field ({@link IntField}, {@link LongField}) is reached from the struct's address; {@link Access} says how. A bad address is found
- * by {@code -Dgmp.checkptr=true}: it checks before each access that the address is the start of a struct of the right kind.
+ * <p>A field ({@link IntField}, {@link LongField}) is accessed by the struct's address: see {@link Access}. {@code -Dgmp.checkptr=true}
+ * finds bad addresses: before each access it checks that the address is the start of a struct of the right kind.
  */
 public final class Mem {
-    /** Says whether each access checks its address. */
+    /** Whether each access checks its address. */
     public static final boolean CHECKPTR = Access.CHECKPTR;
 
-    /** Bytes between contended words: two cache lines, because of the adjacent-line prefetcher. */
+    /** The bytes between contended words: two cache lines, because of the adjacent-line prefetcher. */
     public static final int LINE = 128;
 
-    /** Reaches an int anywhere off-heap, by its own address. */
+    /** Accesses an int anywhere off-heap, by its own address. */
     public static final IntField INT = Access.intWord();
 
-    /** Reaches a long anywhere off-heap, by its own address. */
+    /** Accesses a long anywhere off-heap, by its own address. */
     public static final LongField LONG = Access.longWord();
 
     private static final long USER_SPACE = 0x00ff_ffff_ffff_ffffL;
 
     /**
-     * Returns the address that a segment's checks accept. It is rounded down to a multiple of the word and to 56 bits, which changes no
-     * valid address and lets C2 drop the segment's own checks.
+     * Returns an address that a segment's checks accept: {@code address}, rounded down to a multiple of the word and to 56 bits. That
+     * changes no valid address and lets C2 drop the segment's own checks.
      *
      * @param address the address of a struct, or of a word
      * @param arena the arena of that kind of struct; null for a word
@@ -62,14 +62,14 @@ public final class Mem {
 
     private static final ConcurrentMap<String, Arena> ARENAS = new ConcurrentHashMap<>();
 
-    /** Says whether chunks that are mapped from now on get huge pages. */
+    /** Whether chunks that are mapped from now on get huge pages. */
     private static volatile boolean hugePages;
 
     private Mem() {
     }
 
     /**
-     * Checks the settings that say how structs are reached.
+     * Checks the settings of the access to structs.
      *
      * @throws IllegalArgumentException with one sentence that says what to change
      */
@@ -110,7 +110,7 @@ public final class Mem {
             this.stride = (bytes + align - 1) & -align;
         }
 
-        /** Returns zeroed or recycled memory for {@code count} adjacent structs. {@code node} is -1 for any node. */
+        /** Returns memory, zeroed or recycled, for {@code count} adjacent structs. {@code node} is -1 for any node. */
         synchronized long take(int count, int node) {
             Part of = part(node);
             if (count == 1 && !of.free.isEmpty()) {
@@ -168,7 +168,7 @@ public final class Mem {
             try {
                 part(nodeOf(addr)).free.add(addr);
             } catch (OutOfMemoryError e) {
-                return; // One struct is lost, as there is no memory for the list.
+                return; // There is no memory for the list, so one struct is lost.
             }
         }
 
@@ -217,7 +217,7 @@ public final class Mem {
     }
 
     /**
-     * Allocates {@code count} adjacent zeroed structs on pages of a NUMA node, where the kernel can do that.
+     * Allocates {@code count} adjacent zeroed structs, if the kernel can do that on pages of a NUMA node.
      *
      * @param node the node; -1 for any
      */
@@ -232,7 +232,7 @@ public final class Mem {
 
     /** Puts one struct of {@link #alloc alloc(layout, 1)} back for reuse. From then on the caller must not write to it. */
     public static void recycle(GroupLayout layout, long addr) {
-        JdkThreads.pin(); // A goroutine that starts a thread for its P is _Gwaiting already when there is no memory for the M's struct.
+        JdkThreads.pin(); // The caller may be a goroutine that is _Gwaiting already, because it starts a thread for its P.
         try {
             arena(layout).give(addr);
         } finally {
@@ -240,12 +240,12 @@ public final class Mem {
         }
     }
 
-    /** Has memory for structs mapped in huge pages from now on, for the whole process, as structs outlive their schedulers. */
+    /** Maps memory for structs in huge pages from now on, for the whole process, because structs outlive their schedulers. */
     public static void useHugePages() {
         hugePages = true;
     }
 
-    /** Returns how many bytes all structs have taken, including those that were put back. If it grows for ever there is a leak. */
+    /** Returns the bytes of all structs, including free ones. If the number grows for ever there is a leak. */
     static long taken() {
         long bytes = 0;
         for (Arena a : ARENAS.values()) {
@@ -254,7 +254,7 @@ public final class Mem {
         return bytes;
     }
 
-    /** Returns how many bytes structs of one kind have taken, including those that were put back. */
+    /** Returns the bytes of the structs of one kind, including free ones. */
     static long taken(GroupLayout layout) {
         return arena(layout).taken();
     }
@@ -308,8 +308,8 @@ public final class Mem {
     }
 
     /**
-     * Returns the byte offset of a field, for address arithmetic over arrays, and for futex words. It searches the layout's members
-     * itself, because for a path of layouts the JVM generates classes.
+     * Returns the byte offset of a field, for address arithmetic over arrays and for futex words. It searches the layout's members itself,
+     * because the JVM generates classes for a layout path.
      */
     public static long offset(GroupLayout layout, String field) {
         return offset(layout, MemoryLayout.class, field);

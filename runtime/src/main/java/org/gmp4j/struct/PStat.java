@@ -46,8 +46,7 @@ public final class PStat {
     }
 
     /**
-     * Returns how many Gs {@code thief} has stolen from the P with the id {@code victim}, which the array of counters must have a place
-     * for.
+     * Returns how many Gs {@code thief} has stolen from the P with the id {@code victim}. The array of counters must have a place for it.
      */
     public static long stolenFrom(long thief, int victim) {
         return Mem.LONG.getOpaque(STOLENFROM.getOpaque(thief) + ((long) victim << 3));

@@ -55,7 +55,7 @@ public final class PStatus {
         STATUS.setVolatile(pp, status);
     }
 
-    /** Moves the P if it is still in state {@code from}. */
+    /** Moves the P if it is still in state {@code from}, and returns whether it was. */
     public static boolean cas(long pp, int from, int to) {
         return STATUS.compareAndSet(pp, from, to);
     }

@@ -7,12 +7,12 @@ import org.gmp4j.ffi.gmp.pollDesc;
  * Accessors of {@code struct pollDesc} in gmp.h, which describes each field and names its writer. The methods are static, and take the
  * struct's address. A method with a direction uses {@code wg} when {@code write} is true, {@code rg} otherwise.
  *
- * <p>A waiter's word holds a {@code struct g}'s address, which has at most 48 bits, and above it the tag of its registration. A
- * descriptor that is registered for good has its only tag in {@code rseq}, and no tag in its words; its {@code wseq} is 1 once an end,
- * an error or urgent data was reported.
+ * <p>A waiter's word has the address of a {@code struct g}, of at most 48 bits, and above it the tag of its registration. A descriptor that
+ * is registered for good has its only tag in {@code rseq}, and no tag in its words; its {@code wseq} is 1 once an end, an error or urgent
+ * data was reported.
  */
 public final class PollDesc {
-    /** The word of a descriptor that was found ready, and whose waiter has not seen that yet. */
+    /** The word of a descriptor that is ready, until its waiter has read that. */
     public static final long READY = 1;
 
     /** The word while the waiter is about to park. Used only for descriptors that are registered for good. */
@@ -66,7 +66,7 @@ public final class PollDesc {
         return RSEQ.getVolatile(pd);
     }
 
-    /** Sets another tag, before the struct serves another registration. Events with the old tag are stale then. */
+    /** Sets a new tag, before the struct serves another registration, so that events with the old tag are stale. */
     public static void setSeqVolatile(long pd, int v) {
         RSEQ.setVolatile(pd, v);
     }

@@ -11,7 +11,7 @@ public final class ProcessFlag {
     private ProcessFlag() {
     }
 
-    /** Returns GMPDEBUG for the whole process: the property {@code gmp.debug}, else the environment variable; null if neither is set. */
+    /** Returns GMPDEBUG of the whole process: the property {@code gmp.debug}, else the environment variable; null if neither is set. */
     public static @Nullable String debug() {
         return System.getProperty("gmp.debug", System.getenv("GMPDEBUG"));
     }

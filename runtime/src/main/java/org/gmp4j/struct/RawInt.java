@@ -4,8 +4,8 @@ package org.gmp4j.struct;
 import jdk.internal.misc.Unsafe;
 
 /**
- * Reaches an int off-heap by the intrinsics in which a {@code VarHandle} over a segment ends. The interpreter and both compilers know them.
- * For an access by the handle, a compiler has to inline some 25 methods. No address is checked: see {@link Access}.
+ * Accesses an int off-heap by the intrinsics that a {@code VarHandle} over a segment finally calls. The interpreter and both compilers
+ * implement them, whereas an access by the handle needs some 25 inlined methods. No address is checked: see {@link Access}.
  *
  * @param offset bytes from the struct's address to the field; 0 for a word
  */

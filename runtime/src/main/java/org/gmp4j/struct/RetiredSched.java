@@ -10,16 +10,17 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.gmp4j.ffi.gmp.schedt;
 
 /**
- * The {@code struct schedt} of a scheduler that has ended. Threads may still use it: one that readied one of the last goroutines may come
- * to wakep only now, and read the counters; user code may call {@code go}, which is refused under the lock. All of them reach the struct
- * through the {@code Scheduler}, so the struct is recycled after that object was collected. In compiled code the object may be collectable
- * while a thread uses the address in its next few instructions. Therefore {@value #WAIT_NANOS} ns pass between collection and reuse.
+ * The {@code struct schedt} of a scheduler that has ended. Threads may still use it: a thread that readied one of the last goroutines may
+ * only now call wakep, which reads the counters; user code may call {@code go}, which fails under the lock. All of them reach the struct
+ * through the {@code Scheduler}, so the struct is recycled after the collection of that object. In compiled code the object may be
+ * collectable while a thread uses the address in its next few instructions. Therefore {@value #WAIT_NANOS} ns pass between collection and
+ * reuse.
  */
 public final class RetiredSched extends PhantomReference<Object> {
     private static final long WAIT_NANOS = 10_000_000_000L;
     private static final ReferenceQueue<Object> COLLECTED = new ReferenceQueue<>();
     private static final Set<RetiredSched> ALL = ConcurrentHashMap.newKeySet();
-    /** The structs whose schedulers were collected, in that order. Guarded by its monitor. */
+    /** The structs whose schedulers were collected, in the order of the collections. Guarded by its monitor. */
     private static final ArrayDeque<RetiredSched> WAITING = new ArrayDeque<>();
 
     private final long sched;
@@ -30,12 +31,12 @@ public final class RetiredSched extends PhantomReference<Object> {
         this.sched = sched;
     }
 
-    /** Notes that the scheduler {@code owner} has ended, whose struct is {@code sched}. */
+    /** Records that the scheduler {@code owner}, with the struct {@code sched}, has ended. */
     public static void add(Object owner, long sched) {
         ALL.add(new RetiredSched(owner, sched));
     }
 
-    /** Recycles the structs that may be reused. Called before a new one is made. */
+    /** Recycles the structs that may be reused. Called before a new struct is made. */
     public static void recycle() {
         recycle(WAIT_NANOS);
     }

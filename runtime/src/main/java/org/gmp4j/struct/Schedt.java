@@ -9,13 +9,16 @@ import org.gmp4j.ffi.gmp.schedt;
  * queue.Idle.
  */
 public final class Schedt {
-    /** The value to add to a word of spinners for one more M that spins. */
+    /** The value of one spinning M in a word of spinners. */
     public static final long SPINS = 1;
-    /** The value to add for one more M that was woken to spin and has not begun to run. */
+    /** The value of one M in a word of spinners that was woken to spin and has not begun to run. */
     public static final long IS_ON_ITS_WAY = (1L << 32) + SPINS;
-    /** sysmonwait: an M that enters a system call wakes sysmon, and so does one that queues work while no P is idle, after some time. */
+    /**
+     * sysmonwait: an M that enters a system call wakes sysmon, and so does, after {@code monitorPaidAt}, an M that queues work while no P
+     * is idle.
+     */
     public static final int SYSMON_RESTS = 1;
-    /** sysmonwait: an M that enters a system call wakes sysmon, and so does one that takes a P. */
+    /** sysmonwait: an M that enters a system call wakes sysmon, and so does an M that takes a P. */
     public static final int SYSMON_SLEEPS = 2;
     /** sysmonwait: sysmon scans goroutines that run. An M that enters a system call wakes it. */
     public static final int SYSMON_HEARS = 3;
@@ -90,7 +93,7 @@ public final class Schedt {
         return (int) spinners;
     }
 
-    /** Returns how many of these Ms were woken and have not begun to run. */
+    /** Returns how many of the Ms of a word of spinners were woken and have not begun to run. */
     public static int onTheirWay(long spinners) {
         return (int) (spinners >> 32);
     }

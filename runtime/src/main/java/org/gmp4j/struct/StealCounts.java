@@ -2,8 +2,8 @@
 package org.gmp4j.struct;
 
 /**
- * The counters of stolen Gs, by thief and victim: a block for all Ps of a scheduler, with a row for each thief. Two cache lines separate
- * one row from the next. A page of the block takes memory only after a steal has been counted in it.
+ * The counters of stolen Gs, by thief and victim: a block for all Ps of a scheduler, with a row for each thief. Rows are at least two cache
+ * lines apart. A page of the block takes memory only after the first steal that it counts.
  */
 public final class StealCounts {
     private StealCounts() {
@@ -19,7 +19,7 @@ public final class StealCounts {
     }
 
     /**
-     * Has a P count in its row of {@code block}, and copies its counts to it. Called with the world stopped. Allocates nothing.
+     * Makes a P count in its row of {@code block}, and copies its present counts to it. Called with the world stopped. Allocates nothing.
      *
      * @param i the number of {@code pp}
      * @param procs the number of Ps that the block is for

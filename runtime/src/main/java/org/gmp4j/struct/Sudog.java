@@ -19,18 +19,16 @@ public final class Sudog {
     public static final IntField SUCCESS = Mem.intField(sudog.layout(), "success");
     public static final IntField CASEINDEX = Mem.intField(sudog.layout(), "caseIndex");
     public static final IntField TICKET = Mem.intField(sudog.layout(), "ticket");
-    /**
-     * The element of a sudog that waits on a channel of longs. It uses the memory of {@code waitlink}, which is unused during such a wait.
-     */
+    /** The element of a sudog on a channel of longs. It uses the memory of {@code waitlink}, which is unused during such a wait. */
     public static final LongField LONG_ELEM = WAITLINK;
     /** The id of the semaphore for which a sudog in a treap waits. It uses the memory of Go's {@code releasetime}. */
     public static final LongField SEMA_ID = RELEASETIME;
     private static final long THREAD_OFFSET = Mem.offset(sudog.layout(), "thread");
 
-    /** The value of {@code isSelect} in a sudog that is queued for one case of a goroutine's select. Its {@code g} is that goroutine. */
+    /** The value of {@code isSelect} in a sudog that is queued for a case of a goroutine's select. Its {@code g} is that goroutine. */
     public static final int SELECT = 1;
     /**
-     * The value of {@code isSelect} in a sudog that is queued for one case of a select of a thread that is no M. Its {@code g} is another
+     * The value of {@code isSelect} in a sudog that is queued for a case of the select of a thread that is no M. Its {@code g} is another
      * sudog, which is in no queue and represents the thread. In that sudog {@code thread} is the word on which the thread sleeps, and
      * {@code ticket} and {@code next} have the meaning that {@code g.selectDone} and {@code g.param} have for a goroutine.
      */

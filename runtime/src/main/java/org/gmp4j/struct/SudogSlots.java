@@ -8,8 +8,8 @@ import org.gmp4j.ffi.gmp.sudog;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The slots of all sudogs of this process. Under the same index there are the element that a waiter sends or receives, and the waiter
- * if it is a virtual thread of the JDK's. The memory of slots is never freed; free slots are in {@code queue.SudogCache}.
+ * The slots of all sudogs of this process. Under the same index are the element that a waiter sends or receives, and the waiter if it is a
+ * virtual thread of the JDK's scheduler. The memory of slots is never freed; free slots are in {@code queue.SudogCache}.
  */
 public final class SudogSlots {
     private static final int SHIFT = 9;

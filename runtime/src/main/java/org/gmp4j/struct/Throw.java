@@ -6,9 +6,9 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Go's {@code throw}: the runtime has found its own structures broken and must not go on. {@link #of} passes the message to the hook of
- * the {@code proc} floor, which prints every G, M and P and ends the process. {@code of} returns an error only in tests that run with
- * {@code -Dgmp.throw=error} and in a process without a scheduler.
+ * Go's {@code throw}: the runtime has found its own structures broken and must not go on. {@link #of} passes the message to a hook, which
+ * prints every G, M and P and ends the process. {@code of} returns an error only in tests with {@code -Dgmp.throw=error} and in a process
+ * without a scheduler.
  */
 public final class Throw extends Error {
     private static final long serialVersionUID = 1L;

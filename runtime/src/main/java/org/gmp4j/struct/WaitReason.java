@@ -4,8 +4,8 @@ package org.gmp4j.struct;
 import org.gmp4j.sched.Bubble;
 
 /**
- * Says why a goroutine waits: the value of {@code g.waitreason} and the text in its traceback. A new reason comes at the end. Texts are
- * Go's where Go has the reason.
+ * The reason for which a goroutine waits: the value of {@code g.waitreason} and the text in its traceback. A new reason must be the last.
+ * Texts are Go's if Go has the reason.
  */
 public enum WaitReason {
     /** Not waiting. */
@@ -56,7 +56,7 @@ public enum WaitReason {
     SELECT_DURABLE("select (durable)"),
     /** A connection or listener of {@code org.gmp4j.net}. */
     IO_WAIT("IO wait"),
-    /** {@code Thread.sleep}. This and the following are parts of {@link #JDK} as {@link JdkWait} tells them apart. */
+    /** {@code Thread.sleep}. This and the following reasons are parts of {@link #JDK}, which {@link JdkWait} distinguishes. */
     JDK_SLEEP("sleep"),
     /** {@code LockSupport.park} with no blocker, or with one that has no constant here. */
     JDK_PARK("park"),
@@ -110,7 +110,7 @@ public enum WaitReason {
         return text;
     }
 
-    /** Returns whether in a bubble of {@link Bubble} only another goroutine of the bubble, or its clock, ends the wait. */
+    /** Returns whether in a {@link Bubble} only another goroutine of the bubble, or its clock, ends the wait. */
     public boolean durable() {
         return switch (this) {
             case CHAN_RECEIVE_DURABLE, CHAN_SEND_DURABLE, CHAN_RECEIVE_NIL, CHAN_SEND_NIL, SELECT_DURABLE, SELECT_NO_CASES, SLEEP,
@@ -119,7 +119,7 @@ public enum WaitReason {
         };
     }
 
-    /** Returns whether the block profile has such waits. As in Go it has those for channels, locks and groups. */
+    /** Returns whether the block profile records such waits: as in Go those for channels, locks and groups. */
     public boolean profiled() {
         return switch (this) {
             case CHAN_RECEIVE, CHAN_SEND, SELECT, CHAN_RECEIVE_DURABLE, CHAN_SEND_DURABLE, SELECT_DURABLE, WAIT_GROUP, SEMACQUIRE,
