@@ -19,8 +19,8 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A policy that says on which CPUs the Ms of each P may run. Only CPUs of the process's affinity mask are used. If there are more Ps
- * than places, the places are assigned again from the first. Immutable, so safe to share between threads.
+ * A policy that determines on which CPUs the Ms of each P may run. Only CPUs of the process's affinity mask are used. If there are more Ps
+ * than places, further Ps begin again with the first place. Immutable, so safe to share between threads.
  */
 public final class Affinity {
     private enum Kind {
@@ -55,7 +55,7 @@ public final class Affinity {
     }
 
     /**
-     * Returns the policy under which Ms run where the kernel puts them.
+     * Returns the policy that leaves the choice of CPUs to the kernel.
      *
      * @return the policy
      */
@@ -75,8 +75,8 @@ public final class Affinity {
 
     /**
      * Returns the policy that keeps Ps far apart, for goroutines that each need cache and memory bandwidth of their own. Each P has one
-     * CPU. Successive Ps are on different nodes, within a node on different last-level caches, then on different cores; second SMT
-     * siblings get a P only once every core has one.
+     * CPU. Successive Ps are on different nodes, within a node on different last-level caches, then on different cores. Second SMT siblings
+     * get a P only when every core has one.
      *
      * @return the policy
      */
@@ -85,8 +85,8 @@ public final class Affinity {
     }
 
     /**
-     * Returns the policy that gives each P one CPU of a core, the cores in the order of {@link #compact}. The SMT siblings are left to
-     * the JVM's threads and to other processes. Unless the number of Ps is set, there are as many as cores.
+     * Returns the policy that gives each P one CPU of a core, with the cores in the order of {@link #compact}. The SMT siblings remain for
+     * the JVM's threads and for other processes. Unless the number of Ps is set, it is the number of cores.
      *
      * @return the policy
      */
@@ -95,8 +95,8 @@ public final class Affinity {
     }
 
     /**
-     * Returns the policy that gives each P all CPUs of one NUMA node, going round the nodes that have CPUs. Memory stays near, and the
-     * kernel chooses the CPU.
+     * Returns the policy that gives each P all CPUs of one NUMA node; successive Ps get successive nodes. Memory stays near, and the kernel
+     * chooses the CPU.
      *
      * @return the policy
      */
@@ -109,22 +109,20 @@ public final class Affinity {
      *
      * @param list CPU numbers and ascending ranges with commas between them: {@code 0,2,4-7}; a CPU may be in the list twice
      * @return the policy
-     * @throws IllegalArgumentException when the list has another form, or names a CPU that is not there or that the process may not
-     *     use
+     * @throws IllegalArgumentException when the list has another form, or a CPU that does not exist or that the process may not use
      */
     public static Affinity cpus(String list) {
         return cpus(list, Topology.system());
     }
 
     /**
-     * Returns this policy on fewer CPUs. The last CPUs in the order of {@link #compact}, so whole cores first, are left to the JIT,
-     * the collector, the scheduler's monitor and other threads. If the process has no more CPUs than that, one is used nevertheless.
-     * Unless the number of Ps is set, there are as many as CPUs remain.
+     * Returns this policy on fewer CPUs. The last CPUs in the order of {@link #compact} remain for the JIT, the collector, the scheduler's
+     * monitor and other threads. If the process has no more CPUs than {@code cpus}, the policy still uses one. Unless the number of Ps is
+     * set, it is the number of CPUs that the policy uses.
      *
-     * @param cpus how many to keep free, 0 to 65535
+     * @param cpus the number of CPUs to keep free, 0 to 65535
      * @return the policy
-     * @throws IllegalArgumentException when {@code cpus} is out of range, or the policy is a list, which determines the free CPUs
-     *     itself
+     * @throws IllegalArgumentException when {@code cpus} is out of range, or the policy is a list of CPUs
      */
     public Affinity reserve(int cpus) {
         if (cpus < 0 || cpus > MOST_RESERVED) {
@@ -145,7 +143,7 @@ public final class Affinity {
             if (first < 0 || last < first) {
                 throw bad(list, "\"" + item.strip() + "\" is not a CPU number or a range such as 4-7", topology);
             }
-            for (long cpu = first; cpu <= last; cpu++) { // ends at the first CPU that is not there
+            for (long cpu = first; cpu <= last; cpu++) { // ends at the first CPU that does not exist
                 cpus.add(usable(cpu, list, topology));
             }
         }
@@ -155,8 +153,8 @@ public final class Affinity {
     /**
      * Reads a policy from the command line.
      *
-     * @param text {@code none}, {@code compact}, {@code scatter}, {@code cores} or {@code pernode}, perhaps with {@code :reserve=2} behind
-     *     it for {@link #reserve}, or a list of CPUs as {@link #cpus} takes it
+     * @param text {@code none}, {@code compact}, {@code scatter}, {@code cores} or {@code pernode}, with or without {@code :reserve=2}
+     *     behind it for {@link #reserve}; or a list of CPUs as for {@link #cpus}
      * @return the policy
      * @throws IllegalArgumentException when it is none of these, or the list is wrong
      */
@@ -221,7 +219,7 @@ public final class Affinity {
      * Returns the CPUs of each P on a machine, this one or another.
      *
      * @param procs number of Ps, at least 1
-     * @param topology the machine; a list of CPUs is taken as it is
+     * @param topology the machine; it does not change a list of CPUs
      * @return as {@link #place(int)}
      */
     public List<BitSet> place(int procs, Topology topology) {
@@ -234,8 +232,8 @@ public final class Affinity {
     }
 
     /**
-     * Returns the places of a machine, in the order in which Ps get them: P number i gets place number i, and after the last place the
-     * first again. CPUs of a list that the process may not use are left out. If none is left, all CPUs that it may use are one place.
+     * Returns the places of a machine, in the order in which Ps get them: P number i gets place number i modulo their number. CPUs of a
+     * list that the process may not use are left out. If none is left, all CPUs that it may use are one place.
      *
      * @param topology the machine
      * @return the CPUs of each place, which the caller may change; an empty list when the policy is {@link #none()}
@@ -256,7 +254,7 @@ public final class Affinity {
         };
     }
 
-    /** Returns whether the policy determines the number of Ps unless that is set: as many as it uses CPUs. */
+    /** Returns whether the number of Ps, unless it is set, is the number of CPUs that the policy uses. */
     public boolean limitsProcs() {
         return kind == Kind.CORES || reserved > 0;
     }
@@ -318,7 +316,7 @@ public final class Affinity {
                 .thenComparingInt(Topology.Cpu::id)).toList();
     }
 
-    /** Returns the first usable CPU of each core, then the second ones, …; each such round takes CPUs from node to node. */
+    /** Returns the first usable CPU of each core, then the second of each, and so on. Each of these rounds goes from node to node. */
     private static List<Topology.Cpu> scatterOrder(Topology topology) {
         Map<Integer, List<Topology.Cpu>> rounds = new TreeMap<>();
         Map<Integer, Integer> seen = new TreeMap<>();
@@ -340,7 +338,7 @@ public final class Affinity {
         return order;
     }
 
-    /** Takes one from each in turn until all are empty. */
+    /** Takes one element of each, and repeats that until all are empty. */
     private static List<Topology.Cpu> deal(Iterable<Deque<Topology.Cpu>> hands) {
         List<Topology.Cpu> dealt = new ArrayList<>();
         int before;
@@ -382,9 +380,9 @@ public final class Affinity {
                 + CpuList.format(topology.allowed());
     }
 
-    /** A class of its own, so that policies without CPU numbers do not load it. */
+    /** An item of a list of CPUs. It is a class of its own, so that policies without CPU numbers do not load it. */
     private static final class Item {
-        /** A CPU or a range. No machine has a CPU whose number has more digits than fit a long. */
+        /** The form of a CPU or a range, with numbers that fit a long. */
         static final Pattern FORM = Pattern.compile("([0-9]{1,18})(?:-([0-9]{1,18}))?");
     }
 }

@@ -13,24 +13,24 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The CPU bandwidth limits that hold for this process: {@code cpu.max} of cgroup v2 and {@code cpu.cfs_quota_us} of v1, in the
- * process's own cgroup and in each one above it. The kernel enforces all of them, so the smallest counts, wherever it is. If both
- * versions are mounted, both are read.
+ * The CPU bandwidth limits that hold for this process: {@code cpu.max} of cgroup v2 and {@code cpu.cfs_quota_us} of v1, in the process's
+ * own cgroup and in each one above it. The kernel enforces all of them, so the smallest counts. If both versions are mounted, both are
+ * read.
  *
- * <p>Two files determine the process's directory: /proc/self/cgroup has the path within the hierarchy, /proc/self/mountinfo which part
- * of the hierarchy is mounted where. A container may see only a part, or a path that does not exist in its own mounts; then the mount
- * point itself is used.
+ * <p>Two files determine the process's directory: /proc/self/cgroup has the path within the hierarchy, and /proc/self/mountinfo has the
+ * mounted parts of the hierarchy and their mount points. A container may see only a part, or a path that does not exist in its own mounts;
+ * then the mount point itself is used.
  */
 final class CpuLimits {
-    /** One cgroup file system: {@code root} is the directory of the hierarchy that shows at {@code point}. */
+    /** A cgroup file system: {@code root} is the directory of the hierarchy that is mounted at {@code point}. */
     private record Mount(boolean v2, String root, String point) {
     }
 
-    /** The greatest number of hierarchies, and of mount points of one of them, that are read. No kernel has more hierarchies. */
+    /** The greatest number of hierarchies, and of mount points of a hierarchy, that are read. No kernel has more hierarchies. */
     private static final int MOST = 64;
     /** The greatest length of a path; the kernel takes no longer one. */
     private static final int LONGEST = 4_096;
-    /** The greatest number of folders in all hierarchies and places together. The cgroups that a process is in have fewer. */
+    /** The greatest number of folders that are read. The cgroups of a process have fewer. */
     private static final int MOST_DIRS = 1 << 14;
     private static final int MOST_PROBLEMS = 8;
 
@@ -54,9 +54,8 @@ final class CpuLimits {
     }
 
     /**
-     * Reads the limits of the machine itself again and again. The process's cgroups are determined anew only when they have changed: a
-     * method that runs once a second stays in the interpreter, where that takes long, and sysmon does nothing else meanwhile. For one
-     * thread.
+     * Reads the limits of the machine itself repeatedly. The process's cgroups are determined anew only when they have changed: a method
+     * that runs once a second stays in the interpreter, where that takes long, and sysmon waits for it. For one thread.
      */
     static final class Followed {
         private final SysFiles files;
@@ -217,7 +216,7 @@ final class CpuLimits {
     /** Returns {@code path} relative to {@code root}, or null when it is not below it. */
     private static @Nullable String below(String root, String path) {
         if (Arrays.asList(path.split("/")).contains("..")) {
-            return null; // outside our cgroup namespace
+            return null; // outside of the process's cgroup namespace
         }
         if (root.equals("/") || root.equals(path)) {
             return root.equals("/") ? path : "";
@@ -225,7 +224,7 @@ final class CpuLimits {
         return path.startsWith(root + "/") ? path.substring(root.length()) : null;
     }
 
-    /** Reads the cpuset in force: v2's file, v1's, or the requested one where a kernel has neither. */
+    /** Reads the cpuset in force: v2's file, v1's file, or the requested cpuset if a kernel has neither. */
     private void set(Path dir) {
         for (String name : new String[] {"cpuset.cpus.effective", "cpuset.effective_cpus", "cpuset.cpus"}) {
             String text = SysFiles.text(dir.resolve(name));

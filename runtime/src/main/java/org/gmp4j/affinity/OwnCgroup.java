@@ -5,8 +5,8 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * Checks whether this process is alone in a cgroup that has a CPU share of its own. If so, the nice values of its threads only divide that
- * share among these threads, and take no CPU from other processes or give them any.
+ * Checks whether this process is alone in a cgroup that has a CPU share of its own. Then the nice values of its threads only divide that
+ * share among these threads, and do not affect other processes.
  */
 public final class OwnCgroup {
     private static final String V2 = "0::";
@@ -14,9 +14,7 @@ public final class OwnCgroup {
     private OwnCgroup() {
     }
 
-    /**
-     * Returns whether this process is alone in its cgroup, as {@code /proc} and {@code /sys} say. Returns false when they cannot be read.
-     */
+    /** Returns whether this process is alone in its cgroup, by {@code /proc} and {@code /sys}; false when these cannot be read. */
     public static boolean isOwn() {
         return isOwn(new SysFiles(Path.of("/")), ProcessHandle.current().pid());
     }
@@ -24,7 +22,7 @@ public final class OwnCgroup {
     /**
      * Returns whether the cgroup (version 2) of this process has a share of the CPU, and no other process is in it.
      *
-     * @param pid the id of this process, as {@code cgroup.procs} lists it
+     * @param pid the id of this process in {@code cgroup.procs}
      */
     static boolean isOwn(SysFiles files, long pid) {
         for (String line : SysFiles.lines(files.at("/proc/self/cgroup"))) {

@@ -5,18 +5,18 @@ import java.util.Locale;
 
 /** The order in which a thread without work searches the queues of other Ps. Immutable. */
 public enum StealOrder {
-    /** A random order, in which each P is equally likely to come next. It is Go's order and the default. It needs no placement. */
+    /** A random order in which all Ps have the same chance. It is Go's order and the default, and needs no placement. */
     UNIFORM,
 
     /**
-     * The nearest Ps first: those of the same core, then of the same cache, of the same NUMA node, of the same package, and last all
-     * others. The order within each of these groups is random. One search in sixteen is {@link #UNIFORM}, so that work of distant Ps is
-     * found even if near Ps always have some. It needs a placement.
+     * The nearest Ps first: the Ps of the same core, then of the same cache, NUMA node, and package, and then all others. The order within
+     * each of these groups is random. One search in sixteen is {@link #UNIFORM}, so that distant work is found even if near Ps always have
+     * work. It needs a placement.
      */
     NEAREST,
 
     /**
-     * Up to three times the thread chooses two Ps at random, and steals from the one with the longer queue. If no chosen P has any work, it
+     * Up to three times the thread chooses two Ps at random, and steals from the one with the longer queue. If no chosen P has work, it
      * visits all Ps once in {@link #UNIFORM} order. This reads fewer queues if most Ps have work, and steals larger shares. It needs no
      * placement.
      */

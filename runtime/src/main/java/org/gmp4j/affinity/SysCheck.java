@@ -14,12 +14,12 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Checks whether /sys and /proc have contents that a kernel could have written. A {@link Topology} uses any contents as well as it
- * can. This class returns a sentence for each fault, and stops after a few. A missing file is no fault, except the list of CPUs:
- * containers hide files, and old kernels have fewer.
+ * Checks whether /sys and /proc have contents that a kernel could have written. A {@link Topology} accepts any contents. This class returns
+ * a sentence for each fault, and stops after a few. A missing file is no fault, except the list of CPUs: containers hide files, and old
+ * kernels have fewer.
  */
 final class SysCheck {
-    /** Twice the number of CPUs that any kernel is built for. */
+    /** Twice the greatest number of CPUs of any kernel. */
     private static final int MOST_CPUS = 1 << 14;
     private static final int MOST_NODES = 1 << 10;
     private static final int MOST_PROBLEMS = 5;
@@ -46,7 +46,7 @@ final class SysCheck {
     }
 
     /**
-     * Returns the CPUs that the process may use: those of its mask that are online and in its cpusets; not empty if there are no
+     * Returns the CPUs that the process may use: the CPUs of its mask that are online and in its cpusets; not empty if there are no
      * problems.
      */
     BitSet allowed() {
@@ -66,7 +66,7 @@ final class SysCheck {
             problem(SysFiles.shown(where) + " names CPU " + (online.length() - 1) + ", and no kernel has more than " + MOST_CPUS);
         }
         if (!problems.isEmpty()) {
-            return; // Further checks make no sense.
+            return; // Without CPUs further checks are useless.
         }
         BitSet present = list(TopologyFiles.CPUS + "present");
         if (!present.isEmpty() && !minus(online, present).isEmpty()) {
@@ -189,9 +189,11 @@ final class SysCheck {
         agree(sharers, online);
     }
 
-    /** Notes a problem where CPUs that share a part of the machine name different sets of CPUs. The key is a CPU, a blank, and the part. */
+    /**
+     * Records a problem if CPUs that share a part of the machine have different sets of sharers. The key is a CPU, a blank, and the part.
+     */
     private void agree(Map<String, BitSet> sharers, BitSet online) {
-        Map<String, Map<BitSet, Integer>> told = new HashMap<>(); // How many are told each set.
+        Map<String, Map<BitSet, Integer>> told = new HashMap<>(); // The number of CPUs for each set.
         sharers.forEach((name, set) -> told.computeIfAbsent(name.substring(name.indexOf(' ')), k -> new HashMap<>()).merge(set, 1,
                 Integer::sum));
         told.forEach((what, sets) -> sets.forEach((set, n) -> {

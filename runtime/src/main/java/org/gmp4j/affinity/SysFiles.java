@@ -11,8 +11,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads small files of /sys and /proc below a root. In containers and virtual machines any of them may be missing, unreadable or
- * disappear between two reads. Each method defines its result for that.
+ * Reads small files of /sys and /proc below a root. In containers and virtual machines any file may be missing, unreadable, or disappear
+ * between two reads. Each method has a result for that case.
  */
 record SysFiles(Path root) {
 
@@ -21,12 +21,12 @@ record SysFiles(Path root) {
         return root.resolve(path.startsWith("/") ? path.substring(1) : path);
     }
 
-    /** The size, bytes, from which a file cannot come from a kernel. */
+    /** The greatest size, bytes, of a file of a kernel. */
     private static final int MOST_BYTES = 4 << 20;
 
     private static final int SHOWN = 60;
 
-    /** Returns the file's text without surrounding space, or null. A file that is not regular has no text: a pipe may never get any. */
+    /** Returns the file's text without surrounding space, or null. A file that is not regular, such as a pipe, is not read. */
     static @Nullable String text(Path file) {
         if (!Files.isRegularFile(file)) {
             return null;
@@ -56,7 +56,7 @@ record SysFiles(Path root) {
         }
     }
 
-    /** Returns a file's name for a message, on one line whatever the name is. */
+    /** Returns a file's name for a message, on one line. */
     static String shown(Path file) {
         return printable(file.toString());
     }

@@ -14,9 +14,9 @@ import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The machine for a process: CPUs, their cores, caches and NUMA nodes, and the CPU limits of its cgroups, as the kernel reports them
- * at one moment. If files are missing (containers and virtual machines hide some), the machine counts as flat: each CPU is a core of
- * its own in one package on one node, with no known cache.
+ * The machine for a process: CPUs, their cores, caches and NUMA nodes, and the CPU limits of its cgroups, as the kernel reports them at one
+ * moment. If files are missing (containers and virtual machines hide some), the machine counts as flat: each CPU is a core of its own, in
+ * one package on one node, without a known cache.
  *
  * <p>Sources: {@code sched_getaffinity(2)}, {@code /sys/devices/system/cpu} and {@code node}, {@code /proc/self/cgroup} and {@code
  * mountinfo}. Immutable, so safe to share between threads; methods return copies of sets.
@@ -29,7 +29,7 @@ public final class Topology {
      * @param core the kernel's core number, unique only within a package; {@code id} when unknown
      * @param socket the physical package; 0 when unknown
      * @param node the NUMA node; 0 when unknown
-     * @param siblings the CPUs of the same core, this one included, whether or not the process may use them
+     * @param siblings the CPUs of the same core, including this one and CPUs that the process may not use
      * @param caches smallest level first; empty when unknown
      */
     public record Cpu(int id, int core, int socket, int node, BitSet siblings, List<Cache> caches) {
@@ -55,8 +55,8 @@ public final class Topology {
         }
 
         /**
-         * Returns the first of the CPUs that share this one's last data cache, as a name of their group; without caches the first of
-         * its core.
+         * Returns the first of the CPUs that share this CPU's last data cache, as a number of their group; without caches the first of its
+         * core.
          *
          * @return a CPU's number
          */
@@ -69,7 +69,7 @@ public final class Topology {
         }
 
         /**
-         * Returns the first CPU of the core, as a name of the core.
+         * Returns the first CPU of the core, as a number of the core.
          *
          * @return a CPU's number
          */
@@ -100,7 +100,7 @@ public final class Topology {
      * @param level from 1, the nearest
      * @param type its contents
      * @param bytes its size; 0 when unknown
-     * @param cpus the CPUs that share it, whether or not the process may use them
+     * @param cpus the CPUs that share it, including those that the process may not use
      */
     public record Cache(int level, CacheType type, long bytes, BitSet cpus) {
         /**
@@ -124,7 +124,7 @@ public final class Topology {
     }
 
     /**
-     * One NUMA node; it may have memory only.
+     * One NUMA node, which may have only memory.
      *
      * @param id the kernel's number
      * @param cpus its CPUs that the process may use; may be empty
@@ -161,7 +161,7 @@ public final class Topology {
         /**
          * Returns the limit in CPUs.
          *
-         * @return quota over period, above 0; 1.5 is one CPU and half of another
+         * @return quota over period, above 0; for instance 1.5 for one and a half CPUs
          */
         public double cpus() {
             return (double) quotaMicros / periodMicros;
@@ -211,12 +211,12 @@ public final class Topology {
     private final BitSet isolated;
     private final Map<String, BitSet> kinds;
     private final Map<Integer, Long> memory = new TreeMap<>();
-    /** The machine with the CPUs that this process may not use: this object if it may use all, null if the other CPUs were not read. */
+    /** The machine for a process that may use all CPUs: this object if this process may, null if the other CPUs were not read. */
     private final @Nullable Topology whole;
     private final Path root;
 
     /**
-     * Reads the tree below {@code root} in place of the system's own.
+     * Reads the tree below {@code root} instead of the system's own.
      *
      * @param allowed CPUs that the process may use, at least one
      */
@@ -228,7 +228,7 @@ public final class Topology {
         SysFiles files = new SysFiles(root);
         this.allowed = copy(allowed);
         BitSet told = CpuList.parse(SysFiles.text(files.at("/sys/devices/system/cpu/online")));
-        told.or(allowed); // a CPU that we may use is online, whatever the file says
+        told.or(allowed); // a CPU that the process may use is online, even if the file lacks it
         this.online = told;
         Map<Integer, BitSet> nodeCpus = TopologyFiles.nodes(files, allowed);
         this.nodes = nodeCpus.entrySet().stream().map(e -> new Node(e.getKey(), e.getValue())).toList();
@@ -246,9 +246,8 @@ public final class Topology {
     }
 
     /**
-     * Reads the machine as it is now. The affinity mask is that of the process's first thread, which {@code taskset} or a cpuset sets,
-     * and not that of a thread that was pinned later. This reads some files for each CPU: milliseconds on
-     * a large machine.
+     * Reads the machine as it is now. The affinity mask is that of the process's first thread, which {@code taskset} or a cpuset sets, not
+     * that of a thread that was pinned later. Reading some files for each CPU takes milliseconds on a large machine.
      *
      * @return a new description
      * @throws RuntimeException when the kernel refuses {@code sched_getaffinity}
@@ -258,14 +257,13 @@ public final class Topology {
     }
 
     /**
-     * Reads a recorded machine: {@code sys} and {@code proc} below a folder in place of the system's own. The CPUs that the process may use
-     * are {@code Cpus_allowed_list} of {@code proc/self/status}, or all that are online, less what the cpusets of its cgroups leave
-     * out.
+     * Reads a recorded machine: {@code sys} and {@code proc} below a folder instead of the system's own. The process may use the CPUs in
+     * {@code Cpus_allowed_list} of {@code proc/self/status}, or all online CPUs, as far as they are in the cpusets of its cgroups.
      *
-     * @param folder the folder in place of {@code /}
+     * @param folder the folder that replaces {@code /}
      * @return a new description
-     * @throws IllegalArgumentException in one sentence, when the folder has no such files, when one of them cannot be read or has
-     *     another form than the kernel's, or when they contradict each other
+     * @throws IllegalArgumentException with one sentence, when the folder has no such files, when a file cannot be read or has another form
+     *     than the kernel's, or when files contradict each other
      */
     public static Topology recorded(Path folder) {
         SysFiles files = new SysFiles(folder);
@@ -277,19 +275,18 @@ public final class Topology {
     }
 
     /**
-     * Returns the faults of the machine's own files for which {@link #recorded} would refuse them: unreadable, of another form, or
-     * contradictory.
+     * Returns the faults for which {@link #recorded} would refuse the machine's own files: unreadable, of another form, or contradictory.
      *
-     * @return a sentence for each, without a full stop, a few at most; empty when all is well
+     * @return a sentence for each fault, without a full stop, a few at most; empty when there is none
      */
     public static List<String> problems() {
         return SysCheck.of(new SysFiles(Path.of("/"))).problems();
     }
 
     /**
-     * Returns this machine as a process sees it that may use all CPUs that are online.
+     * Returns this machine for a process that may use all online CPUs.
      *
-     * @return a description; of {@link #system()} a new one, of now
+     * @return a description; for {@link #system()} it is read anew
      */
     public Topology whole() {
         return whole != null ? whole : new Topology(root, online);
@@ -305,7 +302,7 @@ public final class Topology {
         return mask();
     }
 
-    /** Returns this machine for a process that may not use these CPUs either; one must be left. */
+    /** Returns this machine for a process that may also not use these CPUs; at least one CPU must be left. */
     Topology without(BitSet cpus) {
         BitSet left = allowed();
         left.andNot(cpus);
@@ -347,7 +344,7 @@ public final class Topology {
      * Returns the kinds of cores, fastest first: {@code performance}, {@code efficiency} and {@code low power} on x86, {@code capacity N}
      * on ARM.
      *
-     * @return name to CPUs; empty when all are alike or unknown
+     * @return the CPUs by name; empty when all cores are alike or unknown
      */
     public Map<String, BitSet> kinds() {
         Map<String, BitSet> copies = new LinkedHashMap<>();
@@ -366,7 +363,7 @@ public final class Topology {
     }
 
     /**
-     * Returns the cpusets on the way from the process's cgroup up to the root, of both cgroup versions.
+     * Returns the cpusets from the process's cgroup up to the root, of both cgroup versions.
      *
      * @return in that order; empty when there is none
      */
@@ -397,7 +394,7 @@ public final class Topology {
      *
      * @param from number of a node
      * @param to number of a node
-     * @return 10 or more; for nodes about which nothing is known 10 to itself and 20 to another, as the kernel assumes
+     * @return 10 or more; for unknown nodes 10 to itself and 20 to another, as the kernel assumes
      */
     public int distance(int from, int to) {
         int unknown = from == to ? LOCAL_DISTANCE : REMOTE_DISTANCE;
@@ -405,7 +402,7 @@ public final class Topology {
     }
 
     /**
-     * Returns all CPU limits on the way from the process's cgroup up to the root, of both cgroup versions.
+     * Returns all CPU limits from the process's cgroup up to the root, of both cgroup versions.
      *
      * @return in that order; empty when there is none
      */
@@ -414,7 +411,7 @@ public final class Topology {
     }
 
     /**
-     * Returns the CPU limit in force: the smallest on the way up.
+     * Returns the CPU limit in force: the smallest of {@link #limits}.
      *
      * @return empty when there is none
      */
@@ -433,8 +430,8 @@ public final class Topology {
     }
 
     /**
-     * Returns the number of Ps if it is not set: the CPUs of the affinity mask, but no more than the CPU limit rounded up; a limit
-     * does not make it less than 2. The rule is Go's since 1.25, but Go reads the limit of the process's own cgroup only.
+     * Returns the default number of Ps: the CPUs of the affinity mask, but no more than the CPU limit rounded up; a limit does not make it
+     * less than 2. This is Go's rule from version 1.25 on, except that Go reads only the limit of the process's own cgroup.
      *
      * @return at least 1
      */
@@ -443,8 +440,8 @@ public final class Topology {
     }
 
     /**
-     * Returns {@link #defaultProcs} of the machine as it is now, without reading the rest of its description. So a call every second
-     * does not cost more on a machine with more CPUs.
+     * Returns {@link #defaultProcs} of the machine as it is now. It reads only the files for that, so that a call every second does not
+     * cost more on a machine with more CPUs.
      *
      * @return at least 1
      * @throws RuntimeException when the kernel refuses {@code sched_getaffinity}
@@ -453,7 +450,7 @@ public final class Topology {
         return procs(mask(), smallest(CpuLimits.read(new SysFiles(Path.of("/")))));
     }
 
-    /** Returns a supplier of {@link #systemProcs} for one thread that reads it again and again. */
+    /** Returns a supplier of {@link #systemProcs} for one thread that reads it repeatedly. */
     public static IntSupplier followedProcs() {
         CpuLimits.Followed limits = new CpuLimits.Followed(new SysFiles(Path.of("/")));
         return new IntSupplier() {

@@ -17,15 +17,15 @@ final class TopologyFiles {
     static final String CPUS = "/sys/devices/system/cpu/";
     static final String NODES = "/sys/devices/system/node/";
 
-    /** More than any CPU has. */
+    /** A number above that of the caches of any CPU. */
     private static final int MOST_CACHES = 32;
 
     private TopologyFiles() {
     }
 
     /**
-     * Kinds of cores and their CPUs, empty when all are alike: on x86 the kernel has a folder of events for each kind, on ARM a
-     * capacity for each CPU, of which 1024 is the fastest.
+     * Returns the kinds of cores and their CPUs, empty when all are alike: on x86 the kernel has a folder of events for each kind, on ARM a
+     * capacity for each CPU, 1024 for the fastest.
      */
     static Map<String, BitSet> kinds(SysFiles files, BitSet online) {
         Map<String, BitSet> kinds = new LinkedHashMap<>();

@@ -8,7 +8,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 
-/** A {@link Topology} for people. */
+/** The text form of a {@link Topology}. */
 final class TopologyText {
     private final Topology t;
 
@@ -59,7 +59,7 @@ final class TopologyText {
                 .collect(Collectors.groupingBy(Topology.Cpu::coreGroup, TreeMap::new, Collectors.toList())).values());
     }
 
-    /** Returns the number of caches of each kind, by level. A cache counts once however many CPUs share it. */
+    /** Returns the number of caches of each kind, by level. A cache counts once even if several CPUs share it. */
     private Map<String, Long> caches() {
         return t.cpus().stream().flatMap(c -> c.caches().stream()).distinct()
                 .collect(Collectors.groupingBy(c -> "L" + c.level() + c.type().letter + " " + size(c.bytes())

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Where goroutines run: what the machine looks like ({@link org.gmp4j.affinity.Topology}) and which CPUs each P may use
+ * The CPUs on which goroutines run: the machine ({@link org.gmp4j.affinity.Topology}), and the CPUs that each P may use
  * ({@link org.gmp4j.affinity.Affinity}).
  */
 @NullMarked

@@ -13,13 +13,16 @@ import java.util.List;
  * {@code default} it makes all virtual threads goroutines. An executable jar may name this class as its {@code Launcher-Agent-Class}, and
  * then needs no flag.
  *
- * <p>Only this class is compiled for Java 8, and before the others. So an older Java can load it, and it can report which Java is needed.
+ * <p>Only this class is compiled for Java 8, so that an older Java can load it and it can report which Java is needed.
  */
 public final class Agent {
     private static final List<String> JDKS = Arrays.asList("25", "26", "27");
     private static final int BAD_USAGE = 2;
     private static final String FALLBACK = "fallback";
-    /** The main classes of Maven and Gradle. With the JDK's tools they are left alone when a variable names the agent: {@link #premain}. */
+    /**
+     * The main classes of Maven and Gradle. When a variable names the agent, it does nothing in these and in the JDK's tools: see
+     * {@link #premain}.
+     */
     private static final List<String> TOOLS = Arrays.asList("org.codehaus.plexus.classworlds.launcher.Launcher",
             "org.gradle.wrapper.GradleWrapperMain", "org.gradle.launcher.GradleMain", "org.gradle.launcher.daemon.bootstrap.GradleDaemon");
 
@@ -27,11 +30,11 @@ public final class Agent {
     }
 
     /**
-     * Starts the agent for {@code -javaagent}. A bad option ends the program with one sentence and exit code 2. Where gmp4j cannot run, the
+     * Starts the agent for {@code -javaagent}. A bad option ends the program with one sentence and exit code 2. If gmp4j cannot run, the
      * option {@code fallback}, else the property {@code gmp.fallback}, else the variable {@code GMP_FALLBACK} decides. With {@code warn},
-     * the default, the program goes on without gmp4j, and one line says why. With {@code off} it goes on without a line. With {@code fail}
-     * it ends with one sentence and exit code 2. If {@code JAVA_TOOL_OPTIONS} names the agent, it does nothing in tools of the JDK, in
-     * Maven and in Gradle.
+     * the default, the program runs without gmp4j, and one line says why. With {@code off} it runs without a line. With {@code fail} it
+     * ends with one sentence and exit code 2. If {@code JAVA_TOOL_OPTIONS} names the agent, it does nothing in tools of the JDK, in Maven
+     * and in Gradle.
      */
     public static void premain(String args, Instrumentation instrumentation) {
         if (isTool()) {
@@ -41,7 +44,7 @@ public final class Agent {
         try {
             fallback = fallback(args);
             start(args, instrumentation, false);
-        } catch (Throwable e) { // If this threw, the JVM would print a stack trace and end.
+        } catch (Throwable e) { // An exception would make the JVM print a stack trace and end.
             if (e instanceof IllegalArgumentException || fallback.equals("fail")) {
                 System.err.println(sentence(e));
                 end(instrumentation);
@@ -128,7 +131,7 @@ public final class Agent {
             if (e.getCause() instanceof RuntimeException) {
                 throw (RuntimeException) e.getCause();
             }
-            throw (Error) e.getCause(); // The method declares no checked exceptions.
+            throw (Error) e.getCause(); // The method has no checked exceptions.
         } catch (ReflectiveOperationException e) {
             throw new IllegalStateException("gmp4j's jar is not whole: " + e, e);
         }

@@ -14,8 +14,8 @@ final class AgentExit {
 
     /**
      * Ends the process by libc's {@code _exit}. From JDK 26 on {@code System.exit} and {@code Runtime.halt} wait up to a minute for the
-     * calls that the JVM has made to agents, and {@code premain} is such a call. No shutdown hook runs: the program, which would register
-     * one, has not begun.
+     * calls that the JVM has made to agents, and {@code premain} is such a call. No shutdown hook has to run, because the program has not
+     * begun.
      *
      * @throws Throwable if the function cannot be called; the caller then uses {@code System.exit}
      */

@@ -26,7 +26,7 @@ final class AgentOptions {
     private static final String POOLS = "pools";
     /** An option that {@link Agent} has read already. */
     private static final String FALLBACK = "fallback";
-    /** An unknown name counts as a misspelt option if at most this many letters are wrong, missing or too many. */
+    /** The greatest number of letters that may be wrong, missing or too many in a misspelt option. */
     private static final int MISTYPED = 2;
 
     private final Map<String, String> points = new LinkedHashMap<>();
@@ -68,7 +68,7 @@ final class AgentOptions {
         return options;
     }
 
-    /** Returns whether the part is one more pool: it is behind a first pool, and its name is followed by a colon. */
+    /** Returns whether the part is one more pool: it follows a pool, and has a name and a colon. */
     private static boolean isPool(String option, String word) {
         return option.equals(POOLS) && word.indexOf(':') > 0;
     }
@@ -87,7 +87,7 @@ final class AgentOptions {
                 : "The agent's option \"%s\" has no value.".formatted(word);
     }
 
-    /** Returns how many letters have to be inserted, deleted or replaced to make one text of the other. */
+    /** Returns how many letters have to be inserted, deleted or replaced to change one text into the other. */
     private static int distance(String a, String b) {
         int[] row = IntStream.rangeClosed(0, b.length()).toArray();
         for (int i = 1; i <= a.length(); i++) {
@@ -102,7 +102,7 @@ final class AgentOptions {
         return row[b.length()];
     }
 
-    /** Returns the name of an option. Options of points may have the names of their properties. */
+    /** Returns the name of an option. The names of properties also stand for options of points. */
     private static String name(String text) {
         String name = text.strip();
         return name.equals(POINTS) ? OF_POINTS.getFirst()
@@ -113,12 +113,12 @@ final class AgentOptions {
         return OF_POINTS.contains(name) ? points : ofDefault;
     }
 
-    /** Returns whether there are other options than these. */
+    /** Returns whether there are options besides these. */
     boolean hasOther(String... names) {
         return wanted != null || !List.of(names).containsAll(points.keySet());
     }
 
-    /** Returns whether all virtual threads shall be goroutines. */
+    /** Returns whether all virtual threads are to be goroutines. */
     boolean asksForDefault() {
         return wanted != null;
     }
@@ -128,10 +128,7 @@ final class AgentOptions {
         return points;
     }
 
-    /**
-     * Sets as properties the options of the default scheduler and the option that woven classes read. They override properties that
-     * are set.
-     */
+    /** Sets as properties the options of the default scheduler and the option that woven classes read. They override other values. */
     void setProperties() {
         if (points.containsKey(OF_POINTS.getFirst())) {
             System.setProperty(POINTS, points.get(OF_POINTS.getFirst()).strip());

@@ -11,7 +11,7 @@ import org.gmp4j.agent.PointOptions.When;
 
 /** Starts the agent, on a JDK that can read this class: opens packages, adds points, and makes the default scheduler. */
 final class AgentStart {
-    /** The number of classes that are transformed again in one pause. The time of a pause hardly depends on the number of its classes. */
+    /** The number of classes that are transformed again in one pause, whose duration hardly depends on that number. */
     private static final int BATCH = 100;
 
     private AgentStart() {
@@ -20,7 +20,7 @@ final class AgentStart {
     /**
      * Starts the agent.
      *
-     * @param attached whether the program runs already
+     * @param attached whether the program is running already
      * @throws IllegalArgumentException with one sentence about a bad option
      * @throws IllegalStateException with one sentence, when the scheduler cannot run in this JVM
      */
@@ -59,7 +59,7 @@ final class AgentStart {
             OnDemand.start(instrumentation, transformer);
             return;
         }
-        // A transformer that may change loaded classes makes the JVM keep the original of every class that it changes.
+        // For a transformer that may change loaded classes the JVM keeps the original of every class that it changes.
         boolean loaded = (attached || options.includesAny()) && instrumentation.isRetransformClassesSupported();
         instrumentation.addTransformer(transformer, loaded);
         if (loaded) {
@@ -68,8 +68,8 @@ final class AgentStart {
     }
 
     /**
-     * Adds points to classes that were loaded before the agent: classes of the JDK that patterns name and, when the agent was
-     * attached, all others.
+     * Adds points to classes that were loaded before the agent: classes of the JDK that patterns name and, when the agent was attached,
+     * classes of the program.
      */
     private static void changeLoaded(PointTransformer transformer, Instrumentation instrumentation) {
         List<Class<?>> meant = new ArrayList<>();

@@ -28,9 +28,9 @@ final class ClassPattern {
         this.text = text.replace('.', '/');
     }
 
-    /** Returns the number of the pattern's characters that are no wildcards. Of two patterns that match, the one with more decides. */
+    /** Returns the number of the pattern's characters that are no wildcards. If several patterns match, the greatest weight decides. */
     int weight() {
-        int n = 0; // No stream, because this runs while classes are loaded, and these may be the classes of streams and lambdas.
+        int n = 0; // There is no stream, because this may run while the classes of streams and lambdas are loaded.
         for (int i = 0; i < text.length(); i++) {
             n += text.charAt(i) == '*' ? 0 : 1;
         }

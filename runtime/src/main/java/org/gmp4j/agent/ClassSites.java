@@ -15,10 +15,10 @@ import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The linked points of one class, found by the class's name. The class holds this object (as a {@link ClassValue}), and this object
- * holds the class and its sites weakly. So they are collected with the class's loader, and a site also when another agent has changed
- * the class and no code links to the site. Each thread that links a point removes collected classes and sites, because a program may
- * have no scheduler whose sysmon would do it.
+ * The linked points of one class, found by the class's name. The class refers to this object (as a {@link ClassValue}), and this object
+ * refers weakly to the class and its sites. So they are collected with the class's loader, and a site also when another agent has changed
+ * the class and no code links to the site. Each thread that links a point removes collected classes and sites, because a program without a
+ * scheduler has no sysmon to do that.
  */
 final class ClassSites extends WeakReference<Class<?>> {
     private static final ClassSites[] NONE = {};
@@ -32,8 +32,8 @@ final class ClassSites extends WeakReference<Class<?>> {
         }
     };
     /**
-     * Adds the one element of the second array to the first, unless it is there. No lambda: a lambda without memory or stack for its
-     * linking is lost for good.
+     * Adds the one element of the second array to the first, unless it is there. It is no lambda: one whose linking fails for want of
+     * memory or stack is never linked.
      */
     private static final BiFunction<ClassSites[], ClassSites[], ClassSites[]> JOIN = new BiFunction<>() {
         @Override
@@ -72,17 +72,17 @@ final class ClassSites extends WeakReference<Class<?>> {
         loader = type.getClassLoader() == null ? null : type.getClassLoader().getName();
     }
 
-    /** Adds a site of the class, which can then be found by the class's name. Any thread may call this. It takes no lock. */
+    /** Adds a site of the class, so that the class's name leads to it. Any thread may call this. It takes no lock. */
     static void add(Class<?> type, Site site) {
         ClassSites sites = OF_CLASS.get(type);
         Site.Ref ref = new Site.Ref(site, sites, GONE);
         site.ref = ref;
         Site.Ref before;
         do {
-            before = sites.last(); // An acquire; its partner is the release of the push.
+            before = sites.last(); // An acquire, whose partner is the release of the push.
             ref.before = before;
         } while (!LAST.weakCompareAndSetRelease(sites, before, ref));
-        if (!sites.listed) { // The thread with the first push may not have listed it yet, so any thread does.
+        if (!sites.listed) { // The thread with the first push may not have listed it yet, so any thread lists it.
             BY_NAME.merge(sites.className, new ClassSites[] {sites}, JOIN);
             sites.listed = true;
         }
@@ -111,7 +111,7 @@ final class ClassSites extends WeakReference<Class<?>> {
         return (Site.Ref) LAST.getAcquire(this);
     }
 
-    /** Takes a site to which no code links out of the list. A thread that is reading the list meanwhile goes on from that site. */
+    /** Takes a site to which no code links out of the list. A thread that is reading the list continues from that site. */
     private synchronized void unlink(Site.Ref gone) {
         while (!LAST.compareAndSet(this, gone, gone.before)) {
             Site.Ref newest = last();
@@ -122,7 +122,7 @@ final class ClassSites extends WeakReference<Class<?>> {
                 }
             }
             if (newest == last()) {
-                return; // The site is not in the list. If a push came between, the loop goes on.
+                return; // The site is not in the list. If a push came between, the loop continues.
             }
         }
     }
@@ -152,7 +152,7 @@ final class ClassSites extends WeakReference<Class<?>> {
         }
     }
 
-    /** Removes a collected class. Uses no lambda, as it would be linked on sysmon, possibly without memory: see {@link Points#rehearse}. */
+    /** Removes a collected class. Uses no lambda, which sysmon would have to link, possibly without memory: see {@link Points#rehearse}. */
     private static void remove(ClassSites gone) {
         for (ClassSites[] all = BY_NAME.get(gone.className); all != null; all = BY_NAME.get(gone.className)) {
             ClassSites[] rest = new ClassSites[all.length];

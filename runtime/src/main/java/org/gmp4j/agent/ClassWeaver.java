@@ -9,8 +9,8 @@ import org.gmp4j.agent.PointScan.MethodPoints;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Puts points into class files that will be loaded without the agent. They act like points of the agent. Without a runtime they do
- * nothing. Not safe for use by several threads.
+ * Puts points into class files that will be loaded without the agent. They act like points of the agent, and do nothing without a runtime.
+ * Not thread-safe.
  */
 public final class ClassWeaver {
     private final PointOptions options;
@@ -37,7 +37,7 @@ public final class ClassWeaver {
         }
     }
 
-    /** Returns the class with points, or null when it gets none. */
+    /** Returns the class file with points, or null when it gets none. */
     public byte @Nullable [] weave(byte[] classFile) {
         PointScan scan = PointScan.of(classFile);
         LeftAlone reason = scan.leftAlone();
@@ -49,7 +49,7 @@ public final class ClassWeaver {
             if (reason == null) {
                 woven = PointWriter.writeAlone(scan);
             }
-        } catch (IndexOutOfBoundsException e) { // The scan does not read the broken part. The JVM would refuse the class.
+        } catch (IndexOutOfBoundsException e) { // The broken part is one that the scan does not read. The JVM would refuse the class.
             reason = LeftAlone.FAILED;
         }
         if (woven == null) {

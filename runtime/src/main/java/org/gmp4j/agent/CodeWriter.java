@@ -23,22 +23,22 @@ import org.gmp4j.classfile.Opcodes;
  *         if... point              // as every jump back; jumps forward go to the header
  * </pre>
  *
- * So the header is reached from the point in two ways. C2 knows the result on each, and makes two loops of them: a hot one without a
- * call in it, counted and unrolled as if the point were a load and a branch of the program's; and one around it, of the rounds that
- * called the hook. With a plain point the call is in the only loop, and the loop's variables may go through memory in each round
+ * So there are two ways from the point to the header. C2 knows the result on each way, and makes two loops: an inner, hot loop without a
+ * call, which it counts and unrolls as if the point were a load and a branch of the program; and an outer loop of the rounds that called
+ * the hook. With a plain point the call is in the only loop, and the loop's variables may go through memory in each round
  * ({@link JdkPoint}). The nop keeps the two ways apart: if both were one edge, C2 would drop the test. In code that is entered in the
  * middle of a loop (on-stack replacement) the loop begins at the point, and there is only one way again.
  *
  * <p>Points are plain at a method's entry, at headers where the operand stack is not empty, and in loops that C2 may vectorise, which
  * are normally not armed.
  *
- * <p>A point leaves nothing on the operand stack, so it has the frame of the instruction behind it. The stack map keeps its frames,
- * and only their offsets move. A header with a point on the way back has the same frame once more. An offset has one of two meanings.
- * As a <em>place to go to</em> (a jump's target, a range's limit, a frame) it means the code that was put in front of the instruction;
- * a jump to a header with a point on the way back goes to {@code point} or to {@code header}, as above. As <em>the instruction</em>
- * (the {@code new} of an object whose constructor has not run yet) it means the instruction behind that code. A line begins with the
- * instruction if the point is on the way back, since the first round does not pass the point. So a breakpoint in the line stops once
- * in each round. The point then counts as a part of the line before.
+ * <p>A point leaves nothing on the operand stack, so it has the frame of the instruction behind it. The stack map keeps its frames, and
+ * only their offsets move. A header with a point on the way back has its frame twice. An offset has one of two meanings. As a <em>place to
+ * go to</em> (a jump's target, a range's limit, a frame) it means the code that was put in front of the instruction; a jump to a header
+ * with a point on the way back goes to {@code point} or to {@code header}, as in the picture. As <em>the instruction</em> (the {@code new}
+ * of an object whose constructor has not run yet) it means the instruction behind that code. If the point is on the way back, a line begins
+ * with the instruction, because the first round does not pass the point. So a breakpoint in the line stops once in each round. The point
+ * then belongs to the line before.
  */
 final class CodeWriter {
     /** The length of the {@code ifeq} and the {@code nop} behind a call on the way back. */
@@ -53,16 +53,16 @@ final class CodeWriter {
     private final Bytes out;
     /** For each header, whether its point is on the way back. */
     private final boolean[] backs;
-    /** The lengths of a plain point and of a point on the way back. The second is greater. */
+    /** The length of a plain point, which is less than that of a point on the way back. */
     private final int plainSize;
     private final int backSize;
-    /** The start and the length of the old code. */
+    /** The start of the old code. */
     private final int start;
     private final int length;
-    /** From the old offset {@code froms[i]} on, an instruction has moved by {@code shifts[i]}. */
+    /** The old offset from which on instructions have moved by {@code shifts[i]}. */
     private final int[] froms;
     private final int[] shifts;
-    /** The size of the code that was put in front of that instruction, which is a part of the shift. */
+    /** The size of the code that was put in front of the instruction at {@code froms[i]}, which is a part of the shift. */
     private final int[] sizes;
     private int moves;
     /** The index of the move that was found last, or -1. */
@@ -112,7 +112,7 @@ final class CodeWriter {
     }
 
     /**
-     * Clears {@link #backs} for headers where the operand stack is not empty, and for unreachable ones.
+     * Clears {@link #backs} for headers where the operand stack is not empty, and for unreachable headers.
      *
      * @return whether the stack is empty at all headers
      */
@@ -149,7 +149,7 @@ final class CodeWriter {
         }
     }
 
-    /** Computes the moves. Code moves behind a point, and behind a switch whose padding changes. */
+    /** Computes the moves. The code behind a point, and behind a switch whose padding changes, moves. */
     private void layOut() {
         int shift = points.entry() ? move(0, plainSize, plainSize) : 0;
         int next = 0;
@@ -174,7 +174,7 @@ final class CodeWriter {
         }
     }
 
-    /** @param from an instruction before it; no instruction between them jumps */
+    /** @param from an instruction before the header, such that no instruction between them jumps */
     private int moveHeader(int i, int from, int shift) {
         int header = points.headers()[i];
         int size = !backs[i] ? plainSize : backSize + (isFallenInto(from, header) ? PointScan.SKIP_SIZE : 0);
@@ -227,7 +227,7 @@ final class CodeWriter {
         return pc + shifts[found] - (from < pc ? 0 : backSize);
     }
 
-    /** Sets {@link #found} to the last move that is not behind {@code pc}. Most callers come in ascending order. */
+    /** Sets {@link #found} to the last move that is not behind {@code pc}. Most calls come in ascending order. */
     private void find(int pc) {
         int i = found;
         while (i + 1 < moves && froms[i + 1] <= pc) {
@@ -254,7 +254,7 @@ final class CodeWriter {
             copied = jump + Opcodes.length(b, start, jump);
             jump(jump, copied);
         }
-        // A loop that is repeated only by an exception may come behind the last jump.
+        // A loop that only an exception repeats may come behind the last jump.
         for (; next < headers.length; next++) {
             copied = header(next, copied);
         }
@@ -330,7 +330,7 @@ final class CodeWriter {
         return at;
     }
 
-    /** Writes an attribute of the code. Returns whether it was kept. */
+    /** Writes an attribute of the code, unless it is dropped. Returns whether it was written. */
     private boolean attribute(int at, int end) {
         int name = u2(b, at);
         if (scan.isUtf8(name, "StackMapTable")) {
@@ -349,7 +349,8 @@ final class CodeWriter {
                 out.copy(b, i + 4, i + 10);
             }
         } else {
-            // Type annotations inside code, and unknown attributes. Nothing reads them at run time, and their offsets would be wrong.
+            // It is a type annotation inside code or an unknown attribute. These are not read at run time, and their offsets would be
+            // wrong.
             return false;
         }
         return true;
@@ -363,7 +364,7 @@ final class CodeWriter {
             int to = line(pc);
             out.u2(to);
             out.u2(u2(b, i + 2));
-            if (pc == 0 && to > 0) { // Otherwise the code before it had no line. Debuggers take a line's first entry.
+            if (pc == 0 && to > 0) { // Otherwise the code before it would have no line. Debuggers take a line's first entry.
                 out.u2(0);
                 out.u2(u2(b, i + 2));
             }
@@ -373,7 +374,7 @@ final class CodeWriter {
         out.u2At(lengthAt + 4, (length - 2) / 4);
     }
 
-    /** Returns the new offset of the start of a line. In a loop it is an instruction that each round passes, the first round too. */
+    /** Returns the new offset of the start of a line: in a loop an instruction that every round passes, also the first. */
     private int line(int pc) {
         find(pc);
         return found >= 0 && froms[found] == pc && sizes[found] >= backSize ? moved(pc) : place(pc);

@@ -42,12 +42,12 @@ final class DefaultStart {
         }
     }
 
-    /** Calls the runtime, which checks itself whether the setting is on. */
+    /** Calls the runtime, which checks whether the setting is on. */
     private static void makeDefault() {
         Object _ = call("builder");
     }
 
-    /** Calls a method of the runtime by name, because this package is below the runtime's and may be loaded without it. */
+    /** Calls a method of the runtime by name, because this package must not depend on the runtime's and may be loaded without it. */
     private static @Nullable Object call(String method) {
         try {
             return Class.forName("org.gmp4j.Gmp").getMethod(method).invoke(null);

@@ -11,7 +11,7 @@ import org.gmp4j.classfile.Bytes;
 
 /** The frames of a {@code StackMapTable}, one after the other. */
 final class Frames {
-    /** In types below {@link #SAME_1_EXTENDED} the offset is a part of the type. */
+    /** The types below {@link #SAME_1_EXTENDED} contain the offset. */
     private static final int SAME_1 = 64;
     private static final int RESERVED = 128;
     private static final int SAME_1_EXTENDED = 247;
@@ -21,17 +21,17 @@ final class Frames {
 
     private final byte[] b;
     private int left;
-    /** The end of the frame, and the start of the part that does not depend on its offset. */
+    /** The end of the frame. The next field is the start of the part that does not depend on the frame's offset. */
     private int end;
     private int body;
     private int pc = -1;
     private int type;
     private boolean stackIsEmpty;
-    /** The places in the frame that hold the offset of a {@code new}. */
+    /** The places in the frame that have the offset of a {@code new}. */
     private int[] news = new int[4];
     private int newCount;
 
-    /** @param at the offset in the table behind its length */
+    /** @param at the offset of the first frame, behind the number of frames */
     Frames(byte[] b, int at) {
         this.b = b;
         left = u2(b, at);
@@ -98,7 +98,7 @@ final class Frames {
         return stackIsEmpty;
     }
 
-    /** Writes the frame. {@code delta} is its offset, less that of the frame before, less one. */
+    /** Writes the frame. {@code delta} is its offset minus that of the last frame minus 1. */
     void write(int delta, CodeWriter code, Bytes out) {
         writeHead(type, delta, out);
         int moved = out.size() - body;
@@ -108,7 +108,7 @@ final class Frames {
         }
     }
 
-    /** Writes a frame with the locals of the frame before and an empty stack. */
+    /** Writes a frame with the locals of the last frame and an empty stack. */
     static void writeSame(int delta, Bytes out) {
         writeHead(0, delta, out);
     }

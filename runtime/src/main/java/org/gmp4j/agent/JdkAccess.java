@@ -27,9 +27,8 @@ final class JdkAccess {
     }
 
     /**
-     * Enables native access like the option {@code --enable-native-access}. The JDK has one setting for all unnamed
-     * modules, and so for the whole class path. If the methods for this are missing, the JVM warns at the first native call, or refuses it,
-     * as it does without the agent.
+     * Enables native access like the option {@code --enable-native-access}. The JDK has one setting for all unnamed modules, and so for the
+     * whole class path. If the methods for this are missing, the JVM warns at the first native call, or refuses it, as without the agent.
      */
     static void enableNativeAccess(Module us) {
         try {
@@ -47,7 +46,7 @@ final class JdkAccess {
                 }
             }
         } catch (ReflectiveOperationException e) {
-            return; // Not reached in practice, as these methods throw no exception.
+            return; // These methods throw no exception.
         }
     }
 

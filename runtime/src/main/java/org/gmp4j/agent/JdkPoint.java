@@ -12,8 +12,8 @@ import java.security.ProtectionDomain;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes and defines the class that every point links to, {@code java.lang.invoke.GmpPoint}. It is in the one package that every class
- * of every class loader, OSGi bundle and module sees. In Java it would read
+ * Makes and defines the class that every point links to, {@code java.lang.invoke.GmpPoint}. It is in the one package that every class of
+ * every class loader, OSGi bundle and module sees. In Java it would be
  *
  * <pre>
  * public final class GmpPoint {
@@ -49,22 +49,22 @@ import org.jspecify.annotations.Nullable;
  * }
  * </pre>
  *
- * <p>The site says by its target whether the point is armed. The interpreter and C1's code do not ask: they read {@code wanted}. In
- * C2's code the site is a constant and so is its target, until it is set to another one, for which HotSpot discards the code. So no
- * code is left of an unarmed point, neither a load nor a branch, and the loop vectorises. The compiled method keeps a mark, by the
- * {@code @Scoped} of {@code mark}: a thread that is in the method when a shared {@link java.lang.foreign.Arena} closes continues in
- * the interpreter. {@link Points#nudge} closes one. The compiled code stays valid, so the loop is soon back in it without a new
+ * <p>The target of the site determines whether the point is armed. The interpreter and C1's code do not check that: they read
+ * {@code wanted}. In C2's code the site and its target are constants; HotSpot discards the code when the target changes. So an unarmed
+ * point leaves no code there, neither a load nor a branch, and the loop vectorises. The compiled method keeps a mark, by the
+ * {@code @Scoped} of {@code mark}: a thread that is in the method when a shared {@link java.lang.foreign.Arena} closes continues in the
+ * interpreter. {@link Points#nudge} closes such an arena. The compiled code stays valid, so the loop soon returns to it without a new
  * compilation.
  *
  * <p>An armed point is compiled to a load and a branch. Once the branch was taken, there is a call on the loop's only way back, and C2
- * makes 64-bit constants anew in each round, or keeps the loop's variables on the stack, which slows short loops down. So most points
- * are on a way back of their own ({@link CodeWriter}). Rejected: to tell C2 that the branch is rare ({@code
- * MethodHandleImpl.profileBoolean}), which has no effect; to nudge only and never arm, which makes short requests wait longer behind
- * long ones on one CPU; a mutable call site for each point, whose target is what it calls: the interpreter then executes several more
+ * loads 64-bit constants anew in each round, or keeps the loop's variables on the stack, which slows short loops down. So most points are
+ * on a way back of their own ({@link CodeWriter}). Rejected: a hint for C2 that the branch is rare
+ * ({@code MethodHandleImpl.profileBoolean}), which has no effect; to nudge only and never arm, which makes short requests wait longer
+ * behind long ones on one CPU; a mutable call site for each point, which calls its target: the interpreter then executes several more
  * methods in each round.
  *
- * <p>Rejected places for the class: a jar on the boot class path (OSGi and other filtering class loaders do not delegate its package),
- * a public bootstrap method of the JDK (none returns a mutable call site), the application class loader.
+ * <p>Rejected places for the class: a jar on the boot class path (OSGi and other filtering class loaders do not delegate its package), and
+ * the application class loader. Rejected too: a public bootstrap method of the JDK, because none returns a mutable call site.
  */
 final class JdkPoint {
     static final String CLASS = "java/lang/invoke/GmpPoint";
@@ -76,25 +76,25 @@ final class JdkPoint {
     static final String SITE = "site";
     static final String SITE_TYPE = "(Ljava/lang/invoke/MethodHandles$Lookup;Ljava/lang/String;"
             + "Ljava/lang/Object;Ljava/lang/String;I)Ljava/lang/Object;";
-    /** The methods that points call, on the way back to a header and elsewhere. */
+    /** The method that points on the way back to a header call. {@link #PLAIN} is for other points. */
     static final String BACK = "back";
     static final String BACK_TYPE = "(Ljava/lang/Object;)Z";
     static final String PLAIN = "point";
     static final String PLAIN_TYPE = "(Ljava/lang/Object;)V";
-    /** The name of every point, in the class file and in nothing else. */
+    /** The name of every point in class files. */
     static final String POINT = "preemptionPoint";
 
-    /** {@link #BACK} and {@link #PLAIN}, which take the site. */
+    /** The handle of {@link #BACK}. The next is that of {@link #PLAIN}. Both take the site. */
     private static final MethodHandle ON_THE_WAY_BACK;
     private static final MethodHandle ANYWHERE;
-    /** The target of unarmed sites, and the target of armed ones. */
+    /** The target of unarmed sites. The next is that of armed sites. */
     static final MethodHandle UNARMED;
     static final MethodHandle ARMED;
     private static final @Nullable VarHandle WANTED;
-    /** A {@link #PROBLEM}: another class loader's copy of gmp4j came first, and the linked points belong to that copy. */
+    /** A {@link #PROBLEM}: another class loader's copy of gmp4j was first, and the linked points belong to that copy. */
     static final String ANOTHERS = "gmp4j: the preemption points of this JVM belong to another copy of gmp4j; goroutines of "
             + "this copy are preempted only by having their P taken: load gmp4j once, in a class loader that all share";
-    /** Says why there are no points in this JVM, or none of this copy; null when there is no reason. */
+    /** The reason why there are no points in this JVM, or none of this copy; null when there are. */
     static final @Nullable String PROBLEM;
 
     static {
@@ -134,13 +134,13 @@ final class JdkPoint {
         return MethodType.fromMethodDescriptorString(descriptor, null);
     }
 
-    /** Returns a call site, of type {@code ()Z} on the way back and else {@code ()V}, that calls the point. */
+    /** Returns a call site that calls the point, of type {@code ()Z} on the way back, else {@code ()V}. */
     static CallSite callSite(Site site, MethodType type) {
         MethodHandle method = type.returnType() == boolean.class ? ON_THE_WAY_BACK : ANYWHERE;
         return new ConstantCallSite(method.bindTo(site));
     }
 
-    /** Returns the handle. It is null only with a {@link #PROBLEM}, and is not used then. */
+    /** Returns the handle, which is null, and not used, only with a {@link #PROBLEM}. */
     @SuppressWarnings("NullAway")
     private static MethodHandle unused(@Nullable MethodHandle h) {
         return h;

@@ -8,15 +8,15 @@ import java.util.concurrent.atomic.LongAdder;
  * loses its P.
  */
 public enum LeftAlone {
-    /** A class of the JDK, of another agent or of gmp4j, one that keeps state in the native thread, or one that a pattern excludes. */
+    /** A class of the JDK, of another agent or of gmp4j, a class that keeps state in the native thread, or that a pattern excludes. */
     EXCLUDED,
     /** A class whose loader hides the classes through which a point is linked. */
     UNSEEN,
     /** A class without loops and without methods that call themselves. */
     NO_LOOPS,
-    /** A class that has points already. They were put in before the program ran, or by another agent of gmp4j. */
+    /** A class that has points already, because it was woven before the program ran, or by another agent of gmp4j. */
     HAS_POINTS,
-    /** A class file older than Java 7's: it cannot hold an {@code invokedynamic}. */
+    /** A class file older than Java 7's, which cannot have an {@code invokedynamic}. */
     OLD_CLASS_FILE,
     /** A class file of an unknown version or form. */
     UNKNOWN_FORMAT,
@@ -24,11 +24,11 @@ public enum LeftAlone {
     CONSTANT_POOL_FULL,
     /** A class that could not be rewritten, because its file is broken or because of a bug of gmp4j. */
     FAILED,
-    /** A method: the class initialiser. A goroutine inside one cannot leave its thread. */
+    /** The class initialiser, in which a goroutine cannot leave its thread. */
     CLASS_INITIALIZER,
-    /** A method: a jump of it would pass 32 KB. */
+    /** A method with a jump that would pass 32 KB. */
     METHOD_TOO_LONG,
-    /** A method: it would grow past what the JIT agrees to compile. */
+    /** A method that would become too long for the JIT. */
     JIT_LIMIT;
 
     private final LongAdder count = new LongAdder();
@@ -37,7 +37,7 @@ public enum LeftAlone {
         count.increment();
     }
 
-    /** Returns the number of classes or methods that were left alone for this reason so far. */
+    /** Returns the number of classes or methods without points for this reason so far. */
     public long counted() {
         return count.sum();
     }

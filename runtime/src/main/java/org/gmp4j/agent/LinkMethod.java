@@ -5,33 +5,33 @@ import org.gmp4j.classfile.Bytes;
 import org.gmp4j.classfile.Constants;
 
 /**
- * Writes the method that links the points of a class which got them before the program ran. It is a method of the class itself, so any
- * class loader finds it. In Java it would read
+ * Writes the method that links the points of a class that was woven before the program ran. It is a method of the class itself, so any
+ * class loader finds it. In Java it would be
  *
  * <pre>
  * private static Object gmp4j$link(Lookup l, String name, Object t, String method, int depth) {
  *     try {
  *         Class.forName("org.gmp4j.agent.Woven", true, l.lookupClass().getClassLoader());
- *     } catch (Exception | LinkageError e) {
- *         // The runtime is not in sight of this loader, or for an older Java. Another class may have found it.
+ *     } catch (Exception | LinkageError e) { // This loader does not see the runtime, or Java is too old for it. Another class may have
+ *         found it.
  *     }
  *     try {
  *         return GmpPoint.site(l, name, t, method, depth); // as the agent's points do
- *     } catch (LinkageError e) { // There is no runtime: the point is nothing.
- *         return t instanceof MethodType m ? new ConstantCallSite(MethodHandles.empty(m)) : null;
+ *     } catch (LinkageError e) { // There is no runtime: the point does nothing. return t instanceof MethodType m ? new
+ *         ConstantCallSite(MethodHandles.empty(m)) : null;
  *     }
  * }
  * </pre>
  *
- * <p>The initialiser of {@link Woven} makes {@code GmpPoint}. A point that is linked to no runtime stays so. Nothing is lost by that:
- * a runtime that the class can see is found at the first point, and one that came later would be too late for some points in any case.
+ * <p>The initialiser of {@link Woven} makes {@code GmpPoint}. A point that finds no runtime when it is linked never does anything. A
+ * runtime that the class can see is found at the first point.
  *
- * <p>Rejected: a class of ours in the woven jar, in each package or in one of its own (frameworks list the classes of a package; two
- * modules must not have the same package); calling a class of the runtime directly: a program that runs without the runtime, or whose
- * class loader or module does not see it, would end with a LinkageError at its first loop.
+ * <p>Rejected: a class of gmp4j in the woven jar, in each package or in a package of its own (frameworks list the classes of a package; two
+ * modules must not have the same package); a direct call of a class of the runtime: a program without the runtime, or whose class loader or
+ * module does not see it, would end with a LinkageError at its first loop.
  *
  * <p>The names {@code gmp4j$link}, {@code org.gmp4j.agent.Woven}, and those of the public methods of {@code GmpPoint}, with their types,
- * stay as they are: jars that were woven by an older gmp4j rely on them.
+ * must not change: jars that were woven by an older gmp4j use them.
  */
 final class LinkMethod {
     static final String NAME = "gmp4j$link";

@@ -17,12 +17,11 @@ import org.gmp4j.agent.PointScan.MethodPoints;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Points on demand: classes load unchanged, and get points when {@code sysmon.Demand} asks for them. Until the first such request no
- * transformer is registered, because with one HotSpot reconstitutes the file of each class that loads and passes it to the
- * transformer.
+ * Points on demand: classes load unchanged, and get points when {@code sysmon.Demand} asks for them. No transformer is registered before
+ * the first such request, because HotSpot would reconstitute the file of each class that loads, to pass it to the transformer.
  *
- * <p>From then on the transformer stays, so that the points survive when another agent transforms the class again. Other agents'
- * changes survive ours in the same way, in whatever order they were made: the JVM asks all transformers each time.
+ * <p>From then on the transformer stays, so that the points survive when another agent transforms the class again. The changes of other
+ * agents survive, too, in any order: the JVM calls all transformers each time.
  *
  * <p>Any thread may call the methods, but calls of {@link #give} must not overlap.
  */
@@ -58,9 +57,9 @@ public final class OnDemand implements ClassFileTransformer {
     /**
      * The work of this class so far.
      *
-     * @param classes how many classes have got points
+     * @param classes the number of classes that have got points
      * @param pauses the number of pauses in which classes were transformed again, each of which stops all threads
-     * @param nanos the time that the transformations took in all, ns; the threads are stopped for a part of it
+     * @param nanos the total time of the transformations, ns; the threads are stopped for a part of it
      */
     public record Counts(long classes, long pauses, long nanos) {
     }
@@ -70,7 +69,7 @@ public final class OnDemand implements ClassFileTransformer {
         return new Counts(GIVEN.sum(), PAUSES.sum(), NANOS.sum());
     }
 
-    /** Returns whether a class may have points, judged by its name, its origin and its kind. */
+    /** Returns whether a class may have points, by its name, its origin and its kind. */
     public boolean mayHave(Class<?> c) {
         return !c.isHidden() && instrumentation.isModifiableClass(c)
                 && points.isMeant(c.getModule(), c.getClassLoader(), c.getName().replace('.', '/'), c.getProtectionDomain());
@@ -84,8 +83,8 @@ public final class OnDemand implements ClassFileTransformer {
     /**
      * Returns the names of the methods of a class that would get points.
      *
-     * @return an empty set when the class would get none; null when its class file is not available, as for a class made at run time,
-     *     or when its loader's resource is no class file, as where class files are encrypted
+     * @return an empty set when the class would get none; null when its class file is not available, for instance because the class was
+     *     made at run time, or when its loader's resource is no class file, for instance because it is encrypted
      */
     public static @Nullable Set<String> methods(Class<?> c) {
         String name = c.getName();
@@ -105,7 +104,7 @@ public final class OnDemand implements ClassFileTransformer {
             }
             return methods;
         } catch (IOException | RuntimeException | LinkageError e) {
-            return null; // A loader may throw anything, such as one whose application was stopped.
+            return null; // A loader, such as one of a stopped application, may throw any exception.
         }
     }
 
@@ -121,7 +120,7 @@ public final class OnDemand implements ClassFileTransformer {
             registered = true;
         }
         given.addAll(classes);
-        List<Class<?>> failed = classes; // For the case that an error is thrown, as for want of memory.
+        List<Class<?>> failed = classes; // Counts if an error is thrown, for instance for want of memory.
         try {
             failed = Retransformation.of(instrumentation, classes);
         } finally {

@@ -18,18 +18,17 @@ import java.util.jar.Manifest;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Decides from where a class comes whether it may get points.
+ * Decides by the origin of a class whether it may get points.
  *
- * <p>A class is <em>another agent's own</em>, and is left alone like a class of the JDK, if
+ * <p>A class is <em>another agent's own</em>, and gets no points, like a class of the JDK, if
  * <ul>
- * <li>its jar names an agent's class in the manifest, and that class is loaded: the JVM has started the agent. Many jars that may be
- * agents are used as libraries; these are treated like other jars.
- * <li>or the class of its loader is such a class,
- * <li>or the class of its loader was put on the boot class path, where only agents put classes. They do so for loaders of their own,
- * which read the agent's other classes from folders inside the agent's jar.
+ * <li>its jar names an agent's class in the manifest, and that class is loaded, so that the JVM has started the agent. (Many jars that may
+ * be agents are used as libraries; these are treated like other jars.)
+ * <li>or its loader is of such a class,
+ * <li>or the class of its loader was put on the boot class path, as only agents do. The loader reads the agent's other classes from folders
+ * inside the agent's jar.
  * </ul>
- * Rejected: names of the known agents, a list that is never complete; the {@code -javaagent} options of the JVM, which do not
- * name attached agents.
+ * Rejected: a list of known agents, which is never complete; the {@code -javaagent} options of the JVM, which do not name attached agents.
  */
 final class Origin {
     private static final String JAR = ".jar";
@@ -85,16 +84,16 @@ final class Origin {
                     }
                 }
             } catch (IOException | IllegalArgumentException e) {
-                return List.of(); // The JVM reads the jar in another way than this method.
+                return List.of(); // The JVM reads the jar in another way.
             }
         }
         return agents;
     }
 
     /**
-     * Returns whether classes of a loader see the classes through which a point is linked. A loader that shows only certain names,
-     * like that of a sandbox, may hide them; then the first loop would end with an error. Each loader is asked once, for classes that
-     * it would have to load at the first point.
+     * Returns whether classes of a loader see the classes through which a point is linked. A loader that shows only certain names, for
+     * instance in a sandbox, may hide them; then the first loop would end with an error. Each loader is asked once, for classes that it
+     * would have to load at the first point.
      */
     static boolean sees(@Nullable ClassLoader loader) {
         if (loader == null || loader == ClassLoader.getSystemClassLoader()) {
@@ -112,7 +111,7 @@ final class Origin {
         try {
             for (String name : OF_POINTS) {
                 if (loader.loadClass(name).getClassLoader() != null) {
-                    return false; // Another class of that name.
+                    return false; // The loader has another class of that name.
                 }
             }
             return true;

@@ -7,25 +7,25 @@ import java.util.Map;
 import java.util.Properties;
 
 /**
- * The settings that say which classes get points, and when. They come from the system properties {@code gmp.points} ({@code demand},
- * {@code load}, {@code eager}, {@code off}), {@code gmp.points.include} and {@code gmp.points.exclude} (patterns, comma-separated),
- * and from the agent's argument, which overrides them: {@code
+ * The settings that determine which classes get points, and when. They come from the system properties {@code gmp.points} ({@code demand},
+ * {@code load}, {@code eager}, {@code off}), {@code gmp.points.include} and {@code gmp.points.exclude} (patterns, comma-separated), and
+ * from the agent's argument, which overrides them: {@code
  * -javaagent:gmp4j-runtime.jar=include=com.acme.**,java.util.regex.*,exclude=com.acme.gen.**}.
  *
- * <p>Without patterns every class gets points except the JDK's, ours, other agents' ({@link Origin}) and those of libraries that keep
- * state in the native thread. If several patterns match a class, the one that fixes most characters of the name decides; of two that
- * fix as many, the excluding one: with {@code exclude=**,include=com.acme.**} only classes of {@code com.acme} get points. Classes
- * that a point itself needs to work never get any.
+ * <p>Without patterns every class gets points, except the classes of the JDK, of gmp4j, of other agents ({@link Origin}) and of libraries
+ * that keep state in the native thread. If several patterns match a class, the pattern that fixes most characters of the name decides, and
+ * an exclusion if two fix as many: with {@code exclude=**,include=com.acme.**} only classes of {@code com.acme} get points. Classes that a
+ * point itself needs never get points.
  */
 final class PointOptions {
     private static final String PREFIX = "gmp.points";
 
     /**
-     * Libraries that keep something in the native thread from one call to the next, such as the {@code errno} that JNA returns later.
-     * A point between the two calls would let another goroutine use the thread.
+     * Libraries that keep state in the native thread from one call to the next, such as the {@code errno} that JNA returns later. At a
+     * point between the two calls another goroutine could get the thread.
      */
     private static final String[] OF_THREAD = {"com/sun/jna/", "com/kenai/jffi/", "org/bytedeco/", "org/lwjgl/"};
-    /** Packages whose classes are used when a point is linked. */
+    /** The packages whose classes are used when a point is linked. */
     private static final String[] CORE = {"java/lang/", "java/util/concurrent/", "java/util/function/", "java/security/",
             "jdk/internal/", "sun/"};
     /** Only loaders of the JDK can define a class with this prefix. */
@@ -55,7 +55,7 @@ final class PointOptions {
     /**
      * Reads the settings.
      *
-     * @param otherwise when classes get points if neither the argument nor a property says so
+     * @param otherwise when classes get points if neither the argument nor a property determines it
      * @throws IllegalArgumentException with one sentence for the user
      */
     static PointOptions of(AgentOptions agentOptions, Properties properties, When otherwise) {
@@ -104,7 +104,9 @@ final class PointOptions {
         return when;
     }
 
-    /** Returns whether there are patterns to include classes. They may name classes of the JDK, so loaded classes have to be checked. */
+    /**
+     * Returns whether there are patterns to include classes. These may be classes of the JDK, so that loaded classes have to be checked.
+     */
     boolean includesAny() {
         return !include.isEmpty();
     }
@@ -112,7 +114,7 @@ final class PointOptions {
     /**
      * Returns whether the class of this internal name gets points.
      *
-     * @param jdk whether the class is one of the JDK; other classes may have packages with names like the JDK's
+     * @param jdk whether the class is of the JDK; other classes may have packages with names like the JDK's
      * @param agents whether the class is another agent's own
      */
     boolean includes(String name, boolean jdk, boolean agents) {

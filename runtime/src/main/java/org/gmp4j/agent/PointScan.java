@@ -14,20 +14,20 @@ import org.gmp4j.classfile.Opcodes;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds the places for a class's points, in one pass over the bytes of the class file, since most classes have no loops and should
- * cost little.
+ * Finds the places for a class's points, in one pass over the bytes of the class file, because most classes have no loops and should cost
+ * little.
  *
  * <p>A <em>loop header</em> is the target of a branch that does not go forward, and an exception handler that lies before the range it
- * guards. A loop is taken to be the stretch from its header to the last branch back to it, and its depth the number of loops that hold
- * the whole of it. In the code that compilers emit that is the natural loop. Where loops overlap without nesting (irreducible code),
- * neither counts as the other's inner loop, and both are armed at once. A method that calls itself gets a point at its entry.
+ * guards. A loop is the code from its header to the last branch back to it, and its depth is the number of loops that contain all of it. In
+ * the code that compilers emit that is the natural loop. If loops overlap without nesting (irreducible code), neither counts as the other's
+ * inner loop, and both are armed at once. A method that calls itself gets a point at its entry.
  */
 final class PointScan {
     /**
      * The points of one method. It is the {@code index}th of the class, its {@code Code} attribute is at {@code code}, and its name is
-     * the constant {@code name}. {@code headers} and {@code jumps} are the offsets of the loop headers and of all jumps and switches,
-     * both ascending. {@code vectors} marks the loops that C2 may vectorise ({@link VectorLoops}). {@code backs} marks those that may
-     * have their point on the way back ({@link CodeWriter}).
+     * the constant {@code name}. {@code headers} and {@code jumps} are the offsets of the loop headers and of all jumps and switches, both
+     * ascending. {@code vectors} marks the loops that C2 may vectorise ({@link VectorLoops}), and {@code backs} the loops that may have
+     * their point on the way back ({@link CodeWriter}).
      */
     record MethodPoints(int index, int code, int name, int[] headers, byte[] depths, boolean[] vectors, boolean[] backs,
             boolean entry, int[] jumps) {
@@ -42,15 +42,15 @@ final class PointScan {
     private static final int JUMP_LIMIT = Short.MAX_VALUE;
     /** The greatest count of constants in a class file, which is one more than their number. */
     private static final int MAX_CONSTANTS = 65_535;
-    /** An upper bound of the constants that a class's points need, however many they are. A woven class needs most. */
+    /** An upper bound of the constants that a class needs for any number of points. A woven class needs most. */
     static final int CONSTANTS_OF_CLASS = 70;
     private static final int INTERFACE = 0x0200;
     /** The greatest length of a plain point. */
     static final int POINT_SIZE = PointWriter.CONSTANT_SIZE;
-    /** The greatest length of a point on the way back, and the length of the {@code goto} that may precede it. */
+    /** The greatest length of a point on the way back. The next constant is the length of the {@code goto} that may precede it. */
     static final int BACK_SIZE = PointWriter.TEST_SIZE + PointWriter.CONSTANT_SIZE + CodeWriter.BRANCH_SIZE;
     static final int SKIP_SIZE = 3;
-    /** The most padding bytes in front of a switch's table. */
+    /** The greatest number of padding bytes in front of a switch's table. */
     private static final int PADDING = 3;
 
     private static final int MAGIC = java.lang.classfile.ClassFile.MAGIC_NUMBER;
@@ -59,7 +59,7 @@ final class PointScan {
 
     /** The length of a {@code long} or {@code double} constant, which also takes two indices. */
     private static final int LONG_SIZE = 9;
-    /** For each tag, the length of a constant with its tag; 0 if lengths differ, and for an unknown tag. */
+    /** The length of a constant, including its tag, for each tag; 0 if lengths differ, and for an unknown tag. */
     private static final byte[] CONSTANT_SIZES = constantSizes();
 
     private final byte[] b;
@@ -72,7 +72,7 @@ final class PointScan {
     private int methods;
     /** The offset of the class's attributes. */
     private int attributes;
-    /** The index of the constant "Code" that was seen last, or -1. */
+    /** The index of the last constant "Code", or -1. */
     private int codeName = -1;
 
     /** The loops of the current method. */
@@ -84,7 +84,7 @@ final class PointScan {
     private int switches;
 
     private final List<MethodPoints> found = new ArrayList<>();
-    /** The reason to leave the class alone, or null. */
+    /** The reason why the class gets no points, or null. */
     private @Nullable LeftAlone reason;
 
     private PointScan(byte[] classFile) {
@@ -108,7 +108,9 @@ final class PointScan {
         return scan;
     }
 
-    /** Returns whether the constants of the points can be added: the name of each method, and for each point its call site and depth. */
+    /**
+     * Returns whether there is room for the constants of the points: the name of each method, and for each point its call site and depth.
+     */
     private boolean hasRoom() {
         int needed = CONSTANTS_OF_CLASS;
         for (MethodPoints m : found) {
@@ -235,7 +237,7 @@ final class PointScan {
     private void readPool() {
         int count = u2(b, 8);
         pool = new int[count];
-        byte[] in = b; // Locals and tables, since most of the cost is in code that is not compiled yet.
+        byte[] in = b; // These are locals and tables because this code is mostly not compiled yet.
         byte[] sizes = CONSTANT_SIZES;
         int at = 10;
         for (int i = 1; i < count; i++) {
@@ -440,7 +442,7 @@ final class PointScan {
                 vectors[i] = innermost && VectorLoops.mayBe(this, code + 14, sorted[i], last);
                 backs[i] = !vectors[i] && !(entry && sorted[i] == 0);
             }
-            // A loop that starts a method which calls itself has one point, at the entry.
+            // A loop at the start of a method that calls itself has its point at the entry.
             found.add(new MethodPoints(index, code, name, sorted, depths, vectors, backs,
                     entry && (loops == 0 || sorted[0] != 0), Arrays.copyOf(jumps, jumpCount)));
         }

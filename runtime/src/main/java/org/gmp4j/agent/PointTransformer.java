@@ -9,7 +9,7 @@ import java.util.concurrent.atomic.LongAdder;
 import org.gmp4j.agent.PointScan.MethodPoints;
 import org.jspecify.annotations.Nullable;
 
-/** Adds points to classes when they load. A class that cannot be changed stays as it is, and is counted. */
+/** Adds points to classes when they load. A class that cannot be changed stays as it is, and counts as {@link LeftAlone#FAILED}. */
 final class PointTransformer implements ClassFileTransformer {
     private static final String OURS = "org/gmp4j/";
     private static final String PROGRAMS = "org/gmp4j/bench/";
@@ -67,7 +67,7 @@ final class PointTransformer implements ClassFileTransformer {
         return changed;
     }
 
-    /** Returns whether the class gets points, judged by its name and its origin. */
+    /** Returns whether the class gets points, by its name and its origin. */
     boolean isMeant(@Nullable Module module, @Nullable ClassLoader loader, String name, @Nullable ProtectionDomain domain) {
         boolean jdk = isJdk(module, loader);
         return options.includes(name, jdk, !jdk && Origin.isAgents(loader, domain, name)) && !isOurs(name, domain);
@@ -81,12 +81,12 @@ final class PointTransformer implements ClassFileTransformer {
         return name != null && (name.startsWith("java.") || name.startsWith("jdk."));
     }
 
-    /** Returns whether the class is one of the runtime's. These get no points: their loops run on the Ms, and they yield by themselves. */
+    /** Returns whether the class is of the runtime. Such classes get no points: their loops run on the Ms, and they yield by themselves. */
     private boolean isOurs(String name, @Nullable ProtectionDomain domain) {
         return isOurs(name) && (name.startsWith(BINDINGS) || runtime == null || runtime.equals(codeSource(domain)));
     }
 
-    /** Returns whether the class is one of the runtime's, judged by its name. */
+    /** Returns whether the class is of the runtime, by its name. */
     static boolean isOurs(String name) {
         return name.startsWith(OURS) && !name.startsWith(PROGRAMS);
     }

@@ -18,21 +18,21 @@ import org.gmp4j.classfile.Constants;
  * <p>A point is one of two calls of {@link JdkPoint}'s class:
  *
  * <ul>
- * <li>A dynamic constant, the {@link Site}, is loaded and passed to a static method. The interpreter executes two short methods for
- * it. The points of a method's loops of one depth have one constant, which is linked once. In a class that will be loaded without the
- * agent the constant may be null, and then the static method, which is not there, is not called.
- * <li>An {@code invokedynamic}: in class files that are too old for dynamic constants, and for plain points of a class that will be
- * loaded without the agent, where a jump over the call would need a stack map frame of its own. Each is linked for itself, and the
- * interpreter executes the method handle's frames too.
+ * <li>A dynamic constant, the {@link Site}, is loaded and passed to a static method. The interpreter executes two short methods for it. The
+ * points of a method's loops of one depth have one constant, which is linked once. In a class that will be loaded without the agent the
+ * constant may be null; then the static method, which does not exist, is not called.
+ * <li>An {@code invokedynamic}: in class files that are too old for dynamic constants, and for plain points of a class that will be loaded
+ * without the agent, where a jump over the call would need a stack map frame of its own. Each call site is linked, and the interpreter
+ * executes the method handle's frames, too.
  * </ul>
  *
- * <p>Rejected: {@code java.lang.classfile}. While a program starts and no code is compiled yet it takes several times as long, and it
- * computes the stack maps anew, while this class keeps them. The tests parse the output of this class with it and compare.
+ * <p>Rejected: {@code java.lang.classfile}. While a program starts and its code is not compiled yet, it takes several times as long, and it
+ * computes the stack maps anew, which this class keeps. The tests compare the output of this class with it.
  */
 final class PointWriter {
-    /** Added to the depth of a loop that C2 may vectorise. */
+    /** The number that is added to the depth of a loop that C2 may vectorise. */
     static final int VECTOR = Byte.MAX_VALUE + 1;
-    /** The lengths of the two calls, and of the test for null that may precede the first. */
+    /** The length of the call with a constant. The next constants: of the test for null that may precede it, and of the other call. */
     static final int CONSTANT_SIZE = 6;
     static final int TEST_SIZE = 6;
     private static final int IFNULL_SIZE = 3;
@@ -52,7 +52,7 @@ final class PointWriter {
     private int linkCount;
     private int firstLink;
     private int link;
-    /** The name and type of points that are dynamic constants, and the methods to which they are passed. */
+    /** The name and type of points that are dynamic constants. The next fields are the methods to which they are passed. */
     private int constant;
     private int backMethod;
     private int plainMethod;
@@ -60,7 +60,10 @@ final class PointWriter {
     private int back;
     private int plain;
 
-    /** The current method: the constant of its name, and by depth its dynamic constants, its call sites, and those on the way back. */
+    /**
+     * The constant of the current method's name. The next field has, by depth, its dynamic constants, its call sites, and those on the way
+     * back.
+     */
     private int methodName;
     private final int[] sites = new int[3 * 2 * VECTOR];
 
@@ -94,7 +97,7 @@ final class PointWriter {
         plain = constants.nameAndType(JdkPoint.POINT, "()V");
         back = constants.nameAndType(JdkPoint.POINT, "()Z");
         int attributeName = bootstrap < 0 ? constants.utf8("BootstrapMethods") : 0;
-        // The methods come behind the constants in the file, but determine which constants there are.
+        // The methods are behind the constants in the file, but determine these.
         Bytes methods = new Bytes(b.length + b.length / 8);
         writeMethods(methods);
         if (alone) {
@@ -164,7 +167,7 @@ final class PointWriter {
         return constants.method(constants.type(JdkPoint.CLASS), method, type);
     }
 
-    /** Returns whether such points are dynamic constants. */
+    /** Returns whether points on the way back, or other points, are dynamic constants. */
     private boolean isConstant(boolean onTheWayBack) {
         return dynamic && (!alone || onTheWayBack);
     }

@@ -24,24 +24,23 @@ import org.jspecify.annotations.Nullable;
  * C2's code has no code at all. There are two ways to make such code reach the hook:
  *
  * <ol>
- * <li>{@link #nudge}: the threads that are in a method with points now go on in the interpreter, pass the point, and are soon back in
- * the compiled code. It delays every running goroutine shortly and invalidates no code. It does not reach a recursion that never
- * loops, or a loop that spends its time in methods without points.
- * <li>{@link #arm}: the points of the methods on a goroutine's stack become a load and a branch. HotSpot discards the compiled code
- * and compiles again; a loop that was vectorised is not vectorised any more. This reaches all code with points. Once the points are
- * armed, each further preemption there needs no nudge and no compilation.
+ * <li>{@link #nudge}: the threads that are in a method with points continue in the interpreter, pass the point, and soon return to the
+ * compiled code. It delays every running goroutine shortly and invalidates no code. It does not reach a recursion that never loops, or a
+ * loop that spends its time in methods without points.
+ * <li>{@link #arm}: the points of the methods on a goroutine's stack become a load and a branch. HotSpot discards the compiled code and
+ * compiles again, and a loop that was vectorised no longer is. This reaches all code with points. Once the points are armed, a further
+ * preemption in that code needs no nudge and no compilation.
  * </ol>
  *
- * <p>Sysmon uses them in this order. It calls {@link #want}. If the goroutine runs on, it nudges, where counted loops have safepoint
- * polls. A millisecond later it arms level 0, and then one level deeper each time. When {@code arm} has nothing to arm, it retakes the
- * P. A point at which a nudge stopped a goroutine is armed at the next scan ({@link #armLearnt}). In a JVM where nudges take effect
- * late, all points are armed except those of loops that C2 may vectorise ({@link #armAll}). About every second sysmon calls {@link
- * #disarm}.
+ * <p>Sysmon calls {@link #want}. If the goroutine runs on, it nudges, if counted loops have safepoint polls. A millisecond later it arms
+ * level 0, and then one level deeper each time. When {@code arm} has nothing to arm, it retakes the P. A point at which a nudge stopped a
+ * goroutine is armed at the next scan ({@link #armLearnt}). In a JVM where nudges take effect late, all points are armed except those of
+ * loops that C2 may vectorise ({@link #armAll}). About every second sysmon calls {@link #disarm}.
  *
  * <p>Thread-safe.
  */
 public final class Points {
-    /** A site is disarmed at most this often. HotSpot stops compiling a method whose code it had to discard 400 times. */
+    /** The greatest number of times that a site is disarmed. HotSpot stops compiling a method whose code it had to discard 400 times. */
     private static final int MAX_ARMINGS = 16;
 
     /** Classes that the JDK initialises when it links the first call site of a bootstrap method with arguments. */
@@ -51,7 +50,7 @@ public final class Points {
             "java.util.Collections$CopiesList", "java.lang.invoke.ConstantBootstraps"};
 
     private static final Object LOCK = new Object();
-    /** The armed sites. Guarded by {@link #LOCK}, like the two counters below. */
+    /** The armed sites. Guarded by {@link #LOCK}, like the next two counters. */
     private static final List<Site.Ref> ARMED = new ArrayList<>();
     private static long armings;
     private static long disarmings;
@@ -59,20 +58,20 @@ public final class Points {
     private static final LongAdder LINKED = new LongAdder();
     private static final LongAdder REACHED = new LongAdder();
     private static final LongAdder NUDGES = new LongAdder();
-    /** The number of further calls of the hook that may stop no goroutine. A benign race: some calls are not counted. */
+    /** The number of further calls of the hook that may stop no goroutine. A benign race may lose some counts. */
     private static int patience;
 
     /**
-     * {@code wanted} is the last argument of setWanted; {@code used} says whether any point was linked. Until then JdkPoint is not
-     * initialised, because that defines a class which keeps this class loader for ever. Each side writes its own field and then reads
-     * the other's, both volatile, so at least one sees the other's write.
+     * The last argument of setWanted. The field {@code used} is whether any point was linked. Before that JdkPoint is not initialised,
+     * because that defines a class which keeps this class loader for ever. A thread that links a point writes {@code used} and then reads
+     * {@code wanted}; setWanted does it the other way round. Both are volatile, so at least one of the threads sees the other's write.
      */
     private static volatile boolean wanted;
     private static volatile boolean used;
 
-    /** The hook and its predicate; both are null until they are set. */
+    /** The hook; null until it is set. */
     private static volatile @Nullable Runnable hook;
-    /** Returns whether the hook would stop the calling goroutine. */
+    /** The predicate that returns whether the hook would stop the calling goroutine; null until it is set. */
     private static volatile @Nullable BooleanSupplier stops;
     private static volatile boolean eager;
     /** The newest of the points to be armed, the top of a stack through {@link Site#learntBefore}. Any thread pushes. */
@@ -81,14 +80,14 @@ public final class Points {
     private Points() {
     }
 
-    /** Counts of what was done so far. {@code armed} is the number of points that are armed now. */
+    /** The counts of this process so far. {@code armed} is the number of points that are armed now. */
     public record Counters(long classes, long methods, long points, long linked, int armed, long armings, long disarmings,
             long nudges, long reached, Map<LeftAlone, Long> leftAlone) {
     }
 
     /**
      * Initialises the classes through which a point is linked. When a point is linked the stack may be nearly full, and a class whose
-     * initialiser runs out of stack is lost for good.
+     * initialiser runs out of stack can never be used.
      */
     static void initialize() {
         try {
@@ -108,8 +107,8 @@ public final class Points {
     }
 
     /**
-     * Returns the class file with the points that the agent would add; null when it gets none. For class loaders of measurements that
-     * load a class with points and without.
+     * Returns the class file with the points that the agent would add; null when it gets none. It is for measurements that load a class
+     * with points and without.
      *
      * @throws IllegalStateException when there are no points in this JVM
      */
@@ -121,31 +120,31 @@ public final class Points {
     }
 
     /**
-     * Returns why points preempt no goroutine of this copy of gmp4j though classes have points: the points may belong to another copy,
-     * in another class loader.
+     * Returns why points preempt no goroutine of this copy of gmp4j although classes have points: the points may belong to another copy, in
+     * another class loader.
      *
-     * @return one sentence; null when that is not so
+     * @return one sentence; null when there is no such reason
      */
     public static @Nullable String problem() {
         try {
             Class<?> made = Class.forName(JdkPoint.CLASS.replace('/', '.'), false, null);
             return JdkPoint.ANOTHERS.equals(JdkPoint.PROBLEM) && made != null ? JdkPoint.ANOTHERS : null;
         } catch (ClassNotFoundException e) {
-            return null; // No copy has defined it. JdkPoint would, so it is not touched here.
+            return null; // No copy has defined it. JdkPoint would do so, and is not used here.
         }
     }
 
     /**
-     * Sets the hook, which points call while {@link #setWanted wanted}, on the thread that reached the point. The code with the point
-     * throws what the hook throws.
+     * Sets the hook, which points call while {@link #setWanted wanted}, on the thread that reached the point. An exception of the hook
+     * comes out of the code with the point.
      */
     public static void setHook(Runnable r) {
         setHook(r, null);
     }
 
     /**
-     * Sets the hook, and a predicate that is called before it and returns whether the hook will stop the thread. Points where it does
-     * are learnt and then armed.
+     * Sets the hook, and a predicate that is called before it and returns whether the hook will stop the thread. Points at which that is
+     * true are recorded and then armed.
      */
     public static void setHook(Runnable r, @Nullable BooleanSupplier wouldStop) {
         stops = wouldStop;
@@ -153,25 +152,25 @@ public final class Points {
     }
 
     /**
-     * Sets whether points that are linked from now on are armed at once and for good, except those of loops that C2 may vectorise.
-     * Then a goroutine stops at its next point without a nudge, and nothing is compiled again for it.
+     * Sets whether points that are linked from now on are armed at once and for good, except those of loops that C2 may vectorise. Then a
+     * goroutine stops at its next point without a nudge and without a new compilation.
      */
     public static void setEager(boolean on) {
         eager = on;
     }
 
     /**
-     * Turns {@link #setEager} on, and arms the points that are linked already, or some of them. For a JVM whose loops have no
-     * safepoint polls, so that a nudge takes effect only when the loop has ended. Each change of a point in compiled code waits for
-     * the end of such loops too, so the time is limited.
+     * Turns {@link #setEager} on, and arms the points that are linked already, as many as the time allows. It is for a JVM whose loops have
+     * no safepoint polls, so that a nudge takes effect only when the loop has ended. Each change of a point in compiled code waits for the
+     * end of such loops too, so the time is limited.
      *
-     * @param nanos the time, ns, after which it arms no more; it arms at least one
+     * @param nanos the time, ns, after which it stops; it arms at least one point
      * @return whether all are armed now
      * @throws OutOfMemoryError when there is no memory to arm a point, which is not armed then
      */
     public static boolean armAll(long nanos) {
         eager = true;
-        // A thread that links a point either sees eager, or has added the point before it is searched for here. Partner: in link.
+        // A thread that links a point either sees eager, or has added the point before this search. Partner: in link.
         VarHandle.fullFence();
         long began = System.nanoTime();
         synchronized (LOCK) {
@@ -187,7 +186,7 @@ public final class Points {
 
     /**
      * Arms the points at which goroutines stopped after a nudge, except those of loops that C2 may vectorise. The next goroutine that
-     * exceeds its quantum there needs no nudge.
+     * exceeds its quantum in their loops needs no nudge.
      */
     public static void armLearnt() {
         if (LEARNT.get() == null) {
@@ -196,7 +195,7 @@ public final class Points {
         synchronized (LOCK) {
             Site learnt;
             List<Site> fresh;
-            do { // Memory for all is taken before the list. A site that was taken from the list is not learnt again until forget.
+            do { // Allocates all memory before it takes the list. A taken site is not recorded again until forget.
                 learnt = LEARNT.get();
                 fresh = new ArrayList<>(length(learnt));
             } while (!LEARNT.compareAndSet(learnt, null));
@@ -227,8 +226,8 @@ public final class Points {
     }
 
     /**
-     * Makes points call the hook until that many calls have stopped no goroutine. The goroutine to be stopped may be in native code or
-     * asleep, and meanwhile the armed loops of all other goroutines call the hook in each round, which makes them much slower.
+     * Makes points call the hook until {@code patience} calls have stopped no goroutine. The goroutine to be stopped may be in native code
+     * or asleep, and meanwhile the armed loops of all other goroutines call the hook in each round, which makes them much slower.
      */
     public static void want(int patience) {
         setWanted(true, patience);
@@ -256,8 +255,8 @@ public final class Points {
     }
 
     /**
-     * Runs once the operations that {@code sysmon} does when a goroutine first exceeds its quantum. A class that has no memory when it
-     * is initialised can never be used again.
+     * Runs once the operations of {@code sysmon} when a goroutine first exceeds its quantum, because a class that is initialised without
+     * memory can never be used.
      */
     public static void rehearse() {
         shake();
@@ -271,10 +270,10 @@ public final class Points {
     }
 
     /**
-     * Arms points of the methods on this stack. Level 0 is the outermost loops of the topmost method that has points, and its entry if
-     * it calls itself. Each further level is the loops one level deeper, and then those of the next method down the stack. All methods
-     * of one name in a class count as one. The levels below {@code level} are armed along with it. If all these are armed already, the
-     * next level that is not is armed.
+     * Arms points of the methods on this stack. Level 0 is the outermost loops of the topmost method that has points, and its entry if it
+     * calls itself. Each further level is the loops one level deeper, and then those of the next method down the stack. All methods of one
+     * name in a class count as one. The levels up to {@code level} are armed. If all of them are armed already, the next level that is not
+     * armed is armed.
      *
      * @return false when all points of methods on the stack are armed, or no method on it has points
      */
@@ -299,7 +298,7 @@ public final class Points {
         for (Site s : fresh) {
             refs.add(s.ref);
         }
-        ARMED.addAll(refs); // The last step that needs memory. Either all sites are armed and on the list, or none is.
+        ARMED.addAll(refs); // The last step that needs memory: either all sites are armed and on the list, or none is.
         for (Site s : fresh) {
             s.arm();
         }
@@ -307,7 +306,7 @@ public final class Points {
         armings += fresh.size();
     }
 
-    /** Returns whether a frame further up is of the same method. A recursion is deep, so it is enough to compare with a few frames. */
+    /** Returns whether a frame further up is of the same method. A few frames are compared, which is enough for a recursion. */
     private static boolean isRepeated(StackTraceElement[] stack, int at) {
         for (int i = at - 1; i >= Math.max(0, at - 16); i--) {
             if (stack[i].getMethodName().equals(stack[at].getMethodName())
@@ -319,8 +318,8 @@ public final class Points {
     }
 
     /**
-     * Collects the unarmed sites of a frame's method up to a depth, or, when {@code fresh} has none so far, of the next depth that has
-     * any. Returns the number of levels of the method.
+     * Collects the unarmed sites of a frame's method up to a depth, or, while {@code fresh} is empty, of the next depth with unarmed sites.
+     * Returns the number of levels of the method.
      */
     private static int collect(StackTraceElement frame, int depth, List<Site> fresh) {
         int levels = 0;
@@ -345,10 +344,10 @@ public final class Points {
     }
 
     /**
-     * Disarms the points that have stopped no goroutine for {@code idleNanos}. A point that is armed again stays armed twice as long
-     * each time, and at last for ever, because each change costs a compilation.
+     * Disarms the points that have stopped no goroutine for {@code idleNanos}. A point that is armed again stays armed twice as long each
+     * time, and finally for ever, because each change costs a compilation.
      *
-     * @return how many were disarmed
+     * @return the number of disarmed points
      */
     public static int disarm(long idleNanos) {
         long now = System.nanoTime();
@@ -365,7 +364,7 @@ public final class Points {
         }
     }
 
-    /** Disarms all points at once, also those that were armed often. */
+    /** Disarms all points, also those that were armed often. */
     public static int disarmAll() {
         synchronized (LOCK) {
             return disarm(alive());
@@ -406,12 +405,12 @@ public final class Points {
         }
     }
 
-    /** Returns whether any point was ever reached. If not, neither a nudge nor arming helps. */
+    /** Returns whether any point was ever reached. Otherwise neither a nudge nor arming helps. */
     public static boolean any() {
         return ClassSites.any();
     }
 
-    /** Returns the counts of what was done so far. */
+    /** Returns the counts of this process so far. */
     public static Counters counters() {
         Map<LeftAlone, Long> leftAlone = new EnumMap<>(LeftAlone.class);
         for (LeftAlone reason : LeftAlone.values()) {
@@ -437,7 +436,7 @@ public final class Points {
             used = true;
             if (wanted) {
                 JdkPoint.setWanted(true);
-                if (!wanted) { // It was cleared meanwhile, perhaps before the call above; no other thread would clear it then.
+                if (!wanted) { // It was cleared meanwhile, perhaps before the call above, and then no other thread clears JdkPoint's.
                     JdkPoint.setWanted(false);
                 }
             }
@@ -447,7 +446,7 @@ public final class Points {
         LINKED.increment();
         VarHandle.fullFence(); // Partner: in armAll.
         if (eager && !site.eager && !site.vector && site.learn()) {
-            learn(site); // eager was false when the site was made, and armAll may have read the list of sites before the site was in it.
+            learn(site); // eager was false when the site was made, and armAll may have read the list without it.
         }
         return type instanceof MethodType t ? JdkPoint.callSite(site, t) : site;
     }
@@ -462,7 +461,7 @@ public final class Points {
                     learn(site);
                 }
             } else if (--patience < 0) {
-                setWanted(false); // This may undo a concurrent call of sysmon, which repeats the call at its next scan.
+                setWanted(false); // This may undo a concurrent call of sysmon, which its next scan repeats.
             }
         }
         Runnable r = hook;

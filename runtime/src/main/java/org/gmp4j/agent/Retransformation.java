@@ -7,14 +7,14 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Makes the JVM transform loaded classes again, as many as it can in one pause. If the JVM cannot transform one of them, it changes
- * none; then each half of them is tried separately.
+ * Makes the JVM transform loaded classes again, as many as possible in one pause. If the JVM cannot transform one of them, it changes none;
+ * then each half is tried separately.
  */
 final class Retransformation {
     private Retransformation() {
     }
 
-    /** Returns the classes that could not be transformed, which {@link LeftAlone#FAILED} counts; normally none. */
+    /** Transforms the classes again. Returns those that could not be transformed, which {@link LeftAlone#FAILED} counts; normally none. */
     static List<Class<?>> of(Instrumentation instrumentation, List<Class<?>> classes) {
         if (classes.isEmpty() || transformed(instrumentation, classes)) {
             return List.of();

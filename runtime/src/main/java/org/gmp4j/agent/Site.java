@@ -9,42 +9,49 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One preemption point that has been reached at least once, or the points of a method's loops of one depth, which are armed together.
- * It names its class but refers to no part of it, so it does not keep a class loader alive. It is a call site because C2 takes the
- * target of one for a constant and compiles again when it changes ({@link JdkPoint}).
+ * One preemption point that has been reached at least once, or the points of a method's loops of one depth, which are armed together. It
+ * has the name of its class but no reference to it, so it does not keep a class loader alive. It is a call site because C2 takes a call
+ * site's target for a constant and compiles again when it changes ({@link JdkPoint}).
  */
 final class Site extends MutableCallSite implements Runnable {
-    /** The method, and the number of the method's loops around this point's loop. */
+    /** The method. The next field is the number of the method's loops around this point's loop. */
     final String method;
     final int depth;
     /** Whether C2 may vectorise the loop, so that arming the point costs much. */
     final boolean vector;
-    /** Whether the point was armed when it was linked, for good. Such a point is not in the list of armed ones. */
+    /** Whether the point was armed for good when it was linked. Such a point is not in the list of armed points. */
     final boolean eager;
-    /** 1 from when a goroutine stopped here until the point is armed. (A VarHandle would take memory at its first use, on sysmon.) */
+    /**
+     * It is 1 after a goroutine has stopped here, until the point is armed. (A VarHandle would take memory at its first use, on sysmon.)
+     */
     private final AtomicInteger learnt = new AtomicInteger();
-    /** The site that was learnt before this one; null once this one is armed. Written before the site is published, and by armLearnt. */
+    /**
+     * The next site in the list of sites to be armed; null once this site is armed. Written before the site is published, and by armLearnt.
+     */
     @Nullable Site learntBefore;
     /** The reference to this site in the list of its class. Written before the site is published. */
     @SuppressWarnings("NullAway.Init")
     Ref ref;
 
     /**
-     * Whether the point is armed. Written by the constructor and under the lock of {@link Points}. A thread at the point reads it
-     * without the lock, and may then learn a point that is armed already, which does no harm.
+     * Whether the point is armed. Written by the constructor and under the lock of {@link Points}. A thread at the point reads it without
+     * the lock, and may then record a point that is armed already, which does no harm.
      */
     boolean isArmed;
     int armings;
-    /** The {@link System#nanoTime} when the point was armed or last stopped a goroutine. A benign race: any recent value does. */
+    /**
+     * The nanoTime at which the point was armed or last stopped a goroutine. It is written in a benign race, because any recent value is
+     * good enough.
+     */
     volatile long lastUse;
 
     /**
-     * The weak reference to a site in the tables. Only the code that links to the site holds the site itself. When an agent has
-     * changed the class again, the old code is freed after its last frame has ended, and so is the site.
+     * The weak reference to a site in the tables. Only code that links to the site refers to it strongly. When an agent has changed the
+     * class again, the old code is freed after the end of its last frame, and then the site.
      */
     static final class Ref extends WeakReference<Site> {
         final ClassSites owner;
-        /** The site that was linked before. Written before this object is published, and then under the lock of {@link #owner}. */
+        /** The site that was linked before this one. Written before this object is published, and then under the lock of {@link #owner}. */
         volatile @Nullable Ref before;
 
         Ref(Site site, ClassSites owner, ReferenceQueue<Object> gone) {
@@ -77,7 +84,7 @@ final class Site extends MutableCallSite implements Runnable {
         setTarget(JdkPoint.ARMED);
     }
 
-    /** Marks the site as one to be armed. Returns whether the caller has to add it to the list of these. */
+    /** Marks the site to be armed. Returns whether the caller has to add it to the list of such sites. */
     boolean learn() {
         return learnt.compareAndSet(0, 1);
     }

@@ -6,18 +6,18 @@ import static org.gmp4j.classfile.Bytes.u2;
 import org.gmp4j.classfile.Opcodes;
 
 /**
- * Decides from a loop's instructions whether C2 may vectorise it. Only such loops become much slower by an armed point, because its
- * load keeps them from being vectorised. A loop counts as one of these when
+ * Decides from a loop's instructions whether C2 may vectorise it. Only such loops become much slower by an armed point, whose load prevents
+ * the vectorisation. A loop counts as such when
  * <ul>
  * <li>no other loop is in it,
- * <li>it counts: there is an {@code iinc}, or an addition of longs,
+ * <li>it has an {@code iinc}, or an addition of longs,
  * <li>it reads or writes elements of arrays of numbers, directly or through {@code java.nio} buffers, memory segments, VarHandles or
  * the vector API,
- * <li>and it calls no other methods than those of {@code Math} and of the boxes of numbers, which C2 knows.
+ * <li>and it calls only methods of {@code Math} and of the boxes of numbers, which are intrinsics of C2.
  * </ul>
- * A loop that counts as one by mistake has a point that is not armed from the start; nudges reach it, or, where nudges take
- * effect late, arming does ({@link Points#arm}). A loop that is missed runs slower: for instance a copy loop that reads its elements
- * by a method of the program, which C2 inlines.
+ * A loop that counts as such by mistake has a point that is not armed from the start. Nudges stop it, or, if nudges take effect late,
+ * arming ({@link Points#arm}). A loop that this class misses runs slower: for instance a copy loop that reads its elements by a method of
+ * the program, which C2 inlines.
  */
 final class VectorLoops {
     private static final String[] ELEMENTS = {"java/nio/", "java/lang/foreign/", "java/lang/invoke/VarHandle",
@@ -29,8 +29,7 @@ final class VectorLoops {
     }
 
     /**
-     * Returns whether C2 may vectorise a loop without inner loops, which goes from {@code header} to {@code last}, offsets from {@code
-     * start}.
+     * Returns whether C2 may vectorise a loop without inner loops. It goes from {@code header} to {@code last}, offsets from {@code start}.
      */
     static boolean mayBe(PointScan scan, int start, int header, int last) {
         byte[] b = scan.classFile();

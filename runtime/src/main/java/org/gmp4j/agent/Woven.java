@@ -4,12 +4,12 @@ package org.gmp4j.agent;
 import org.gmp4j.agent.PointOptions.When;
 
 /**
- * A class that got its points before the program ran initialises this class before it links the first ({@link LinkMethod}). The
- * initialiser does what the agent does when the program starts, as far as that can still be done: it makes the class that points link
- * to, unless {@code gmp.points=off} is set or {@code java.lang} is not open to gmp4j (then points do nothing), and it makes all
- * virtual threads goroutines if {@code gmp.default} asks for that. A bad setting ends the program with one sentence and exit code 2.
+ * A class that was woven before the program ran initialises this class before it links its first point ({@link LinkMethod}). The
+ * initialiser takes those steps of the agent's start that are still possible. It makes the class to which points link, unless
+ * {@code gmp.points=off} is set or {@code java.lang} is not open to gmp4j (then points do nothing). And it makes all virtual threads
+ * goroutines if {@code gmp.default} asks for that. A bad setting ends the program with one sentence and exit code 2.
  *
- * <p>Of the settings in {@link PointOptions} only {@code gmp.points} applies here; the patterns apply when a jar is woven.
+ * <p>Of the settings in {@link PointOptions} only {@code gmp.points} applies; the patterns apply when a jar is woven.
  */
 final class Woven {
     static final String NAME = "org.gmp4j.agent.Woven";
@@ -28,7 +28,7 @@ final class Woven {
         } catch (IllegalArgumentException | IllegalStateException e) {
             String sentence = e.getMessage() == null ? e.toString() : e.getMessage();
             System.err.println(sentence.startsWith("gmp4j ") ? sentence : "gmp4j: " + sentence);
-            Runtime.getRuntime().halt(BAD_USAGE); // A shutdown hook would wait for this class at its first point.
+            Runtime.getRuntime().halt(BAD_USAGE); // With exit, a shutdown hook would wait for this class at its first point.
         }
     }
 

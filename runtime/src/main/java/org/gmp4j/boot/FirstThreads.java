@@ -6,9 +6,9 @@ import java.util.concurrent.CountDownLatch;
 import org.gmp4j.stack.OwnThread;
 
 /**
- * Checks that the system gives the threads that a first scheduler needs: its sysmon, two Ms, and one for the JVM. Later a ready G
- * waits until there is a thread for it. A first scheduler without any thread would wait for ever, because no goroutine runs whose end
- * could free one.
+ * Checks that the system gives the threads that a first scheduler needs: its sysmon, two Ms, and one for the JVM. Later a ready G waits
+ * until there is a thread for it. But a first scheduler without a thread would wait for ever, because no goroutine runs whose end could
+ * free one.
  */
 public final class FirstThreads implements Runnable {
     private static final int COUNT = 4;
@@ -21,7 +21,7 @@ public final class FirstThreads implements Runnable {
     /**
      * Starts {@value #COUNT} threads at the same time, and ends them.
      *
-     * @throws OutOfMemoryError when the system does not give that many; those that were started have ended
+     * @throws OutOfMemoryError when the system does not give {@value #COUNT} threads; those that were started have ended
      */
     public static void check() {
         FirstThreads all = new FirstThreads();
@@ -63,7 +63,7 @@ public final class FirstThreads implements Runnable {
         try {
             over.await();
         } catch (InterruptedException e) {
-            Thread.currentThread().interrupt(); // Only tools interrupt this thread. It then ends sooner.
+            Thread.currentThread().interrupt(); // Only tools interrupt this thread, which then ends sooner.
         }
     }
 }

@@ -33,12 +33,11 @@ import org.gmp4j.struct.PStatus;
 import org.gmp4j.struct.Schedt;
 
 /**
- * Runs, before the first goroutine, code that the scheduler needs seldom, so that the JVM links it. The first use of a class, of a
- * string, or of a {@code VarHandle} at a place allocates, and so does the 128th call of a method handle by code that is not fully
- * compiled. With a full heap it could fail between any two steps of a protocol.
+ * Runs, before the first goroutine, code that the scheduler needs seldom, so that the JVM links it. The first use of a class, of a string,
+ * or of a {@code VarHandle} at a call site allocates, and so does the 128th call of a method handle by code that is not fully compiled.
+ * With a full heap it could fail between any two steps of a protocol.
  *
- * <p>{@code Rehearsal}, in a package above, runs the code that goroutines and Ms need all the time, on a scheduler of its own.
- * Both run once in a process.
+ * <p>{@code Rehearsal} runs the code that goroutines and Ms need often, on a scheduler of its own. Both run once in a process.
  */
 public final class Warm {
     /** Classes, by their names below {@code org.gmp4j}, that an M, sysmon, or a goroutine in the runtime may first need without memory. */
@@ -53,13 +52,13 @@ public final class Warm {
     private static final LongField LONG = Mem.longField(p.layout(), "link");
     private static final int GS = 8;
 
-    /** Guarded by the monitor of {@code Rehearsal}, which alone calls. */
+    /** Guarded by the monitor of {@code Rehearsal}, the only caller. */
     private static boolean done;
 
     private Warm() {
     }
 
-    /** Runs it all, if that was not done in this process. Called by one thread at a time. */
+    /** Runs all of it, unless this process has done that. Called by one thread at a time. */
     public static void once() {
         if (!done) {
             up();
@@ -95,7 +94,7 @@ public final class Warm {
         }
     }
 
-    /** Runs all kinds of access to fields of structs. */
+    /** Makes each kind of access to fields of structs. */
     private static void fields(long pp) {
         INT.set(pp, INT.get(pp));
         INT.setOpaque(pp, INT.getOpaque(pp));
@@ -112,7 +111,7 @@ public final class Warm {
         long l = LONG.getAndAdd(pp, 0) + LONG.getAndSet(pp, 0);
     }
 
-    /** Runs all kinds of access to words that are not in structs. */
+    /** Makes each kind of access to words outside of structs. */
     private static void words(long addr) {
         Mem.INT.set(addr, Mem.INT.get(addr));
         int i = Mem.INT.getAndBitwiseOr(addr, 0) + Mem.INT.getAndBitwiseAnd(addr, 0);
@@ -144,7 +143,7 @@ public final class Warm {
         long gp = Mem.alloc(g.layout(), 1);
         GStatus.casgstatus(gp, GStatus.GIDLE, GStatus.GDEAD);
         GStatus.casgstatus(gp, GStatus.GDEAD, GStatus.GRUNNABLE);
-        boolean _ = GStatus.trycasgstatus(gp, GStatus.GWAITING, GStatus.GRUNNABLE); // Fails, to run the code that finds out why.
+        boolean _ = GStatus.trycasgstatus(gp, GStatus.GWAITING, GStatus.GRUNNABLE); // Fails, to run the code that finds the reason.
         int status = GStatus.readgstatus(gp);
         Mem.recycle(g.layout(), gp);
         long pp = Mem.alloc(p.layout(), 1);

@@ -65,7 +65,7 @@ final class FlyingInvariants extends InvariantChecks {
         long id = P.ID.get(pp);
         int head = Runq.head(pp);
         int n = Runq.tail(pp) - head;
-        // If the head was the same before and after the read of the tail, both are from one state of the ring.
+        // If the head has not changed during the read of the tail, both are from one state of the ring.
         require(Runq.head(pp) != head || n >= 0 && n <= Runq.LEN, "R1", "P%d: tail - head is %d, of %d", id, n, Runq.LEN);
 
         long switches = P.NSWITCH.getOpaque(pp) + P.NINPLACE.getOpaque(pp);
@@ -103,7 +103,7 @@ final class FlyingInvariants extends InvariantChecks {
             left |= M.OLDP.getOpaque(m.mp) == pp && M.P.getOpaque(m.mp) == 0;
         }
         expect(left || PStatus.get(pp) != PStatus.PSYSCALL, "P3", "P%d is in a system call and no M has left it", id);
-        // The number of the call is in the message, so the violation counts only if one call lasts, and sysmon does not take its P.
+        // The number of the call is in the message, so the violation counts only if passes find it in one call.
         expect(Runq.runqempty(pp) || PStatus.get(pp) != PStatus.PSYSCALL, "P3",
                 "P%d is in system call %d and has work", id, call);
     }

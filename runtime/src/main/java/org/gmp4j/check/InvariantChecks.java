@@ -22,7 +22,7 @@ import org.gmp4j.struct.PStatus;
 import org.gmp4j.struct.Schedt;
 
 /**
- * One pass of {@link Invariants}: the violations that it found, and the checks that apply whether the world is stopped or not. The
+ * One pass of {@link Invariants}: the violations that it found, and the checks that apply both in a stopped and in a running world. The
  * subclasses choose the structs to check.
  */
 abstract class InvariantChecks {
@@ -59,7 +59,7 @@ abstract class InvariantChecks {
         }
     }
 
-    // The following are called under sched.lock.
+    // The following methods are called under sched.lock.
 
     void locked(Runnable body) {
         SchedLock.lock(sched);
@@ -132,7 +132,7 @@ abstract class InvariantChecks {
         return n;
     }
 
-    // The following check one struct.
+    // Each of the following methods checks one struct.
 
     void deadP(long pp) {
         long id = P.ID.get(pp);
@@ -161,7 +161,7 @@ abstract class InvariantChecks {
                 "goroutine %d is in a system call and its M has a P", G.GOID.get(gp));
     }
 
-    /** Checks M6, beginning with the goroutine. */
+    /** Checks M6 for a goroutine. */
     void lockedToItsM(long gp, int status) {
         long lockedm = G.LOCKEDM.getOpaque(gp);
         if (lockedm == 0) {
@@ -182,7 +182,7 @@ abstract class InvariantChecks {
         };
     }
 
-    /** Checks G2 for a goroutine whose state does not change meanwhile. */
+    /** Checks G2 for a goroutine whose state does not change during the check. */
     void triangle(long gp) {
         long mp = G.M.getOpaque(gp);
         require(status(gp) == GStatus.GRUNNING && mp != 0 && M.CURG.getOpaque(mp) == gp && M.P.getOpaque(mp) != 0

@@ -10,15 +10,15 @@ import org.gmp4j.sched.base.Scheduler;
 import org.gmp4j.stack.JdkThreads;
 
 /**
- * A debug tool that checks the invariants of the specification over the live structs of a scheduler, in two ways. {@link #check} needs the
- * world stopped and checks all of them. {@link #sample} takes {@code sched.lock}, so it finds the state that the lock guards at rest, and
- * reads all other state while it changes.
+ * A debug tool that checks the invariants of the specification over the live structs of a scheduler, in two ways. {@link #check} needs a
+ * stopped world and checks all of them. {@link #sample} takes {@code sched.lock}, so that the state that the lock guards does not change,
+ * and reads all other state while it changes.
  *
  * <p>Some invariants hold at every moment (those of the state under the lock, and the bound of a ring), so one pass decides. Others are
- * broken for an instant by design, between two stores of one thread: a P is idle before it is in the idle list, and a G that a thread
- * without a P has just readied is on no queue yet. A violation of those counts only if many passes find it.
+ * broken for a moment by design, between two stores of one thread: a P is idle before it is in the idle list, and a G that a thread without
+ * a P has just readied is on no queue yet. Such a violation counts only if many passes find it.
  *
- * <p>No code here enforces an invariant. Each thread keeps it by the order of its stores.
+ * <p>This class enforces no invariant. Each thread keeps them by the order of its stores.
  */
 public final class Invariants {
     private static final int LOOKS = 100;
@@ -37,7 +37,7 @@ public final class Invariants {
         return look(s, false, LOOKS);
     }
 
-    /** Makes up to {@code looks} passes, until no violation is left that may be one of an instant. */
+    /** Makes up to {@code looks} passes, until no violation is left that may last for a moment only. */
     static List<String> look(Scheduler s, boolean stopped, int looks) {
         Set<String> lasting = null;
         for (int i = 1;; i++) {

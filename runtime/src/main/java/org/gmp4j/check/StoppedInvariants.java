@@ -25,7 +25,7 @@ final class StoppedInvariants extends InvariantChecks {
     private final int procs;
     /** The caller's M if it has a P of this scheduler, else 0. */
     private final long self;
-    /** All Gs. Made at the first use. */
+    /** All Gs; null before the first use. */
     private @Nullable Set<Long> known;
 
     StoppedInvariants(Scheduler s) {
@@ -76,7 +76,7 @@ final class StoppedInvariants extends InvariantChecks {
             require(m == 0, "P1", "P%d is stopped and has an M", id);
         }
         require(P.GOIDCACHE.get(pp) <= P.GOIDCACHEEND.get(pp), "goid", "P%d: the range of goids has run over", id);
-        // Sysmon, or an M without a P, may be adding an alarm, and be between the two stores.
+        // Sysmon, or an M without a P, may be between the two stores of adding an alarm.
         expect((P.TIMERSLEN.getOpaque(pp) == 0) == (P.TIMER0WHEN.getAcquire(pp) == 0), "timers",
                 "P%d has %d timers and the first is due at %d", id, P.TIMERSLEN.getOpaque(pp), P.TIMER0WHEN.getAcquire(pp));
     }

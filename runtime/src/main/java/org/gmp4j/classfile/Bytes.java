@@ -5,7 +5,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Objects;
 
-/** A growing array of bytes for writing a class file. Numbers are big-endian. They are appended, or replace bytes written before. */
+/** A growing array of bytes for writing a class file. Numbers are big-endian, and are appended or replace earlier bytes. */
 public final class Bytes {
     private byte[] b;
     private int size;

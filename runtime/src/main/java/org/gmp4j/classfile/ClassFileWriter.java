@@ -98,8 +98,8 @@ public final class ClassFileWriter {
     }
 
     /**
-     * Returns the index of the constant of a class. For the class that is being written, it is the {@code this_class} constant. The JVM
-     * resolves that one to the class itself, even if it is hidden.
+     * Returns the index of the constant of a class. For the class that is being written it is the {@code this_class} constant, which the
+     * JVM resolves to the class itself even if that is hidden.
      */
     public int type(String type) {
         return type.equals(name) ? self : constants.type(type);
@@ -114,7 +114,8 @@ public final class ClassFileWriter {
     /**
      * Adds a method.
      *
-     * @param jumps the targets of the jumps, in ascending order; at each, the locals have the types of the start, and the stack is empty
+     * @param jumps the targets of the jumps, in ascending order. At each target the stack is empty, and the locals have the types that they
+     *     have at the start
      * @param code instructions and operands, one byte in each element
      * @param annotations descriptors of annotation classes
      */

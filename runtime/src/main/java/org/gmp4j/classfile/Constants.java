@@ -15,7 +15,7 @@ public final class Constants {
     private final Map<Integer, Integer> numbers = new HashMap<>();
     private int count;
 
-    /** Begins behind existing constants. {@code count} is the number that class files have: one more than there are constants. */
+    /** Begins behind existing constants. {@code count} is the number in the class file: one more than there are constants. */
     public Constants(int count) {
         this.count = count;
     }

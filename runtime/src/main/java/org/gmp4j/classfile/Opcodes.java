@@ -65,15 +65,15 @@ public final class Opcodes {
     private static final int ILLEGAL = 0;
 
     /**
-     * Has an element for each instruction: its length if it neither jumps nor calls, otherwise its kind. Lengths are positive, kinds are
-     * not. The array must not be written.
+     * The length of each instruction that neither jumps nor calls, and the kind of each other instruction. Lengths are positive, and kinds
+     * are negative or 0. The array must not be written.
      */
     public static final byte[] KINDS = kinds();
 
     private Opcodes() {
     }
 
-    /** Returns the instruction's length, which is positive, if it neither jumps nor calls. Otherwise returns its kind, which is not. */
+    /** Returns the positive length of an instruction that neither jumps nor calls, and the kind, negative or 0, of any other. */
     public static int lengthOrKind(byte op) {
         return KINDS[op & 0xFF];
     }

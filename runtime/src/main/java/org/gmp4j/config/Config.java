@@ -11,18 +11,20 @@ import org.jspecify.annotations.Nullable;
  * The settings of one scheduler, checked by the builder.
  *
  * @param procs number of Ps, 1 to 4096
- * @param autoProcs gives the wanted number of Ps, and is called at most once a second until setProcs is called; null when set by hand
+ * @param autoProcs returns the wanted number of Ps, and is called at most once a second until setProcs is called; null when the number was
+ *     set by hand
  * @param placement the CPUs of each P at first
- * @param steal the order in which thieves search other Ps; must not be nearest first when Ms have no CPUs of their own
+ * @param steal the order in which Ms steal from other Ps; not nearest first if Ms run on any CPU
  * @param nodeQueues whether the global queue has a list for each NUMA node
- * @param spinNanos how long an M searches before it sleeps, ns: 0 for Go's rule, Long.MAX_VALUE for ever
- * @param quantumNanos the quantum at first, ns: how long a goroutine runs before its preemption is requested, if at most one other waits
- * @param leastQuantumNanos the least quantum, ns, if more than one other waits; equal to quantumNanos for a fixed quantum
+ * @param spinNanos how long an M searches before it sleeps, ns: 0 for Go's rule, Long.MAX_VALUE for no limit
+ * @param quantumNanos the initial quantum, ns: how long a goroutine runs before its preemption is requested, if at most one other goroutine
+ *     waits
+ * @param leastQuantumNanos the least quantum, ns, when many goroutines wait; equal to quantumNanos for a fixed quantum
  * @param maxThreads the greatest number of Ms
- * @param idleNanos how long an M that is not needed sleeps before it ends, ns; negative for ever
+ * @param idleNanos how long an unneeded M sleeps before it ends, ns; negative for no limit
  * @param maxStack the greatest size of a goroutine's stack, bytes
- * @param uncaught called with an exception that ends a goroutine; null for the default
- * @param deadlockDetection whether it is fatal when all goroutines are asleep
+ * @param uncaught gets each exception that ends a goroutine; null for the default
+ * @param deadlockDetection whether a deadlock is a fatal error
  * @param program whether this is program mode, where fatal errors end the process
  * @param realtime the priority of Ms under SCHED_FIFO, 1 to 98; 0 for the usual policy
  * @param debug the settings of GMPDEBUG
@@ -34,16 +36,16 @@ public record Config(int procs, @Nullable IntSupplier autoProcs, Placement place
     /** The greatest number of Ps. */
     public static final int MOST_PROCS = 4096;
 
-    /** The time, ns, that a thief leaves runnext to the P that is about to take it; Go's value. */
+    /** The time, ns, that an M that steals leaves runnext to the P that is about to take it; Go's value. */
     private static final long POLITE_NANOS = 3_000;
 
     /**
-     * The time, ns, that a thief leaves runnext to its P under a latency policy: about two switches. The owner takes its runnext
-     * sooner than that if it can.
+     * The time, ns, that an M that steals leaves runnext to its P under a latency policy: about two switches. An owner that runs takes its
+     * runnext sooner.
      */
     private static final long POLITE_LATENCY_NANOS = 300;
 
-    /** Returns whether a deadlock is reported even while other threads of the process could act. */
+    /** Returns whether a deadlock is reported even if other threads of the process could make a goroutine ready. */
     public boolean strictDeadlocks() {
         return debug.deadlock() == DebugVars.Deadlock.STRICT;
     }

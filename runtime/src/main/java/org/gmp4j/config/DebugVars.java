@@ -11,15 +11,15 @@ import org.jspecify.annotations.Nullable;
 /**
  * The settings of GMPDEBUG, Go's GODEBUG: {@code schedtrace=1000,scheddetail=1}.
  *
- * @param schedtrace print a line about the scheduler every so many milliseconds; 0 is off
+ * @param schedtrace the interval at which a line about the scheduler is printed, ms; 0 is off
  * @param scheddetail with schedtrace: print every P, M and G as well
- * @param stall print goroutines that keep a P from others, at most one every so many milliseconds; 0 is off
- * @param metrics where to serve metrics by HTTP; null for nowhere
+ * @param stall the least time between two stalls that are printed, ms; 0 is off
+ * @param metrics the address at which metrics are served by HTTP; null for none
  * @param jmx register a bean at the start
  * @param jfr record JFR's events from the start
- * @param invariants check the runtime's invariants now and then, and whenever the world is stopped
+ * @param invariants check the runtime's invariants periodically, and whenever the world is stopped
  * @param traceback the output of a fatal error and of an uncaught exception in program mode, and the way the process ends
- * @param asyncpreemptoff a goroutine that runs yields only when it calls the runtime
+ * @param asyncpreemptoff a running goroutine yields only when it calls the runtime
  * @param createsites record the place where each goroutine was started
  * @param trace a file for an execution trace, until the JVM ends; empty is off
  * @param dashboard the port of the live page at the loopback address; -1 for no page
@@ -29,7 +29,7 @@ public record DebugVars(int schedtrace, boolean scheddetail, int stall, @Nullabl
         boolean invariants, Level traceback, boolean asyncpreemptoff, boolean createsites, String trace, int dashboard, Deadlock deadlock) {
     /** Go's GOTRACEBACK. */
     public enum Level {
-        /** For a fatal error all goroutines; for an uncaught exception only the goroutine that it ended. */
+        /** For a fatal error all goroutines; for an uncaught exception only its goroutine. */
         SINGLE,
         /** All goroutines. */
         ALL,
@@ -39,13 +39,13 @@ public record DebugVars(int schedtrace, boolean scheddetail, int stall, @Nullabl
         CRASH
     }
 
-    /** When a deadlock is reported, if the settings ask for reports. */
+    /** The condition under which a deadlock is reported, if detection is on. */
     public enum Deadlock {
-        /** When no other thread, hook or handler of the process could act. */
+        /** No other thread, hook or handler of the process could make a goroutine ready. */
         USUAL,
         /** Like USUAL, and a line on stderr names what delays a report. */
         SHOW,
-        /** Whatever other threads exist, if none is in a blocking call of the runtime. */
+        /** No other thread is in a blocking call of the runtime. */
         STRICT
     }
 
@@ -111,7 +111,7 @@ public record DebugVars(int schedtrace, boolean scheddetail, int stall, @Nullabl
     }
 
     /**
-     * Reads settings with commas between them; if a setting appears twice the last one counts.
+     * Reads settings with commas between them. If a setting appears twice the last counts.
      *
      * @param text the settings; null or empty for none
      * @return the settings

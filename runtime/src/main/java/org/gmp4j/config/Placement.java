@@ -11,9 +11,9 @@ import org.jspecify.annotations.Nullable;
  * The CPUs of a scheduler's Ps. It is replaced as a whole, with the world stopped, when the CPUs that the process may use have
  * changed. Each M moves to its new CPUs when it gets its next P.
  *
- * @param sets the CPUs of P 0, P 1, …, and again from the first; empty when Ms run on any CPU
+ * @param sets the CPUs of P 0, P 1, …; further Ps begin again with the first set; empty when Ms run on any CPU
  * @param places the distances between Ps; null when Ms run on any CPU
- * @param mostProcs the greatest number of Ps while it is not set by hand
+ * @param mostProcs the greatest number of Ps unless the number is set by hand
  * @param dealer makes the next placement
  */
 public record Placement(List<BitSet> sets, @Nullable Places places, int mostProcs, Dealer dealer) {
@@ -23,14 +23,11 @@ public record Placement(List<BitSet> sets, @Nullable Places places, int mostProc
     /** Checks whether the CPUs have changed. */
     @FunctionalInterface
     public interface Dealer {
-        /**
-         * Returns a new placement, or null when the CPUs have not changed since this one was made. Called on sysmon's thread, once a
-         * second.
-         */
+        /** Returns a new placement, or null when the CPUs have not changed. Called on sysmon's thread, once a second. */
         @Nullable Placement again();
     }
 
-    /** A class and no lambda, for which the JVM would generate a class while a scheduler starts. */
+    /** A dealer without changes. It is no lambda, because the JVM would generate a class for it while a scheduler starts. */
     private record Fixed() implements Dealer {
         @Override
         public @Nullable Placement again() {

@@ -2,10 +2,10 @@
 package org.gmp4j.config;
 
 /**
- * How long a goroutine runs before its preemption is requested.
+ * The time that a goroutine runs before its preemption is requested.
  *
  * @param least the shortest time, ns, when many goroutines wait; equal to {@code most} for a fixed quantum
- * @param most the time, ns, when at most one other waits
+ * @param most the time, ns, when at most one other goroutine waits
  */
 public record Quantum(long least, long most) {
 }

@@ -23,25 +23,25 @@ import org.gmp4j.wait.DoneChans;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The state of a context that can be cancelled: whether it is cancelled, and the list of its children, which a cancel notifies. Contexts
- * that are derived without a cancel of their own share it.
+ * The state of a context that can be cancelled: whether it is cancelled, and the list of its children, which a cancel notifies. Derived
+ * contexts without a cancel of their own share it.
  *
- * <p>The lock guards the fields, and is not held while other code is called. A cancel first sets {@link #err} under the lock. After it has
+ * <p>The lock guards the fields. No other code is called while it is held. A cancel first sets {@link #err} under the lock. After it has
  * released the lock, it closes the channel, stops the timer and notifies the children. If the method {@link #err()} finds the field set and
  * the channel not closed yet, it waits until the channel is closed.
  *
- * <p>A cancel visits all contexts below its own without recursion. The lists of children and the references to parents tell it which ones
- * it still has to visit. Once {@link #err} is set, the list of children belongs to the cancel that set it, and no other thread changes the
- * list. A cancel that finds a context cancelled by another cancel waits until that cancel has notified all contexts below. So when any
- * cancel returns, its whole tree is cancelled. (Go holds the lock meanwhile.) These waits form no cycle, because a cancel waits only for a
- * cancel that began further down in the tree.
+ * <p>A cancel visits all contexts below its own without recursion, by the lists of children and the references to parents. Once
+ * {@link #err} is set, the list of children belongs to the cancel that set it, and no other thread changes the list. A cancel that finds a
+ * context cancelled by another cancel waits until that cancel has notified all contexts below. So when any cancel returns, its whole tree
+ * is cancelled. (Go holds the lock during the visit.) These waits form no cycle, because a cancel waits only for a cancel that began
+ * further down in the tree.
  *
  * <p>A cancel allocates nothing, so that a deadline takes effect without free memory. If there is no memory to start a function of {@link
  * AfterFunc}, sysmon starts it later.
  */
 final class Cancellation extends Child {
     private static final Chan<Void> CLOSED = Bubble.outside(new Make());
-    /** A cancellation at which a cancel has ended, for contexts that are cancelled as soon as they are made. */
+    /** A completed cancellation, for contexts that are cancelled as soon as they are made. */
     private static final Cancellation OVER = new Cancellation();
 
     static {
@@ -51,24 +51,26 @@ final class Cancellation extends Child {
 
     private final HeapMutex lock = new HeapMutex(LockRank.SEMA);
     /**
-     * The bubble in which this was made; null for none. After {@link #done()} has made the channel, only the bubble's goroutines may cancel
+     * The bubble in which this was made; null for none. Once {@link #done()} has made the channel, only the bubble's goroutines may cancel
      * this.
      */
     private final @Nullable Bubble bubble = Bubble.current();
-    /** The channel. The first call of {@link #done()} makes it, and writes it once, with the lock held. */
+    /** The channel; null before the first call of {@link #done()}, which writes it once, with the lock held. */
     private volatile @Nullable Chan<Void> done;
     private @Nullable Child children;
     private @Nullable RuntimeTimer timer;
     private @Nullable Throwable cause;
     private volatile @Nullable ContextException err;
     /**
-     * The cancellation at which the cancel of this context began: this one, or one above it. Written by that cancel, after it has set err
-     * and closed the channel; null before.
+     * The cancellation at which the cancel of this context began: this object, or one above it. Null until that cancel has set err and
+     * closed the channel.
      */
     private volatile @Nullable Cancellation sweep;
-    /** The thread of the cancel that began here; null if none runs. Any thread reads it, to find out whether that cancel is its own. */
+    /**
+     * The thread of the cancel that began at this object; null if none runs. A thread reads it to find out whether that cancel is its own.
+     */
     private volatile @Nullable Thread sweeper;
-    /** The channel on which other threads wait for the end of the cancel that began here; CLOSED after its end. */
+    /** The channel on which other threads wait for the end of the cancel that began at this object; CLOSED after its end. */
     private volatile @Nullable Chan<Void> over;
 
     Chan<Void> done() {
@@ -92,12 +94,12 @@ final class Cancellation extends Child {
         }
     }
 
-    /** Waits until the channel is closed, or an interrupt comes. */
+    /** Waits until the channel is closed. An interrupt does not end the wait. */
     private static void await(Chan<Void> c) {
         try {
             Object _ = c.recv();
         } catch (WaitInterruptedException e) {
-            pause(); // The channel will be closed soon, and an interrupt must not end this wait.
+            pause(); // The channel will be closed soon.
         }
     }
 
@@ -123,7 +125,7 @@ final class Cancellation extends Child {
                 await(done());
             }
             while (sweep == null) {
-                pause(); // A caller outside the bubble must not wait on the channel. The cancel is about to close it.
+                pause(); // A caller outside the bubble must not wait on the channel, which is about to be closed.
             }
         }
         return e;
@@ -146,7 +148,7 @@ final class Cancellation extends Child {
             try {
                 sweepBelow();
             } finally {
-                leave(this); // Last, because until then a cancel of the parent finds this context and waits for this cancel.
+                leave(this); // This comes last: until then a cancel of the parent finds this context and waits for this cancel.
                 over();
             }
         } else {
@@ -161,7 +163,7 @@ final class Cancellation extends Child {
      * @throws IllegalStateException when its channel was made in a bubble to which the caller does not belong
      */
     private boolean begin(ContextException e, @Nullable Throwable why, Cancellation by) {
-        GStack st = GStack.enterChecked(); // The caller has checked that the stack has room for the whole tree.
+        GStack st = GStack.enterChecked(); // The caller has checked the stack for the whole tree.
         lock.lock();
         boolean refused = err == null && bubble != null && done != null && Bubble.current() != bubble;
         if (err != null || refused) {
@@ -173,7 +175,7 @@ final class Cancellation extends Child {
             return false;
         }
         if (by == this) {
-            sweeper = Thread.currentThread(); // Written before err, since a thread that sees err may wait for the sweep.
+            sweeper = Thread.currentThread(); // Written before err, because a thread that sees err may wait for the sweep.
         }
         cause = why == null ? e : why;
         err = e;
@@ -206,7 +208,7 @@ final class Cancellation extends Child {
                 if (at == this) {
                     break;
                 }
-                at = at.parent; // This sweep removed the context from its parent's list, so the parent is in this sweep, too.
+                at = at.parent; // This sweep has removed the context from its parent's list, so the parent is in this sweep, too.
                 continue;
             }
             at.children = child.next;
@@ -235,8 +237,8 @@ final class Cancellation extends Child {
     }
 
     /**
-     * Waits until the sweep that began here has ended. On the sweep's own thread it returns at once, because a function that the sweep
-     * calls may call cancel again.
+     * Waits until the sweep that began at this object has ended. On the sweep's own thread it returns at once, because a function that the
+     * sweep calls may call cancel again.
      */
     private void awaitOver() {
         if (sweeper == Thread.currentThread() || over == CLOSED) {
@@ -253,14 +255,14 @@ final class Cancellation extends Child {
             GStack.exit(st);
             Object _ = over.recv();
         } catch (OutOfMemoryError | WaitInterruptedException e) {
-            // The sweep of the other thread goes on and cancels all contexts. So this cancel must not fail, and waits without the channel.
+            // The sweep of the other thread cancels all contexts. So this cancel must not fail, and waits without the channel.
             while (over != CLOSED) {
                 pause();
             }
         }
     }
 
-    /** Records that the sweep that began here has ended, and wakes the threads that wait for that. */
+    /** Records that the sweep that began at this object has ended, and wakes the threads that wait for that. */
     private void over() {
         GStack st = GStack.enterChecked();
         lock.lock();
@@ -288,7 +290,7 @@ final class Cancellation extends Child {
         return false;
     }
 
-    /** Adds {@code child}. A cancel of this context will notify it. If this context is cancelled already, the child is notified at once. */
+    /** Adds {@code child}, which a cancel of this context notifies. If this context is cancelled already, notifies it at once. */
     @SuppressWarnings("NullAway") // If this is not live, err is set.
     void add(Child child) {
         GStack st = GStack.enter();
@@ -378,8 +380,8 @@ final class Cancellation extends Child {
     }
 
     /**
-     * The function of the timer, which cancels with the cause {@code why} if that is not null. It is a class instead of a lambda, because a
-     * lambda would be linked at its first use, when memory may be short.
+     * The function of the timer, which cancels with the cause {@code why} if that is not null. It is no lambda, which would be linked at
+     * its first use, perhaps without memory.
      */
     private record Expiry(Cancellation of, @Nullable Throwable why) implements Runnable {
         @Override
@@ -388,7 +390,10 @@ final class Cancellation extends Child {
         }
     }
 
-    /** A function that is started when a context is cancelled, unless it is stopped before. It is also the object that stops it. */
+    /**
+     * A function that is started when a context is cancelled, unless it is stopped before. As a BooleanSupplier this object stops the
+     * function.
+     */
     static final class AfterFunc extends Child implements BooleanSupplier {
         private final AtomicBoolean decided = new AtomicBoolean();
         private final Start start;
@@ -418,7 +423,7 @@ final class Cancellation extends Child {
 
         /** Stops the function. Returns true if it will not be started. */
         boolean stop() {
-            Headroom.check(); // Before decided is set, because leave must not fail after that.
+            Headroom.check(); // Checked before decided is set, because after that leave must not fail.
             boolean stopped = decided.compareAndSet(false, true);
             if (stopped) {
                 leave(this);
@@ -427,7 +432,10 @@ final class Cancellation extends Child {
         }
     }
 
-    /** A function that the thread that cancels a context runs, unless it is stopped before. It is also the object that stops it. */
+    /**
+     * A function that the thread that cancels a context runs, unless it is stopped before. As a BooleanSupplier this object stops the
+     * function.
+     */
     static final class Told extends Child implements BooleanSupplier {
         private final AtomicBoolean decided = new AtomicBoolean();
         private final Runnable quick;
@@ -445,8 +453,8 @@ final class Cancellation extends Child {
         }
 
         /**
-         * Stops the function. Returns true if it will not run. The end of a wait calls this, and it must not fail if the wait has taken
-         * effect, so this does not check the stack. The caller has checked it.
+         * Stops the function. Returns true if it will not run. The caller has checked the stack: this is called at the end of a wait, and
+         * must not fail if the wait has taken effect.
          */
         @Override
         public boolean getAsBoolean() {

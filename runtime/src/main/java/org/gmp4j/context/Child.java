@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 
 /** A child of a context, which is notified when the context is cancelled. The lock of the parent {@link Cancellation} guards the links. */
 abstract class Child {
-    /** The cancellation in whose list of children this is; null while it is in no list. */
+    /** The cancellation whose list of children has this child; null while it is in no list. */
     @Nullable Cancellation parent;
     @Nullable Child next;
     @Nullable Child prev;

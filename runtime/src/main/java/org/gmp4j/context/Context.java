@@ -17,11 +17,11 @@ import org.jspecify.annotations.NullMarked;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An object that a caller passes to a piece of work. It carries a cancel, a deadline and values. Contexts form a tree, in which each method
- * {@code with…} makes a child. The cancel of a context also cancels all contexts below it, and none above.
+ * An object that a caller passes to a piece of work: a cancel signal, a deadline and values. Contexts form a tree, in which each method
+ * {@code with…} makes a child. The cancel of a context also cancels all contexts below it, but none above.
  *
- * <p>Immutable except for its cancel. Thread-safe. Goroutines and plain threads may use it. Code that makes a context that can be cancelled
- * must cancel it when the work is done. Its parent refers to it until then, or until the deadline.
+ * <p>Immutable except for its cancel. Thread-safe. Goroutines and plain threads may use it. Code that makes a context with a cancel or a
+ * deadline must cancel it when the work is done: its parent refers to it until then, or until the deadline.
  *
  * <pre>{@code
  * try (Context ctx = parent.withTimeout(Duration.ofSeconds(1))) {
@@ -30,9 +30,9 @@ import org.jspecify.annotations.Nullable;
  * }</pre>
  *
  * <p>Each wait of this library has a form that takes one: {@code recvUnless(ctx)}, {@code Select.runUnless(ctx)}, {@code lockUnless(ctx)},
- * {@code Go.sleepUnless(ctx, d)}. {@link #watchOnly} is for code that may wait for the end but must not cancel. Only {@link #cancel} waits:
- * for another cancel of the same tree that runs at that moment. An interrupt does not end that wait. In a bubble of {@code Synctest}
- * deadlines go by the bubble's clock, and only goroutines of the bubble may cancel a context that was made there.
+ * {@code Go.sleepUnless(ctx, d)}. {@link #watchOnly} is for code that may wait for the end but must not cancel. Only {@link #cancel} waits,
+ * for another cancel of the same tree that is running. An interrupt does not end that wait. In a bubble of {@code Synctest} deadlines go by
+ * the bubble's clock, and only goroutines of the bubble may cancel a context that was made there.
  *
  * <p>Source: Go's package {@code context}.
  */
@@ -46,7 +46,7 @@ public final class Context implements Cancelable, AutoCloseable {
     private static final Context BACKGROUND = new Context(null, null, false, null, null, null, "context.Background");
     private static final Context TODO = new Context(null, null, false, null, null, null, "context.TODO");
 
-    /** The context that is asked for values that are not here; null for none. */
+    /** The context in which the search for a value continues; null for none. */
     private final @Nullable Context parent;
     /** The cancellation of this context, or of the nearest one above; null if this cannot be cancelled. */
     private final @Nullable Cancellation cancellation;
@@ -72,7 +72,7 @@ public final class Context implements Cancelable, AutoCloseable {
         return BACKGROUND;
     }
 
-    /** Makes a child that its {@link #cancel} cancels. */
+    /** Makes a child with a {@link #cancel} of its own. */
     public Context withCancel() {
         return child(deadline, "WithCancel");
     }
@@ -81,7 +81,7 @@ public final class Context implements Cancelable, AutoCloseable {
         Cancellation fresh = new Cancellation();
         Context made = new Context(this, fresh, true, until, null, null, kind);
         if (cancellation != null) {
-            cancellation.add(fresh); // The last step that may fail. No other code has the child yet.
+            cancellation.add(fresh); // This is the last step that may fail; no other code has the child yet.
         }
         return made;
     }
@@ -102,7 +102,7 @@ public final class Context implements Cancelable, AutoCloseable {
      * @param cause the cause; null for {@link #DEADLINE_EXCEEDED}
      */
     public Context withTimeout(Duration d, @Nullable Throwable cause) {
-        GStack.checkAll(); // If the stack overflows in the initialisation of a class of the JDK, the class can never be used again.
+        GStack.checkAll(); // A class of the JDK whose initialiser overflows the stack can never be used again.
         Instant at;
         try {
             at = TimeBubble.instant().plus(d);
@@ -221,9 +221,9 @@ public final class Context implements Cancelable, AutoCloseable {
     }
 
     /**
-     * Cancels this context and all contexts below, in a tree of any size and depth. If it is cancelled already, or another call is
-     * cancelling it, this only waits until all contexts below are cancelled, too. When it returns, the functions of {@link #afterFunc} have
-     * been started, but may still run.
+     * Cancels this context and all contexts below, in a tree of any size and depth. If another call has cancelled it, or is doing so, this
+     * only waits until all contexts below are cancelled, too. When it returns, the functions of {@link #afterFunc} have been started, and
+     * may still be running.
      *
      * @throws UnsupportedOperationException when neither withCancel, withTimeout nor withDeadline made this context
      */
@@ -232,7 +232,7 @@ public final class Context implements Cancelable, AutoCloseable {
     }
 
     /**
-     * Cancels as {@link #cancel()} does, and sets the result of {@link #cause} here and below.
+     * Cancels as {@link #cancel()} does, and sets the result of {@link #cause} of this context and of all contexts below.
      *
      * @param cause the cause; null for {@link #CANCELED}
      */
@@ -240,11 +240,11 @@ public final class Context implements Cancelable, AutoCloseable {
         if (!own || cancellation == null) {
             throw new UnsupportedOperationException(this + " cannot be cancelled: make a child withCancel");
         }
-        GStack.checkAllToGive(); // An overflow of the stack must not leave only a part of the contexts below cancelled.
+        GStack.checkAllToGive(); // A stack overflow must not leave only some of the contexts cancelled.
         cancellation.cancel(CANCELED, cause);
     }
 
-    /** Cancels, for {@code try}-with-resources. It does nothing if {@link #cancel} would throw, as with {@link #withValue}. */
+    /** Cancels, for {@code try}-with-resources. It does nothing if {@link #cancel} would throw, for instance after {@link #withValue}. */
     @Override
     public void close() {
         if (own) {
@@ -271,7 +271,7 @@ public final class Context implements Cancelable, AutoCloseable {
         return cancellation == null ? null : cancellation.err();
     }
 
-    /** Returns null until this is cancelled, and then the cause that the cancel or the deadline was given, or {@link #err} without one. */
+    /** Returns null until this is cancelled, and then the cause of the cancel or the deadline, or {@link #err} if they have none. */
     public @Nullable Throwable cause() {
         return cancellation == null ? null : cancellation.cause();
     }
@@ -280,8 +280,8 @@ public final class Context implements Cancelable, AutoCloseable {
      * Starts {@code f} in a goroutine of its own when this is cancelled, or at once if it is cancelled already. If the caller is no
      * goroutine, {@code f} runs in a virtual thread.
      *
-     * @return a function that removes {@code f} again. It returns true if {@code f} will not start, and false if {@code f} was started or
-     *     removed before. It does not wait for {@code f}
+     * @return a function that removes {@code f} again and does not wait for it. It returns true if {@code f} will not start, and false if
+     *     {@code f} was started or removed before
      */
     public BooleanSupplier afterFunc(Runnable f) {
         Cancellation.AfterFunc a = new Cancellation.AfterFunc(f);

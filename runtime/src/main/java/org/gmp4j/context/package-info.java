@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Cancellation, deadlines and values that go down a tree of calls and goroutines. Source: Go's package {@code context}. */
+/** Cancellation, deadlines and values for a tree of calls and goroutines. Source: Go's package {@code context}. */
 @NullMarked
 package org.gmp4j.context;
 

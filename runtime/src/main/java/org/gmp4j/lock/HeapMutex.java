@@ -11,8 +11,8 @@ import org.gmp4j.struct.Mem;
 import org.gmp4j.struct.Throw;
 
 /**
- * A {@link RuntimeMutex} whose word is on the heap, for channels and other objects that users make and the collector frees. The states, and
- * the reasons why it is correct, are those of RuntimeMutex. Only the sleep differs, because a heap object has no fixed address.
+ * A {@link RuntimeMutex} whose word is on the Java heap, for channels and other objects that users make and the collector frees. It has the
+ * states of RuntimeMutex and is correct for the same reasons. Only the sleep differs, because a Java object has no fixed address.
  *
  * <p>Sleepers share {@value #BUCKETS} futex words by identity hash. A bucket's word counts wake-ups. A sleeper reads the
  * count, announces itself in the lock (by an exchange to CONTENDED), and sleeps while the count is unchanged. A thread that
@@ -65,7 +65,7 @@ public final class HeapMutex extends WaitObject {
     private void sleep() {
         long bucket = bucket();
         for (;;) {
-            int count = Mem.INT.getAcquire(bucket); // Read before the announcement below: see the class comment.
+            int count = Mem.INT.getAcquire(bucket); // Read before the exchange: see the class comment.
             if ((int) WORD.getAndSet(this, CONTENDED) == FREE) {
                 return;
             }
@@ -89,7 +89,7 @@ public final class HeapMutex extends WaitObject {
         }
     }
 
-    /** Runs the code for a contended lock once, on a free lock, so that this does not sleep. {@code boot.Warm} says why. */
+    /** Runs the code for a contended lock once, on a free lock, so that it does not sleep: see {@code boot.Warm}. */
     public static void rehearse() {
         HeapMutex m = new HeapMutex(LockRank.SEMA);
         m.lock();
@@ -99,7 +99,7 @@ public final class HeapMutex extends WaitObject {
             LockRank.acquire(m.rank);
         }
         m.unlock();
-        m.sleep(); // Takes the lock as CONTENDED.
+        m.sleep(); // It takes the lock as CONTENDED.
         if (LockRank.CHECK) {
             LockRank.acquire(m.rank);
         }

@@ -20,7 +20,10 @@ public final class LockRank {
     public static final int TIMERS = 50;
     /** {@code sched.lock}. */
     public static final int SCHED = 60;
-    /** A P's timer heap while its timers move to another P in a stopped world. Other threads hold no other lock when they take it. */
+    /**
+     * A P's timer heap while its timers move to another P in a stopped world. Another thread that takes the heap's lock then holds no other
+     * lock.
+     */
     public static final int TIMERS_MOVED = 65;
     /** The common list of free sudogs; a leaf. */
     public static final int SUDOG = 70;
@@ -54,7 +57,7 @@ public final class LockRank {
             }
         }
         if (h.held == h.heldRanks.length) {
-            h.heldRanks = Arrays.copyOf(h.heldRanks, 2 * h.held); // Happens in a select of many channels.
+            h.heldRanks = Arrays.copyOf(h.heldRanks, 2 * h.held); // A select of many channels needs more.
         }
         h.heldRanks[h.held++] = rank;
     }
@@ -78,7 +81,7 @@ public final class LockRank {
     /**
      * Checks that a goroutine which parks holds no runtime locks, except the locks that its unlock function releases (G5).
      *
-     * @param allowed how many locks the unlock function releases
+     * @param allowed the number of locks that the unlock function releases
      */
     public static void mayPark(int allowed) {
         Host h = Host.current();

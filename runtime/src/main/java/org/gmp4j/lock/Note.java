@@ -10,10 +10,9 @@ import org.gmp4j.struct.Throw;
  * A one-shot event on a futex word: one thread sleeps, one wakes it, then it is cleared for the next time.
  *
  * <pre>
- *  0  CLEAR     nothing happened, nobody sleeps
- *  0 -> -1      ASLEEP: the sleeper announces itself, then waits in the kernel while the word stays -1
- *  0 -> 1, -1 -> 1   WOKEN: the waker; the kernel is called only if someone was asleep
- *  1 -> 0       noteclear, by the sleeper before it may be woken again
+ *  0 CLEAR nothing happened, no thread sleeps 0 -> -1 ASLEEP: the sleeper announces itself, then waits in the kernel while the word stays
+ *  -1 0 -> 1, -1 -> 1 WOKEN: by the waker, which calls the kernel only if the sleeper was asleep 1 -> 0 noteclear: by the sleeper, before
+ *  it may be woken again
  * </pre>
  *
  * <p>No wake-up is lost: the sleeper's CAS and the waker's exchange are on one word, so either the exchange finds -1 and
@@ -29,15 +28,15 @@ public final class Note {
     private Note() {
     }
 
-    /** Makes the note ready for its next use. Only the sleeper may, and not while anyone may wake it. */
+    /** Makes the note ready for its next use. Called by the sleeper, while no thread may wake it. */
     public static void clear(long addr) {
-        Mem.INT.setVolatile(addr, CLEAR); // Not release: what the sleeper looks at next must be read after this.
+        Mem.INT.setVolatile(addr, CLEAR); // Release would not be enough, because the sleeper's next reads must follow it.
     }
 
     /**
-     * Wakes the sleeper, or lets it through when it comes.
+     * Wakes the sleeper, or makes its next sleep return at once.
      *
-     * @throws Throw when the note was already woken: a lost or doubled hand-over
+     * @throws Throw when the note was already woken, because a hand-over was lost or doubled
      */
     public static void wakeup(long addr) {
         int old = Mem.INT.getAndSet(addr, WOKEN);
@@ -49,7 +48,7 @@ public final class Note {
         }
     }
 
-    /** Like {@link #wakeup}, harmless when repeated: for notes that many may ring. */
+    /** Wakes the sleeper like {@link #wakeup}, but may be repeated: for notes that several threads ring. */
     public static void ring(long addr) {
         if (Mem.INT.getAndSet(addr, WOKEN) == ASLEEP) {
             Futex.wake(addr, 1);
@@ -57,11 +56,11 @@ public final class Note {
     }
 
     /**
-     * Like {@link #ring}, on a stack that may be nearly full: when there is no room for the call of the kernel, the word says again that
-     * the sleeper is to be woken, so that the next ring does it. If the sleeper woke up by itself meanwhile, the next ring calls the
-     * kernel in vain.
+     * Wakes the sleeper like {@link #ring}, on a stack that may be nearly full. If there is no room for the call of the kernel, the word
+     * becomes ASLEEP again, so that the next ring wakes the sleeper. If the sleeper woke up by itself meanwhile, that ring calls the kernel
+     * in vain.
      *
-     * @throws StackOverflowError when there is too little room; then the sleeper may have slept through a ring of another thread
+     * @throws StackOverflowError when there is too little room; the sleeper may then have missed a ring of another thread
      */
     public static void ringOrLeave(long addr) {
         if (Mem.INT.getAndSet(addr, WOKEN) == ASLEEP) {
@@ -79,7 +78,7 @@ public final class Note {
         return Mem.INT.getAcquire(addr) == WOKEN;
     }
 
-    /** Sleeps until woken. Returns at once if that has happened. */
+    /** Sleeps until woken. Returns at once if the note was woken already. */
     public static void sleep(long addr) {
         sleep(addr, -1);
     }
@@ -87,11 +86,11 @@ public final class Note {
     /**
      * Sleeps until woken or for at most {@code nanos} nanoseconds (negative: without limit).
      *
-     * @return true when woken; false when the time was up, and then the note is clear or about to be woken
+     * @return true when woken; false when the time was up: then the note is clear or about to be woken
      */
     public static boolean sleep(long addr, long nanos) {
         if (!Mem.INT.compareAndSet(addr, CLEAR, ASLEEP)) {
-            return true; // Only a waker can have been here.
+            return true; // A waker was faster.
         }
         long end = nanos < 0 ? 0 : System.nanoTime() + nanos;
         long left = nanos;
@@ -105,7 +104,7 @@ public final class Note {
             if (nanos >= 0) {
                 left = end - System.nanoTime();
                 if (e == Errno.ETIMEDOUT || left <= 0) {
-                    // Take the announcement back; if that fails a waker was faster.
+                    // Withdraws the announcement. If that fails, a waker was faster.
                     return !Mem.INT.compareAndSet(addr, ASLEEP, CLEAR);
                 }
             }

@@ -14,12 +14,12 @@ import org.gmp4j.struct.Throw;
  *  2  held, a thread may sleep: the holder wakes one when it releases the lock
  * </pre>
  *
- * <p>Lock is a CAS from 0 to 1 (acquire). Unlock is an exchange to 0 (release), which pairs with it. A waiter spins briefly, then
- * exchanges the word to 2 and sleeps while it is 2. A thread that has slept takes the lock as 2 as well, since others
- * may still sleep. That is one kernel call too many at the end of a queue, but never one too few.
+ * <p>Lock is a CAS from 0 to 1 (acquire). Unlock is an exchange to 0 (release), which pairs with it. A waiter spins briefly, then exchanges
+ * the word to 2 and sleeps while it is 2. A thread that has slept also takes the lock as 2, because others may still sleep. So there is one
+ * needless kernel call at the end of a queue, but never one too few.
  *
- * <p>Rejected: a queue lock (MCS), which hands over in order. A thread that has lost its CPU would hold up all threads
- * behind it. The sections here are some ten instructions long, and throughput matters more than order.
+ * <p>Rejected: a queue lock (MCS), which hands over in order. A thread that has lost its CPU would delay all threads behind it. The
+ * critical sections are some ten instructions long, and throughput matters more than order.
  */
 public final class RuntimeMutex {
     private static final int FREE = 0;
@@ -56,11 +56,11 @@ public final class RuntimeMutex {
 
     private static void sleep(long addr) {
         while (Mem.INT.getAndSet(addr, CONTENDED) != FREE) {
-            Futex.await(addr, CONTENDED); // Returns at once if the word has changed. A spurious wake-up only repeats the loop.
+            Futex.await(addr, CONTENDED); // It returns at once if the word has changed. A spurious wake-up only repeats the loop.
         }
     }
 
-    /** Runs all code of a contended lock, on a lock that is free, so that it does not sleep: see {@code boot.Warm}. */
+    /** Runs the code for a contended lock once, on a free lock, so that it does not sleep: see {@code boot.Warm}. */
     public static void rehearse(long addr) {
         lock(addr, LockRank.SUDOG);
         unlock(addr, LockRank.SUDOG);

@@ -5,13 +5,13 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * An object for which goroutines wait, or its lock. During a search for leaks ({@code report.LeakSearch}) it refers to its waiters. So the
- * collector finds them reachable exactly if it finds this object reachable, that is, if there is code that can wake them.
+ * collector finds them reachable exactly if this object is reachable, which means that code exists which can wake them.
  */
 public abstract class WaitObject {
     /** The waiters during a search for leaks, else null. Accessed by that search only. */
     public @Nullable Object kept;
 
-    /** Makes one without waiters. */
+    /** Makes an object without waiters. */
     protected WaitObject() {
     }
 }

@@ -2,19 +2,18 @@
 package org.gmp4j.memory;
 
 /**
- * Statistics of an allocator. The numbers are of about one moment: while other threads allocate, they may be off by the calls in
- * progress.
+ * The statistics of an allocator at one moment, except for calls of other threads that are in progress.
  *
  * @param live segments that were allocated and not freed
- * @param liveBytes the size of their blocks, bytes, which is the requested size, rounded up
- * @param mappedBytes address space from the kernel: that of all blocks, live, free and never used, and of large segments. Blocks that
+ * @param liveBytes the sizes of their blocks, which are the requested sizes rounded up, bytes
+ * @param mappedBytes the address space from the kernel, of all blocks, live, free and never used, and of large segments, bytes. Blocks that
  *     were never used take no memory
- * @param largeBytes the part of that in mappings of one segment each
+ * @param largeBytes the part of {@code mappedBytes} in mappings of one segment
  * @param allocations segments allocated since the beginning
  * @param frees segments freed since the beginning
- * @param batches how many batches of free blocks moved between a P and the central lists
+ * @param batches the number of batches of free blocks that moved between a P and the central lists
  * @param caches the number of Ps that have free blocks of their own
- * @param unboundMappings mappings for a NUMA node which the kernel refused to bind to it
+ * @param unboundMappings the number of mappings that the kernel refused to bind to their NUMA node
  */
 public record AllocatorStats(long live, long liveBytes, long mappedBytes, long largeBytes, long allocations, long frees, long batches,
         int caches, int unboundMappings) {

@@ -4,9 +4,9 @@ package org.gmp4j.memory;
 import org.gmp4j.struct.Mem;
 
 /**
- * The contents of a free block: the address of the next block in its list, and then a mark, which is the block's own address combined
- * with a secret of its allocator. A block that is freed and has its mark is free already: only a program that found out the secret
- * could have written the mark. The mark is cleared when the block is taken. A block that was never taken holds zeros.
+ * The contents of a free block: the address of the next block in its list, and then a mark, which is the block's own address combined with
+ * a secret of its allocator. A block that is freed although it has its mark is free already, because a program does not know the secret to
+ * write the mark. The mark is cleared when the block is taken. A block that was never taken has zeros.
  */
 final class Blocks {
     private static final int MARK = Long.BYTES;
@@ -18,7 +18,7 @@ final class Blocks {
         return Mem.LONG.get(block);
     }
 
-    /** Puts a block before {@code next}, and marks it. */
+    /** Links a block to {@code next}, and marks it. */
     static void free(long block, long next, long secret) {
         Mem.LONG.set(block, next);
         Mem.LONG.set(block + MARK, block ^ secret);

@@ -8,10 +8,10 @@ import org.gmp4j.lock.LockRank;
 
 /**
  * The free blocks of one size on one NUMA node that are in no P's cache: whole batches, a list of at most a batch, and the unused part of
- * the last span. One lock guards all of it. No list is walked under the lock.
+ * the last span. One lock guards them. No list is walked under the lock.
  *
- * <p>Before a span is added, the array of batches gets room for the batches that the blocks of all spans can fill. So freeing a block
- * never needs heap memory.
+ * <p>Before a span is added, the array of batches gets room for the batches that the blocks of all spans can fill. So freeing a block never
+ * needs memory of the Java heap.
  */
 final class Central {
     private final HeapMutex lock = new HeapMutex(LockRank.MEMORY);
@@ -42,7 +42,7 @@ final class Central {
 
     private void lock() {
         lock.lock();
-        if (owner.closed) { // The closing thread sets that before it takes this lock: see Mcache.close.
+        if (owner.closed) { // The closing thread sets closed before it takes this lock: see Mcache.close.
             lock.unlock();
             throw Mcache.closedException();
         }
@@ -51,10 +51,10 @@ final class Central {
     /**
      * Moves at least one block, and at most a batch, to the cache of a P that has no block of this size.
      *
-     * @throws OutOfMemoryError and nothing has changed
+     * @throws OutOfMemoryError when there is no memory; nothing has changed
      */
     void refill(PCache to) {
-        lock.lock(); // The thread that closes the allocator waits for the user of the cache, so closed is not checked.
+        lock.lock(); // closed is not checked, because the closing thread waits for the user of the cache.
         try {
             if (n > 0) {
                 to.have(c, batches[--n], batch);
@@ -102,7 +102,7 @@ final class Central {
     /**
      * Returns a block for a thread without a P.
      *
-     * @throws OutOfMemoryError and nothing has changed
+     * @throws OutOfMemoryError when there is no memory; nothing has changed
      * @throws IllegalStateException when the allocator is closed
      */
     long takeOne() {
@@ -121,7 +121,7 @@ final class Central {
                 return block;
             }
             if (fresh == freshEnd) {
-                taken--; // Counted again when there is a block.
+                taken--; // It counts when there is a block.
                 span();
                 taken++;
             }
@@ -134,9 +134,9 @@ final class Central {
     }
 
     /**
-     * Takes a block back from a thread without a P, or from one on another node.
+     * Takes a block back from a thread without a P, or with a P of another node.
      *
-     * @return false, and nothing has changed, when it is free already
+     * @return false, when there is no memory; nothing has changed, when it is free already
      * @throws IllegalStateException when the allocator is closed
      */
     boolean giveOne(long block) {
@@ -153,7 +153,7 @@ final class Central {
         }
     }
 
-    /** Takes the blocks of a cache that is dropped: a list of marked blocks, and a range of unused ones. */
+    /** Takes the blocks of a dropped cache: a list of marked blocks, and a range of unused blocks. */
     void giveRest(long list, long from, long end) {
         lock.lock();
         try {
@@ -171,8 +171,7 @@ final class Central {
     }
 
     /**
-     * Adds a batch. The array can be full only if some blocks were freed twice, and that was not detected. Then this drops the batch, and
-     * its memory is lost.
+     * Adds a batch. The array can be full only if blocks were freed twice, undetected. Then this drops the batch, and its memory is lost.
      */
     private void add(long head) {
         if (n < batches.length) {
@@ -191,13 +190,13 @@ final class Central {
         looseN++;
     }
 
-    /** Waits until the lock is free. A thread that takes it later finds the allocator closed. */
+    /** Waits until the lock is free. Threads that take it later find the allocator closed. */
     void close() {
         lock.lock();
         lock.unlock();
     }
 
-    /** Adds this object's counts to the arguments: blocks taken and given without a cache, and batches moved. */
+    /** Adds this object's counts to the arguments: the blocks that were taken and given without a cache, and the batches that moved. */
     void addTo(long[] taken, long[] given, long[] moved) {
         lock.lock();
         try {

@@ -3,7 +3,7 @@ package org.gmp4j.memory;
 
 import java.util.Arrays;
 
-/** A mapping of {@value #BYTES} bytes at a multiple of that, which is divided into spans. */
+/** A mapping of {@value #BYTES} bytes, at a multiple of that size, which is divided into spans. */
 final class Chunk {
     static final int BYTES = 4 << 20;
     static final int SPANS = BYTES / SizeClasses.SPAN;
@@ -12,8 +12,8 @@ final class Chunk {
     /** The NUMA node that its pages are requested from; -1 for none. */
     final int node;
     /**
-     * The size class of each span. Written under the heap's lock before the first block of the span is allocated. A thread that frees
-     * a block got it from the thread that allocated it, and so sees this.
+     * The size class of each span. Written under the heap's lock before the first block of the span is allocated. A thread that frees a
+     * block got it from the thread that allocated it, and so sees the class.
      */
     private final byte[] classes = new byte[SPANS];
 
@@ -31,7 +31,7 @@ final class Chunk {
         classes[span] = (byte) c;
     }
 
-    /** Returns the class of the block that begins at the address, {@link SizeClasses#NONE} when none does. */
+    /** Returns the class of the block that begins at the address, or {@link SizeClasses#NONE} when no block does. */
     int classAt(long address) {
         int offset = (int) (address - base);
         int c = classes[offset / SizeClasses.SPAN];

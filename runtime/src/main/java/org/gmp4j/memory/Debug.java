@@ -18,15 +18,15 @@ import org.gmp4j.ffi.Memory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The debug mode of an allocator: it records for each block where it was allocated and freed. A freed block stays in a queue before it
- * is reused, so that late writes of native code, which no scope stops, are detected by the damage to the block. One lock guards all of
- * it.
+ * The debug mode of an allocator: it records for each block where it was allocated and freed. A freed block stays in a queue before it is
+ * reused, so that late writes of native code, which no scope stops, are detected by the damage to the block. One lock guards the whole
+ * state.
  */
 final class Debug {
     private static final byte NEW = (byte) 0xCD;
     private static final byte DEAD = (byte) 0xDD;
     private static final byte EDGE = (byte) 0xBD;
-    /** The number of bytes behind the end of each segment that no code may write to. */
+    /** The number of bytes behind the end of each segment that detect writes. */
     private static final int EDGE_BYTES = 16;
     private static final int MOST_RESTING = 4_096;
     private static final long MOST_RESTING_BYTES = 16 << 20;
@@ -56,12 +56,12 @@ final class Debug {
             raw = Memory.ALL.asSlice(at, size + EDGE_BYTES);
         }
 
-        /** Returns the offset of the first byte from {@code from} on that is not {@code value}; -1 when there is none. */
+        /** Returns the offset of the first byte, from {@code from} on, that is not {@code value}; -1 when there is none. */
         long damage(long from, byte value) {
             if (raw.get(ValueLayout.JAVA_BYTE, from) != value) {
                 return from;
             }
-            // All are equal if each is equal to the one before.
+            // All bytes are equal if each is equal to the previous one.
             long at = raw.asSlice(from + 1).mismatch(raw.asSlice(from, raw.byteSize() - from - 1));
             return at < 0 ? -1 : from + 1 + at;
         }
@@ -133,7 +133,7 @@ final class Debug {
             if (b == null || !b.arena.scope().equals(s.scope())) {
                 throw notLive(s);
             }
-            b.arena.close(); // It throws when a native call uses the segment; nothing has changed then.
+            b.arena.close(); // It throws, and nothing has changed, when a native call uses the segment.
             b.freed = here();
             Block _ = live.remove(s.address());
             liveBytes -= b.size;
@@ -207,7 +207,7 @@ final class Debug {
         return wrong;
     }
 
-    /** Returns the statistics counted in segments. A freed block in the queue is no segment. */
+    /** Returns the statistics of segments. A freed block in the queue is no segment. */
     AllocatorStats stats(AllocatorStats f) {
         lock.lock();
         try {
@@ -219,7 +219,7 @@ final class Debug {
     }
 
     List<Leak> leaks() {
-        lock.lock(); // Called after the end too.
+        lock.lock(); // This may be called after the end.
         try {
             return bySite();
         } finally {
@@ -237,9 +237,9 @@ final class Debug {
     }
 
     /**
-     * Ends the scopes of all segments, and prints on stderr what is wrong.
+     * Ends the scopes of all segments, and prints the errors and leaks on stderr.
      *
-     * @throws IllegalStateException when a native call uses one of them; the others have ended
+     * @throws IllegalStateException when a native call uses one of the segments; the scopes of the others have ended
      */
     void end() {
         List<String> wrong;

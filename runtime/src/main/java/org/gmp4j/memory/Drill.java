@@ -4,11 +4,11 @@ package org.gmp4j.memory;
 import org.gmp4j.sched.GStack;
 
 /**
- * Runs once all operations that an allocator does with a lock held, or where no error may occur, as when a P or its scheduler ends.
- * The first use of a class, or of a {@code VarHandle} at a call site, takes memory, and throws when there is none.
+ * Runs once the operations that an allocator does with a lock held, or where no error may occur, such as at the end of a P or its
+ * scheduler. The first use of a class, or of a {@code VarHandle} at a call site, takes memory, and throws when there is none.
  */
 final class Drill {
-    /** The largest blocks, of which a batch has the fewest. */
+    /** The class of the largest blocks, of which a batch has the fewest. */
     private static final int CLASS = SizeClasses.COUNT - 1;
 
     /** Guarded by the class's monitor. */
@@ -17,7 +17,7 @@ final class Drill {
     private Drill() {
     }
 
-    /** Runs the operations, if that was not done in this process. If it throws, the caller may try again. */
+    /** Runs the operations, unless this process has done that. If it throws, the caller may try again. */
     static synchronized void once() {
         if (!done) {
             GStack.checkAll();
@@ -30,7 +30,7 @@ final class Drill {
                     GStack.exit(st);
                 }
                 memory.free(memory.allocate(SizeClasses.LARGEST + 1L, 1));
-                memory.free(memory.allocate(1, 1)); // Called by a goroutine, so the block goes to the cache of its P.
+                memory.free(memory.allocate(1, 1)); // The caller is a goroutine, so the block goes to the cache of its P.
                 AllocatorStats _ = memory.stats();
                 cache.drop();
             }
@@ -42,7 +42,7 @@ final class Drill {
         Central list = memory.list(CLASS);
         int n = 4 * SizeClasses.batch(CLASS);
         long[] blocks = new long[n];
-        for (int round = 0; round < 2; round++) { // The first round takes fresh blocks, the second freed ones.
+        for (int round = 0; round < 2; round++) { // The first round takes fresh blocks, the second freed blocks.
             for (int i = 0; i < n; i++) {
                 blocks[i] = cache.take(CLASS);
             }

@@ -13,26 +13,25 @@ import org.gmp4j.lock.LockRank;
 import org.gmp4j.sched.GStack;
 
 /**
- * The memory that an allocator has from the kernel: chunks, which are divided into spans, and a mapping for each segment that is
- * larger than the largest block. Chunks stay until the end. Mappings are made and undone outside of the lock, except chunks, which are
- * rare.
+ * The memory of an allocator: chunks, which are divided into spans, and a mapping for each segment that is larger than the largest block.
+ * Chunks stay until the end. Mappings are made and undone outside of the lock, except those of chunks, which are rare.
  */
 final class Heap {
-    /** More bytes than a process can map. */
+    /** A number of bytes that no process can map. */
     private static final long MOST = 1L << 47;
     private static final int HUGE_PAGE = 2 << 20;
-    /** Mappings begin at multiples of at least this number of bytes, whatever the machine's pages. */
+    /** Mappings begin at multiples of at least this number of bytes, on machines with any page size. */
     private static final long GRANULE = 64 << 10;
     private static final long PAGE = 4 << 10;
 
     private final HeapMutex lock = new HeapMutex(LockRank.MEMORY_HEAP);
     private final long limit;
     private final boolean hugePages;
-    /** Chunks by their address, open addressing, at most half full. Replaced under the lock; any thread reads it. */
+    /** A hash table of the chunks by address, with open addressing, at most half full. Replaced under the lock; any thread reads it. */
     private volatile Chunk[] table = new Chunk[4];
     // Under the lock:
     private int chunks;
-    /** The chunk that new spans are taken from, and the number of its spans in use. The index is the node + 1. */
+    /** The chunk from which new spans are taken, and in the next array the number of its spans in use. The index is the node + 1. */
     private Chunk[] current = new Chunk[1];
     private int[] used = new int[1];
     private final Map<Long, Long> mappings = new HashMap<>();
@@ -49,7 +48,7 @@ final class Heap {
         this.hugePages = hugePages;
     }
 
-    /** Returns all statistics. The arguments are the counts of the lists, by size class. */
+    /** Returns the statistics. The arguments are the counts of the lists, by size class. */
     AllocatorStats stats(long[] taken, long[] given, long[] moved, int caches) {
         long allocations = 0;
         long live = 0;
@@ -69,7 +68,7 @@ final class Heap {
                 unbound.get());
     }
 
-    /** Returns the chunk that contains this address; null when none does. */
+    /** Returns the chunk that contains this address; null when no chunk does. */
     Chunk chunk(long address) {
         long base = address & -Chunk.BYTES;
         Chunk[] t = table;
@@ -88,7 +87,7 @@ final class Heap {
     /**
      * Returns a span of zeros for blocks of a class. Called under the lock of the class's central list.
      *
-     * @throws OutOfMemoryError and nothing has changed
+     * @throws OutOfMemoryError when there is no memory; nothing has changed
      */
     long takeSpan(int node, int c) {
         lock.lock();
@@ -191,14 +190,14 @@ final class Heap {
         try {
             Memory.unmap(at, bytes);
         } catch (OutOfMemoryError | NativeException e) {
-            return; // No memory for the call, or no further mapping allowed: some address space is lost.
+            return; // There is no memory for the call, or the kernel allows no more mappings: some address space is lost.
         }
     }
 
     /**
      * Makes a mapping for one segment. Returns its address.
      *
-     * @throws OutOfMemoryError and nothing has changed
+     * @throws OutOfMemoryError when there is no memory; nothing has changed
      */
     long map(long size, long align, int node) {
         if (size > MOST || align > MOST) {
@@ -244,7 +243,7 @@ final class Heap {
             big++;
             bigTaken++;
         } finally {
-            if (half) { // Without memory for a larger table the new entry is in the map already; it would outlive the mapping.
+            if (half) { // There was no memory for a larger table, but the new entry is in the map and would outlive the mapping.
                 mappings.remove(key);
             }
             lock.unlock();
@@ -267,7 +266,7 @@ final class Heap {
         }
     }
 
-    /** Undoes a mapping. Returns its size, bytes, or 0 when none begins at the address. */
+    /** Undoes a mapping. Returns its size, bytes, or 0 when no mapping begins at the address. */
     long unmap(long address) {
         Long key = address;
         GStack st = GStack.enterToGive();
@@ -294,7 +293,7 @@ final class Heap {
         return bytes;
     }
 
-    /** Undoes all mappings. No thread uses a block, now or later. */
+    /** Undoes all mappings. No thread uses a block any more. */
     void close() {
         GStack st = GStack.enterChecked();
         lock.lock();

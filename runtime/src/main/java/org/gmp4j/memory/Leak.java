@@ -4,7 +4,7 @@ package org.gmp4j.memory;
 import java.util.List;
 
 /**
- * Segments that were allocated at one place and not freed.
+ * The segments that were allocated at one place and not freed.
  *
  * @param count the number of segments
  * @param bytes the sum of their requested sizes
@@ -12,9 +12,9 @@ import java.util.List;
  */
 public record Leak(int count, long bytes, List<StackTraceElement> site) {
     /**
-     * Copies the list, which may be mutable.
+     * Makes the record with a copy of the list.
      *
-     * @param site the place; it is copied
+     * @param site the place
      */
     public Leak {
         site = List.copyOf(site);

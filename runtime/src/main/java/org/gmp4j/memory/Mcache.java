@@ -20,9 +20,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * An allocator of off-heap segments. Any thread may free any segment by {@link #free}, in any order. Thread-safe. The allocator is made for
- * goroutines: each P has lists of free blocks, and a goroutine takes a block from the lists of its P without a lock. So a block that was
- * freed a moment ago is reused while it is still in the CPU's cache. Threads that are no goroutines share lists under locks. No method
- * waits, so interrupts and bubbles have no effect.
+ * goroutines: each P has lists of free blocks, and a goroutine takes a block from the lists of its P without a lock. So a block is reused
+ * soon after it was freed, while it is still in the CPU's cache. Threads that are no goroutines share lists under locks. No method waits,
+ * so interrupts and bubbles have no effect.
  *
  * {@snippet :
  * try (Mcache memory = Mcache.create()) {
@@ -40,22 +40,22 @@ import org.jspecify.annotations.Nullable;
  * <p>The contents of a new segment are undefined, as with {@code malloc}; {@link #allocateZeroed} clears them. {@code allocateFrom} writes
  * all bytes of its segments. A size is rounded up to one of 40 classes from 16 bytes to 32 KiB, with four classes between a power of two
  * and the next. A larger segment has a mapping of its own, which takes microseconds to make and undo. A segment of 0 bytes also has an
- * address of its own, and must be freed like others.
+ * address of its own, and must be freed.
  *
- * <p>With an affinity ({@code Gmp.Builder.affinity}) on a machine with several NUMA nodes, a P whose CPUs are all of one node has blocks of
+ * <p>With an affinity ({@code Gmp.Builder.affinity}) on a machine with several NUMA nodes, a P whose CPUs belong to one node has blocks of
  * that node's memory. If a goroutine on that P frees a block of another node, the block returns to its own node.
  *
- * <p>A segment that was freed must not be used any more. As in C such use is not detected. The exception is a second {@code free} before
- * the block is allocated again, which throws. In debug mode ({@link Builder#debug}) all such use throws. After {@link #close} the use of
- * any segment throws, in either mode. An allocator that is not closed keeps its memory until the process ends.
+ * <p>A segment that was freed must not be used any more. As in C such use is not detected, except that a second {@code free} throws if the
+ * block was not allocated again. In debug mode ({@link Builder#debug}) all such use throws. After {@link #close} the use of any segment
+ * throws, in either mode. An allocator that is not closed keeps its memory until the process ends.
  *
  * <p>Source: Go's mcache, mcentral and mheap; {@link PCache} has the protocol.
  */
 public final class Mcache implements SegmentAllocator, AutoCloseable {
-    /** The numbers of the allocators that are open. An allocator's number is the index of its caches in the tables of the Ps. */
+    /** The numbers of the open allocators. An allocator's number is the index of its caches in the tables of the Ps. */
     private static final BitSet NUMBERS = new BitSet();
 
-    /** The random number that the mark of a free block is made with, so that the contents of a live block do not look like a mark. */
+    /** The random number in the mark of a free block, so that the contents of a live block do not look like a mark. */
     final long secret = ThreadLocalRandom.current().nextLong() | 1;
     final Heap heap;
     /** Whether the allocator is closed, and blocks may be unmapped. Written once, by {@link #close}. */
@@ -70,7 +70,7 @@ public final class Mcache implements SegmentAllocator, AutoCloseable {
     /** The central lists, by node and size class. The first index is the NUMA node + 1, and 0 for no node. Replaced under {@link #lock}. */
     private volatile Central[][] central;
     private final HeapMutex lock = new HeapMutex(LockRank.MEMORY_HEAP);
-    /** The list of all caches, and their number. Guarded by {@link #lock}. */
+    /** The list of all caches. Guarded by {@link #lock}, like their number. */
     private @Nullable PCache caches;
     private int cacheCount;
 
@@ -97,9 +97,8 @@ public final class Mcache implements SegmentAllocator, AutoCloseable {
     /** Settings of an allocator. Not thread-safe. */
     public interface Builder {
         /**
-         * Sets the limit, in bytes, of the address space that the allocator takes from the kernel. It is at least 4 MiB, the unit in which
-         * the allocator takes memory for blocks. Default: no limit. An allocation that would need more throws {@link OutOfMemoryError},
-         * even if other Ps have free blocks.
+         * Sets the limit, bytes, of the address space that the allocator takes from the kernel, at least 4 MiB, the unit for blocks.
+         * Default: no limit. An allocation that would need more throws {@link OutOfMemoryError}, even if other Ps have free blocks.
          */
         Builder limit(long bytes);
 
@@ -122,8 +121,8 @@ public final class Mcache implements SegmentAllocator, AutoCloseable {
         /**
          * Makes the allocator. It takes memory at its first use.
          *
-         * @throws IllegalArgumentException naming the bad setting
-         * @throws OutOfMemoryError when there is no memory for the allocator, or for the code that the first one of the process loads and
+         * @throws IllegalArgumentException when a setting is bad, which the message names
+         * @throws OutOfMemoryError when there is no memory for the allocator, or for the code that the process's first allocator loads and
          *     runs
          */
         Mcache build();
@@ -162,7 +161,7 @@ public final class Mcache implements SegmentAllocator, AutoCloseable {
         }
     }
 
-    /** Returns the allocator that {@link Drill} uses, before the first other one is made. */
+    /** Returns the allocator for {@link Drill}, before the first other allocator is made. */
     static Mcache bare() {
         return new Mcache(new Settings());
     }
@@ -183,9 +182,9 @@ public final class Mcache implements SegmentAllocator, AutoCloseable {
      * Returns a new segment. Its contents are undefined.
      *
      * @param byteSize bytes, 0 or more
-     * @param byteAlignment its address is a multiple of this: a power of two
+     * @param byteAlignment a power of two; the address is a multiple of it
      * @throws IllegalArgumentException when an argument is not in its range
-     * @throws OutOfMemoryError when the kernel gives no more, or the limit is reached; nothing has changed
+     * @throws OutOfMemoryError when the kernel gives no more memory, or the limit is reached; nothing has changed
      * @throws IllegalStateException after {@link #close}
      */
     @Override
@@ -207,10 +206,10 @@ public final class Mcache implements SegmentAllocator, AutoCloseable {
     /**
      * Frees a segment. The program must not use it any more.
      *
-     * @param segment a segment of this allocator's {@link #allocate}, or a part of one that begins at the same address
-     * @throws IllegalArgumentException when it is something else
-     * @throws IllegalStateException when the segment is free already and its block has not been allocated again (in debug mode also if it
-     *     has), or when the allocator is closed. Nothing has changed then
+     * @param segment a segment from {@link #allocate} of this allocator, or a part of it that begins at the same address
+     * @throws IllegalArgumentException when it is another segment
+     * @throws IllegalStateException when the segment is free already and its block was not allocated again (in debug mode even if it was),
+     *     or when the allocator is closed; nothing has changed
      */
     public void free(MemorySegment segment) {
         Objects.requireNonNull(segment);
@@ -312,7 +311,7 @@ public final class Mcache implements SegmentAllocator, AutoCloseable {
                 fresh.drop();
             }
         }
-        if (old instanceof PCache p && p.owner == this) { // The old cache is of another node: the P has moved.
+        if (old instanceof PCache p && p.owner == this) { // The P has moved from another node, to which the old cache belongs.
             p.drop();
         }
         return fresh;
@@ -392,7 +391,7 @@ public final class Mcache implements SegmentAllocator, AutoCloseable {
         GStack.exit(st);
     }
 
-    /** Removes all caches from the list, and returns the first, with the others linked to it. They belong to the caller. */
+    /** Removes all caches from the list. Returns the first, to which the others are linked. They belong to the caller. */
     private @Nullable PCache takeCaches() {
         GStack st = GStack.enterChecked();
         lock.lock();
@@ -430,7 +429,7 @@ public final class Mcache implements SegmentAllocator, AutoCloseable {
     }
 
     /**
-     * Returns the segments that were allocated and not freed, by the place of the allocation, most bytes first. In debug mode only.
+     * Returns the segments that were not freed, by the place of the allocation, most bytes first. In debug mode only.
      *
      * @throws IllegalStateException outside of debug mode
      */
@@ -441,8 +440,8 @@ public final class Mcache implements SegmentAllocator, AutoCloseable {
     /**
      * Checks for writes to freed blocks, and for writes behind the end of live segments. In debug mode only.
      *
-     * @throws IllegalStateException when it finds one, with the places where the block was allocated and freed; or outside of debug
-     *     mode
+     * @throws IllegalStateException when it finds such a write, with the places where the block was allocated and freed; or outside of
+     *     debug mode
      */
     public void check() {
         inDebug().check();
@@ -481,8 +480,8 @@ public final class Mcache implements SegmentAllocator, AutoCloseable {
             }
         }
         closed = true;
-        PCache.fenceUsers(); // Now each user of a cache sees closed set, or has set busy before: see PCache.
-        PCache all = takeCaches(); // None can be added later.
+        PCache.fenceUsers(); // Now each user of a cache sees closed set, or has set busy: see PCache.
+        PCache all = takeCaches(); // No cache can be added later.
         for (PCache c = all; c != null; c = c.next) {
             c.quiesce();
         }

@@ -14,21 +14,21 @@ import org.gmp4j.struct.Mem;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The free blocks of one allocator that one P has: of each size a list for takes and gives, and a whole batch in reserve. A full list
- * becomes the reserve, and the old reserve goes to {@link Central}. An empty list is replaced by the reserve, or by a batch from
- * there. So blocks move at most once for each batch, whatever the order of takes and gives. Of each size a P keeps at most two batches
- * and the rest of a range of fresh blocks.
+ * The free blocks of an allocator that belong to a P: for each size a list for takes and gives, and a whole batch in reserve. A full list
+ * becomes the reserve, and the old reserve goes to {@link Central}. The reserve, or a batch from Central, replaces an empty list. So for
+ * any order of takes and gives a batch moves at most once in a batch of calls. Of each size a P keeps at most two batches and the rest of a
+ * range of fresh blocks.
  *
- * <p>Only a goroutine that has the P touches the words, inside {@code GStack.enter}, so that neither preemption nor a P that changes
- * hands comes between two of its steps; or the thread that has stopped the world, when the P dies.
+ * <p>Only a goroutine on the P accesses the words, inside {@code GStack.enter}, so that neither preemption nor the loss of the P comes
+ * between two of its steps; or, when the P dies, the thread that has stopped the world.
  *
- * <p>Closing. The user of the cache makes {@code busy} 1, and then reads {@link Mcache#closed}; the closing thread makes that true,
- * and then waits until it reads busy 0. Between store and load there is a full fence on the closing side, and by its membarrier on the
- * other side too. So either the user finds the allocator closed, and touches no block, or the closing thread waits for it. Blocks and
- * words are unmapped after that. Rejected: a full fence in each call, which would cost more than all the rest.
+ * <p>Closing. The user of the cache makes {@code busy} 1, and then reads {@link Mcache#closed}; the closing thread makes that true, and
+ * then waits until it reads busy 0. Between store and load there is a full fence on the closing side, and, by its membarrier, on the user's
+ * side. So either the user finds the allocator closed, and uses no block, or the closing thread waits for the user. Then blocks and words
+ * are unmapped. Rejected: a full fence in each call, which would cost more than the rest of the call.
  */
 final class PCache implements Processor.Cache {
-    /** Whether the closing thread runs the users' fences by membarrier; if not, the users run them. */
+    /** Whether the closing thread runs the users' fences by membarrier; otherwise the users run them. */
     private static final boolean ASYMMETRIC = Membarrier.isAvailable();
 
     private static final VarHandle BUSY = FieldHandle.of(MethodHandles.lookup(), PCache.class, "busy", int.class);
@@ -47,7 +47,7 @@ final class PCache implements Processor.Cache {
     private static final int BYTES = SizeClasses.COUNT * LINE;
 
     final Mcache owner;
-    /** The node of the P; -1 when it has none, or nodes do not matter. */
+    /** The node of the P; -1 when it has no node or nodes do not matter. */
     final int node;
     private final Central[] central;
     private final long words;
@@ -78,14 +78,14 @@ final class PCache implements Processor.Cache {
             oom.initCause(e);
             throw oom;
         }
-        boolean _ = Memory.preferNode(words, BYTES, node); // If refused it is where it is first touched, which is here as a rule.
+        boolean _ = Memory.preferNode(words, BYTES, node); // If the kernel refuses it, the page is on the node of the first access, usually this one.
     }
 
-    /** Enters the cache. Returns whether blocks and words are mapped; then they stay so until {@link #exit}. */
+    /** Enters the cache. Returns whether blocks and words are mapped, and so stay mapped until {@link #exit}. */
     private boolean enter() {
         BUSY.setOpaque(this, 1);
         if (ASYMMETRIC) {
-            VarHandle.acquireFence(); // For the compiler: see GStack.raise. The closing thread's membarrier does the rest.
+            VarHandle.acquireFence(); // It is for the compiler: see GStack.raise. The CPU's fence is the closing thread's membarrier.
         } else {
             VarHandle.fullFence();
         }
@@ -103,7 +103,7 @@ final class PCache implements Processor.Cache {
     /**
      * Returns a block.
      *
-     * @throws OutOfMemoryError and nothing has changed
+     * @throws OutOfMemoryError when there is no memory; nothing has changed
      * @throws IllegalStateException when the allocator is closed
      */
     long take(int c) {
@@ -166,7 +166,7 @@ final class PCache implements Processor.Cache {
     /**
      * Frees a block.
      *
-     * @return false, and nothing has changed, when it is free already
+     * @return false, when there is no memory; nothing has changed, when it is free already
      * @throws IllegalStateException when the allocator is closed
      */
     boolean give(int c, long block) {
@@ -252,8 +252,8 @@ final class PCache implements Processor.Cache {
     }
 
     /**
-     * Unmaps the words. Either the allocator is closed and no thread is in the cache, or the cache is in no list and belongs to no P
-     * any more.
+     * Unmaps the words. Called when the allocator is closed and no thread is in the cache, or when the cache is in no list and belongs to
+     * no P.
      */
     void unmap() {
         try {

@@ -2,12 +2,12 @@
 package org.gmp4j.memory;
 
 /**
- * The size classes of blocks. Up to 64 bytes they are the multiples of 16. Between one power of two and the next, up to {@value #LARGEST},
- * there are four at equal distances, of which the last is the power of two. So at most a fifth of a block of more than 64 bytes is wasted.
+ * The size classes of blocks. Up to 64 bytes they are the multiples of 16. Above that, up to {@value #LARGEST}, there are four classes at
+ * equal distances for each power of two, the last of which is that power. So at most a fifth of a block of more than 64 bytes is wasted.
  * All sizes are multiples of {@value #LEAST}.
  */
 final class SizeClasses {
-    /** The size of the smallest block in bytes. A free block holds a link and a mark, which need that much. */
+    /** The size of the smallest block, bytes: a free block has a link and a mark. */
     static final int LEAST = 16;
     /** The size of the largest block, bytes. A larger segment has a mapping of its own. */
     static final int LARGEST = 32 << 10;
@@ -21,7 +21,7 @@ final class SizeClasses {
 
     /** The number of classes. */
     static final int COUNT = FINE_CLASSES + (Integer.numberOfTrailingZeros(LARGEST) - FINE_LOG << STEPS_LOG);
-    /** Stands for no class. */
+    /** The value for no class. */
     static final int NONE = -1;
 
     /**
@@ -33,7 +33,7 @@ final class SizeClasses {
     private static final int LEAST_BATCH = 2;
 
     private static final int[] SIZE = sizes();
-    /** 2 to the 32 divided by the size, rounded up. A multiplication by it replaces a division. */
+    /** 2^32 divided by the size, rounded up. A multiplication by it replaces a division. */
     private static final long[] INVERSE = inverses();
 
     private SizeClasses() {
@@ -86,7 +86,7 @@ final class SizeClasses {
         }
         int c = of((int) least);
         if (align > LEAST) {
-            while ((SIZE[c] & align - 1) != 0) { // The loop ends at the next power of two at the latest.
+            while ((SIZE[c] & align - 1) != 0) { // The loop ends at the latest at the next power of two.
                 c++;
             }
         }
