@@ -7,13 +7,13 @@ import org.gmp4j.lock.LockRank;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The batches of one scheduler's trace: the free ones, and the full ones, oldest first. They are guarded by a leaf lock, which a ring
- * takes once for each batch. It also orders the events in a batch before the reads of the thread that takes it from the list.
+ * The batches of one scheduler's trace: the free ones, and the full ones, oldest first. A leaf lock guards them, which a ring takes once
+ * for each batch. By this lock the events in a batch also happen before their reads by the thread that takes the batch from the list.
  */
 public final class Batches {
     private final HeapMutex lock = new HeapMutex(LockRank.TRACE);
     private final boolean latest;
-    /** The number of free batches that are checked for one of the wanted node. */
+    /** The greatest number of free batches that are checked for a batch of the wanted node. */
     private static final int LOOK = 32;
 
     private final long address;
@@ -27,12 +27,12 @@ public final class Batches {
     /**
      * Takes memory for {@code count} batches.
      *
-     * @param latest whether, when no batch is free, the oldest full one is lost; otherwise the one that has just been filled is lost
+     * @param latest whether the oldest full batch is lost when no batch is free; if false, the batch that has just been filled is lost
      */
     Batches(int count, boolean latest) {
         this.latest = latest;
         bytes = (long) count * Batch.BYTES;
-        address = Memory.map(bytes); // The kernel adds memory when a page is touched.
+        address = Memory.map(bytes); // The kernel allocates a page when it is touched.
         for (int i = count - 1; i >= 0; i--) {
             Batch b = new Batch(address + (long) i * Batch.BYTES);
             b.next = free;
@@ -40,7 +40,7 @@ public final class Batches {
         }
     }
 
-    /** Returns a free batch for a new ring of a node (-1 for none), or null. */
+    /** Returns a free batch for a new ring on a node, -1 for none; null when no batch is free. */
     @Nullable Batch take(int node) {
         lock.lock();
         Batch b = unlink(node);
@@ -49,8 +49,8 @@ public final class Batches {
     }
 
     /**
-     * Takes a free batch of the node, or a fresh one that can still get pages there, among the next few; otherwise the next, if any.
-     * Called under the lock.
+     * Takes, among the next few free batches, one of the node or a fresh one, whose pages can still be requested there; otherwise the next
+     * batch, or null if none is free. Called under the lock.
      */
     private @Nullable Batch unlink(int node) {
         Batch before = null;
@@ -73,8 +73,8 @@ public final class Batches {
     }
 
     /**
-     * Hands a full batch over. Returns a free one, or null when there is none; then the caller reuses the full one, whose events are
-     * lost.
+     * Hands a full batch over and returns a free one. Returns null when no batch is free; then the caller reuses the full batch, whose
+     * events are lost.
      */
     @Nullable Batch exchange(Batch full, int node) {
         lock.lock();
@@ -122,7 +122,7 @@ public final class Batches {
         return b;
     }
 
-    /** Returns a batch that was read to the free ones. */
+    /** Adds a batch that was read to the free ones. */
     public void free(Batch b) {
         lock.lock();
         b.next = free;
@@ -138,7 +138,7 @@ public final class Batches {
         return n;
     }
 
-    /** Returns the time, in ticks, from which on no event is missing. For traces that keep only the latest batches. */
+    /** Returns the time, in ticks, after which no event is missing. For traces that keep only the latest batches. */
     public long lostUntil() {
         lock.lock();
         long t = lostUntil;
@@ -146,7 +146,7 @@ public final class Batches {
         return t;
     }
 
-    /** Frees the memory. No thread may write or read it any more. */
+    /** Frees the memory. No thread may read or write it afterwards. */
     void release() {
         Memory.unmap(address, bytes);
     }

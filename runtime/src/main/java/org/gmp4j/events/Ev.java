@@ -2,68 +2,67 @@
 package org.gmp4j.events;
 
 /**
- * The events of the execution tracer, and their form in memory: two words for each, more for some.
+ * The events of the execution tracer, and their form in memory. Each event has at least two words:
  *
  * <pre>
  *  word 0   ticks since the trace began (52 bits) | kind (5) | argument (7)
  *  word 1   goid, or another number (44 bits)     | detail (20)
  * </pre>
  *
- * <p>Each event is written by the thread that owns the goroutine at that moment, after the CAS by which the thread got the goroutine
- * and before the store by which others may get it. So the events of a goroutine are in order whichever threads wrote them, as far as
- * clocks agree.
+ * <p>The thread that owns the goroutine writes an event, after the CAS by which it got the goroutine, and before the store after which
+ * another thread may get it. So the events of a goroutine are in order, whichever threads wrote them, as far as the clocks of CPUs agree.
  */
 public final class Ev {
-    /** A goroutine is born, runnable; detail: the name of the place that started it. */
+    /** A goroutine is created, and is runnable; detail: the name of the place that started it. */
     public static final int CREATE = 1;
     /** The goroutine starts to run on this P. */
     public static final int START = 2;
     /** The goroutine starts to wait; argument: WaitReason. */
     public static final int BLOCK = 3;
-    /** The goroutine yields; argument: {@link #GOSCHED} and so on. */
+    /** The goroutine yields; argument: {@link #GOSCHED}, {@link #PREEMPT} or {@link #GOYIELD}. */
     public static final int YIELD = 4;
     /** The goroutine has ended. */
     public static final int END = 5;
     /** The goroutine has become runnable, woken by code that runs on this P. */
     public static final int UNBLOCK = 6;
-    /** The goroutine gives its P up for a call that may block; argument 1: the P goes to another M at once. */
+    /** The goroutine leaves its P for a call that may block; argument 1: the P goes to another M at once. */
     public static final int SYSCALL = 7;
-    /** The goroutine has a P again, this one. */
+    /** The goroutine has a P again, the P of this ring. */
     public static final int SYSCALL_EXIT = 8;
-    /** The goroutine wants a P and there is none, so it is runnable. */
+    /** The goroutine is back from the call, but no P is free, so it is runnable. */
     public static final int SYSCALL_BLOCKED = 9;
-    /** The goroutine has lost its P in the middle of its code. */
+    /** The P was taken from the goroutine while its code runs. */
     public static final int TAKEN = 10;
-    /** An M takes this P; number: the M. */
+    /** An M takes this P; number: the M's number. */
     public static final int P_START = 11;
     /** The M gives this P up. */
     public static final int P_STOP = 12;
-    /** This P took goroutines from another's queue; number: their number, detail: the other P. */
+    /** This P took goroutines from another P's queue; number: how many, detail: the other P. */
     public static final int STEAL = 13;
-    /** The stop of the world begins. */
+    /** A stop of the world begins. */
     public static final int STW_BEGIN = 14;
-    /** The world goes on. */
+    /** The stop of the world ends. */
     public static final int STW_END = 15;
     /** The length of a queue; number: the length, detail: the P, or {@link #GLOBAL}. */
     public static final int QUEUE = 16;
-    /** A task of the program begins; detail: its name; a third word: task, a fourth: the task it is part of. */
+    /** A task of the program begins; detail: its name; word 2: the task; word 3: the task of which it is a part. */
     public static final int TASK_BEGIN = 17;
-    /** A task ends; a third word: task, a fourth: 0. */
+    /** A task ends; word 2: the task; word 3: 0. */
     public static final int TASK_END = 18;
     /** A region begins in a goroutine; detail: its name. */
     public static final int REGION_BEGIN = 19;
     /** A region ends. */
     public static final int REGION_END = 20;
-    /** A message; detail: its length, bytes of UTF-8, which follow in whole words. */
+    /** A message; detail: its length in bytes. Its text follows in UTF-8, padded to whole words. */
     public static final int LOG = 21;
 
-    /** The collector has freed a waiting goroutine, which ends it. */
+    /** The collector has freed a waiting goroutine, which is its end. */
     public static final int COLLECTED = 22;
 
-    /** The name of the thread of a goroutine whose {@link #CREATE} follows; detail: its length, bytes of UTF-8 as of {@link #LOG}. */
+    /** The name of the thread of a goroutine, before the goroutine's {@link #CREATE}; detail and text have the form of {@link #LOG}. */
     public static final int NAME = 23;
 
-    /** Arguments of {@link #YIELD}. */
+    /** Argument of {@link #YIELD}: the goroutine goes to the end of the global queue. */
     public static final int GOSCHED = 0;
     /** Argument of {@link #YIELD}: the goroutine was preempted. */
     public static final int PREEMPT = 1;
@@ -73,7 +72,7 @@ public final class Ev {
     /** Detail of {@link #QUEUE}: the queue that all Ps share. */
     public static final int GLOBAL = 0xF_FFFF;
 
-    /** The greatest length of a message, bytes; the rest of it is cut off. */
+    /** The greatest length of a message, bytes. Longer messages are cut. */
     public static final int LONGEST_LOG = 4_000;
 
     static final int ARGUMENT_BITS = 7;
@@ -117,12 +116,12 @@ public final class Ev {
         return (int) word & DETAIL_MASK;
     }
 
-    /** Returns how many words a text takes: an even number, so that each batch ends with an event. */
+    /** Returns the number of words of a text. It is even, so that each batch ends at the end of an event. */
     static int textWords(int bytes) {
         return (bytes + 2 * Long.BYTES - 1) / (2 * Long.BYTES) * 2;
     }
 
-    /** Returns how many words an event of this kind takes. {@code word} is its word 1. */
+    /** Returns the number of words of an event of this kind. {@code word} is its word 1. */
     public static int words(int kind, long word) {
         return switch (kind) {
             case TASK_BEGIN, TASK_END -> 4;

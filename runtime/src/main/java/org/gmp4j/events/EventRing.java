@@ -8,9 +8,9 @@ import org.gmp4j.struct.Mem;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The writer of one P's events, to one batch off-heap after the other. There is one writing thread at a time, so no access here is
- * atomic: the M that holds the P, or the thread that takes the P from it ({@code sched.base.Gate}). A P passes from one to another by a
- * CAS, a release or sched.lock, and its ring with it. A thread without a P writes to the ring of {@link Tracer#outside}, under a lock.
+ * Writes the events of one P to off-heap batches, one batch after the other. Only one thread at a time uses it, the M that holds the P or
+ * the thread that takes the P from that M ({@code sched.base.Gate}), so no access here is atomic. A P passes between threads by a CAS, a
+ * release or sched.lock, and its ring passes with it. A thread without a P writes to the ring of {@link Tracer#outside}, under a lock.
  */
 public final class EventRing {
     private static final LongField WORDS = Mem.LONG;
@@ -26,11 +26,14 @@ public final class EventRing {
     private Batch batch;
     private long at;
     private long end;
-    /** The end of the event that stopped a goroutine, and its ticks. The next start has the same ticks if no event came between. */
+    /**
+     * The address after the last event that stopped a goroutine. {@link #stopped} has that event's ticks, which the next start gets too if
+     * no event came between.
+     */
     private long stoppedAt;
     private long stopped;
 
-    /** @param lateness null when late goroutines are not searched for */
+    /** @param lateness notices late goroutines; null if none are to be noticed */
     EventRing(int id, Batches pool, long began, @Nullable Lateness lateness) {
         this.id = id;
         this.lateness = lateness;
@@ -38,7 +41,7 @@ public final class EventRing {
         this.began = began;
     }
 
-    /** Takes the first batch. Returns false when there is none. */
+    /** Takes the first batch. Returns false when no batch is free. */
     boolean open() {
         Batch b = pool.take(node);
         if (b != null) {
@@ -51,13 +54,15 @@ public final class EventRing {
         batch = b;
         at = b.address;
         end = b.address + Batch.BYTES;
-        if (b.node == Batch.FRESH) { // Requested before the batch's first page is touched.
+        if (b.node == Batch.FRESH) { // The node has to be requested before a page is touched.
             b.node = Memory.preferNode(b.address, Batch.BYTES, node) ? node : -1;
         }
         stoppedAt = 0;
     }
 
-    /** Sets the NUMA node of the P, -1 for none. Further batches are on that node, if there are such. Called with the world stopped. */
+    /**
+     * Sets the NUMA node of the P, -1 for none. Further batches are taken on that node, if there are any. Called with the world stopped.
+     */
     public void place(int node) {
         this.node = node;
         if (node >= 0 && at == batch.address && Memory.preferNode(at, Batch.BYTES, node)) {
@@ -84,7 +89,7 @@ public final class EventRing {
     private void turn() {
         fill();
         Batch next = pool.exchange(batch, node);
-        use(next == null ? batch : next); // When there is no other batch, the events of this one are lost.
+        use(next == null ? batch : next); // If there is no free batch, the events of this one are lost.
     }
 
     private void fill() {
@@ -93,7 +98,7 @@ public final class EventRing {
         batch.until = now();
     }
 
-    /** Hands over the last batch, as far as it is filled. The ring must not be used afterwards. */
+    /** Hands over the last batch, which may be only partly filled. The ring must not be used afterwards. */
     @SuppressWarnings("NullAway")
     void close() {
         fill();
@@ -124,8 +129,8 @@ public final class EventRing {
     /**
      * Writes the start of a goroutine.
      *
-     * @param atOnce whether it was in this P's runnext. If so and the start comes right after a stop, it gets the time of the stop,
-     *     because reading the clock costs more than the rest
+     * @param atOnce whether it was in this P's runnext. If so, and no event came after the last stop, the start gets the stop's time,
+     *     because reading the clock costs more than the rest of this call
      */
     public void start(long goid, boolean atOnce) {
         long t = atOnce && at == stoppedAt ? stopped : now();

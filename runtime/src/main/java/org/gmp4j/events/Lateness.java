@@ -2,10 +2,10 @@
 package org.gmp4j.events;
 
 /**
- * Detects that a goroutine was runnable for longer than a limit before it ran. A table by goid has the time at which a goroutine
- * became runnable. Several goids share an entry, and a later one overwrites it, so a wait may be measured too short, never too long.
- * Any thread may call it. Races do no harm, as an entry is one word whose time only grows. A thread that read the limit before a
- * change may judge a wait by the old limit.
+ * Detects that a goroutine was runnable for longer than a limit before it ran. A table by goid has the time at which a goroutine became
+ * runnable. Several goids share an entry, and the last one to be written stays, so a wait may be measured too short, but never too long.
+ * Any thread may call all methods. Races do no harm, because an entry is a single word whose time only grows. A thread that reads the limit
+ * before a change may judge a wait by the old limit.
  */
 public final class Lateness {
     private static final int ENTRIES = 1 << 14;
@@ -14,7 +14,7 @@ public final class Lateness {
     private volatile long limit = Long.MAX_VALUE;
     private volatile boolean late;
 
-    /** Sets the limit: from now on waits of more than {@code ticks} are detected. */
+    /** Sets the limit. From now on waits longer than {@code ticks} are detected. */
     public void setLimit(long ticks) {
         late = false;
         limit = ticks;

@@ -12,12 +12,12 @@ import java.util.concurrent.Executor;
 import org.gmp4j.stack.JdkThreads;
 import org.jspecify.annotations.Nullable;
 
-/** The names that occur in one trace, or in one scheduler's records. Each has a number from 1 on; 0 stands for no name. Thread-safe. */
+/** The names in one trace, or in one scheduler's records. They are numbered from 1; 0 stands for no name. Thread-safe. */
 public final class Names {
     private static final int MOST = (1 << Ev.DETAIL_BITS) - 1;
     private static final int WALK = -1;
     private static final ProtectionDomain OURS = Names.class.getProtectionDomain();
-    /** The number of frames of an executor's helpers, of the same jar, that may stand before its own. */
+    /** The greatest number of frames of helpers, of the executor's own jar, between the start and the executor's frame. */
     private static final int HELPERS = 2;
     private static final StackWalker WALKER = StackWalker.getInstance(StackWalker.Option.RETAIN_CLASS_REFERENCE);
 
@@ -44,22 +44,21 @@ public final class Names {
         return n;
     }
 
-    /** Returns the name with a number; null for 0. */
+    /** Returns the name with this number; null for 0. */
     public synchronized @Nullable String name(int number) {
         return number == 0 ? null : names.get(number);
     }
 
-    /** Returns all names, by number. */
+    /** Returns all names, in the order of their numbers. */
     public synchronized List<String> all() {
         return List.copyOf(names);
     }
 
     /**
      * Returns the number of the place where the caller starts a goroutine. Each lambda expression of a program has a class of
-     * its own, so its place is looked up only once. For other functions this walks the stack each time, which takes some microseconds.
-     * Where an executor starts it, the place is that of the executor's caller. Where no frame is the program's, as in a server of the
-     * JDK's, the class of the function stands for the place. Must not be called inside a section of the runtime, because it may take
-     * locks of the JDK.
+     * its own, so its place is looked up only once. For other functions this walks the stack each time, which takes some microseconds. If
+     * an executor starts it, the place is where the executor was called. If no frame belongs to the program, as in a server of the JDK, the
+     * class of the function stands for the place. Must not be called inside a section of the runtime, because it may take locks of the JDK.
      */
     public int site(Object fn) {
         Class<?> c = fn.getClass();
@@ -79,13 +78,13 @@ public final class Names {
     /**
      * A place where a goroutine is started.
      *
-     * @param frame the frame; null where none is the program's
+     * @param frame the frame; null when no frame belongs to the program
      * @param byExecutor whether the frame called an executor, which started the goroutine
      */
     private record Place(@Nullable StackFrame frame, boolean byExecutor) {
     }
 
-    /** Returns the first frame of the program's, or that which has called {@code execute} of an executor, if the first is in one. */
+    /** Returns the first frame of the program, or, if that is inside an executor, the frame that called the executor. */
     private static Place place(Iterator<StackFrame> frames) {
         StackFrame first = null;
         boolean executes = false;
@@ -105,8 +104,9 @@ public final class Names {
     }
 
     /**
-     * Returns whether the first frame may have started the goroutine for the executor of frame {@code f}, or of one behind it. An executor
-     * of another jar may instead have run a task of the program's on the calling thread, and that task has started the goroutine.
+     * Returns whether the first frame may have started the goroutine for the executor of frame {@code f} or of a frame below it. An
+     * executor of another jar may instead have run a task of the program on the calling thread, and the task may have started the
+     * goroutine.
      */
     private static boolean startsFor(StackFrame f, boolean executor, StackFrame first, int n) {
         return executor && isExecutor(first) || ofOneJar(f, first) && (executor || n < HELPERS);
@@ -120,11 +120,11 @@ public final class Names {
         return a.getDeclaringClass().getProtectionDomain() == b.getDeclaringClass().getProtectionDomain();
     }
 
-    /** Returns the class of a function; of a task that an executor of the JDK has wrapped, the class of that task. */
+    /** Returns the name of a function's class; for a task that an executor of the JDK has wrapped, that of the task's class. */
     private static String name(Object fn) {
         String name = (fn instanceof Runnable task ? JdkThreads.taskClass(task) : fn.getClass()).getName();
         int hidden = name.indexOf('/');
-        return hidden < 0 ? name : name.substring(0, hidden); // A lambda's ends with an address.
+        return hidden < 0 ? name : name.substring(0, hidden); // A lambda's class name ends with an address.
     }
 
     private static boolean isUsers(Class<?> c) {

@@ -13,16 +13,16 @@ import org.gmp4j.struct.WaitReason;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The execution tracer of one scheduler while it is on: a ring for each P, and one for all threads without a P.
+ * The execution tracer of one scheduler while tracing is on. It has a ring for each P, and one ring for all threads without a P.
  *
- * <p>It is turned on and off with the world stopped. When an M gets a P it checks whether its scheduler has a tracer, and keeps that
- * P's ring in a plain field of its own ({@code sched.base.Machine.trace}). While tracing is off, each event costs the test of that field.
- * While the world is stopped only the caller's M has a P, and that M checks again. So the field of each M that has a P is right, and
- * after the stop that ends tracing no M writes to the ring of a P any more. Ms without a P, sysmon, pollers and plain threads write to
+ * <p>Tracing is turned on and off with the world stopped. When an M gets a P, it checks whether the scheduler has a tracer, and puts the
+ * P's ring into a plain field of its own ({@code sched.base.Machine.trace}). While tracing is off, each event costs only a test of that
+ * field. While the world is stopped, only the caller's M has a P, and that M checks again afterwards. So the field of each M with a P is
+ * right, and after the stop that ends tracing no M writes to a P's ring. Ms without a P, sysmon, pollers and plain threads write to
  * {@link #outside}, under whose lock they see that tracing has ended.
  *
- * <p>Go gives each M buffers of its own, and marks them by generations, so it need not stop the world at the end. Here there are as
- * many rings as Ps, however many Ms block. An event of a P takes no lock, except a leaf lock once for each batch.
+ * <p>Go gives each M its own buffers, marked with generations, so it need not stop the world at the end of a trace. Here there are only as
+ * many rings as Ps, however many Ms block. A P's events need no lock, except a leaf lock once for each batch.
  */
 public final class Tracer {
     /** The number of the ring of threads without a P. */
@@ -31,11 +31,11 @@ public final class Tracer {
     /** The least number of batches. */
     private static final int LEAST_BATCHES = 16;
 
-    /** The batches, free and full. */
+    /** The free and the full batches. */
     public final Batches batches;
-    /** Names of places, and of the program's tasks and regions. */
+    /** The names of places, and of the program's tasks and regions. */
     public final Names names = new Names();
-    /** The start of the trace, in ticks; {@link #beganNanos} has it by {@link System#nanoTime}. */
+    /** The start of the trace, in ticks. {@link #beganNanos} is the same moment by {@link System#nanoTime}. */
     public final long beganTicks;
     /** See {@link #beganTicks}. */
     public final long beganNanos;
@@ -47,9 +47,9 @@ public final class Tracer {
     private boolean closed;
 
     /**
-     * Takes memory for {@code bytes} of events, for this number of Ps.
+     * Takes {@code bytes} of memory for the events of {@code procs} Ps.
      *
-     * @param lateness not null to keep the latest events when there are too many; null to keep the first ones
+     * @param lateness not null to keep the latest events when the memory is full; null to keep the first ones
      */
     public Tracer(int procs, long bytes, @Nullable Lateness lateness) {
         this.lateness = lateness;
@@ -59,13 +59,13 @@ public final class Tracer {
         outside = new EventRing(OUTSIDE, batches, beganTicks, lateness);
         boolean _ = outside.open();
         prepare(procs);
-        // Loads these classes now, not on a goroutine's stack that has little room, nor without memory.
+        // Loads these classes now, because later there may be little memory or room on the stack.
         if (Ev.head(0, 0, 0) == names.site(this) || JdkWait.of(JdkState.Wait.NONE, null, null) != WaitReason.JDK) {
             throw new AssertionError();
         }
     }
 
-    /** Makes rings for {@code procs} Ps. One caller at a time. A P for which there is no batch has no ring. */
+    /** Makes rings for {@code procs} Ps. Only one thread at a time may call it. A P gets no ring when no batch is free. */
     public void prepare(int procs) {
         @Nullable EventRing[] old = rings;
         if (procs <= old.length) {
@@ -85,7 +85,7 @@ public final class Tracer {
         return p < all.length ? all[p] : null;
     }
 
-    /** Makes threads without a P wait with their events, or lets them go on. */
+    /** Makes threads without a P wait when they write events, or lets them continue. */
     public void silence(boolean on) {
         if (on) {
             lock.lock();
@@ -94,7 +94,7 @@ public final class Tracer {
         }
     }
 
-    /** Writes an event of a thread that has no P of this scheduler. Any thread may call it. It takes a lock. */
+    /** Writes an event of a thread without a P of this scheduler. Any thread may call it. It takes a lock. */
     public void outside(int kind, int argument, long number, int detail) {
         lock.lock();
         if (!closed) {
@@ -146,7 +146,7 @@ public final class Tracer {
         }
     }
 
-    /** Hands over the contents of the rings. The world has been stopped since the end of tracing, so no M writes any more. */
+    /** Hands over the last batches of the rings. The world was stopped after tracing ended, so no M writes to them. */
     public void close() {
         lock.lock();
         closed = true;
@@ -159,7 +159,7 @@ public final class Tracer {
         }
     }
 
-    /** Frees the memory. Called after {@link #close}, when all events were read. */
+    /** Frees the memory. Called after {@link #close}, when all events have been read. */
     public void release() {
         batches.release();
     }

@@ -13,18 +13,19 @@ import org.gmp4j.stack.JdkThreads;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The places where goroutines of a scheduler waited, or held a lock for which others waited: by stack and labels, how often and how
- * long. It is off until {@link #setRate} or {@link #openWindow}. While it is off, a wait costs two loads and well predicted branches.
+ * The places where goroutines of a scheduler waited, or held a lock for which others waited, with the number and the time of these waits. A
+ * place is a stack with labels. The profile is off until {@link #setRate} or {@link #openWindow} is called. While it is off, it costs a
+ * wait only two loads and well predicted branches.
  *
- * <p>A sample is taken on the goroutine's own stack, inside {@code GStack.enter}, when its wait is over, or when it has released the
- * lock. It must not fail there: without room on the stack, or memory, no sample is taken. The map is guarded by a monitor, for which
- * the goroutine waits pinned.
+ * <p>A sample is taken on the goroutine's own stack, inside {@code GStack.enter}, when its wait is over, or when it has released the lock.
+ * Sampling must not fail there, so without enough room on the stack, or memory, no sample is taken. The map is guarded by a monitor, for
+ * which the goroutine waits pinned.
  */
 public final class WaitProfile {
-    /** The room on the stack, bytes, that reading a stack takes, in addition to a section of the runtime. */
+    /** The room on the stack, bytes, that reading a stack needs in addition to a section of the runtime. */
     private static final long ROOM = 64 << 10;
 
-    /** The counts of one place. They are estimates where a sample represents more than one wait. */
+    /** The counts of one place. They are estimates if a sample represents more than one wait. */
     public static final class Place {
         /** The frames, innermost first, without those of the runtime. */
         public final List<StackTraceElement> frames;
@@ -43,7 +44,7 @@ public final class WaitProfile {
             return Math.round(count);
         }
 
-        /** Returns the time in all, ns. */
+        /** Returns the total time, ns. */
         public long nanos() {
             return Math.round(nanos);
         }
@@ -54,20 +55,23 @@ public final class WaitProfile {
 
     private final Map<Key, Place> places = new HashMap<>();
     /**
-     * The rate; 0 for off. The callers of {@link #isOn} define the meaning of other values. It is that of the program, or the window's
-     * while the program has set none. Written under the monitor of {@link #places}.
+     * The rate; 0 for off. The callers of {@link #isOn} define the meaning of other values. It is the program's rate, or, if the program
+     * has set none, the window's. Written under the monitor of {@link #places}.
      */
     private volatile long rate;
-    /** The rate that the program has set, and that of an open window; 0 for none. Under the monitor of {@link #places}. */
+    /**
+     * The rate that the program has set; 0 for none. {@link #window} is that of an open window. Both are used under the monitor of
+     * {@link #places}.
+     */
     private long wanted;
     private long window;
-    /** Whether the {@code Recorder} wants waits. */
+    /** Whether the {@code Recorder} is told of waits. */
     private volatile boolean recorded;
 
     /**
-     * Sets the rate. 0 turns the profile off; the waits that were found stay.
+     * Sets the rate. 0 turns the profile off, but keeps the waits that were found.
      *
-     * @param what the beginning of the sentence for the user
+     * @param what the beginning of the exception's message
      * @throws IllegalArgumentException when the rate is negative
      */
     public void setRate(long rate, String what) {
@@ -78,9 +82,9 @@ public final class WaitProfile {
     }
 
     /**
-     * Opens a window: until {@link #closeWindow} waits are sampled at this rate, or at that of the program where it has set one.
+     * Opens a window. Until {@link #closeWindow}, waits are sampled at this rate, or at the program's, if it has set one.
      *
-     * @return false when a window is open already, which stays as it is
+     * @return false, without a change, when a window is open already
      */
     public boolean openWindow(long rate) {
         return setRates(-1, rate);
@@ -91,9 +95,12 @@ public final class WaitProfile {
         boolean _ = setRates(-1, 0);
     }
 
-    /** Sets the program's rate or the window's; a negative one stays as it is. Returns false if a second window was to be opened. */
+    /**
+     * Sets the program's rate and the window's; a negative argument leaves that rate as it is. Returns false, without a change, if a second
+     * window would be opened.
+     */
     private boolean setRates(long ofProgram, long ofWindow) {
-        JdkThreads.pin(); // As in all().
+        JdkThreads.pin(); // For the reason in all().
         try {
             synchronized (places) {
                 if (ofWindow > 0 && window != 0) {
@@ -109,7 +116,7 @@ public final class WaitProfile {
         }
     }
 
-    /** Sets whether the {@code Recorder} wants waits. */
+    /** Sets whether the {@code Recorder} is told of waits. */
     public void setRecorded(boolean recorded) {
         this.recorded = recorded;
     }
@@ -125,8 +132,8 @@ public final class WaitProfile {
     }
 
     /**
-     * Adds a wait that took {@code nanos}. A wait that is shorter than the rate, ns, is sampled with a probability in proportion to
-     * its length, and any other always.
+     * Adds a wait that took {@code nanos}. A wait that is shorter than the rate, in ns, is sampled with a probability in proportion to its
+     * length. Any other wait is always sampled.
      *
      * @param labels the goroutine's labels; null for none
      * @param system whether frames of the runtime are kept
@@ -143,7 +150,7 @@ public final class WaitProfile {
         }
     }
 
-    /** Adds the release of a lock for which another goroutine has waited {@code nanos}. One in {@code rate} such events is sampled. */
+    /** Adds the release of a lock for which another goroutine has waited {@code nanos}. One in {@code rate} releases is sampled. */
     public void held(@Nullable Map<String, String> labels, boolean system, long nanos) {
         long r = rate;
         if (r != 0 && (r == 1 || ThreadLocalRandom.current().nextLong(r) == 0)) {
@@ -170,7 +177,7 @@ public final class WaitProfile {
                 p.nanos += nanos;
             }
         } catch (OutOfMemoryError | StackOverflowError | NoClassDefFoundError e) {
-            return; // One sample less.
+            return; // This sample is left out.
         } finally {
             JdkThreads.unpin();
         }
@@ -178,7 +185,7 @@ public final class WaitProfile {
 
     /** Returns copies of all places. */
     public List<Place> all() {
-        JdkThreads.pin(); // The holders of the monitor are pinned. A waiter that is not pinned could be kept by them from unmounting.
+        JdkThreads.pin(); // Holders of the monitor are pinned, and could keep a waiter that is not from unmounting.
         try {
             synchronized (places) {
                 List<Place> all = new ArrayList<>();

@@ -47,7 +47,7 @@ final class Events {
         String reason;
     }
 
-    /** A goroutine has yielded. */
+    /** A goroutine yielded because it was preempted. */
     @Name("org.gmp4j.GoroutinePreemption")
     @Label("Goroutine Preemption")
     @Description("A goroutine yielded because its quantum was over, or for a stop of the world")
@@ -81,7 +81,7 @@ final class Events {
         @Nullable String where;
     }
 
-    /** A P was taken from a goroutine that ran on past its quantum. */
+    /** A P was taken from a goroutine that ran past its quantum without reaching a preemption point. */
     @Name("org.gmp4j.GoroutineStray")
     @Label("Goroutine Stray")
     @Description("A P was taken from a goroutine that ran past its quantum and came to no point; it runs on without one")

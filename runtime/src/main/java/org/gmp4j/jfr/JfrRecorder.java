@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Writes events to JFR. {@link Recorder} says which threads call its methods. */
 final class JfrRecorder extends Recorder {
-    /** The least time between two stacks of other threads, ns, as each needs a handshake with its thread. */
+    /** The least time, ns, between two readings of other threads' stacks, because each needs a handshake with the thread. */
     private static final long STACK_EVERY = 10_000_000;
 
     private volatile long lastStack = System.nanoTime() - STACK_EVERY;

@@ -78,7 +78,7 @@ final class PCache implements Processor.Cache {
             oom.initCause(e);
             throw oom;
         }
-        boolean _ = Memory.preferNode(words, BYTES, node); // If the kernel refuses it, the page is on the node of the first access, usually this one.
+        boolean _ = Memory.preferNode(words, BYTES, node); // If refused, the page is on the node of the first access, usually this one.
     }
 
     /** Enters the cache. Returns whether blocks and words are mapped, and so stay mapped until {@link #exit}. */
@@ -166,7 +166,7 @@ final class PCache implements Processor.Cache {
     /**
      * Frees a block.
      *
-     * @return false, when there is no memory; nothing has changed, when it is free already
+     * @return false, without a change, when it is free already
      * @throws IllegalStateException when the allocator is closed
      */
     boolean give(int c, long block) {

@@ -11,10 +11,10 @@ import org.gmp4j.sched.base.Scheduler;
 /**
  * Samples which goroutines run, and where, until it is stopped. Thread-safe.
  *
- * <p>A sample shows the place where the goroutine next reaches a safepoint of the JVM, which is near the place where it was: hot loops
- * show at their ends, and inlined code may show at its caller. That is good enough to find the labels and the parts of the program
- * that use the CPU. For single instructions use JFR or async-profiler, which do not know labels. Threads that the kernel has preempted
- * count as running; goroutines in {@code Go.blocking} do not count.
+ * <p>A sample shows the place where the goroutine next reaches a safepoint of the JVM, which is near the place where it was: hot loops show
+ * at their ends, and inlined code may show at its caller. That is exact enough to find the labels and the parts of the program that use the
+ * CPU. For single instructions use JFR or async-profiler, which do not know labels. Threads that the kernel has preempted count as running;
+ * goroutines in {@code Go.blocking} do not count.
  *
  * <p>Source: {@code StartCPUProfile} and {@code StopCPUProfile} of Go's {@code runtime/pprof}.
  */
@@ -30,7 +30,7 @@ public final class CpuProfiler implements AutoCloseable {
         sampler.start();
     }
 
-    /** Returns the profile so far. Sampling goes on. */
+    /** Returns the profile of the samples so far, and continues to sample. */
     public Profile profile() {
         List<Sample> samples = new ArrayList<>();
         Profile.add(sampler.found(), samples);
@@ -38,10 +38,10 @@ public final class CpuProfiler implements AutoCloseable {
     }
 
     /**
-     * Stops sampling and returns the profile. Repeated calls return it too.
+     * Stops sampling and returns the profile. Further calls return the same profile.
      *
-     * <p>Any thread may call it. It waits for one last sample. An interrupt does not end that wait, and in a bubble the
-     * wait holds the clock.
+     * <p>Any thread may call it. It waits for the last sample. An interrupt does not end that wait, and in a bubble the wait holds the
+     * clock.
      */
     public Profile stop() {
         sampler.stop();

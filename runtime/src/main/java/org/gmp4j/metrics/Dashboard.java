@@ -21,13 +21,12 @@ import org.jspecify.annotations.Nullable;
  * stalls, and what goroutines wait for. {@code Gmp.Builder.dashboard}, the setting {@code dashboard=PORT} of GMPDEBUG, the property
  * {@code gmp.dashboard=PORT} and {@code gmp run --dashboard PORT} start one with a scheduler. Thread-safe.
  *
- * <p>It needs the module {@code jdk.httpserver}, which a program on the class path has, and nothing else: page, style, script and the
- * charting library, uPlot, are in this jar, and the page forbids the browser to load from other places. It listens on the loopback
- * address only, and answers only requests for {@code localhost} or an address of its own, so that no page of the web can read it.
- * Read-only: it answers GET and HEAD of {@code /}, {@code /data.json} and {@code /history.json}, and nothing else. It runs on daemon
- * threads of its own, one of which keeps a reading a second of the last five minutes. Reading stops no thread, so it also shows a
- * scheduler whose goroutines make no progress. At most 32 requests are served at a time;
- * of more, the oldest is cut off.
+ * <p>It needs only the module {@code jdk.httpserver}, which a program on the class path has. The page, its style, its script and the
+ * charting library, uPlot, are in this jar, and the page forbids the browser to load from other places. The server listens on the loopback
+ * address only, and answers only requests for {@code localhost} or a loopback address, so that no page of the web can read it. It is
+ * read-only: it answers only GET and HEAD of {@code /}, {@code /data.json} and {@code /history.json}. It runs on daemon threads of its own.
+ * One of them takes a reading each second, and keeps those of the last five minutes. A reading stops no thread, so the page also shows a
+ * scheduler whose goroutines make no progress. At most 32 requests are served at a time. A further request cuts off the oldest one.
  */
 public final class Dashboard implements AutoCloseable {
     private static final int MOST_PORT = 65_535;
@@ -41,7 +40,7 @@ public final class Dashboard implements AutoCloseable {
         this.server = server;
     }
 
-    /** The one page, which contains all its parts. The browser knows its script and style by their hashes. Made at its first use. */
+    /** The page, with all its parts in one file. The browser checks script and style by their hashes. It is made at its first use. */
     private static final class Parts {
         private static final byte[] PAGE;
         private static final Map<String, String> HEADERS;
@@ -69,7 +68,7 @@ public final class Dashboard implements AutoCloseable {
                 if (in == null) {
                     throw new IllegalStateException("the jar gmp4j-runtime has no " + resource + ", which its build puts there");
                 }
-                return new String(in.readAllBytes(), UTF_8).replace("\r\n", "\n"); // A browser reads line ends like this.
+                return new String(in.readAllBytes(), UTF_8).replace("\r\n", "\n"); // A browser converts line ends like this.
             } catch (IOException e) {
                 throw new UncheckedIOException(e);
             }
@@ -87,7 +86,7 @@ public final class Dashboard implements AutoCloseable {
     /**
      * Starts a page that shows all schedulers of the process while they live.
      *
-     * @param port 0 to 65535; 0 is any that is free: see {@link #address}
+     * @param port the port to listen at, 0 to 65535; 0 for any free port: see {@link #address}
      * @throws IOException when the server cannot listen at the port
      * @throws IllegalArgumentException when the port is out of range
      * @throws IllegalStateException when there is no module {@code jdk.httpserver}
@@ -97,10 +96,10 @@ public final class Dashboard implements AutoCloseable {
     }
 
     /**
-     * Returns the page that schedulers of this process share at a port, and starts it if needed. Each caller has to {@link #close} it.
-     * At its start a line with its address is printed on stderr.
+     * Returns the page that schedulers of this process share at a port. If there is none, starts one, and prints a line with its address on
+     * stderr. Each caller has to {@link #close} the page.
      *
-     * @throws IllegalArgumentException when the port is out of range, or the server cannot listen at it, with one sentence
+     * @throws IllegalArgumentException when the port is out of range, or the server cannot listen at it; the message is one sentence
      * @throws IllegalStateException when there is no module {@code jdk.httpserver}
      */
     public static Dashboard shared(int port) {
@@ -110,8 +109,8 @@ public final class Dashboard implements AutoCloseable {
     /**
      * Returns the port that the property {@code gmp.dashboard} asks for.
      *
-     * @return the port; null without the property
-     * @throws IllegalArgumentException when the property's value is no port
+     * @return the port; null when the property is not set
+     * @throws IllegalArgumentException when the property's value is not a port
      */
     public static @Nullable Integer wanted() {
         String port = System.getProperty(PROPERTY, "");
@@ -147,12 +146,12 @@ public final class Dashboard implements AutoCloseable {
     }
 
     /**
-     * Stops the server, and cuts off clients that are being answered. A shared server stops once all its users have called this.
-     * Repeated calls do nothing.
+     * Stops the server, and cuts off clients that are being answered. A shared server stops when all its users have called this. Further
+     * calls do nothing.
      */
     @Override
     public void close() {
-        if (closed.compareAndSet(false, true)) { // Others may share the server.
+        if (closed.compareAndSet(false, true)) { // Other schedulers may share the server.
             server.close();
         }
     }

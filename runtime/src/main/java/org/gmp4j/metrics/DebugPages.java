@@ -17,9 +17,9 @@ import org.gmp4j.metrics.WebServer.Page;
 import org.gmp4j.sched.base.Scheduler;
 
 /**
- * The pages below {@code /debug/pprof/} of {@link MetricsServer}: profiles and traces on demand, under the paths and with the parameters
- * of Go's {@code net/http/pprof}, so that {@code go tool pprof URL} reads them. They are for clients on the same machine only, since a
- * page shows the program's code and costs CPU time. None changes a setting.
+ * The pages below {@code /debug/pprof/} of {@link MetricsServer}: profiles and traces on demand, under the paths and with the parameters of
+ * Go's {@code net/http/pprof}, so that {@code go tool pprof URL} reads them. They are for clients on the same machine only, because a page
+ * shows the program's code and costs CPU time. No page changes a setting.
  */
 final class DebugPages {
     private static final String ROOT = "/debug/pprof/";
@@ -39,9 +39,9 @@ final class DebugPages {
     private DebugPages() {
     }
 
-    /** A reading of a scheduler. */
+    /** A way to read a scheduler. */
     private interface Taken {
-        /** Returns the text, or the bytes for pprof. */
+        /** Returns the text if {@code text}, or else the bytes for pprof. */
         byte[] of(Scheduler s, Map<String, String> query, boolean text) throws InterruptedException;
     }
 

@@ -4,10 +4,10 @@ package org.gmp4j.metrics;
 /**
  * Describes a metric. Source: {@code runtime/metrics.Description} of Go.
  *
- * @param name a path, a colon and the unit, as {@code /sched/goroutines:goroutines}
- * @param help one sentence
+ * @param name a path, a colon and the unit: {@code /sched/goroutines:goroutines}
+ * @param help one sentence that says what the metric is
  * @param kind the type of its values
- * @param cumulative whether it never decreases while its scheduler lives; if false, it is a current value
+ * @param cumulative whether the value never decreases while the scheduler lives; false for a current value
  */
 public record Description(String name, String help, Kind kind, boolean cumulative) {
     /** The types of values of metrics. */
@@ -18,9 +18,9 @@ public record Description(String name, String help, Kind kind, boolean cumulativ
         DOUBLE,
         /** A {@link Histogram}. */
         HISTOGRAM,
-        /** A {@code long[]}: an element for each P that ever existed, by its id. */
+        /** A {@code long[]}: an element for each P that has existed, by the P's id. */
         BY_P,
-        /** A {@code long[][]}: a row for each P by its id, in it an element for each P, or none when all would be 0. */
+        /** A {@code long[][]}: a row for each P, by the P's id. A row has an element for each P, or is empty when all would be 0. */
         BY_PAIR
     }
 

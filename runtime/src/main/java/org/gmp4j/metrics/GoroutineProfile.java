@@ -17,9 +17,9 @@ import org.gmp4j.report.Traceback;
 import org.gmp4j.sched.base.Scheduler;
 
 /**
- * The goroutines of a scheduler in groups. Goroutines in the same state, at the same place, with the same labels are one {@link
- * Group}. A profile is taken while they run, without a lock, so each is shown as it was at some moment meanwhile. It takes the caller
- * some µs for each goroutine. A group that grows from one profile to the next may be a leak. Immutable.
+ * The goroutines of a scheduler in groups. Goroutines in the same state, at the same place and with the same labels form one {@link Group}.
+ * A profile is taken without a lock while they run, so each is shown as it was at some moment during the call. The call takes some µs for
+ * each goroutine. A group that grows from one profile to the next may be a leak. Immutable.
  *
  * <p>Source: the {@code goroutine} profile of Go's {@code runtime/pprof}.
  */
@@ -27,14 +27,14 @@ public final class GoroutineProfile {
     /**
      * Goroutines with the same state, place and labels.
      *
-     * @param state their state, or the reason of their wait, as in a traceback: {@code chan receive}
+     * @param state their state, or the reason of their wait, in the words of a traceback: {@code chan receive}
      * @param locked whether they are locked to threads
-     * @param frames their frames, innermost first; empty when they have not begun
-     * @param function the class of their function when they have not begun, or of the task of their threads; else empty
+     * @param frames their frames, innermost first; empty when they have not begun to run
+     * @param function the class of their function if they have not begun to run, or of the task of their threads; otherwise empty
      * @param labels their labels, set by {@link Labels}
      * @param count their number
-     * @param first the lowest of their numbers
-     * @param site the place where they were started; empty without {@code GMPDEBUG=createsites=1}
+     * @param first the lowest number of a goroutine among them
+     * @param site the place where they were started; empty unless {@code GMPDEBUG=createsites=1} is set
      * @param threads the numbers and names of up to three of their threads, {@code #31 "orders-0"}, if they are virtual threads that the
      *     program or a library has made
      */
@@ -46,7 +46,7 @@ public final class GoroutineProfile {
             String site) {
     }
 
-    /** The number of goroutines that were found, and the lowest of their numbers. */
+    /** The count of a group's goroutines, and the lowest number of one. */
     private static final class Found {
         private int count;
         private long first = Long.MAX_VALUE;
@@ -80,13 +80,13 @@ public final class GoroutineProfile {
         total = groups.stream().mapToInt(Group::count).sum();
     }
 
-    /** Takes the profile of a scheduler: of leaked goroutines alone if {@code leaked}. Users call {@code Gmp.leaks()}. */
+    /** Takes the profile of a scheduler, of only the leaked goroutines if {@code leaked}. Users call {@code Gmp.leaks()}. */
     @SuppressWarnings("exports")
     public GoroutineProfile(Scheduler s, boolean leaked) {
         this(leaked ? "goroutineleak" : "goroutine", leaked ? to -> Traceback.leaked(s, to) : to -> Traceback.list(s, to));
     }
 
-    /** Returns the profile of the goroutines of a scheduler whose numbers {@code which} accepts. */
+    /** Returns the profile of a scheduler's goroutines whose numbers {@code which} accepts. */
     static GoroutineProfile of(Scheduler s, LongPredicate which) {
         return new GoroutineProfile("goroutine", to -> Traceback.list(s, g -> {
             if (which.test(g.goid())) {

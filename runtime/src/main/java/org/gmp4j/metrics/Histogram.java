@@ -2,11 +2,12 @@
 package org.gmp4j.metrics;
 
 /**
- * The distribution of values over buckets. Source: {@code runtime/metrics.Float64Histogram} of Go. The caller may change the arrays.
+ * The distribution of values over buckets. Source: {@code runtime/metrics.Float64Histogram} of Go. A reading has arrays of its own, which
+ * the caller may change.
  *
- * @param counts the number of values in bucket i, which are at least {@code bounds[i]} and below {@code bounds[i + 1]}
- * @param bounds the bounds of the buckets in ascending order, one more than there are counts, in the metric's unit; the last is
- *     infinity. They are the same at each reading of a metric
+ * @param counts the number of values in each bucket. The values of bucket i are at least {@code bounds[i]} and below {@code bounds[i + 1]}
+ * @param bounds the bounds of the buckets, in ascending order, in the metric's unit. There is one more than there are counts, and the last
+ *     is infinity. They are the same in each reading of a metric
  */
 public record Histogram(long[] counts, double[] bounds) {
     /** Returns the number of values. */
@@ -19,10 +20,10 @@ public record Histogram(long[] counts, double[] bounds) {
     }
 
     /**
-     * Returns the least bucket bound below which there is at least a share {@code q} of the values.
+     * Returns the least bound of a bucket such that at least a share {@code q} of the values is below it.
      *
-     * @param q from 0 to 1
-     * @return the bound; 0 when there are no values; the last bucket's lower bound when the quantile is in that bucket
+     * @param q the share, from 0 to 1
+     * @return the bound; 0 when there are no values; the lower bound of the last bucket when the quantile is in it
      * @throws IllegalArgumentException when q is out of range
      */
     public double quantile(double q) {
@@ -51,7 +52,7 @@ public record Histogram(long[] counts, double[] bounds) {
     }
 
     /**
-     * Returns an estimate of the sum of all values. Each value counts as the middle of its bucket, in the last bucket as its lower
+     * Returns an estimate of the sum of all values. Each value counts as the middle of its bucket, but in the last bucket as the lower
      * bound.
      */
     public double sum() {

@@ -16,9 +16,9 @@ import org.gmp4j.stack.OwnThread;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The readings of the last five minutes, so that a page that is opened later shows what was before. From {@link #start} to {@link #stop}
- * a thread takes one a second. They are in a ring off-heap, whose size does not change: where many schedulers or Ps make the readings long,
- * there are fewer of them. A client's answer has one of them on the heap at a time, so slow clients cannot fill it. Thread-safe.
+ * The readings of the last five minutes, so that a page shows them when it is opened. From {@link #start} to {@link #stop} a thread takes
+ * one per second. They are in an off-heap ring of fixed size, so it holds fewer if many schedulers or Ps make them long. An answer to a
+ * client has only one reading on the heap at a time, so slow clients cannot fill the heap. Thread-safe.
  */
 final class History implements WebServer.Background {
     private static final int BYTES = 8 << 20;
@@ -29,13 +29,13 @@ final class History implements WebServer.Background {
     private final int bytes;
     private final Thread thread = new OwnThread(this::loop, "gmp-dashboard-history");
     private volatile boolean over;
-    /** The lengths of the readings in the ring, the oldest first. This and the rest are guarded by the monitor. */
-    private final ArrayDeque<Integer> lengths = new ArrayDeque<>(MOST); // So it does not grow.
+    /** The lengths of the readings in the ring, the oldest first. This and the fields below are guarded by the monitor. */
+    private final ArrayDeque<Integer> lengths = new ArrayDeque<>(MOST); // This size lets it never grow.
     private @Nullable Arena arena;
     private MemorySegment ring = MemorySegment.NULL;
-    /** Where the next reading begins. */
+    /** The offset in the ring at which the next reading begins. */
     private int end;
-    /** The length of all readings. */
+    /** The length of all readings together. */
     private int used;
     /** The number of readings that were added so far. They are numbered from 0. */
     private long added;
@@ -81,8 +81,8 @@ final class History implements WebServer.Background {
         while (!over) {
             try {
                 add(reading.get());
-            } catch (VirtualMachineError | LinkageError e) { // Of memory, of stack, or of a class whose first use found none.
-                // One reading less.
+            } catch (VirtualMachineError | LinkageError e) { // There was too little memory or stack, now or at the first use of a class.
+                // This reading is left out.
             }
             boolean _ = Thread.interrupted(); // An interrupt would end each park.
             long until = System.nanoTime() + EVERY_NANOS;
@@ -92,7 +92,7 @@ final class History implements WebServer.Background {
         }
     }
 
-    /** Adds a reading, in place of the oldest ones if there is no room. */
+    /** Adds a reading. If there is no room, it replaces the oldest ones. */
     synchronized void add(String json) {
         byte[] b = json.getBytes(UTF_8);
         if (arena == null || b.length > bytes) {
@@ -101,7 +101,7 @@ final class History implements WebServer.Background {
         while (lengths.size() == MOST || used + b.length > bytes) {
             used -= lengths.removeFirst();
         }
-        lengths.addLast(b.length); // First: if this finds no memory, nothing has changed.
+        lengths.addLast(b.length); // This comes first, because it may throw for lack of memory.
         int first = Math.min(b.length, bytes - end);
         MemorySegment.copy(b, 0, ring, ValueLayout.JAVA_BYTE, end, first);
         MemorySegment.copy(b, first, ring, ValueLayout.JAVA_BYTE, 0, b.length - first);
@@ -110,9 +110,7 @@ final class History implements WebServer.Background {
         added++;
     }
 
-    /**
-     * Writes the readings as an array in JSON, the oldest first. A reading that a newer one replaces before it is written is left out.
-     */
+    /** Writes the readings as an array in JSON, the oldest first. Leaves out a reading if a newer one replaces it before it is written. */
     void writeTo(OutputStream out) throws IOException {
         out.write('[');
         long last = added() - 1;
@@ -131,11 +129,11 @@ final class History implements WebServer.Background {
         return added;
     }
 
-    /** @param number its number */
+    /** @param number the reading's number: see {@link #added} */
     private record Reading(long number, byte[] json) {
     }
 
-    /** Returns the reading with this number, or the oldest one if that is newer; null if there is none yet. */
+    /** Returns the reading with this number, or, if it was replaced, the oldest one; null if there is none yet. */
     private synchronized @Nullable Reading from(long number) {
         long n = added - lengths.size();
         int at = Math.floorMod(end - used, bytes);

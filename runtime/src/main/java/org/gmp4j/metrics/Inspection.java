@@ -18,15 +18,19 @@ import org.gmp4j.sched.base.Scheduler;
 import org.gmp4j.tracing.Session;
 
 /**
- * Profiles and traces for a length of time, as users outside of the process ask for them: {@link GmpMXBean} and the pages of {@link
- * MetricsServer}. Each call waits for that time, and turns off what it has turned on, so a user who goes away leaves nothing behind.
+ * Profiles and traces of a given length, for users outside of the process, who come through {@link GmpMXBean} and the pages of
+ * {@link MetricsServer}. Each call waits for that time, and in the end turns off what it has turned on, so a user who goes away leaves
+ * nothing turned on.
  */
 final class Inspection {
-    /** The longest time, seconds. */
+    /** The greatest length, seconds. */
     static final int MOST_SECONDS = 3600;
     private static final double NANOS = 1e9;
     private static final long CPU_INTERVAL = 10_000_000;
-    /** All waits of this length, ns, are sampled, and a share of the shorter ones; and all unlocks for which a goroutine waited. */
+    /**
+     * All waits of at least this length, ns, are sampled, and a share of the shorter ones. All unlocks for which a goroutine waited are
+     * sampled.
+     */
     private static final long BLOCK_RATE = 10_000;
     private static final long MUTEX_RATE = 1;
 
@@ -61,7 +65,7 @@ final class Inspection {
      *
      * @throws IllegalArgumentException when {@code seconds} is out of range
      * @throws IllegalStateException when another profile of waits or locks is being taken
-     * @throws InterruptedException when the caller is interrupted meanwhile
+     * @throws InterruptedException when the caller is interrupted during the call
      */
     static Profile profile(Scheduler s, Kind kind, double seconds) throws InterruptedException {
         long nanos = nanos(seconds);
@@ -89,12 +93,12 @@ final class Inspection {
         };
     }
 
-    /** The time in which something is recorded. */
+    /** Waits while events are recorded. */
     private interface Span {
         void pass() throws InterruptedException;
     }
 
-    /** Returns what is recorded in a time: the difference of two readings, since the program may record on its own. */
+    /** Returns what is recorded during a span, as the difference of two readings, because the program may record on its own. */
     private static List<Sample> waits(WaitProfile p, Kind kind, long rate, Span span) throws InterruptedException {
         if (!p.openWindow(rate)) {
             throw new IllegalStateException("another " + kind.text() + " profile of it is being taken");
@@ -126,7 +130,7 @@ final class Inspection {
      *
      * @throws IllegalArgumentException when {@code seconds} is out of range, or the file cannot be written
      * @throws IllegalStateException when a scheduler is being traced already
-     * @throws InterruptedException when the caller is interrupted meanwhile; the trace is written nevertheless
+     * @throws InterruptedException when the caller is interrupted during the call; the trace is written nevertheless
      */
     static void trace(Path file, double seconds) throws InterruptedException {
         long nanos = nanos(seconds);

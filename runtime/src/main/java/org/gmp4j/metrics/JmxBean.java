@@ -47,8 +47,8 @@ public final class JmxBean implements GmpMXBean {
     }
 
     /**
-     * Registers the bean, until {@link #unregister}. A number is appended to its name if another bean has the name: that of an ending
-     * scheduler, or of another class loader's gmp4j. Not thread-safe.
+     * Registers the bean, until {@link #unregister}. Appends a number to its name if another bean has that name: the bean of a scheduler
+     * that is ending, or of a gmp4j in another class loader. Not thread-safe.
      */
     public void register() {
         String label = s.label();

@@ -7,19 +7,19 @@ import java.util.TreeMap;
 import org.gmp4j.sched.GStack;
 
 /**
- * Labels of goroutines, which profiles show. They say for which request or task a goroutine works. A goroutine begins with the labels
- * that the goroutine which started it by {@code go} has then. Threads with an identity begin without labels. Source: {@code
- * runtime/pprof.Do} of Go.
+ * Labels of goroutines, which profiles show. They say for which request or task a goroutine works. A goroutine that {@code go} starts
+ * begins with the present labels of the goroutine that called {@code go}. Threads with an identity begin without labels. Source:
+ * {@code runtime/pprof.Do} of Go.
  */
 public final class Labels {
     private Labels() {
     }
 
     /**
-     * Runs {@code body} with these labels added to those of the calling goroutine. A label replaces one with the same key. Afterwards
-     * the goroutine has its former labels again.
+     * Runs {@code body} with these labels added to those of the calling goroutine. A label replaces one with the same key. After
+     * {@code body} the goroutine has its former labels again.
      *
-     * @throws IllegalStateException when the caller is no goroutine
+     * @throws IllegalStateException when the caller is not a goroutine
      */
     public static void run(Map<String, String> labels, Runnable body) {
         GStack st = GStack.current();
@@ -37,7 +37,7 @@ public final class Labels {
         }
     }
 
-    /** Returns the labels of the calling goroutine; empty when it has none, or the caller is no goroutine. */
+    /** Returns the labels of the calling goroutine; empty when it has none, or the caller is not a goroutine. */
     public static Map<String, String> current() {
         GStack st = GStack.current();
         return st == null || st.labels() == null ? Map.of() : st.labels();

@@ -12,8 +12,8 @@ import org.gmp4j.sched.base.Scheduler;
 import org.gmp4j.struct.G;
 
 /**
- * The goroutines that existed at some moment, to find out later whether others are left. For tests. A goroutine that another one could
- * still wake counts as left too; {@code Gmp.leaks()} returns only those that no live object can wake. Immutable.
+ * The goroutines that exist when the check is made, so that a test can find out later whether newer ones are left. A goroutine that another
+ * one could still wake counts as left too, while {@code Gmp.leaks()} returns only goroutines that no live object can wake. Immutable.
  *
  * {@snippet :
  * LeakCheck before = gmp.leakCheck();
@@ -36,7 +36,7 @@ public final class LeakCheck {
         Traceback.numbers(s, before::add);
     }
 
-    /** Returns the goroutines that were started after this check was made and have not ended, without the caller. */
+    /** Returns the goroutines that were started after this check was made and have not ended, except the caller. */
     public GoroutineProfile left() {
         return GoroutineProfile.of(s, goid -> isLeft(goid, self()));
     }
@@ -53,10 +53,10 @@ public final class LeakCheck {
     /**
      * Waits until all goroutines that were started after this check was made have ended, except the caller.
      *
-     * <p>Any thread may wait. An interrupt ends the wait. The time is that of the machine's clock, in a bubble too.
+     * <p>Any thread may wait. An interrupt ends the wait. It measures the time by the machine's clock, also in a bubble.
      *
-     * @param grace the longest wait; zero or less to check once. Returns as soon as they have ended
-     * @throws AssertionError when some are left after the wait, with their states and stacks
+     * @param grace the longest wait; zero or less to check once
+     * @throws AssertionError when some are left after the wait; the message has their states and stacks
      * @throws InterruptedException when the caller is interrupted
      */
     public void assertNoLeaks(Duration grace) throws InterruptedException {
@@ -66,7 +66,7 @@ public final class LeakCheck {
             if (Duration.ofNanos(System.nanoTime() - began).compareTo(grace) >= 0) {
                 GoroutineProfile left = left();
                 if (left.total() == 0) {
-                    return; // Just now.
+                    return; // The last of them has just ended.
                 }
                 throw new AssertionError("goroutines are left\n" + left);
             }

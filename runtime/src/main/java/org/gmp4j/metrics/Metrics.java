@@ -9,14 +9,14 @@ import org.gmp4j.report.Traceback;
 import org.gmp4j.sched.base.Scheduler;
 
 /**
- * The metrics of one scheduler: {@code Gmp.metrics()}. Metrics that Go has too have the names and meanings of Go's {@code
- * runtime/metrics}. {@link #all()} lists all of them.
+ * The metrics of one scheduler: {@code Gmp.metrics()}. Metrics that exist in Go have the names and meanings of Go's
+ * {@code runtime/metrics}. {@link #all()} lists all metrics.
  *
- * <p>Counters are words outside the Java heap, each written by one thread at a time without an atomic instruction. Reading stops no
- * thread and takes no goroutine's P. It holds the scheduler's lock twice, while it reads each P. Thread-safe.
+ * <p>Counters are words outside the Java heap. One thread at a time writes each of them, without an atomic instruction. A reading stops no
+ * thread and takes no goroutine's P. It holds the scheduler's lock twice, each time while it reads all Ps. Thread-safe.
  *
- * <p>Numbers of one reading are not all of the same moment. In each reading the numbers of goroutines in the four states are at least
- * zero, and a cumulative number is never less than in an earlier reading.
+ * <p>The numbers of one reading are not all from the same moment. But the numbers of goroutines in the four states are never negative, and
+ * a cumulative number is never less than in an earlier reading.
  */
 public final class Metrics {
     private final Scheduler s;
@@ -28,8 +28,8 @@ public final class Metrics {
     }
 
     /**
-     * Returns the name of the scheduler, as in the label of Prometheus's page. A number is appended if another live scheduler has the
-     * same name.
+     * Returns the name of the scheduler, which is also its label in {@link #prometheus()}. A number is appended if another live scheduler
+     * has the same name.
      */
     public String scheduler() {
         return s.label();
@@ -40,7 +40,7 @@ public final class Metrics {
         return s.isStopped();
     }
 
-    /** Returns the descriptions of all metrics, in the order of the names. */
+    /** Returns the descriptions of all metrics, in the order of their names. */
     public static List<Description> all() {
         return Catalog.ALL.stream().map(Catalog.Entry::description).toList();
     }
@@ -48,8 +48,8 @@ public final class Metrics {
     /**
      * Reads all metrics.
      *
-     * @return the values by name, in the order of the names; each is a {@link Long}, {@link Double}, {@link Histogram}, {@code long[]}
-     *     or {@code long[][]}, as the {@link Description} says
+     * @return the values by name, in the order of the names. The type of each is {@link Long}, {@link Double}, {@link Histogram},
+     *     {@code long[]} or {@code long[][]}: see {@link Description#kind}
      * @throws IllegalStateException when the scheduler is closed
      */
     public Map<String, Object> read() {
@@ -88,11 +88,11 @@ public final class Metrics {
     }
 
     /**
-     * Returns the number of goroutines in each state, by the words of a traceback: {@code running}, {@code runnable}, {@code chan
-     * receive}, {@code park (ReentrantLock)}, {@code running, locked to thread}. Reads each goroutine's state but few stacks, and takes
-     * no lock. The caller's time grows with the number of goroutines. Each counts as it was at some moment meanwhile.
+     * Returns the number of goroutines in each state, in the words of a traceback: {@code running}, {@code runnable}, {@code chan receive},
+     * {@code park (ReentrantLock)}, {@code running, locked to thread}. Reads each goroutine's state but few stacks, and takes no lock. The
+     * caller's time grows with the number of goroutines. Each counts in the state that it had at some moment during the call.
      *
-     * @return the numbers by state, none of them 0, in the order of the states' names
+     * @return the numbers by state, in the order of the states' names; no number is 0
      * @throws IllegalStateException when the scheduler is closed
      */
     public Map<String, Long> states() {
@@ -111,9 +111,9 @@ public final class Metrics {
     }
 
     /**
-     * Returns the metrics of all schedulers of this process, in the text format of Prometheus (version 0.0.4): {@code
-     * gmp_sched_goroutines_goroutines{scheduler="gmp0"} 7}. Names are Go's with {@code gmp} before them and an underscore for each
-     * character that is no letter; names of cumulative metrics end with {@code _total}. For programs that have an HTTP server.
+     * Returns the metrics of all schedulers of this process, in the text format of Prometheus (version 0.0.4):
+     * {@code gmp_sched_goroutines_goroutines{scheduler="gmp0"} 7}. A name is {@code gmp} and the metric's name, with an underscore for each
+     * character that is not a letter. Names of cumulative metrics end with {@code _total}. For programs that have an HTTP server.
      */
     public static String prometheus() {
         return PrometheusText.of(Scheduler.all());

@@ -10,14 +10,13 @@ import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * An HTTP server whose page {@code /metrics} has the {@link Metrics#prometheus() metrics} of all schedulers of the process, for
- * Prometheus to collect. The pages below {@code /debug/pprof/} have profiles and traces on demand, under the paths of Go's {@code
- * net/http/pprof}; they are for clients on the same machine only, whatever the address. Read-only: it answers GET and HEAD of these
- * pages, and nothing else. {@code Gmp.Builder.metrics} and the
- * setting {@code metrics=PORT} of GMPDEBUG start one with a scheduler. It is the JDK's, so it needs the module {@code jdk.httpserver},
- * which a program on the class path has. Thread-safe.
+ * Prometheus to collect. The pages below {@code /debug/pprof/} have profiles and traces on demand, under the paths of Go's
+ * {@code net/http/pprof}; they are for clients on the same machine only, whatever address the server listens at. The server is read-only:
+ * it answers only GET and HEAD of these pages. {@code Gmp.Builder.metrics} and the setting {@code metrics=PORT} of GMPDEBUG start one with
+ * a scheduler. It is the JDK's server, so it needs the module {@code jdk.httpserver}, which a program on the class path has. Thread-safe.
  *
- * <p>It runs on daemon threads of its own, so it answers even when no goroutine makes progress. At most 32 requests are served at a
- * time; of more, the oldest is cut off. So slow or silent clients cannot keep others from the page.
+ * <p>It runs on daemon threads of its own, so it answers even when no goroutine makes progress. At most 32 requests are served at a time. A
+ * further request cuts off the oldest one. So slow or silent clients cannot keep others from the page.
  */
 public final class MetricsServer implements AutoCloseable {
     private static final WebServer.Pages PAGES = new WebServer.Pages("metrics", "gmp-metrics", false,
@@ -40,7 +39,7 @@ public final class MetricsServer implements AutoCloseable {
      * Starts a server.
      *
      * @param address the address to listen at; port 0 is any free port. Use a loopback address unless other machines shall read the
-     *     metrics: every client that reaches it may read them
+     *     metrics, because every client that reaches the address may read them
      * @throws IOException when the server cannot listen at the address
      * @throws IllegalStateException when there is no module {@code jdk.httpserver}
      */
@@ -49,10 +48,10 @@ public final class MetricsServer implements AutoCloseable {
     }
 
     /**
-     * Returns the server that schedulers of this process share at an address, and starts it if needed. Each caller has to {@link
-     * #close} it.
+     * Returns the server that schedulers of this process share at an address. Starts it if there is none. Each caller has to {@link #close}
+     * it.
      *
-     * @throws IllegalArgumentException when the server cannot listen at the address, with one sentence
+     * @throws IllegalArgumentException when the server cannot listen at the address; the message is one sentence
      * @throws IllegalStateException when there is no module {@code jdk.httpserver}
      */
     public static MetricsServer shared(InetSocketAddress address) {
@@ -65,12 +64,12 @@ public final class MetricsServer implements AutoCloseable {
     }
 
     /**
-     * Stops the server, and cuts off clients that are being answered. A shared server stops once all its users have called this.
-     * Repeated calls do nothing.
+     * Stops the server, and cuts off clients that are being answered. A shared server stops when all its users have called this. Further
+     * calls do nothing.
      */
     @Override
     public void close() {
-        if (closed.compareAndSet(false, true)) { // Others may share the server.
+        if (closed.compareAndSet(false, true)) { // Other schedulers may share the server.
             server.close();
         }
     }

@@ -28,13 +28,13 @@ import io.micrometer.core.instrument.binder.MeterBinder;
  * <tr><td>cumulative</td><td>a function counter</td></tr>
  * <tr><td>current value</td><td>a gauge</td></tr>
  * <tr><td>histogram</td><td>a function timer, whose total is an estimate, and function counters with {@code .bucket} at the end of the
- * name: how many values were below the tag {@code le}, in seconds; bounds are powers of 4 ns from 1 µs to 17 s</td></tr>
- * <tr><td>by P</td><td>one for each P that there was when it was bound, with the tag {@code p}</td></tr>
+ * name: the number of values below the tag {@code le}, in seconds; the bounds are 1,024 ns times powers of 4, up to 17 s</td></tr>
+ * <tr><td>by P</td><td>a meter for each P that existed when the binder was bound, with the tag {@code p}</td></tr>
  * <tr><td>by pair of Ps</td><td>none: see {@link Metrics#prometheus()}, or {@link OpenTelemetryBinder}</td></tr>
  * </table>
  *
- * <p>Reading stops no thread. Meters that are read within 0.1 s get numbers of the same reading. When the scheduler is closed gauges
- * are not a number, and counters stay. Thread-safe; may be bound to several registries.
+ * <p>A reading stops no thread. Meters that are read within 0.1 s get numbers from the same reading. When the scheduler is closed, gauges
+ * are not a number (NaN), and counters keep their last values. Thread-safe; it may be bound to several registries.
  */
 public final class MicrometerBinder implements MeterBinder, AutoCloseable {
     private final Sampled sampled;
@@ -47,9 +47,9 @@ public final class MicrometerBinder implements MeterBinder, AutoCloseable {
     }
 
     /**
-     * Makes a binder whose meters have more tags.
+     * Makes a binder whose meters have further tags.
      *
-     * @param tags the tags of all its meters, besides the tag {@code scheduler}
+     * @param tags the tags that all its meters have besides {@code scheduler}
      */
     public MicrometerBinder(Metrics metrics, Iterable<Tag> tags) {
         sampled = new Sampled(metrics);

@@ -24,13 +24,14 @@ import io.opentelemetry.api.metrics.ObservableMeasurement;
  * <tr><th>metric</th><th>instrument</th></tr>
  * <tr><td>cumulative</td><td>an observable counter; seconds have the unit {@code s}</td></tr>
  * <tr><td>current value</td><td>an observable up-down counter</td></tr>
- * <tr><td>histogram</td><td>observable counters: {@code .count}, {@code .sum}, which is an estimate, and {@code .bucket}: how many
- * values were below the attribute {@code le}, in seconds; bounds are powers of 4 ns from 1 µs to 17 s</td></tr>
- * <tr><td>by P</td><td>the same with the attribute {@code p}</td></tr>
- * <tr><td>by pair of Ps</td><td>the same with {@code thief} and {@code victim}, for pairs with at least one steal</td></tr>
+ * <tr><td>histogram</td><td>observable counters: {@code .count}, {@code .sum}, which is an estimate, and {@code .bucket}: the number of
+ * values below the attribute {@code le}, in seconds; the bounds are 1,024 ns times powers of 4, up to 17 s</td></tr>
+ * <tr><td>by P</td><td>the instrument of such a metric, with the attribute {@code p}</td></tr>
+ * <tr><td>by pair of Ps</td><td>the instrument of such a metric, with the attributes {@code thief} and {@code victim}, for pairs with at
+ * least one steal</td></tr>
  * </table>
  *
- * <p>All numbers of a collection are of one reading, which stops no thread. A closed scheduler has no numbers any more. Thread-safe.
+ * <p>All numbers of a collection are from one reading, which stops no thread. A closed scheduler reports no numbers. Thread-safe.
  */
 public final class OpenTelemetryBinder implements AutoCloseable {
     private static final AttributeKey<String> SCHEDULER = AttributeKey.stringKey("scheduler");
@@ -151,7 +152,7 @@ public final class OpenTelemetryBinder implements AutoCloseable {
         }
     }
 
-    /** Ends the reading by OpenTelemetry. Repeated calls do nothing. */
+    /** Ends the reading by OpenTelemetry. Further calls do nothing. */
     @Override
     public void close() {
         callback.close();

@@ -12,28 +12,28 @@ import java.util.Map;
 import java.util.zip.GZIPOutputStream;
 
 /**
- * A profile in pprof's format: the messages of {@code profile.proto} that it needs, field by field. Numbers are the fields' of that file.
+ * A profile in pprof's format, made of those messages of {@code profile.proto} that it needs. The numbers of fields are those of that file.
  */
 final class Pprof {
-    private static final int BYTES = 2; // Wire type: a length and so many bytes.
+    private static final int BYTES = 2; // The wire type for a length and that many bytes.
 
     private final Message profile = new Message();
     private final Map<String, Integer> strings = new LinkedHashMap<>();
     private final Map<StackTraceElement, Integer> locations = new HashMap<>();
     private final Map<String, Integer> functions = new HashMap<>();
 
-    /** Makes a profile with one value in each sample, of this type and unit. */
+    /** Makes a profile whose samples have one value, of this type and unit. */
     Pprof(String type, String unit) {
         this(1, type, unit);
     }
 
     /**
-     * Makes a profile with a value in each sample for each type, which is followed by its unit. {@code period} is the amount of the
-     * last one that a sample represents.
+     * Makes a profile whose samples have a value of each type. Each type is followed by its unit. {@code period} is the amount of the last
+     * type's unit that a sample represents.
      */
     Pprof(long period, String... typesAndUnits) {
         int _ = string(""); // The first string has to be empty.
-        Message valueType = new Message(); // There is at least one type.
+        Message valueType = new Message(); // The loop sets it, because there is at least one type.
         for (int i = 0; i < typesAndUnits.length; i += 2) {
             valueType = new Message().number(1, string(typesAndUnits[i])).number(2, string(typesAndUnits[i + 1]));
             profile.message(1, valueType);
@@ -83,7 +83,7 @@ final class Pprof {
         return id;
     }
 
-    /** Returns the compressed profile. May be called once. */
+    /** Returns the compressed profile. May be called only once. */
     byte[] bytes() {
         for (String s : strings.keySet()) {
             profile.bytes(6, s.getBytes(StandardCharsets.UTF_8));

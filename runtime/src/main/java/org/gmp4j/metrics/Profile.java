@@ -16,17 +16,16 @@ import org.gmp4j.report.Places;
 /**
  * The places where goroutines spent time: on a CPU, waiting, or holding a lock for which others waited. Immutable.
  *
- * <p>Source: the profiles {@code cpu}, {@code block} and {@code mutex} of Go's {@code runtime/pprof}, whose types and units these
- * have.
+ * <p>Source: the profiles {@code cpu}, {@code block} and {@code mutex} of Go's {@code runtime/pprof}. The types and units are Go's.
  */
 public final class Profile {
     /**
      * A place in the program.
      *
-     * @param frames its frames, innermost first, without those of the runtime
+     * @param frames the frames, innermost first, without those of the runtime
      * @param labels the goroutine's labels, set by {@link Labels}
-     * @param count the number of samples in a CPU profile, otherwise that of waits, which is an estimate if not all waits are sampled
-     * @param nanos the time in all, ns
+     * @param count the number of samples in a CPU profile; in other profiles the number of waits, an estimate if not all waits are sampled
+     * @param nanos the total time, ns
      */
     public record Sample(List<StackTraceElement> frames, Map<String, String> labels, long count, long nanos) {
     }
@@ -45,7 +44,7 @@ public final class Profile {
         this.samples = samples.stream().sorted(Comparator.comparingLong(Sample::nanos).reversed()).toList();
     }
 
-    /** Makes a profile of waits. Users call {@code Gmp.blockProfile()} or {@code mutexProfile()}. */
+    /** Makes a profile of waits. Users call {@code Gmp.blockProfile()} or {@code Gmp.mutexProfile()}. */
     @SuppressWarnings("exports")
     public Profile(String kind, WaitProfile waits) {
         this(kind, "contentions", "delay", 1, waits.all().stream().map(p -> new Sample(p.frames, p.labels, p.count(), p.nanos())).toList());
@@ -61,12 +60,12 @@ public final class Profile {
         places.forEach((p, c) -> to.add(new Sample(p.frames(), Map.copyOf(p.labels()), c.number(), c.nanos())));
     }
 
-    /** Returns the places, the one with most time first. */
+    /** Returns the places, those with most time first. */
     public List<Sample> samples() {
         return samples;
     }
 
-    /** Returns the time at all places, ns. */
+    /** Returns the total time at all places, ns. */
     public long nanos() {
         return samples.stream().mapToLong(Sample::nanos).sum();
     }

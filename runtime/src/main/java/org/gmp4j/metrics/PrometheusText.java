@@ -11,7 +11,7 @@ import org.gmp4j.sched.base.Scheduler;
 
 /** The text format of Prometheus, version 0.0.4. */
 final class PrometheusText {
-    /** Histograms have bounds at some powers of two of a nanosecond: 1 µs to 34 s, all else in the first and the last bucket. */
+    /** Bounds of histograms are powers of two, in ns, from 1 µs to 34 s. Values outside of them are in the first or the last bucket. */
     private static final int FIRST_POWER = 10;
     private static final int LAST_POWER = 35;
     private static final double NANOS = 1e9;
@@ -68,7 +68,7 @@ final class PrometheusText {
             case long[][] byPair -> {
                 for (int thief = 0; thief < byPair.length; thief++) {
                     for (int victim = 0; victim < byPair[thief].length; victim++) {
-                        if (byPair[thief][victim] != 0) { // With the greatest number of Ps there would be millions of lines.
+                        if (byPair[thief][victim] != 0) { // Zeros are left out: they could be millions.
                             line(b, name, labels + ",thief=\"" + thief + "\",victim=\"" + victim + '"', byPair[thief][victim]);
                         }
                     }

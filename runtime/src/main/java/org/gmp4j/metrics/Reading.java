@@ -20,8 +20,8 @@ import org.gmp4j.struct.Schedt;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One reading of a scheduler's counters, while it runs. Each word is read on its own, so numbers from different places need not be of
- * the same moment. The numbers of one group, the goroutines by state or the CPU time, are read together.
+ * One reading of a scheduler's counters, while it runs. Each word is read on its own, so numbers from different words may be from different
+ * moments. Only the numbers of one group, such as the goroutines by state or the CPU times, are read together.
  */
 final class Reading {
     private static final double NANOS = 1e9;
@@ -36,7 +36,7 @@ final class Reading {
 
     final Scheduler s;
     private final Processor[] procs;
-    /** The steals by {@link Places.Distance}; null until the first request for them. */
+    /** The number of stolen Gs by {@link Places.Distance}; null until it is first needed. */
     private long @Nullable [] stolenOver;
 
     // Goroutines.
@@ -79,7 +79,7 @@ final class Reading {
         long idleNanos = 0;
         long allNanos;
         GStack caller = GStack.enter();
-        SchedLock.lock(s.sched); // Ps become idle, and their number changes, under it.
+        SchedLock.lock(s.sched); // Under this lock Ps become idle, and their number changes.
         now = System.nanoTime();
         for (Processor pr : procs) {
             idleNanos += P.IDLETIME.getOpaque(pr.pp);
@@ -98,7 +98,7 @@ final class Reading {
         return Runq.size(pp) + (Runq.runnext(pp) == 0 ? 0L : 1L);
     }
 
-    /** Returns the number of goroutines that are in none of the other states. */
+    /** Returns the number of goroutines that wait, which are those in none of the other states. */
     long waiting() {
         return Math.max(0, goroutines - running - notInGo - runnable);
     }
@@ -107,7 +107,7 @@ final class Reading {
         return nanos / NANOS;
     }
 
-    /** Returns the sum of a number over all Ps. */
+    /** Returns the sum of a P's number over all Ps. */
     long sum(ToLongFunction<Long> ofP) {
         long n = 0;
         for (Processor pr : procs) {
@@ -120,7 +120,7 @@ final class Reading {
         return sum(ofP::getOpaque);
     }
 
-    /** Returns the sum of a counter over all Ms. */
+    /** Returns the sum of an M's counter over all Ms. */
     long sumOfMs(LongField ofM) {
         long n = 0;
         for (Machine m : s.machines()) {
@@ -152,7 +152,7 @@ final class Reading {
         return n;
     }
 
-    /** Returns the number of Gs that were stolen over a distance between Ps; 0 when Ps are not placed. */
+    /** Returns the number of Gs that were stolen between Ps of this distance; 0 when Ps are not placed. */
     long stolenOver(Places.Distance distance) {
         if (stolenOver == null) {
             long[] n = new long[Places.DISTANCES];

@@ -7,12 +7,12 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Readings of one scheduler for libraries that read one number after another. For {@value #FRESH_NANOS} ns all numbers are of the same
- * reading. Thread-safe.
+ * Readings of one scheduler, for libraries that ask for one number after another. All numbers within {@value #FRESH_NANOS} ns are from the
+ * same reading. Thread-safe.
  */
 final class Sampled {
     private static final long FRESH_NANOS = 100_000_000;
-    /** Bounds of histograms are powers of 4 ns: 1 µs to 17 s, and infinity. */
+    /** The exponents of the first and the last bound of histograms, which are powers of two, in ns: from 1 µs to 17 s. */
     private static final int FIRST_POWER = 10;
     private static final int LAST_POWER = 34;
     private static final int STEP = 2;
@@ -29,12 +29,12 @@ final class Sampled {
         this.metrics = metrics;
     }
 
-    /** Returns the name of a metric for the libraries. */
+    /** Returns the name that a metric has in these libraries. */
     static String name(Description d) {
         return "gmp" + d.name().substring(0, d.name().indexOf(':')).replace('/', '.').replace('-', '.');
     }
 
-    /** Returns the bounds of histograms for the libraries, seconds. */
+    /** Returns the bounds that histograms have in these libraries, seconds. */
     static double[] bounds() {
         double[] bounds = new double[(LAST_POWER - FIRST_POWER) / STEP + 2];
         for (int i = 0; i < bounds.length - 1; i++) {
@@ -44,12 +44,12 @@ final class Sampled {
         return bounds;
     }
 
-    /** Returns the text of a bound in Prometheus's form. */
+    /** Returns a bound as text in Prometheus's form. */
     static String text(double bound) {
         return Double.isInfinite(bound) ? "+Inf" : Double.toString(bound);
     }
 
-    /** Returns the values; the last ones when the scheduler was closed. */
+    /** Returns the values; after the scheduler was closed, the last ones. */
     Map<String, Object> values() {
         lock.lock();
         try {
@@ -69,22 +69,22 @@ final class Sampled {
         }
     }
 
-    /** Returns the current value of a metric; not a number when the scheduler was closed. */
+    /** Returns the current value of a metric; not a number (NaN) after the scheduler was closed. */
     double now(String name) {
         return values().get(name) instanceof Number n && !closed ? n.doubleValue() : Double.NaN;
     }
 
-    /** Returns the value of a counter now, or its last value when the scheduler was closed. */
+    /** Returns the value of a counter; after the scheduler was closed, its last value. */
     double counted(String name) {
         return values().get(name) instanceof Number n ? n.doubleValue() : 0;
     }
 
-    /** Returns the value of a P's counter now, or its last value when the scheduler was closed. */
+    /** Returns the value of a P's counter; after the scheduler was closed, its last value. */
     double counted(String name, int p) {
         return values().get(name) instanceof long[] byP && p < byP.length ? byP[p] : 0;
     }
 
-    /** Returns the current value of a P's metric; not a number when the scheduler was closed. */
+    /** Returns the current value of a P's metric; not a number (NaN) after the scheduler was closed. */
     double now(String name, int p) {
         return values().get(name) instanceof long[] byP && p < byP.length && !closed ? byP[p] : Double.NaN;
     }

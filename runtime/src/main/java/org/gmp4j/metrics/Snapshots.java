@@ -16,15 +16,15 @@ import org.gmp4j.sched.base.Scheduler;
 import org.jspecify.annotations.Nullable;
 
 /**
- * All schedulers of the process as JSON, for the {@link Dashboard}'s page. It is made at most every 100 ms, however many clients ask,
- * so that requests cannot keep the process busy.
+ * All schedulers of the process as JSON, for the {@link Dashboard}'s page. It is made at most every 100 ms, however many clients ask for
+ * it, so that requests cannot keep the process busy.
  */
 final class Snapshots implements WebServer.Bytes {
     private static final long FRESH_NANOS = 100_000_000;
-    /** The least time, ns, between the two readings that symptoms are derived from. */
+    /** The least time, ns, between the two readings from which symptoms are derived. */
     private static final long APART_NANOS = 900_000_000;
     private static final double NANOS_A_MILLI = 1e6;
-    /** The identity of the process: a page that finds another one at the same port starts afresh. */
+    /** Identifies the process. A page that finds another process at the same port begins anew. */
     private static final String PROCESS = ProcessHandle.current().pid() + " " + Long.toHexString(System.nanoTime());
 
     private record Taken(long at, Map<String, Object> metrics) {
@@ -59,7 +59,7 @@ final class Snapshots implements WebServer.Bytes {
         }
     }
 
-    /** Returns the metrics of all schedulers, but for those by pair of Ps. */
+    /** Returns the metrics of all schedulers, except the metrics by pair of Ps. */
     static String brief() {
         StringBuilder b = begin(System.nanoTime());
         String comma = "";
@@ -148,8 +148,8 @@ final class Snapshots implements WebServer.Bytes {
     }
 
     /**
-     * Appends a value: a histogram as [lower bound, upper or null, count] for each bucket that is not empty, pairs as [thief, victim,
-     * number] for each pair with steals.
+     * Appends a value. A histogram becomes [lower bound, upper bound or null, count] for each bucket that is not empty. A metric by pair
+     * becomes [thief, victim, number] for each pair with steals.
      */
     private static void value(StringBuilder b, Object value) {
         switch (value) {

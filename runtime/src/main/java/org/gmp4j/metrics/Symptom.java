@@ -8,23 +8,23 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * A sign of a problem in two readings of {@link Metrics}, about a second apart. The live page and {@code gmp top} print them next to
- * their numbers. {@code runtime/DIAGNOSING.md} says for each what to do. A single symptom may be chance; one that appears in each
- * reading is not. Immutable.
+ * A sign of a problem in two readings of {@link Metrics}, about a second apart. The live page and {@code gmp top} print symptoms next to
+ * the numbers. {@code runtime/DIAGNOSING.md} says what to do about each. A symptom that appears once may be chance; one that appears in
+ * each reading is not. Immutable.
  *
- * @param kind its kind
+ * @param kind the kind of problem
  * @param text one sentence with the numbers that show it
  */
 public record Symptom(Kind kind, String text) {
     /** The kinds of symptoms. */
     public enum Kind {
-        /** Ps are idle while goroutines wait in the queue of another. */
+        /** Ps are idle while goroutines wait in another P's queue. */
         IDLE_PS_BESIDE_A_QUEUE,
         /** Threads search for work and find none. */
         SPINNING_WITHOUT_WORK,
-        /** More goroutines become runnable than are run. */
+        /** Goroutines become runnable faster than they are run. */
         GLOBAL_QUEUE_GROWS,
-        /** Goroutines that only one thread may run. */
+        /** Goroutines are locked to threads, so only those threads can run them. */
         GOROUTINES_NEVER_MOVE,
         /** Some goroutines wait much longer for a P than others. */
         SLOW_TAIL,
@@ -32,16 +32,18 @@ public record Symptom(Kind kind, String text) {
         THREADS_BLOCKED
     }
 
-    /** The least length of a long queue. A P that starts a few goroutines at a time has a shorter one. */
+    /** The least length of a queue that counts as long. A P that starts a few goroutines at a time has a shorter queue. */
     private static final long LONG_QUEUE = 16;
-    /** The growth of the global queue that counts as one; a single full queue of a P moves only 128 there. */
+    /** The least growth of the global queue that counts. A full queue of a P moves only 128 goroutines there. */
     private static final long GROWN = 256;
-    /** Fewer runs a second come from timers and the like, and do not count. */
+    /** Threads that spin count as without work up to this number of runs per second, because timers and the like cause a few runs. */
     private static final double FEW_RUNS = 100;
-    /** The wait for a P, seconds, that counts as slow; and how many times longer than most waits it is. */
+    /**
+     * A tail is slow from this wait for a P on, seconds, if the wait is also at least {@link #TAIL} times that of half of the goroutines.
+     */
     private static final double SLOW = 0.005;
     private static final double TAIL = 10;
-    /** The least number of samples from which one in a hundred can be judged. */
+    /** The least number of samples from which the slowest hundredth can be judged. */
     private static final long SAMPLES = 50;
     private static final double MOST = 0.5;
     private static final double ONE_IN_100 = 0.99;
@@ -51,7 +53,7 @@ public record Symptom(Kind kind, String text) {
      *
      * @param before the first reading, a result of {@link Metrics#read}
      * @param now the second reading
-     * @param states the goroutines by state at the time of the second, a result of {@link Metrics#states}
+     * @param states the goroutines by state at the time of the second reading, a result of {@link Metrics#states}
      * @return the symptoms; empty when there are none
      */
     public static List<Symptom> between(Map<String, Object> before, Map<String, Object> now, Map<String, Long> states) {
@@ -105,7 +107,7 @@ public record Symptom(Kind kind, String text) {
         return n == 1 ? "1 " + what + " is" : n + " " + what + "s are";
     }
 
-    /** Returns the values that were added between two readings of a histogram. */
+    /** Returns a histogram of the values that were added between two readings. */
     public static Histogram between(Histogram before, Histogram now) {
         long[] counts = now.counts().clone();
         for (int i = 0; i < counts.length; i++) {
@@ -139,7 +141,7 @@ public record Symptom(Kind kind, String text) {
         return sum(value(m, "/sched/runqueue/local:goroutines")) + number(m, "/sched/runqueue/global:goroutines");
     }
 
-    /** Returns the length of the queue that was longest in both readings. */
+    /** Returns the greatest length that a P's queue had in both readings. */
     private static long longest(Map<String, Object> before, Map<String, Object> now) {
         long[] was = (long[]) value(before, "/sched/runqueue/local:goroutines");
         long[] is = (long[]) value(now, "/sched/runqueue/local:goroutines");

@@ -28,18 +28,18 @@ import org.gmp4j.stack.OwnThread;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An HTTP server with a few pages that can only be read: GET and HEAD of exactly their paths, and nothing else. No part of a request
- * names a file or a command: its path is a key of a map, and a page says which parameters it reads.
+ * An HTTP server with a few pages that can only be read: it answers only GET and HEAD of exactly their paths. No part of a request names a
+ * file or a command: the path is a key of a map, and a page reads only certain parameters.
  *
  * <p>It runs on daemon threads of its own, so it answers even when no goroutine makes progress. Each request has a thread, because the
- * JDK's server reads a request to its end once it has begun. At most {@value #MOST} requests are served at a time; of more, the oldest
- * is cut off. So slow or silent clients cannot keep others from the pages.
+ * JDK's server reads a request to its end once it has begun. At most {@value #MOST} requests are served at a time. A further request cuts
+ * off the oldest one. So slow or silent clients cannot keep others from the pages.
  */
 final class WebServer {
     private static final int MOST = 32;
     private static final int BACKLOG = 1024;
     private static final int STACK = 256 << 10;
-    /** The servers that schedulers share, by their pages and the address that was asked for. Guarded by its monitor. */
+    /** The servers that schedulers share, by pages and requested address. Guarded by this map's monitor. */
     private static final Map<Place, WebServer> SHARED = new HashMap<>();
 
     private record Place(String what, InetSocketAddress address) {
@@ -48,9 +48,9 @@ final class WebServer {
     /** The content of a page. */
     interface Content {
         /**
-         * Returns the page as it is now. Called on the request's thread, which is interrupted when the request is cut off.
+         * Returns the present content of the page. Called on the request's thread, which is interrupted when the request is cut off.
          *
-         * @param query the parameters behind the path
+         * @param query the parameters of the request, by name
          * @throws IllegalArgumentException when a parameter is bad, with a sentence for the client
          * @throws IllegalStateException when there cannot be a page now, with a sentence for the client
          */
@@ -59,11 +59,11 @@ final class WebServer {
 
     /** The content of a page without parameters. */
     interface Bytes {
-        /** Returns the page as it is now. Called as {@link Content#read}. */
+        /** Returns the present content of the page. Called like {@link Content#read}. */
         byte[] read() throws IOException;
     }
 
-    /** The body of an answer that is long: it is made while it is sent, so only a part of it is in memory at a time. */
+    /** The body of a long answer. It is made while it is sent, so only a part of it is in memory at a time. */
     interface Body {
         /** Writes the body. Called on the request's thread. */
         void writeTo(OutputStream out) throws IOException;
@@ -102,8 +102,8 @@ final class WebServer {
     /**
      * A page.
      *
-     * @param near whether it is for clients on this machine only, whatever the server's address. Since such a page takes time, HEAD does
-     *     not read it
+     * @param near whether the page is for clients on this machine only, whatever the server's address. HEAD does not read such a page,
+     *     because that takes time
      */
     record Page(boolean near, Content content) {
         static Page of(String type, Bytes content) {
@@ -111,9 +111,9 @@ final class WebServer {
         }
     }
 
-    /** Work that goes on while a server lives. */
+    /** Work that is done while a server lives. */
     interface Background {
-        /** Nothing. */
+        /** Does nothing. */
         Background NONE = new Background() {
             @Override
             public void start() {
@@ -129,7 +129,7 @@ final class WebServer {
         /** Called once, when the server listens. */
         void start();
 
-        /** Called once, when the server has stopped; also when {@link #start} has thrown. */
+        /** Called once, when the server has stopped, or when {@link #start} has thrown. */
         void stop();
     }
 
@@ -138,11 +138,11 @@ final class WebServer {
      *
      * @param what the name of the pages in sentences such as "metrics cannot be served"
      * @param thread the start of its threads' names
-     * @param local whether only requests are answered that name this machine by a name of its own. A request of a page of the web,
-     *     whose name resolves to this machine, is refused
+     * @param local whether only requests whose host is a local name of this machine are answered. This refuses requests of a page of the
+     *     web whose name resolves to this machine
      * @param headers the headers of each answer
      * @param pages the pages by their paths
-     * @param background the work that goes on while they are served
+     * @param background the work to do while they are served
      */
     record Pages(String what, String thread, boolean local, Map<String, String> headers, Map<String, Page> pages, Background background) {
     }
@@ -161,7 +161,7 @@ final class WebServer {
             started = true;
         } finally {
             if (!started) {
-                http.stop(); // Nobody has the server, so nobody could close it.
+                http.stop(); // No caller gets the server, so none could close it.
             }
         }
     }
@@ -182,11 +182,11 @@ final class WebServer {
     }
 
     /**
-     * Returns the server that schedulers of this process share at an address, and starts it if needed. Each caller has to {@link
-     * #close} it.
+     * Returns the server that schedulers of this process share at an address. Starts it if there is none. Each caller has to {@link #close}
+     * it.
      *
-     * @param first called with the server if this call has started it
-     * @throws IllegalArgumentException when the server cannot listen at the address, with one sentence
+     * @param first is called with the server if this call has started it
+     * @throws IllegalArgumentException when the server cannot listen at the address; the message is one sentence
      * @throws IllegalStateException when there is no module {@code jdk.httpserver}
      */
     static WebServer shared(Pages pages, InetSocketAddress address, Consumer<WebServer> first) {
@@ -217,8 +217,8 @@ final class WebServer {
     }
 
     /**
-     * Stops the server, and cuts off clients that are being answered. A shared server stops once all its users have called this, each
-     * once.
+     * Stops the server, and cuts off clients that are being answered. A shared server stops when all its users have called this. Each must
+     * call it once.
      */
     void close() {
         synchronized (SHARED) {
@@ -230,7 +230,7 @@ final class WebServer {
         http.stop();
     }
 
-    /** The part that needs the JDK's server, so that the outer class can report that there is none. */
+    /** The part that needs the JDK's server. It is a class of its own, so that the outer class can report that there is no such server. */
     private static final class Listening {
         private final HttpServer server;
         private final Pages pages;
@@ -312,7 +312,7 @@ final class WebServer {
                 say(exchange, 409, String.valueOf(e.getMessage()), head);
                 return;
             } catch (InterruptedException cutOff) {
-                return; // To close the exchange closes the connection.
+                return; // Closing the exchange closes the connection.
             }
             try {
                 if (!a.name.isEmpty()) {
@@ -347,7 +347,7 @@ final class WebServer {
             }
         }
 
-        /** Writes a body. If that fails, this breaks the connection: the close of the stream would end the body as if it were whole. */
+        /** Writes a body. If that fails, breaks the connection, because closing the stream would end the body as if it were complete. */
         private static void make(Body body, OutputStream out) throws IOException {
             boolean whole = false;
             try {
@@ -360,7 +360,7 @@ final class WebServer {
             }
         }
 
-        /** Returns the parameters of a request. Of several with the same name the last one counts. */
+        /** Returns the parameters of a request. If several have the same name, the last one counts. */
         private static Map<String, String> query(@Nullable String raw) {
             Map<String, String> query = new HashMap<>();
             for (String item : raw == null ? new String[0] : raw.split("&")) {
@@ -372,8 +372,8 @@ final class WebServer {
         }
 
         /**
-         * Returns whether a client is on this machine, and is no page of the web: that comes with another name of this machine, or its
-         * browser says that it is of another site.
+         * Returns whether a client is on this machine and is not a page of the web. A page of the web uses another name for this machine,
+         * or its browser says that the request comes from another site.
          */
         private static boolean isNear(HttpExchange exchange) {
             String site = exchange.getRequestHeaders().getFirst("Sec-Fetch-Site");
@@ -381,12 +381,12 @@ final class WebServer {
                     && (site == null || site.equals("none") || site.equals("same-origin"));
         }
 
-        /** Returns whether the name in a request is local. A browser sends the name that it was given. */
+        /** Returns whether the host in a request is a local name. A browser sends the name in the address that the user entered. */
         private static boolean isLocal(String host) {
             return host == null || host.matches("(?i)(localhost|127(\\.\\d{1,3}){3}|\\[::1\\])(:\\d{1,5})?");
         }
 
-        /** Sends a sentence, or its headers alone. */
+        /** Sends a sentence, or only its headers if {@code head}. */
         private static void say(HttpExchange exchange, int code, String sentence, boolean head) throws IOException {
             byte[] body = (sentence + "\n").getBytes(UTF_8);
             exchange.getResponseHeaders().set("Content-Type", Answer.TEXT);
@@ -399,10 +399,10 @@ final class WebServer {
         }
     }
 
-    /** A thread for each request. To interrupt one that reads or writes closes its connection. */
+    /** Starts a thread for each request. An interrupt of a thread that reads or writes closes its connection. */
     private static final class Requests implements Executor {
         private final String name;
-        /** The threads of requests, the oldest first. Guarded by the monitor. */
+        /** The threads of the present requests, the oldest first. Guarded by the monitor. */
         private final Set<Thread> running = new LinkedHashSet<>();
 
         Requests(String name) {
@@ -410,8 +410,8 @@ final class WebServer {
         }
 
         /**
-         * Starts a request. Called on the one thread that accepts connections. Without memory or a thread the client gets no answer,
-         * and the server goes on.
+         * Starts the thread of a request. Called on the thread that accepts connections. If there is no memory or thread, the client gets
+         * no answer, and the server continues.
          */
         @Override
         public void execute(Runnable request) {

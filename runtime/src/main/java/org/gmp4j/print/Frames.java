@@ -6,13 +6,16 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 
-/** Which frames of a stack a user is shown: not those of the runtime, nor of the JDK's switching code, but never none. */
+/**
+ * Selects the frames of a stack that are shown to a user: all except those of the runtime and of the JDK's switching code, or all if there
+ * are no others.
+ */
 public final class Frames {
     private Frames() {
     }
 
     /**
-     * Returns the frames to show: without the runtime's, unless {@code system} asks for them or there are no others.
+     * Returns the frames to show, without those of the runtime unless {@code system} is set or there are no others.
      *
      * @param system whether to show all frames
      */
@@ -27,7 +30,7 @@ public final class Frames {
         return Collections.unmodifiableList(frames.isEmpty() ? Arrays.asList(all) : frames);
     }
 
-    /** Appends the frames that {@link #users} returns, a line each. */
+    /** Appends the frames that {@link #users} returns, one per line. */
     public static void append(StringBuilder b, StackTraceElement[] all, boolean system) {
         for (StackTraceElement e : users(all, system)) {
             b.append('\t').append(e).append('\n');

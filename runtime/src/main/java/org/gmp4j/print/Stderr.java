@@ -8,14 +8,14 @@ import java.io.PrintStream;
 import java.nio.charset.Charset;
 
 /**
- * The process's stderr itself, for sysmon, for Ms on their own stacks, and for fatal errors. Not {@link System#err}: a goroutine
- * that was preempted while it holds the lock of that stream waits for a P; were sysmon to wait for the lock meanwhile, it would take
- * no P from anybody. Takes no lock of Java's; the text of one call may come between two lines of others, not inside one of ours.
- * Thread-safe. {@link System#setErr} does not change where it goes.
+ * The process's own stderr, for sysmon, for Ms on their own stacks, and for fatal errors. They cannot use {@link System#err}, because a
+ * goroutine that was preempted while it holds that stream's lock waits for a P, and if sysmon waited for that lock, it could take no P from
+ * another goroutine. Takes no Java lock. The text of one call may come between lines of other calls, but not inside a line of this class.
+ * Thread-safe. {@link System#setErr} does not change where it writes.
  */
 public final class Stderr {
     private static final FileOutputStream OUT = new FileOutputStream(FileDescriptor.err);
-    /** As System.err has it. */
+    /** The charset of System.err. */
     private static final Charset CHARSET =
             Charset.forName(System.getProperty("stderr.encoding", ""), Charset.defaultCharset());
 
@@ -28,14 +28,14 @@ public final class Stderr {
     }
 
     /**
-     * Prints a line made of these parts, or nothing for want of memory. It formats nothing: if the heap is full at the first use of
-     * the JDK's formatter, its classes cannot initialise, and no code of the process can format any more.
+     * Prints a line made of these parts, or nothing when there is no memory. It does not use the JDK's formatter, because if the heap is
+     * full at the first use of that, its classes fail to initialise, and no code of the process can use it again.
      */
     public static void tryPrint(String... parts) {
         try {
             print(String.join("", parts) + "\n");
         } catch (OutOfMemoryError e) {
-            return; // The line was only a hint.
+            return; // The process can do without the line.
         }
     }
 
@@ -44,19 +44,19 @@ public final class Stderr {
         return text.getBytes(CHARSET);
     }
 
-    /** Writes bytes; needs no memory. */
+    /** Writes bytes. Needs no memory. */
     public static void write(byte[] text) {
         try {
             OUT.write(text);
         } catch (IOException e) {
-            return; // Nobody can be told.
+            return; // There is no other place to report to.
         }
     }
 
-    /** Prints an exception with its stack and its causes, as far as it lets us. */
+    /** Prints an exception with its stack and its causes, as far as its own methods do not fail. */
     public static void print(Throwable t) {
         try {
-            t.printStackTrace(new PrintStream(OUT, false, CHARSET)); // With a lock of its own.
+            t.printStackTrace(new PrintStream(OUT, false, CHARSET)); // The stream has a lock of its own.
         } catch (Throwable e) {
             print(ThrowableText.full(t));
         }

@@ -2,14 +2,14 @@
 package org.gmp4j.print;
 
 /**
- * The name of a thread as reports show it. A program may make it of a request, so it may have line breaks and quotes, by which it would
- * look like other lines of the report, and characters that control a terminal.
+ * The form of a thread's name in reports. A program may use parts of a request as a name, so it may contain line breaks and quotes, with
+ * which it could look like other lines of the report, and characters that control a terminal.
  */
 public final class ThreadName {
     private ThreadName() {
     }
 
-    /** Returns the name in quotes, on one line: with ' for each quote in it, and ? for each control character. */
+    /** Returns the name in quotes, on one line, with ' in place of each quote and ? in place of each control character. */
     public static String quoted(String name) {
         StringBuilder b = new StringBuilder(name.length() + 2).append('"');
         for (int i = 0; i < name.length(); i++) {

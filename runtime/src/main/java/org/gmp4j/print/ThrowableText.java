@@ -8,9 +8,9 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The text of an exception of the user's, whose own methods may throw, return null, or give causes without end. A failing
- * exception must not keep a report from being made, and must not end the thread that makes it. Only an OutOfMemoryError may come out
- * of here, as of all code.
+ * The text of an exception of the user's code, whose methods may throw, return null, or give endless causes. Such an exception must not
+ * prevent a report, and must not end the thread that makes the report. Like all code, the methods here may throw an OutOfMemoryError, but
+ * nothing else.
  */
 public final class ThrowableText {
     private static final int MOST_CAUSES = 100;
@@ -19,11 +19,11 @@ public final class ThrowableText {
     private ThrowableText() {
     }
 
-    /** Initialises this class, no more: see {@code Uncaught.prepare}. */
+    /** Does nothing except initialise this class: see {@code Uncaught.prepare}. */
     public static void prepare() {
     }
 
-    /** Returns what {@code toString} returns; where that fails, the class of the throwable and what {@code toString} threw. */
+    /** Returns the result of {@code toString}; if that fails, the class of the throwable and what {@code toString} threw. */
     public static String line(Throwable t) {
         try {
             return String.valueOf(t.toString());
@@ -32,7 +32,7 @@ public final class ThrowableText {
         }
     }
 
-    /** Its stack; empty where it does not give one. */
+    /** Returns the throwable's stack; empty if it does not give one. */
     public static StackTraceElement[] frames(Throwable t) {
         try {
             StackTraceElement[] frames = t.getStackTrace();
@@ -42,7 +42,7 @@ public final class ThrowableText {
         }
     }
 
-    /** Appends {@code "\tcaused by: "} and a line for each cause, each cause once. */
+    /** Appends {@code "\tcaused by: "} and the line of each cause. Each cause is appended only once. */
     public static void causes(StringBuilder b, Throwable t) {
         Set<Throwable> seen = Collections.newSetFromMap(new IdentityHashMap<>());
         boolean _ = seen.add(t);
@@ -59,7 +59,7 @@ public final class ThrowableText {
         }
     }
 
-    /** Returns the exception with its frames and causes, in the JDK's form if the exception's own methods do not fail. */
+    /** Returns the exception with its frames and causes, in the form of the JDK if the exception's own methods do not fail. */
     public static String full(Throwable t) {
         StringBuilder b = new StringBuilder(line(t)).append('\n');
         for (StackTraceElement e : frames(t)) {
@@ -69,7 +69,7 @@ public final class ThrowableText {
         return b.toString();
     }
 
-    /** Returns whether the heap was full, rather than the metaspace, the number of threads or memory outside of the heap. */
+    /** Returns whether the heap was full, and not the metaspace, the number of threads or memory outside of the heap. */
     public static boolean isHeap(Throwable t) {
         String message = t.getMessage();
         return t instanceof OutOfMemoryError

@@ -23,11 +23,11 @@ import org.gmp4j.struct.M;
  * shows at its end, and inlined code may show at its caller. A thread that the kernel has preempted counts as running.
  */
 public final class CpuSampler extends Sampler {
-    /** A goroutine without a P is sampled if its thread has used at least one part in so many of the interval. */
+    /** A goroutine without a P is sampled if its thread was on a CPU for at least the interval divided by this number. */
     private static final int GOOD_PART = 4;
 
     private final Places found = new Places();
-    /** The CPU times, ns, of Ms whose goroutines ran on without a P at the last sample. Only the sampling thread uses it. */
+    /** The CPU times, ns, of the Ms whose goroutines ran without a P at the last sample. Only the sampling thread uses this map. */
     private final Map<Machine, Long> cpu = new HashMap<>();
 
     /** Makes a sampler of a scheduler, with a sample every {@code interval} ns. */
@@ -35,7 +35,7 @@ public final class CpuSampler extends Sampler {
         super(s, interval, "gmp-cpuprofile");
     }
 
-    /** Returns the places with their samples so far. */
+    /** Returns the places, with their samples up to now. */
     public Places found() {
         return found;
     }
@@ -57,8 +57,8 @@ public final class CpuSampler extends Sampler {
     }
 
     /**
-     * Samples an M. Structs of Ms and Gs are never unmapped. A value read here may be old, and then shows a goroutine that ran a
-     * moment ago.
+     * Samples an M. Reading the structs of Ms and Gs is safe, because they are never unmapped. A value that is no longer current shows a
+     * goroutine that ran shortly before.
      */
     private void look(Machine m, List<Thread> running, List<GStack> stacks) {
         long gp = M.CURG.getOpaque(m.mp);
@@ -69,7 +69,7 @@ public final class CpuSampler extends Sampler {
         }
     }
 
-    /** Returns whether an M whose goroutine has lost its P has used the CPU since the last sample, and so does not just sleep. */
+    /** Returns whether an M whose goroutine has lost its P has used the CPU since the last sample, rather than only slept. */
     private boolean uses(Machine m) {
         if (!m.astray()) {
             cpu.remove(m);

@@ -19,46 +19,46 @@ import org.gmp4j.struct.Throw;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The ends of a process: {@code throw} (the runtime is corrupt: message, every P, M and G, exit) and {@code fatal error} (the program
- * is wrong: Go's text, all stacks, exit). Exit code 2, without shutdown hooks: a broken scheduler cannot be trusted to run them. The
- * first report is the only one; a second thread that would report waits for the end of the process.
+ * The ends of a process: {@code throw} (the runtime is corrupt: message, every P, M and G, exit) and {@code fatal error} (the program is
+ * wrong: Go's text, all stacks, exit). The exit code is 2. Shutdown hooks do not run, because a broken scheduler might not run them to the
+ * end. Only the first report is made; another thread that wants to report waits for the end of the process.
  *
- * <p>A dump may hang: the JDK reads a virtual thread's stack only between two switches, and waits for the end of a switch that a
- * broken M never finishes. So the parts that need no stack are printed first, and a guarding thread ends the process when the rest
- * makes no progress. A report that runs out of memory is cut short.
+ * <p>A dump of stacks may hang, because the JDK reads a virtual thread's stack only between two switches, and a broken M may never finish a
+ * switch. So the parts that need no stack are printed first, and a guarding thread ends the process when the dump makes no progress. A
+ * report that runs out of memory is cut short.
  */
 public final class Fatal {
     private static final int EXIT = 2;
     /** The time, ms, after which the reading of one stack counts as hung. */
     private static final long DUMP_MILLIS = 10_000;
-    /** The number of tries of a report that needs heap. The pause between two is {@link #REPORT_PAUSE_NANOS}. */
+    /** The number of attempts at a report that needs heap. The pause between two attempts is {@link #REPORT_PAUSE_NANOS}. */
     private static final int REPORT_TRIES = 20;
     private static final int RESERVE = 64 << 10;
     private static final long REPORT_PAUSE_NANOS = 50_000_000;
     private static final AtomicReference<@Nullable Thread> REPORTER = new AtomicReference<>();
     private static final boolean AS_ERROR = "error".equals(System.getProperty("gmp.throw"));
-    /** These two texts are made while there is memory. */
+    /** This text and the next one are made while there is memory. */
     private static final byte[] OUT_OF_MEMORY = Stderr.bytes("fatal error: out of memory in the scheduler\n");
     private static final byte[] UNGUARDED = Stderr.bytes("gmp4j: a report without stacks: no thread to guard it\n");
     /** Memory that is freed for a report when the heap is full. */
     private static byte @Nullable [] reserve = new byte[RESERVE];
     private static boolean installed;
-    /** The number of stacks that were printed. Written by the reporter. */
+    /** The number of printed stacks. Written by the reporting thread. */
     private static volatile int printed;
-    /** The objects to save. Any thread adds and removes. */
+    /** The objects to save at the end. Any thread may add and remove objects. */
     private static final Queue<Unsaved> UNSAVED = new ConcurrentLinkedQueue<>();
-    /** The object that is being saved, null for none. Written by the reporter. */
+    /** The object that is being saved; null for none. Written by the reporting thread. */
     private static volatile @Nullable Unsaved saving;
 
-    /** An object that is saved in a file before the process ends with a fatal error or an uncaught exception of the program. */
+    /** An object that is saved to a file when a fatal error or an uncaught exception of the program ends the process. */
     public interface Unsaved {
-        /**
-         * Writes the file. Called on a thread of its own. It may hang where the scheduler cannot stop the world: see {@link
-         * #isWriting}.
-         */
+        /** Writes the file. Called on a thread of its own. It may hang if the scheduler cannot stop the world: see {@link #isWriting}. */
         void save();
 
-        /** Returns whether {@link #save} needs no scheduler any more, only the disk. Then the process waits for it without a time limit. */
+        /**
+         * Returns whether {@link #save} no longer needs the scheduler, but only the disk. If so, the process waits for it without a time
+         * limit.
+         */
         boolean isWriting();
     }
 
@@ -69,12 +69,12 @@ public final class Fatal {
         if (!installed && !AS_ERROR) {
             installed = true;
             Throw.setHook(new OnThrow());
-            // These need memory at their first use, when there may be none.
+            // These need memory at their first use, and a report may have none.
             boolean _ = REPORTER.compareAndSet(null, null);
             try {
                 Class<?> _ = Class.forName("java.lang.Shutdown", true, null); // Runtime.halt uses it.
             } catch (ClassNotFoundException e) {
-                return; // A JDK without that class halts in another way, which is not prepared.
+                return; // A JDK without that class halts in another way, which is not prepared here.
             }
         }
     }
@@ -109,7 +109,7 @@ public final class Fatal {
         }
     }
 
-    /** Prints Ps, Ms and Gs, without sched.lock, because the caller may hold it. */
+    /** Prints Ps, Ms and Gs. Does not take sched.lock, because the caller may hold it. */
     private static void state(Scheduler s) {
         try {
             Stderr.print("\n" + SchedTrace.dump(s));
@@ -122,7 +122,7 @@ public final class Fatal {
         try {
             Traceback.each(s, text -> {
                 Stderr.print("\n" + text);
-                printed++; // Written by the reporter alone.
+                printed++; // Only the reporting thread writes it.
             });
         } catch (RuntimeException | Error e) {
             Stderr.print("(stacks of " + s.name() + " failed: " + e + ")\n");
@@ -130,10 +130,10 @@ public final class Fatal {
     }
 
     /**
-     * Called before anything is printed. Returns on the first caller's thread only, which then halts the process in any case.
+     * Called before anything is printed. Returns only on the thread of the first caller, which then always halts the process.
      *
-     * @return false when the report itself calls this, because a part of it failed. The caller then throws, and {@link #state} or
-     *     {@link #stacks} catches that
+     * @return false when the report itself calls this, because a part of it failed. The caller then throws an exception, which
+     *     {@link #state} or {@link #stacks} catches
      */
     private static boolean report() {
         Thread me = Thread.currentThread();
@@ -147,8 +147,7 @@ public final class Fatal {
     }
 
     /**
-     * Starts the thread that ends the process if the report hangs. Returns false when there is no such thread: then no stack may be
-     * read.
+     * Starts the thread that ends the process if the report hangs. Returns false when it cannot start; the report must then read no stack.
      */
     private static boolean guard() {
         try {
@@ -156,7 +155,7 @@ public final class Fatal {
             t.start();
             return true;
         } catch (RuntimeException | Error e) {
-            Stderr.write(UNGUARDED); // The report itself may be that threads or memory have run out.
+            Stderr.write(UNGUARDED); // The error to report may itself be a lack of threads or memory.
             return false;
         }
     }
@@ -173,17 +172,20 @@ public final class Fatal {
         }
     }
 
-    /** Adds an object that is saved if the program ends with a report of this class. */
+    /** Registers an object, which is saved if a report of this class ends the program. */
     public static void saveAtEnd(Unsaved u) {
         boolean _ = UNSAVED.add(u);
     }
 
-    /** Ends {@link #saveAtEnd}. */
+    /** Removes an object that {@link #saveAtEnd} has registered. */
     public static void saved(Unsaved u) {
         boolean _ = UNSAVED.remove(u);
     }
 
-    /** Returns whether the object that is being saved is writing. Others do not count, as one may have ended while it wrote. */
+    /**
+     * Returns whether the object that is being saved is writing. The other objects do not count, because one may have been stopped while it
+     * wrote.
+     */
     private static boolean isWriting() {
         Unsaved u = saving;
         return u != null && u.isWriting();
@@ -210,7 +212,7 @@ public final class Fatal {
         try {
             t.join();
         } catch (InterruptedException e) {
-            Thread.onSpinWait(); // The wait goes on: the process ends after it.
+            Thread.onSpinWait(); // The wait continues, because the process ends after it.
         }
     }
 
@@ -218,7 +220,7 @@ public final class Fatal {
         return s.config.debug().traceback();
     }
 
-    /** Does what traceback=system and crash do in addition. */
+    /** Does what only traceback=system and traceback=crash do. */
     private static void more(Scheduler s) {
         if (level(s).compareTo(DebugVars.Level.SYSTEM) >= 0) {
             state(s);
@@ -228,7 +230,7 @@ public final class Fatal {
         }
     }
 
-    /** Prints {@code t} with its stack. Waits for the memory that the report needs, which other threads may free. */
+    /** Prints {@code t} with its stack. Waits until there is enough memory for the report, because other threads may free some. */
     private static void whenThereIsMemory(Throwable t) {
         reserve = null;
         for (int i = 0; i < REPORT_TRIES; i++) {
@@ -243,8 +245,8 @@ public final class Fatal {
     }
 
     /**
-     * Prints the text for an exception of a goroutine, and tries again without memory. Runs on the goroutine's stack, where a pause
-     * would need memory for its timer.
+     * Prints the text for an exception of a goroutine, and tries again when there is no memory. It does not sleep between attempts, because
+     * on the goroutine's stack a pause needs memory for a timer.
      */
     private static void tell(GStack st, Throwable t) {
         try {
@@ -261,12 +263,12 @@ public final class Fatal {
             try {
                 Runtime.getRuntime().halt(EXIT);
             } catch (Error e) {
-                Thread.onSpinWait(); // There is no memory until a collection frees some. See install.
+                Thread.onSpinWait(); // A collection of the heap has to free some memory. See install.
             }
         }
     }
 
-    /** Ends the process because an exception came out of the loop of an M or of sysmon, which is a bug of the runtime. */
+    /** Ends the process because an exception left the loop of an M or of sysmon, which is a bug of the runtime. */
     public static void broken(Scheduler s, Throwable t) {
         if (t instanceof Throw && AS_ERROR) {
             t.printStackTrace();
@@ -276,7 +278,7 @@ public final class Fatal {
             try {
                 if (t instanceof OutOfMemoryError) {
                     Stderr.write(OUT_OF_MEMORY);
-                    if (ThrowableText.isHeap(t)) { // The rest needs heap and time, and meanwhile other threads fail.
+                    if (ThrowableText.isHeap(t)) { // The report needs heap and time, and meanwhile other threads fail.
                         whenThereIsMemory(t);
                         return;
                     }
@@ -297,8 +299,8 @@ public final class Fatal {
     /**
      * Reports a fatal error of the program and ends the process.
      *
-     * @param before text that is printed before the error's line, with its newline; may be empty
-     * @return never; the type lets callers write throw
+     * @param before text to print before the line of the error, including its newline; may be empty
+     * @return never. The type lets callers write {@code throw}
      */
     static Error fatal(Scheduler s, String before, String message) {
         if (report()) {
@@ -319,11 +321,11 @@ public final class Fatal {
     }
 
     /**
-     * Handles misuse that is fatal in Go. Ends the process when the caller belongs to program mode, and otherwise returns an
-     * exception. A thread that is no goroutine belongs to program mode while a program runs in this process. Must not be called inside
+     * Handles misuse that is fatal in Go. Ends the process if the caller is in program mode, and otherwise returns an exception. A thread
+     * that is not a goroutine counts as in program mode while a program runs in this process. Must not be called inside
      * {@link GStack#enter}.
      *
-     * @return the exception that the caller throws
+     * @return the exception for the caller to throw
      */
     public static IllegalStateException misuse(String message) {
         misuseBy(GStack.current(), message);
@@ -331,10 +333,10 @@ public final class Fatal {
     }
 
     /**
-     * Handles misuse like {@link #misuse}, where the call has returned already because it left its work to another thread. In embedded
-     * mode this only returns, since no caller could catch an exception.
+     * Handles misuse like {@link #misuse}, when the call has already returned because it left its work to another thread. In embedded mode
+     * this does nothing, because no caller could catch an exception.
      *
-     * @param by the caller's stack, null for a thread
+     * @param by the caller's stack; null if the caller is not a goroutine
      */
     public static void misuseBy(@Nullable GStack by, String message) {
         for (Scheduler s : by == null ? Scheduler.live() : new Scheduler[] {by.scheduler()}) {
@@ -345,9 +347,9 @@ public final class Fatal {
     }
 
     /**
-     * Ends the program because an exception ended a goroutine of {@code s} in program mode, on the stack {@code st}. Prints the
-     * exception and, with traceback=all, the stacks of all goroutines. Without memory for the text it prints that, and ends the
-     * program too.
+     * Ends the program because an exception ended a goroutine of {@code s} in program mode, on the stack {@code st}. Prints the exception
+     * and, with traceback=all, the stacks of all goroutines. If there is no memory for the text, it prints a line that says so, and still
+     * ends the program.
      */
     static void end(Scheduler s, GStack st, Throwable t) {
         if (report()) {

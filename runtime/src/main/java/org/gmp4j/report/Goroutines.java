@@ -14,8 +14,8 @@ import org.gmp4j.struct.GStatus;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Shows the goroutines on pooled stacks in the JDK's own thread dumps: {@code jcmd PID Thread.dump_to_file}. A goroutine that has not
- * begun has no thread yet and is not shown, as in the JDK's list of threads; {@link Traceback} shows it.
+ * Shows the goroutines on pooled stacks in the JDK's own thread dumps: {@code jcmd PID Thread.dump_to_file}. A goroutine that has not begun
+ * to run has no thread yet, so it is not shown there; {@link Traceback} shows it.
  */
 final class Goroutines extends JdkContainer {
     private final GSlots slots;

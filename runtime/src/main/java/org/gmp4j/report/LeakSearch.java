@@ -33,45 +33,45 @@ import org.gmp4j.struct.WaitReason;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds goroutines that no live object can wake, like Go's {@code goroutineleak} profile. The JVM's collector decides which objects
- * are reachable.
+ * Finds goroutines that no live object can wake, like Go's {@code goroutineleak} profile. The JVM's collector decides which objects are
+ * live.
  *
- * <p>To wake a goroutine that waits for a channel or a lock, code needs a reference to that channel or lock. So the goroutine is alive
- * if it, or the object that it waits for, is reachable from a static field, a thread, a goroutine that is alive, or native code. Go's
- * collector marks these goroutines in rounds. Here one collection is enough:
+ * <p>To wake a goroutine that waits for a channel or a lock, code needs a reference to that channel or lock. So the goroutine is alive if
+ * it, or the object that it waits for, is reachable from a static field, a thread, a goroutine that is alive, or native code. Go's
+ * collector marks the live goroutines in rounds. Here one collection is enough:
  * <ol>
  * <li>The world is stopped. For each goroutine that waits, the stack and the function are moved from the side tables of {@link GSlots}
- * to a {@link FinalReferenceHolder}, and the object that it waits for ({@link Park.Unlock#waitsFor}) gets a reference to it ({@link
- * WaitObject}). Its frames are taken off its stack ({@link SeparatedStack}): a reference to the thread alone does not wake it, and must
- * not reach the objects on its stack.
+ * to a {@link FinalReferenceHolder}, and the object that it waits for ({@link Park.Unlock#waitsFor}) gets a reference to it
+ * ({@link WaitObject}). Its frames are taken off its stack ({@link SeparatedStack}): a reference to the thread alone cannot wake the
+ * goroutine, so the collector must not reach the objects on its stack through it.
  * <li>{@code System.gc()} clears the weak references to goroutines that only the holder reaches.
- * <li>Everything is put back, and the world goes on.
+ * <li>Everything is put back, and the world is started again.
  * </ol>
- * A goroutine that waits in the JDK for a lock, a queue or a latch needs no such reference: the lock refers to its thread, and
- * the thread to its stack, whose frames stay. A virtual thread of the default scheduler is left out while it waits in the JDK: if no
- * object can wake it, the collector frees it ({@code sched.base/Collected}), and so does this collection.
+ * A goroutine that waits in the JDK for a lock, a queue or a latch needs no such reference: the lock refers to its thread, and the thread
+ * to its stack, whose frames stay. A virtual thread of the default scheduler is left out while it waits in the JDK, because if no object
+ * can wake it, every collection, including this one, frees it ({@code sched.base/Collected}).
  *
- * <p>A live goroutine is never reported as leaked. Collectors do not clear a weak reference to an object that any code can still
- * reach. Waits that can also be ended through off-heap memory, whose addresses no collector sees, are left out: waits for timers, the
- * network and native events, and waits with a time limit, an interrupt or a context ({@link GStack#waitsFor}). So are waits in the JDK
- * without a {@linkplain LockSupport#getBlocker blocker}, for a socket or a monitor for example. Plain threads and goroutines of other
- * schedulers go on while the world is stopped, and may wake a goroutine that is being examined. Until it is runnable they hold the
- * object that it waits for (by the {@code reachabilityFence} behind each {@code Waiting.ready}). Then they put the goroutine back into
- * the tables ({@link HiddenStacks}). Flag and status make Dekker's pattern: the waker changes the status by CAS, then reads the flag;
- * the search sets the flag, clears the entry, then reads the status.
+ * <p>A live goroutine is never reported as leaked. Collectors do not clear a weak reference to an object that some code can still reach. A
+ * wait that code can also end through off-heap memory is left out, because no collector sees addresses in that memory: these are waits for
+ * timers, the network and native events, and waits with a time limit, an interrupt or a context ({@link GStack#waitsFor}). Waits in the JDK
+ * without a {@linkplain LockSupport#getBlocker blocker}, such as for a socket or a monitor, are left out too. Plain threads and goroutines
+ * of other schedulers run while the world is stopped, and may wake a goroutine that is being examined. Until it is runnable, they hold the
+ * object that it waits for (by the {@code reachabilityFence} after each {@code Waiting.ready}). Then they put the goroutine back into the
+ * tables ({@link HiddenStacks}). Waker and search synchronise by Dekker's pattern: the waker changes the status by CAS, then reads the
+ * flag; the search sets the flag, clears the entry, then reads the status.
  *
- * <p>The converse does not hold: SEEING.md says which leaks are not found. Rejected: a heap dump, because it takes as long as writing
- * the heap, and its frames of compiled code lack objects that escape analysis removed, so a live goroutine may look leaked; JVMTI,
- * whose first use makes each switch slower for good (JDK.md); to let the collector free leaked goroutines, because that would run
- * no {@code finally}, and off-heap queues would still refer to them.
+ * <p>The converse does not hold: SEEING.md says which leaks are not found. Rejected: a heap dump, because it takes as long as writing the
+ * heap, and frames of compiled code in it lack the objects that escape analysis removed, so a live goroutine may look leaked; JVMTI,
+ * because its first use makes each switch slower until the process ends (JDK.md); letting the collector free leaked goroutines, because no
+ * {@code finally} would run, and off-heap queues would still refer to the goroutines.
  */
 public final class LeakSearch extends HiddenStacks {
     private static final int NONE = -1;
     private static final int TRIES = 3;
     private static final long NAP_NANOS = 50_000;
     /**
-     * The longest wait, ns, for Ms on their way to sleep, which normally take microseconds. After it the goroutine that such an M ran
-     * last is not found.
+     * The longest wait, ns, for Ms that are about to sleep, which normally takes microseconds. If an M takes longer, a leak of the
+     * goroutine that it ran last is not found.
      */
     private static final long PATIENCE = 1_000_000_000;
 
@@ -80,13 +80,13 @@ public final class LeakSearch extends HiddenStacks {
     }
 
     /**
-     * For each goroutine, its stack and function, which were taken from the tables, and the frames that were taken off its stack, null
-     * if none were; and the objects that refer to these meanwhile.
+     * Things taken away during the collection: for each goroutine its stack and function, from the tables, and its frames, null if they
+     * stay on its stack; and the objects that refer to the frames during the collection.
      */
     private record Cargo(List<GStack> stacks, List<Runnable> fns, List<@Nullable SeparatedStack> apart, List<WaitObject> waitObjects) {
         /**
-         * Drops all references, because the JDK's thread that handles references may refer to the holder of this search during the next
-         * one. Takes no memory.
+         * Drops all references, because the JDK's thread that handles references may still refer to the holder of this search during the
+         * next search. Needs no memory.
          */
         void release() {
             for (int i = 0; i < waitObjects.size(); i++) {
@@ -100,13 +100,13 @@ public final class LeakSearch extends HiddenStacks {
     }
 
     private final Scheduler s;
-    /** The canary of this search. Canaries of searches that wait to begin are no leaks. */
+    /** The canary of this search. Canaries of searches that have yet to begin are not leaks. */
     private final Canary canary;
     private long[] gs = new long[64];
     private int n;
-    @SuppressWarnings("NullAway.Init") // See load; likewise below.
+    @SuppressWarnings("NullAway.Init") // Set by load, as are the fields below.
     private WeakReference<?>[] refs;
-    /** The index into {@link #gs} for each slot's number; {@link #NONE} for none. */
+    /** For each slot's number the index into {@link #gs}; {@link #NONE} for a slot that is not in it. */
     @SuppressWarnings("NullAway.Init")
     private int[] at;
     @SuppressWarnings("NullAway.Init")
@@ -118,8 +118,8 @@ public final class LeakSearch extends HiddenStacks {
     }
 
     /**
-     * Passes each leaked goroutine of a scheduler to {@code to}, after the search, while all other goroutines run. Stops the world for
-     * one full collection.
+     * Stops the world for one full collection. After that, while all other goroutines run, passes each leaked goroutine of a scheduler to
+     * {@code to}.
      *
      * @throws IllegalStateException when the scheduler is closed, or this JVM finds no leaks (see {@link Canary})
      */
@@ -134,8 +134,8 @@ public final class LeakSearch extends HiddenStacks {
     }
 
     /**
-     * Returns whether {@code System.gc()} does a full collection. A concurrent cycle of G1 begins with a young collection, and treats
-     * all objects that survive it as reachable. It would find the {@link Canary}, which is new, but no older leaks.
+     * Returns whether {@code System.gc()} does a full collection. A concurrent cycle of G1 begins with a young collection, and treats all
+     * objects that survive that as reachable. Such a cycle would find the {@link Canary}, because it is new, but no older leaks.
      */
     private static boolean collectionsAreFull() {
         try {
@@ -150,7 +150,7 @@ public final class LeakSearch extends HiddenStacks {
         return Boolean.parseBoolean(vm.getVMOption(option).getValue());
     }
 
-    /** Searches once. Returns false, and reports nothing, when it did not find its own {@link Canary}. */
+    /** Searches once. If it does not find its own {@link Canary}, reports nothing and returns false. */
     private static boolean once(Scheduler s, Consumer<Traceback.Goroutine> to) {
         GStack.checkAll();
         Canary canary = new Canary();
@@ -176,10 +176,10 @@ public final class LeakSearch extends HiddenStacks {
     }
 
     /**
-     * Waits until no M on its way to sleep refers to the goroutine that it ran last. Called with the world stopped. An M whose
-     * goroutine is locked to it, or pinned, keeps its reference while it sleeps.
+     * Waits until no M that is about to sleep refers to the goroutine that it ran last. Called with the world stopped. An M keeps its
+     * reference while it sleeps if its goroutine is locked to it or pinned.
      *
-     * @return false when an M still refers to one after {@link #PATIENCE}
+     * @return false when an M still refers to a goroutine after {@link #PATIENCE}
      */
     static boolean settle(Scheduler s) {
         long end = System.nanoTime() + PATIENCE;
@@ -193,19 +193,20 @@ public final class LeakSearch extends HiddenStacks {
     }
 
     /**
-     * A goroutine that leaks on purpose. If a search does not find it, it would find no leak. That is so without collections, and with
-     * ZGC and Shenandoah, which treat all objects on a weakly reachable stack as reachable (JDK 25: "Loom doesn't support mixing of
-     * weak marking and strong marking").
+     * A goroutine that leaks on purpose. A search that does not find it would find no other leak either. That is the case when
+     * {@code System.gc()} does nothing, and with ZGC and Shenandoah, which treat all objects on a weakly reachable stack as reachable (JDK
+     * 25: "Loom doesn't support mixing of weak marking and strong marking").
      */
     private static final class Canary implements Runnable {
-        // Made by the thread that starts the goroutine, so there is memory for them. Once it runs, only the goroutine has the lock.
+        // The thread that starts the goroutine makes it, so the goroutine needs no memory for it. Once it runs, only the goroutine has the
+        // lock.
         private @Nullable HeapMutex lock = new HeapMutex(LockRank.SEMA);
         private final Park.Unlock nothing = new Nothing();
         volatile long gp;
         /** The error that kept the goroutine from parking. Set before the goroutine ends and its G is reused. */
         private volatile @Nullable OutOfMemoryError ended;
 
-        /** No constant: if its class had no memory for its initialisation, there could be no leak report any more. */
+        /** It is not a constant, because if memory ran out while its class is initialised, no leak report would ever work again. */
         private record Nothing() implements Park.Unlock {
             @Override
             public boolean unlock(long gp, Object lock) {
@@ -219,7 +220,7 @@ public final class LeakSearch extends HiddenStacks {
             GStack st = GStack.enter();
             try {
                 HeapMutex mine = lock;
-                lock = null; // The starter refers to this object, and must not count as able to wake the goroutine.
+                lock = null; // The starter refers to this object, and must not reach the lock.
                 gp = st.gp();
                 Park.gopark(st, nothing, mine, WaitReason.FOREVER, 0);
             } catch (OutOfMemoryError e) {
@@ -230,8 +231,8 @@ public final class LeakSearch extends HiddenStacks {
         }
 
         /**
-         * Returns whether the goroutine is parked. Reads {@code ended} last: if that is null, the G was still this goroutine's when
-         * its status was read.
+         * Returns whether the goroutine is parked. Reads {@code ended} last, because if it is null, the G still belonged to this goroutine
+         * when its status was read.
          */
         private boolean isParked() {
             return gp != 0 && GStatus.readgstatus(gp) == GStatus.GWAITING && ended == null;
@@ -260,7 +261,7 @@ public final class LeakSearch extends HiddenStacks {
                 try {
                     awaitParked();
                 } catch (OutOfMemoryError e) {
-                    Thread.onSpinWait(); // Without a further try the goroutine would stay for ever.
+                    Thread.onSpinWait(); // It must be tried again, or the goroutine would stay for ever.
                 }
             }
             GStack st = GStack.enterChecked();
@@ -277,12 +278,12 @@ public final class LeakSearch extends HiddenStacks {
             hide();
             System.gc();
             return leaked();
-        } finally { // There may be no memory for the result.
+        } finally { // The result may find no memory.
             putBack();
         }
     }
 
-    /** Does the part that takes memory. It is a method of its own so that no local variable refers to the cargo's objects afterwards. */
+    /** Does the part that needs memory. It is a method of its own, so that afterwards no local variable refers to the cargo's objects. */
     private void load() {
         Cargo c = new Cargo(new ArrayList<>(), new ArrayList<>(), new ArrayList<>(), new ArrayList<>());
         boolean loaded = false;
@@ -338,7 +339,7 @@ public final class LeakSearch extends HiddenStacks {
         gs[n++] = gp;
     }
 
-    /** Gives all objects that the goroutine waits for a reference to it. Returns false when they are not known. */
+    /** Makes all objects for which the goroutine waits refer to it. Returns false when they are not known. */
     private static boolean keep(SeparatedStack waiter, Cargo c) {
         int i = 0;
         for (WaitObject k = waiter.st.waitsFor(0); k != null; k = waiter.st.waitsFor(++i)) {
@@ -366,7 +367,7 @@ public final class LeakSearch extends HiddenStacks {
         }
     }
 
-    /** Returns the goroutines whose reference was cleared and which still wait. */
+    /** Returns the goroutines that still wait and whose weak reference was cleared. */
     private long[] leaked() {
         long[] found = new long[n];
         int count = 0;

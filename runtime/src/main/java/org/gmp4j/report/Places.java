@@ -9,12 +9,12 @@ import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The places in code that a profile has found, and what it has counted at each. Labels whose values are ever new, such as the number of a
- * request, make ever new places. So there are at most {@value #MOST}, and what is found at any other is counted at {@link #OTHERS}.
- * One thread adds, any thread reads.
+ * The places in code that a profile has found, with counts. Labels whose values differ each time, such as the number of a request, make a
+ * new place each time. So at most {@value #MOST} places are kept, and all others are counted together at {@link #OTHERS}. One thread adds
+ * places, and any thread may read them.
  */
 public final class Places {
-    /** The number of places, but for {@link #OTHERS}. */
+    /** The greatest number of places, without {@link #OTHERS}. */
     static final int MOST = 4_096;
     /** Stands for all places for which there is no room. Its frame is shown in the profile, as Go shows {@code _LostExternalCode}. */
     public static final Place OTHERS =
@@ -23,7 +23,7 @@ public final class Places {
     private final Map<Place, Count> found = new ConcurrentHashMap<>();
     private final Count others = new Count();
 
-    /** A place in code, with the goroutine's labels. The innermost frame is first. */
+    /** A place in code, innermost frame first, with the goroutine's labels. */
     public record Place(List<StackTraceElement> frames, Map<String, String> labels) {
     }
 
@@ -35,23 +35,23 @@ public final class Places {
         private Count() {
         }
 
-        /** Returns the number of samples, or of waits. */
+        /** Returns the number of samples or waits. */
         public long number() {
             return number.sum();
         }
 
-        /** Returns the time in all, ns. */
+        /** Returns the total time, ns. */
         public long nanos() {
             return nanos.sum();
         }
     }
 
-    /** Makes one without places. */
+    /** Makes an object without places. */
     Places() {
     }
 
     /**
-     * Counts at a place.
+     * Adds to the counts of a place.
      *
      * @param labels the goroutine's labels; null for none
      */
@@ -68,13 +68,13 @@ public final class Places {
         c.nanos.add(nanos);
     }
 
-    /** Receives places. */
+    /** Receives the places. */
     public interface Each {
-        /** Called for a place and what was counted there. */
+        /** Called for each place, with its counts. */
         void place(Place place, Count count);
     }
 
-    /** Goes through the places; {@link #OTHERS} is the last one, if anything was counted there. */
+    /** Passes all places to {@code each}. {@link #OTHERS} is the last, if anything was counted there. */
     public void forEach(Each each) {
         for (Map.Entry<Place, Count> e : found.entrySet()) {
             each.place(e.getKey(), e.getValue());

@@ -7,14 +7,14 @@ import java.util.concurrent.locks.LockSupport;
 import org.gmp4j.sched.base.Scheduler;
 import org.gmp4j.stack.OwnThread;
 
-/** Looks at a scheduler at intervals, on a thread of its own, from {@link #start} to {@link #stop}. Both are called once. */
+/** Takes samples of a scheduler at intervals, on a thread of its own, from {@link #start} to {@link #stop}. Each of them is called once. */
 public abstract class Sampler {
     /** The scheduler. */
     final Scheduler s;
-    /** The time between two looks, ns. */
+    /** The time between two samples, ns. */
     final long interval;
     private final Thread thread;
-    /** When the last look began, by nanoTime. Written by {@link #start}, and then by the sampling thread. */
+    /** The time, a nanoTime, at which the last sample began. Written by {@link #start}, and then by the sampling thread. */
     private long looked;
     private volatile boolean over;
 
@@ -25,13 +25,13 @@ public abstract class Sampler {
     }
 
     /**
-     * Looks once. Called on the sampling thread.
+     * Takes one sample. Called on the sampling thread.
      *
-     * @param elapsed the time since the last look, or since the start, ns
+     * @param elapsed the time since the last sample, or since the start, ns
      */
     abstract void look(long elapsed);
 
-    /** Returns for how long, ns, the thread rests at least after a look that took {@code nanos}. */
+    /** Returns the least time, ns, that the thread pauses after a sample that took {@code nanos}. */
     long restAfter(long nanos) {
         return 0;
     }
@@ -42,7 +42,7 @@ public abstract class Sampler {
         thread.start();
     }
 
-    /** Stops sampling after a last look, for which it waits. */
+    /** Stops sampling. Waits until the last sample has been taken. */
     public void stop() {
         over = true;
         LockSupport.unpark(thread);
@@ -74,11 +74,11 @@ public abstract class Sampler {
             looked = now;
             try {
                 look(elapsed);
-            } catch (VirtualMachineError | LinkageError e) { // Of memory, of stack, or of a class whose first use found none.
-                // One look less.
+            } catch (VirtualMachineError | LinkageError e) { // There was too little memory or stack, now or at the first use of a class.
+                // This sample is left out.
             }
             long end = System.nanoTime();
-            next = Math.max(next, end - interval + restAfter(end - now)); // Missed looks are left out.
+            next = Math.max(next, end - interval + restAfter(end - now)); // Missed samples are left out.
         }
     }
 }

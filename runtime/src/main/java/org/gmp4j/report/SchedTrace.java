@@ -17,9 +17,9 @@ import org.gmp4j.struct.PStatus;
 import org.gmp4j.struct.Schedt;
 import org.gmp4j.struct.WaitReason;
 
-/** {@code GMPDEBUG=schedtrace=N,scheddetail=1}: the state of the scheduler in Go's line shape, to stderr. */
+/** Prints the state of the scheduler on stderr, in lines like Go's, for {@code GMPDEBUG=schedtrace=N,scheddetail=1}. */
 public final class SchedTrace {
-    /** The lines are made under sched.lock, or at a fatal error, where no stack is read. */
+    /** No frames are read, because the lines are made under sched.lock or at a fatal error. */
     private static final StackTraceElement[] NO_FRAMES = {};
 
     private SchedTrace() {
@@ -29,7 +29,7 @@ public final class SchedTrace {
         Stderr.print(text(s, sinceStart, s.config.debug().scheddetail()));
     }
 
-    /** Returns the lines. They are made under sched.lock, so the lists are consistent, but Ps and Gs change meanwhile. */
+    /** Returns the lines. They are made under sched.lock, so the lists are consistent, but Ps and Gs may change while they are read. */
     public static String text(Scheduler s, long sinceStart, boolean detail) {
         long sched = s.sched;
         SchedLock.lock(sched);
@@ -82,7 +82,7 @@ public final class SchedTrace {
         return b.toString();
     }
 
-    /** @param names whether states are printed by their names, for people, or by their numbers, as in Go */
+    /** @param names whether states are printed as names, or as numbers as in Go */
     private static void detail(Scheduler s, StringBuilder b, Processor[] all, boolean names) {
         for (Processor pr : all) {
             long pp = pr.pp;
@@ -119,7 +119,10 @@ public final class SchedTrace {
         return WaitReason.of(G.WAITREASON.getOpaque(gp)).text();
     }
 
-    /** If points are added on demand, appends the number of classes that got some, of the pauses of all threads, and the time of these. */
+    /**
+     * If preemption points are added on demand, appends the number of classes that got some, and the number and total time of the pauses of
+     * all threads.
+     */
     private static void points(StringBuilder b) {
         if (OnDemand.get() != null) {
             OnDemand.Counts c = OnDemand.counts();
@@ -128,7 +131,7 @@ public final class SchedTrace {
         }
     }
 
-    /** Returns the number of goroutines that run on without a P. */
+    /** Returns the number of goroutines that run without a P. */
     private static int strays(Scheduler s) {
         int n = 0;
         for (Machine m : s.machines()) {

@@ -16,16 +16,16 @@ import org.gmp4j.struct.Schedt;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Searches the stacks of all goroutines and platform threads, parked ones included, for methods. Classes are compared by name, so a
- * class of another loader is found too. A stack that is too deep to be read whole counts as one with all methods. Virtual threads of
- * the JDK's own scheduler are not searched: there is no list of them.
+ * Searches the stacks of all goroutines and platform threads, parked ones included, for methods. Classes are compared by name, so a class
+ * of another loader is found too. A stack that is too deep to be read completely counts as if it had all the methods. Virtual threads of
+ * the JDK's own scheduler are not searched, because there is no list of them.
  *
  * <p>Each goroutine takes some microseconds of the caller's time, and a running goroutine is stopped for a moment. A search stops
  * after {@value #MOST} goroutines.
  */
 public final class StackSearch {
     static final int MOST = 20_000;
-    /** The greatest number of frames that HotSpot returns of a running thread: the default of {@code -XX:MaxJavaStackTraceDepth}. */
+    /** The greatest number of frames that HotSpot returns for a running thread: the default of {@code -XX:MaxJavaStackTraceDepth}. */
     private static final int CUT = 1024;
 
     private final List<String> types = new ArrayList<>();
@@ -33,7 +33,7 @@ public final class StackSearch {
     private final List<Set<Long>> holders = new ArrayList<>();
     private int searched;
 
-    /** Adds a class to search for, and the names of its methods that count; null for all. */
+    /** Adds a class to search for, and the names of those of its methods that count; null for all methods. */
     public void add(String type, @Nullable Set<String> names) {
         types.add(type);
         methods.add(names);
@@ -43,7 +43,7 @@ public final class StackSearch {
     /**
      * Searches all stacks.
      *
-     * @return false when it gave up
+     * @return false when it gave up before the end
      */
     public boolean run() {
         for (Thread t : platformThreads()) {
@@ -58,18 +58,18 @@ public final class StackSearch {
     }
 
     /**
-     * Searches the goroutines of a scheduler. Returns false if a search for leaks ran meanwhile, because that takes frames off stacks
-     * while it has stopped the world.
+     * Searches the goroutines of a scheduler. Returns false if a search for leaks ran during this, because such a search takes frames off
+     * stacks while it stops the world.
      */
     private boolean goroutines(Scheduler s) {
-        long started = Schedt.PROCRESIZETIME.getVolatile(s.sched); // Written whenever the world starts again.
+        long started = Schedt.PROCRESIZETIME.getVolatile(s.sched); // It is written each time that the world is started again.
         return !s.hidesStacks() && s.slots.all(gp -> goroutine(s, gp)) && !s.hidesStacks()
                 && started == Schedt.PROCRESIZETIME.getVolatile(s.sched);
     }
 
     /**
-     * Returns the holders of the class that was added as the {@code i}th, which have one of its methods on their stack. They are the
-     * ids of threads, and the negated numbers of goroutines.
+     * Returns the threads and goroutines that have a method of the {@code i}th added class on their stacks: the ids of threads, and the
+     * negated numbers of goroutines.
      */
     public Set<Long> holders(int i) {
         return holders.get(i);
@@ -79,7 +79,7 @@ public final class StackSearch {
         int status = GStatus.readgstatus(gp) & ~GStatus.GSCAN;
         Stack st = status == GStatus.GDEAD || status == GStatus.GIDLE ? null : GStack.of(s, gp);
         if (st == null) {
-            return true; // The goroutine has not begun, or has ended.
+            return true; // The goroutine has not begun to run, or has ended.
         }
         if (++searched > MOST) {
             return false;

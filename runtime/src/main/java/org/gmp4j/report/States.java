@@ -20,10 +20,10 @@ import org.gmp4j.struct.WaitReason;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The states of goroutines in words, for one reading of a scheduler. A goroutine that waits in the JDK has the reason of {@link JdkWait}.
- * If its frames were not read, the reason comes from the descriptor that it has in the poller, which is asked what it is. Where that does
- * not decide, this reads the frames of a thread that is parked without a blocker, but of no more than {@value #MOST_STACKS} threads in one
- * reading: a thread that began to wait in the JDK's own poller is told from a sleep, and a reading takes no long time. For one thread.
+ * The states of goroutines in words, for one reading of a scheduler. For a goroutine that waits in the JDK, {@link JdkWait} gives the
+ * reason. If its frames were not read, the reason comes from the kind of file of the descriptor that it has in the poller. If there is no
+ * such descriptor, and the thread is parked without a blocker, this reads its frames, to distinguish a wait in the JDK's own poller from a
+ * sleep. It does so for at most {@value #MOST_STACKS} threads, so that a reading does not take long. For use by one thread.
  */
 final class States {
     private static final int MOST_STACKS = 256;
@@ -33,7 +33,10 @@ final class States {
 
     private final Scheduler s;
     private int stacksLeft;
-    /** For each G's number the descriptor for which it waits plus one, negative if to write; 0 for none. Null until needed. */
+    /**
+     * For each G's number, one more than the descriptor for which the G waits, negated if it waits to write; 0 for none. Null until it is
+     * needed.
+     */
     private int @Nullable [] descriptors;
 
     States(Scheduler s) {
@@ -49,8 +52,8 @@ final class States {
      * Returns the state of a goroutine, or the reason of its wait.
      *
      * @param status the G's status without the scan bit
-     * @param st its stack; null when it has none
-     * @param frames its frames, innermost first; null when they were not read
+     * @param st the G's stack; null when it has none
+     * @param frames the G's frames, innermost first; null when they were not read
      */
     String of(long gp, int status, @Nullable GStack st, StackTraceElement @Nullable [] frames) {
         return switch (status) {
@@ -66,7 +69,10 @@ final class States {
         };
     }
 
-    /** Returns the state of a goroutine that has a thread. A goroutine that is parked pinned keeps its thread, and so its status. */
+    /**
+     * Returns the state of a goroutine that has a thread. A goroutine that is pinned when it parks keeps its thread, so its status stays
+     * the same.
+     */
     private String running(String state, long gp, @Nullable GStack st, StackTraceElement @Nullable [] frames) {
         return st == null || !JdkState.isPinned(st) ? state : inJdk(gp, st, frames, state).concat(PINNED);
     }
@@ -94,7 +100,7 @@ final class States {
         return JdkWait.of(st.thread.getStackTrace());
     }
 
-    /** Returns what {@link #descriptors} has for a goroutine. */
+    /** Returns the number of a goroutine in {@link #descriptors}. */
     private int descriptor(long gp) {
         if (descriptors == null) {
             Descriptors found = new Descriptors();
@@ -120,8 +126,8 @@ final class States {
     }
 
     /**
-     * Returns the reason by a number of {@link #descriptors}. The descriptor may be another file's meanwhile; null when it is closed, or of
-     * a file for which no goroutine waits.
+     * Returns the reason of a wait by a number of {@link #descriptors}. The descriptor may by now be that of another file. Returns null
+     * when it is closed, or its file is of a kind for which no goroutine waits.
      */
     static @Nullable WaitReason ofDescriptor(int d) {
         boolean write = d < 0;
@@ -137,7 +143,7 @@ final class States {
         }
     }
 
-    /** Returns the kernel's name of the file of a descriptor; empty when that is closed. */
+    /** Returns the kernel's name for the file of a descriptor; empty when the descriptor is closed. */
     private static String file(int fd) {
         try {
             return Files.readSymbolicLink(Path.of("/proc/self/fd/" + fd)).toString();

@@ -19,7 +19,7 @@ import org.gmp4j.struct.GSlots;
 import org.gmp4j.struct.GStatus;
 import org.jspecify.annotations.Nullable;
 
-/** Goroutines in Go's traceback form: a header with state and wait reason, then the frames. */
+/** Goroutines in the form of Go's tracebacks: a header with the state or the reason of the wait, then the frames. */
 public final class Traceback {
     private static final long NANOS_A_MINUTE = 60_000_000_000L;
     private static final String LOCKED = ", locked to thread";
@@ -29,7 +29,7 @@ public final class Traceback {
     }
 
     /**
-     * Returns every goroutine of a scheduler. Takes no lock. A goroutine that runs meanwhile is shown at a place where it was at some
+     * Returns every goroutine of a scheduler. Takes no lock. A goroutine that runs during the call is shown at a place where it was at some
      * moment.
      */
     public static String all(Scheduler s) {
@@ -44,7 +44,7 @@ public final class Traceback {
         States states = new States(s);
         s.slots.forEach(gp -> {
             int status = GStatus.readgstatus(gp) & ~GStatus.GSCAN;
-            GStack st = GStack.of(s, gp); // Before the check: a stack found here is not collected meanwhile.
+            GStack st = GStack.of(s, gp); // This comes before the check, and keeps the stack from being collected.
             if (lives(gp, status)) {
                 StringBuilder b = new StringBuilder();
                 StackTraceElement[] frames = st == null ? NONE : st.thread.getStackTrace();
@@ -67,14 +67,14 @@ public final class Traceback {
     /**
      * A goroutine in the form of a traceback.
      *
-     * @param goid its number
-     * @param state its state, or the reason of its wait
-     * @param locked whether it is locked to a thread
-     * @param frames its frames, innermost first; empty when it has not begun
-     * @param fn the class of its function when it has not begun, or of its thread's task; else empty
-     * @param labels its labels, see {@link Labelled}
-     * @param site the place where it was started; empty when that was not recorded
-     * @param thread its thread, if that has an identity: {@code #31 "orders-0"}; else empty
+     * @param goid the goroutine's number
+     * @param state the goroutine's state, or the reason of its wait
+     * @param locked whether the goroutine is locked to a thread
+     * @param frames the goroutine's frames, innermost first; empty when it has not begun to run
+     * @param fn the class of the goroutine's function when it has not begun to run, or of its thread's task; otherwise empty
+     * @param labels the goroutine's labels: see {@link Labelled}
+     * @param site the place where the goroutine was started; empty when that was not recorded
+     * @param thread the goroutine's thread, if the thread has an identity: {@code #31 "orders-0"}; otherwise empty
      */
     public record Goroutine(long goid, String state, boolean locked, List<StackTraceElement> frames, String fn,
             Map<String, String> labels, String site, String thread) {
@@ -89,17 +89,17 @@ public final class Traceback {
         return "#" + st.thread.threadId() + (name.isEmpty() ? "" : " " + ThreadName.quoted(name));
     }
 
-    /** Returns the class of a thread's task, or of the function of a goroutine that has not begun; empty for others. */
+    /** Returns the class of a thread's task, or of the function of a goroutine that has not begun to run; empty for others. */
     private static String task(@Nullable GStack st, @Nullable Runnable fn) {
         if (st != null) {
             String name = st.isPooled() ? "" : ThreadTask.classOf(st).getName();
             int hidden = name.indexOf('/');
-            return hidden < 0 ? name : name.substring(0, hidden); // A lambda's ends with an address.
+            return hidden < 0 ? name : name.substring(0, hidden); // A lambda's class name ends with an address.
         }
         return fn == null ? "" : Labelled.function(fn).getClass().getName();
     }
 
-    /** Returns whether the slot has a goroutine that the collector has not freed. */
+    /** Returns whether the slot has a goroutine, and the collector has not freed it. */
     private static boolean lives(long gp, int status) {
         return status != GStatus.GDEAD && status != GStatus.GIDLE && !GSlots.isCollected(gp);
     }
@@ -119,7 +119,10 @@ public final class Traceback {
         });
     }
 
-    /** Passes every goroutine to {@code to}, one at a time. Takes no lock. A running goroutine shows a place where it was. */
+    /**
+     * Passes every goroutine to {@code to}, one at a time. Takes no lock. A running goroutine is shown at a place where it was at some
+     * moment.
+     */
     public static void list(Scheduler s, Consumer<Goroutine> to) {
         States states = new States(s);
         s.slots.forEach(gp -> {
@@ -133,7 +136,7 @@ public final class Traceback {
     /** Returns a goroutine of a scheduler; null when the slot has none. */
     static @Nullable Goroutine one(Scheduler s, long gp, States states) {
         int status = GStatus.readgstatus(gp) & ~GStatus.GSCAN;
-        GStack st = GStack.of(s, gp); // Read before the check whether the goroutine lives, as in each.
+        GStack st = GStack.of(s, gp); // It is read before the check whether the goroutine lives, as in each.
         if (!lives(gp, status)) {
             return null;
         }
@@ -148,11 +151,11 @@ public final class Traceback {
     }
 
     /**
-     * Returns the number of goroutines of a scheduler in each state, by the words of a traceback: {@code running}, {@code chan
-     * receive}, {@code running, locked to thread}. Takes no lock and reads few stacks: see {@link States}.
+     * Returns the number of goroutines of a scheduler in each state, in the words of a traceback: {@code running}, {@code chan receive},
+     * {@code running, locked to thread}. Takes no lock and reads few stacks: see {@link States}.
      */
     public static Map<String, Long> states(Scheduler s) {
-        GStack.checkAll(); // A class that finds no room as it is initialised can never be used again.
+        GStack.checkAll(); // A class whose initialisation finds no room on the stack can never be used.
         return states(s, new States(s));
     }
 
@@ -176,7 +179,7 @@ public final class Traceback {
         return b.toString();
     }
 
-    /** Returns a goroutine's number with its state, for a thread dump that may hold the stack just now: it reads no frames. */
+    /** Returns a goroutine's number with its state, without reading frames, because the thread dump that calls this may hold the stack. */
     static String label(Scheduler s, long gp, GStack st, int status) {
         return label(gp, status, new States(s).of(gp, status, st, NONE));
     }
@@ -194,7 +197,7 @@ public final class Traceback {
         return b.append(']').toString();
     }
 
-    /** Returns the place where a goroutine was started, empty when that was not recorded. */
+    /** Returns the place where a goroutine was started; empty when that was not recorded. */
     private static String site(Scheduler s, long gp) {
         GStack st = GStack.of(s, gp);
         String site = st == null ? Labelled.siteOf(GSlots.fn(gp)) : st.site();

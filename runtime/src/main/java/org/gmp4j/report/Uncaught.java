@@ -12,16 +12,16 @@ import org.gmp4j.struct.G;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reports an exception that ended a goroutine, to the first of these that exists:
+ * Reports an exception that ended a goroutine. The report goes to the first of these that exists:
  * <ol>
- * <li>for a thread with an identity: its own {@link Thread.UncaughtExceptionHandler}, then the process's default one, as for any
- * thread, since code that was written for threads expects that;
+ * <li>for a thread with an identity, because code that was written for threads expects it: the thread's own
+ * {@link Thread.UncaughtExceptionHandler}, then the process's default handler;
  * <li>the handler of the scheduler;
- * <li>in program mode stderr: Go's panic text, and the end of the process;
- * <li>in embedded mode stderr: the same text, and the process goes on; for a thread of the default scheduler, the JDK's text.
+ * <li>in program mode stderr, with Go's panic text; then the process ends;
+ * <li>in embedded mode stderr, with the same text, or, for a thread of the default scheduler, the JDK's text; the process continues.
  * </ol>
- * If a handler throws, an exception cannot be printed, or {@link System#err} throws, a line goes to the process's own stderr,
- * and the M goes on.
+ * If a handler throws, an exception cannot be printed, or {@link System#err} throws, a line goes to the process's own stderr, and the M
+ * continues.
  */
 public final class Uncaught {
     /** The text is made while there is memory. */
@@ -31,13 +31,15 @@ public final class Uncaught {
     private Uncaught() {
     }
 
-    /** Loads the classes that a report needs while there is memory: the first report may be of an OutOfMemoryError. */
+    /** Loads the classes that a report needs while there is memory, because the first report may be about an OutOfMemoryError. */
     static void prepare() {
         ThrowableText.prepare();
         boolean _ = Goexit.INSTANCE == null;
     }
 
-    /** Reports an exception that ended a goroutine. Called on the goroutine's stack, after its deferred work. Never throws. */
+    /**
+     * Reports an exception that ended a goroutine. Called on the goroutine's stack, after its deferred functions have run. Never throws.
+     */
     static void report(GStack st, Throwable t) {
         try {
             tell(st, t);
@@ -46,7 +48,7 @@ public final class Uncaught {
         }
     }
 
-    /** Reports to the thread's handler an exception of code that the thread ran for others; the thread goes on. Never throws. */
+    /** Reports to the thread's handler an exception of code that the thread ran for other code. The thread continues. Never throws. */
     public static void reportHere(Throwable t) {
         Thread thread = Thread.currentThread();
         try {
@@ -56,7 +58,7 @@ public final class Uncaught {
         }
     }
 
-    /** Reports an exception that came out of the JDK's own code at the end of a virtual thread. Called on g0. Never throws. */
+    /** Reports an exception that the JDK's own code threw at the end of a virtual thread. Called on g0. Never throws. */
     static void reportEscaped(Throwable t) {
         try {
             Stderr.print("gmp4j: at the end of a virtual thread: " + ThrowableText.full(t));
@@ -93,14 +95,14 @@ public final class Uncaught {
         }
     }
 
-    /** Returns the handler that the Thread API has for this thread; null if the JDK would print. */
+    /** Returns the handler that the Thread API gives for this thread; null if the JDK would print a text. */
     private static Thread.@Nullable UncaughtExceptionHandler threadHandler(Thread thread) {
         Thread.UncaughtExceptionHandler own = thread.getUncaughtExceptionHandler();
         return own == thread.getThreadGroup() ? Thread.getDefaultUncaughtExceptionHandler() : own;
     }
 
     private static void handlerFailed(GStack st, Throwable t, Throwable e) {
-        if (e != Goexit.INSTANCE) { // A handler may end by goexit.
+        if (e != Goexit.INSTANCE) { // A handler may call goexit.
             Stderr.print("gmp4j: goroutine " + G.GOID.get(st.gp()) + ": the uncaught-exception handler threw "
                     + ThrowableText.line(e) + ", told of " + ThrowableText.line(t) + "\n");
         }

@@ -19,23 +19,26 @@ import org.gmp4j.struct.JdkWait;
 import org.gmp4j.struct.WaitReason;
 
 /**
- * A profile of waits in the JDK: for locks, monitors, conditions and whatever else parks a thread. Sleeps and waits for sockets, selectors,
- * pipes and processes are left out, as in Go's block profile. At intervals it looks which goroutines wait, and each of them is given the
- * time since the last look. So a wait costs nothing, and one that has not ended counts too. A wait that is shorter than the interval
- * is seen with a probability in proportion to its length, so the times are right on average, while the number is that of the waits seen.
+ * A profile of waits in the JDK: for locks, monitors, conditions and all else that parks a thread. Sleeps and waits for sockets, selectors,
+ * pipes and processes are left out, as in Go's block profile. At intervals it takes a sample: it finds the goroutines that wait, and adds
+ * the time since the last sample to each of their places. So a wait itself costs nothing, and a wait that has not ended counts too. A wait
+ * that is shorter than the interval is seen with a probability in proportion to its length. So the times are right on average, but the
+ * number of waits is only of those that were seen.
  */
 public final class WaitSampler extends Sampler {
     private static final String REASON = "wait";
     private static final long INTERVAL = 10_000_000;
-    /** The number of stacks that one look reads. If more goroutines wait, each of those read stands for several. */
+    /**
+     * The greatest number of stacks that one sample reads. If more goroutines wait, each stack that is read counts for several goroutines.
+     */
     private static final int MOST_STACKS = 512;
-    /** A look is followed by a rest of so many times its length. */
+    /** The least pause after a sample, as a multiple of the time that the sample took. */
     private static final int REST = 4;
-    /** The number of goroutines of which the last wait is remembered. */
+    /** The greatest number of goroutines whose last wait is remembered. */
     private static final int MOST_REMEMBERED = 100_000;
 
     private final Places found = new Places();
-    /** The wait in which a goroutine was seen last, by the goroutine's number. */
+    /** For each goroutine's number, the wait in which the goroutine was seen last. */
     private final Map<Long, Integer> seen = new HashMap<>();
 
     /** Makes a sampler of a scheduler. */
@@ -43,7 +46,7 @@ public final class WaitSampler extends Sampler {
         super(s, INTERVAL, "gmp-waitprofile");
     }
 
-    /** Returns the places. Their labels are those of the goroutines, with the reason as {@code wait}. */
+    /** Returns the places. Their labels are those of the goroutines, and the label {@code wait} with the reason of the wait. */
     public Places found() {
         return found;
     }
@@ -58,9 +61,9 @@ public final class WaitSampler extends Sampler {
         if (s.hidesStacks()) {
             return; // A search for leaks has stopped the world.
         }
-        List<Long> waiting = new ArrayList<>(); // Not their stacks: a search for leaks would find them alive.
+        List<Long> waiting = new ArrayList<>(); // Not their stacks, or a search for leaks would find them alive.
         s.slots.forEach(gp -> {
-            if (GSlots.stack(gp) instanceof GStack st && st.scheduler() == s && waits(gp, st)) { // A slot may have gone to another one.
+            if (GSlots.stack(gp) instanceof GStack st && st.scheduler() == s && waits(gp, st)) { // The slot may have changed its owner.
                 waiting.add(gp);
             }
         });
@@ -73,7 +76,7 @@ public final class WaitSampler extends Sampler {
         }
     }
 
-    /** Returns whether a goroutine waits in the JDK, perhaps pinned. */
+    /** Returns whether a goroutine waits in the JDK, pinned or not. */
     private static boolean waits(long gp, GStack st) {
         int status = GStatus.readgstatus(gp) & ~GStatus.GSCAN;
         boolean parked = status == GStatus.GWAITING ? G.WAITREASON.getOpaque(gp) == WaitReason.JDK.ordinal() : JdkState.isPinned(st);
@@ -86,7 +89,7 @@ public final class WaitSampler extends Sampler {
         Object blocker = LockSupport.getBlocker(st.thread);
         int wait = st.jdkWaits();
         if (all.length == 0 || JdkWait.of(all) != null || !waits(gp, st)) {
-            return; // It may have been woken meanwhile, and then the frames are those of its work.
+            return; // It may have been woken by now, and then the frames are those of its work.
         }
         Class<?> type = blocker == null ? null : blocker.getClass();
         Map<String, String> labels = st.labels();

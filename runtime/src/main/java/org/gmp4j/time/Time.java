@@ -25,8 +25,8 @@ import org.jspecify.annotations.Nullable;
  * which no goroutine or thread waits, stopped or not. A timer with a channel from which no goroutine receives does not delay the report of
  * a deadlock, but one with a function does.
  *
- * <p>With compressed references an {@link #afterFunc} takes about 130 bytes, and 16 to 32 off-heap. A timer with its channel takes about
- * 160 bytes, and none off-heap while no goroutine or thread waits for it.
+ * <p>With compressed references an {@link #afterFunc} takes about 130 bytes of heap, and 16 to 32 bytes off-heap. A timer with its channel
+ * takes about 160 bytes, and none off-heap while no goroutine or thread waits for it.
  *
  * <p>Source: Go's package {@code time}, as of Go 1.23.
  */

@@ -11,14 +11,14 @@ import org.gmp4j.sched.base.Scheduler;
 import org.gmp4j.tracing.Flight;
 
 /**
- * Keeps the latest events of a scheduler in memory. When something has gone wrong, {@link #snapshot} writes them as a trace ({@link
- * Trace}). A recorder can run all the time, and then costs as much as a running trace, and its memory. A scheduler has either a recorder
- * or a trace at a time. Thread-safe.
+ * Keeps the latest events of a scheduler in memory. When something has gone wrong, {@link #snapshot} writes them as a trace
+ * ({@link Trace}). A recorder may run all the time. It costs as much as a running trace, and its memory. A scheduler cannot have a recorder
+ * and a trace at the same time. Thread-safe.
  *
  * <p>Source: Go's {@code runtime/trace.FlightRecorder}.
  */
 public final class FlightRecorder implements AutoCloseable {
-    /** The default memory in bytes, for some 600,000 events. */
+    /** The default memory, bytes, enough for some 600,000 events. */
     public static final long DEFAULT_BYTES = 10L << 20;
 
     private static final long MOST_BYTES = 1L << 36;
@@ -32,7 +32,7 @@ public final class FlightRecorder implements AutoCloseable {
     /**
      * Starts a recorder with {@link #DEFAULT_BYTES} of memory.
      *
-     * @param keep how far back a snapshot goes, if the memory is enough for that
+     * @param keep the length of time before a snapshot whose events are in it, if the memory holds them
      * @throws IllegalStateException when the scheduler is closed, or is being traced already
      */
     public static FlightRecorder start(Gmp gmp, Duration keep) {
@@ -42,9 +42,9 @@ public final class FlightRecorder implements AutoCloseable {
     /**
      * Starts a recorder.
      *
-     * @param keep how far back a snapshot goes, more than 0, if the memory is enough for that
+     * @param keep the length of time before a snapshot whose events are in it, if the memory holds them; more than 0
      * @param bytes the memory in bytes, from 1 to 2<sup>36</sup>; at least 1 MiB and 64 KiB for each P are used
-     * @throws IllegalArgumentException when one of them is out of range
+     * @throws IllegalArgumentException when {@code keep} or {@code bytes} is out of range
      * @throws IllegalStateException when the scheduler is closed, or is being traced already
      */
     public static FlightRecorder start(Gmp gmp, Duration keep, long bytes) {
@@ -72,7 +72,7 @@ public final class FlightRecorder implements AutoCloseable {
     }
 
     /**
-     * Writes the events to a file. The next snapshot has the events that come after this one. Stops the world for a moment.
+     * Writes the events to a file. The next snapshot has only events that come after this one. Stops the world for a moment.
      *
      * @throws IOException when the file cannot be written
      * @throws IllegalStateException after {@link #close}
@@ -82,8 +82,8 @@ public final class FlightRecorder implements AutoCloseable {
     }
 
     /**
-     * Has one snapshot written soon after the next stall, in which a goroutine keeps a P from others until the P is taken away. For a
-     * further snapshot call it again. A second call before that replaces the first one's request.
+     * Requests one snapshot, soon after the next stall. In a stall a goroutine keeps a P from other goroutines until the P is taken away.
+     * For a further snapshot call it again. A call before the stall replaces the present request.
      *
      * @throws IllegalStateException after {@link #close}
      */
@@ -92,9 +92,8 @@ public final class FlightRecorder implements AutoCloseable {
     }
 
     /**
-     * Has one snapshot written soon after a goroutine was runnable for longer than {@code limit} before it ran. For a further snapshot
-     * call it again. A second call before that replaces the first one's request. With more than 16,000 goroutines some such waits are
-     * missed.
+     * Requests one snapshot, soon after a goroutine was runnable for longer than {@code limit} before it ran. For a further snapshot call
+     * it again. A call before the snapshot replaces the present request. With more than 16,000 goroutines some such waits are missed.
      *
      * @throws IllegalStateException after {@link #close}
      */
@@ -102,7 +101,7 @@ public final class FlightRecorder implements AutoCloseable {
         flight.onLatency(nanos(limit), Objects.requireNonNull(file, "file"));
     }
 
-    /** Ends the recorder and discards its events. A second call does nothing, unless the first ended with an OutOfMemoryError. */
+    /** Ends the recorder and discards its events. A further call does nothing, unless this one throws an OutOfMemoryError. */
     @Override
     public void close() {
         flight.stop();

@@ -15,14 +15,15 @@ import org.gmp4j.tracing.Session;
 
 /**
  * An execution trace. It shows what each P and each goroutine did and when, and which goroutine woke which. The file opens in Perfetto
- * (ui.perfetto.dev), and {@code gmp trace FILE} sums it up. {@code GMPDEBUG=trace=FILE} writes a trace without a change to the program.
+ * (ui.perfetto.dev), and {@code gmp trace FILE} prints a summary of it. {@code GMPDEBUG=trace=FILE} writes a trace without a change to the
+ * program.
  *
  * <p>While a trace runs, a switch takes some tens of nanoseconds more, and the start of a goroutine whose function is no lambda some
- * microseconds, because the stack is walked to name the place. Begin and end stop the world for a moment, which is longer the more
- * goroutines live. Full batches of events go to a spool beside the file, which needs 16 bytes for each event. If the disk is slower than
- * the program, whole batches are dropped and counted. {@link #stop} writes the file itself, which is four to eight times as long as the
- * spool. When a deadlock, an uncaught exception or another fatal error ends a program, running traces are written after the error's
- * text.
+ * microseconds, because the stack is walked to name the place. The begin and the end stop the world for a moment, which is longer the more
+ * goroutines live. Full batches of events are moved to a spool beside the file, which needs 16 bytes for each event. If the disk is slower
+ * than the program, whole batches are dropped and counted. {@link #stop} writes the file, which is four to eight times as long as the
+ * spool. When a deadlock, an uncaught exception or another fatal error ends a program, running traces are written after the text of the
+ * error.
  *
  * <p>Thread-safe. Source: Go's {@code runtime/trace}.
  */
@@ -67,10 +68,10 @@ public final class Trace implements AutoCloseable {
     }
 
     /**
-     * Ends the trace and writes its file. A second call does nothing, unless the first ended with an OutOfMemoryError; then it goes on.
-     * The call may take as long as the trace did, so a goroutine for which others wait should not make it.
+     * Ends the trace and writes its file. If it throws an OutOfMemoryError, another call continues; otherwise a further call does nothing.
+     * The call may take as long as the trace ran, so a goroutine for which others wait should not make it.
      *
-     * <p>Any thread may call it. No interrupt ends it, and in a bubble it holds the clock.
+     * <p>Any thread may call it. An interrupt does not end it, and in a bubble it holds the clock.
      *
      * @throws IOException when the file, or the spool before it, could not be written
      */
@@ -89,16 +90,16 @@ public final class Trace implements AutoCloseable {
         return session.events();
     }
 
-    /** Returns the number of batches, of some 4,000 events each, that are missing. Valid after {@link #stop}. */
+    /** Returns the number of batches, of some 4,000 events each, that were dropped. Valid after {@link #stop}. */
     public long dropped() {
         return session.dropped();
     }
 
-    // Marks of the user
+    // Marks of the program
 
     /**
-     * A piece of work of which many goroutines may do parts. It has a lane of its own, from its creation to {@link #close}. It costs next
-     * to nothing while no trace runs. Thread-safe.
+     * A piece of work of which several goroutines may do parts. It has a lane of its own in the trace, from its creation to {@link #close}.
+     * It costs almost nothing while no trace runs. Thread-safe.
      */
     public static final class Task implements AutoCloseable {
         private final long id = TASKS.incrementAndGet();
@@ -126,7 +127,7 @@ public final class Trace implements AutoCloseable {
         }
     }
 
-    /** A stretch of one goroutine's work, from its creation to {@link #close}. Regions nest. For use by that goroutine only. */
+    /** A part of one goroutine's work, from its creation to {@link #close}. Regions may be nested. Only that goroutine may use it. */
     public static final class Region implements AutoCloseable {
         private Region(String name) {
             Tracing.user(Ev.REGION_BEGIN, name, 0, 0);
@@ -138,7 +139,7 @@ public final class Trace implements AutoCloseable {
         }
     }
 
-    /** Begins a task. A task that another thread than a goroutine begins is not in the trace. */
+    /** Begins a task. A task that is begun by a thread that is not a goroutine is not in the trace. */
     public static Task task(String name) {
         return new Task(Objects.requireNonNull(name, "name"), 0);
     }
@@ -148,7 +149,7 @@ public final class Trace implements AutoCloseable {
         return new Region(Objects.requireNonNull(name, "name"));
     }
 
-    /** Runs {@code body} as a region. */
+    /** Runs {@code body} in a region of the calling goroutine. */
     public static void region(String name, Runnable body) {
         Region r = region(name);
         try {
@@ -158,7 +159,7 @@ public final class Trace implements AutoCloseable {
         }
     }
 
-    /** Writes a message of at most 4,000 bytes into the lane of the calling goroutine. On other threads it does nothing. */
+    /** Writes a message into the lane of the calling goroutine, cut to 4,000 bytes. On other threads it does nothing. */
     public static void log(String category, String message) {
         if (Tracing.on()) {
             Tracing.log(category + ": " + message);

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 /** Keeps the latest events of one scheduler in memory, and writes them to a file on request. Thread-safe. */
 public final class Flight {
     private static final long NAP_NANOS = 10_000_000;
-    /** The pause before another attempt without memory, as each attempt makes the collector run, ns. */
+    /** The pause before a new attempt after memory ran out, ns. It is long, because each attempt makes the collector run. */
     private static final long NO_MEMORY_NANOS = 100_000_000;
 
     private final Scheduler s;
@@ -30,8 +30,8 @@ public final class Flight {
     private volatile boolean over;
     private volatile @Nullable OnStall onStall;
     /**
-     * The file to write after a late goroutine, or null, and the number of requests. Guarded by {@link #lateness}. A request needs no
-     * memory.
+     * The file to write when a goroutine was late; null for none. {@link #askedOnLate} is the number of requests so far. Both are guarded
+     * by {@link #lateness}. A request needs no memory.
      */
     private @Nullable Path onLate;
     private int askedOnLate;
@@ -62,7 +62,7 @@ public final class Flight {
     /**
      * Begins to keep events.
      *
-     * @param keep how far back a snapshot goes, ns
+     * @param keep the time, ns, before a snapshot whose events are in it
      * @throws IllegalStateException when the scheduler is traced already, or is closed
      */
     public static Flight start(Scheduler s, long keep, long bytes) {
@@ -84,7 +84,7 @@ public final class Flight {
     }
 
     /**
-     * Writes the latest events. Later events belong to the next snapshot.
+     * Writes the latest events to a file. Later events belong to the next snapshot.
      *
      * @throws IOException when the file cannot be written
      * @throws IllegalStateException after {@link #stop}
@@ -114,13 +114,13 @@ public final class Flight {
     }
 
     /**
-     * Has a snapshot written at the next stall.
+     * Requests a snapshot at the next stall.
      *
      * @throws IllegalStateException after {@link #stop}
      */
     public void onStall(Path file) {
         OnStall asked = new OnStall(file);
-        synchronized (lateness) { // Not this object's monitor, which a thread holds while it writes a snapshot.
+        synchronized (lateness) { // Not this object's monitor, because a thread holds it while it writes.
             refuseIfOver();
             Stalls.of(s).setRecorder(asked);
             onStall = asked;
@@ -128,7 +128,7 @@ public final class Flight {
     }
 
     /**
-     * Has a snapshot written after the next time that a goroutine was runnable for longer than a limit before it ran.
+     * Requests a snapshot when a goroutine has next been runnable for longer than a limit before it ran.
      *
      * @throws IllegalStateException after {@link #stop}
      */
@@ -152,7 +152,7 @@ public final class Flight {
             LockSupport.parkNanos(NAP_NANOS);
             try {
                 look();
-            } catch (OutOfMemoryError | LinkageError e) { // A LinkageError comes from a class that is used for the first time.
+            } catch (OutOfMemoryError | LinkageError e) { // The first use of a class may throw a LinkageError.
                 LockSupport.parkNanos(NO_MEMORY_NANOS); // The request stays.
             }
         }
@@ -173,7 +173,7 @@ public final class Flight {
         if (file != null) {
             write(file);
             synchronized (lateness) {
-                if (askedOnLate == asked) { // Otherwise another request has come meanwhile.
+                if (askedOnLate == asked) { // Otherwise there is a new request.
                     onLate = null;
                     lateness.setLimit(Long.MAX_VALUE);
                 }
@@ -193,14 +193,17 @@ public final class Flight {
     private void write(Path file) {
         try {
             snapshot(file);
-        } catch (IOException | RuntimeException e) { // File systems other than the default one throw RuntimeExceptions, too.
+        } catch (IOException | RuntimeException e) { // Some file systems throw RuntimeExceptions.
             if (!over) {
                 System.err.println("gmp4j: a snapshot could not be written: " + ThrowableText.line(e));
             }
         }
     }
 
-    /** Stops keeping events. After an OutOfMemoryError it goes on, and this may be called again. Further calls do nothing. */
+    /**
+     * Stops keeping events. If this throws an OutOfMemoryError, the recorder is still on, and this may be called again. After a complete
+     * call, further calls do nothing.
+     */
     public synchronized void stop() {
         if (over) {
             return;

@@ -21,8 +21,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Turns the events of one scheduler into lanes: one for each P with the goroutines that it ran, one for each goroutine with its states,
- * lanes of tasks and regions, and counters. An arrow leads from a wake-up to the run that follows. A goroutine without an event has no
- * lane.
+ * lanes of tasks and regions, and counters. An arrow leads from each wake-up to the run that follows it. A goroutine without an event has
+ * no lane.
  */
 final class Lanes implements Merge.Sink {
     private static final String OLDER = "(older than the trace)";
@@ -30,7 +30,7 @@ final class Lanes implements Merge.Sink {
     private static final String[] YIELDS = {"gosched", "preempted", "goyield"};
     private static final long COUNT_EVERY = 20_000;
 
-    // Kinds of lanes. A lane's id has 8 bits of the scheduler's number, 8 bits of the kind, and a number.
+    // Kinds of lanes. A lane's id consists of the scheduler's number (8 bits), the kind (8 bits) and a number.
     private static final long KIND_SHIFT = 48;
     private static final long SCHEDULER_SHIFT = 56;
     private static final int GROUP = 1;
@@ -45,13 +45,13 @@ final class Lanes implements Merge.Sink {
     private static final int QUEUES = 10;
     private static final int WORLD = 11;
 
-    /** A goroutine and its current state. */
+    /** A goroutine, with its current state. */
     private static final class Goroutine {
         private final long goid;
         private final String site;
         /** The name of its thread; empty for none. */
         private final String thread;
-        /** Whether it lived before the trace, or is known by a later event only. */
+        /** Whether it lived before the trace, or is known only by an event after its start. */
         private final boolean older;
         private int status;
         private int reason;
@@ -67,7 +67,7 @@ final class Lanes implements Merge.Sink {
             this.status = status;
         }
 
-        /** Returns the name of the lane. {@code gmp trace} reads the site from it. */
+        /** Returns the name of the goroutine's lane. {@code gmp trace} reads the site from it. */
         String label() {
             return "G" + goid + " " + (thread.isEmpty() ? "" : ThreadName.quoted(thread) + " ") + site;
         }
@@ -94,10 +94,10 @@ final class Lanes implements Merge.Sink {
     private final List<String> names;
     private final long base;
     private final long begin;
-    /** Says whether all goroutines that lived at the beginning are known. */
+    /** Whether all goroutines that lived at the beginning are known. */
     private final boolean first;
     private final Map<Long, Goroutine> all = new HashMap<>();
-    /** The names of threads whose goroutines come next. */
+    /** The names of threads, by the goids of goroutines whose creation has not come yet. */
     private final Map<Long, String> threads = new HashMap<>();
     private final Map<Integer, Lane> ps = new HashMap<>();
     private final Map<Long, Boolean> tracks = new HashMap<>();
@@ -110,9 +110,9 @@ final class Lanes implements Merge.Sink {
 
     /**
      * @param number the number of the scheduler, from 1 on
-     * @param names the names that events refer to
-     * @param base the time at which the trace began, ns; {@code begin}: how much later the first event to show is
-     * @param first the state at the beginning; null if it is not known
+     * @param names the names to which events refer
+     * @param base the time at which the trace began, ns. {@code begin} is the time from then to the first event to show
+     * @param first the state of the scheduler at the beginning; null if it is not known
      */
     Lanes(Perfetto out, int number, String name, List<String> names, long base, long begin, @Nullable State first) throws IOException {
         this.out = out;
@@ -153,7 +153,7 @@ final class Lanes implements Merge.Sink {
         return g.status == wanted || wanted == GStatus.GRUNNING && g.status == GStatus.GSYSCALL && ring == Tracer.OUTSIDE;
     }
 
-    /** Returns the state in which a goroutine is before an event; negative if the event says nothing about that. */
+    /** Returns the state of a goroutine before an event; negative if the event does not determine it. */
     private static int before(int kind) {
         return switch (kind) {
             case Ev.START -> GStatus.GRUNNABLE;
@@ -164,7 +164,7 @@ final class Lanes implements Merge.Sink {
         };
     }
 
-    /** Returns the state after an event of a thread without a P; negative if the event says nothing about that. */
+    /** Returns the state of a goroutine after an event of a thread without a P; negative if the event does not determine it. */
     private static int after(int kind) {
         return switch (kind) {
             case Ev.CREATE, Ev.UNBLOCK, Ev.SYSCALL_BLOCKED -> GStatus.GRUNNABLE;
@@ -218,7 +218,7 @@ final class Lanes implements Merge.Sink {
         Goroutine old = all.get(goid);
         if (ring == Tracer.OUTSIDE && first
                 && (old == null ? kind == Ev.END || kind == Ev.COLLECTED : !old.shown && old.status == after(kind))) {
-            return; // The goroutine had this state when the trace began. The thread wrote the event late.
+            return; // The thread wrote the event late: this was the state when the trace began.
         }
         if (kind == Ev.CREATE) {
             created++;
@@ -270,7 +270,7 @@ final class Lanes implements Merge.Sink {
         count(t);
     }
 
-    /** Returns the goroutine. One that is unknown so far was in state {@code status} until now. */
+    /** Returns the goroutine. If it was unknown so far, it has been in state {@code status} until now. */
     private Goroutine known(long goid, int status) {
         return all.computeIfAbsent(goid, id -> {
             count[status]++;
@@ -298,7 +298,7 @@ final class Lanes implements Merge.Sink {
         out.end(id(G, g.goid)).put(t);
     }
 
-    /** Begins an arrow, as the goroutine on a P has made another one runnable. */
+    /** Begins an arrow, because the goroutine on a P has made another goroutine runnable. */
     private void woken(long t, int ring, @Nullable Lane p, Goroutine g, String how) throws IOException {
         if (p != null && p.runs != null) {
             g.flow = ++flows;
@@ -347,7 +347,7 @@ final class Lanes implements Merge.Sink {
         ps.computeIfAbsent(ring, k -> new Lane()).held = true;
     }
 
-    /** Ends the P's run. If a goroutine is left there, the signal handler has taken its P, and handlers write no events. */
+    /** Ends the P's run. If the P still has a goroutine, a signal handler has taken the P from it, and handlers write no events. */
     private void giveUp(long t, int ring) throws IOException {
         Lane p = ps.computeIfAbsent(ring, k -> new Lane());
         Goroutine g = p.runs;
@@ -414,7 +414,7 @@ final class Lanes implements Merge.Sink {
         }
     }
 
-    /** Ends all open events at the end of the trace. */
+    /** Ends all events that are open at the end of the trace. */
     void close(long nanos) throws IOException {
         long t = base + nanos;
         for (Map.Entry<Integer, Lane> e : List.copyOf(ps.entrySet())) {

@@ -14,29 +14,28 @@ import org.gmp4j.events.Ev;
 
 /**
  * Merges the events of all rings into one sequence. The events of one ring are in order. Events of different rings are ordered by their
- * time stamps, which may be wrong by some hundred nanoseconds ({@code ffi.Ticks}). So an event may seem to be the first although it is
- * impossible in the state that the events before it have led to, such as the start of a goroutine that still waits. Then an event of
- * another ring that is possible, and not much later, precedes it. (Go numbers the events of each goroutine instead. Here a goroutine has
- * no fields for the tracer.)
+ * time stamps, which may be wrong by some hundred nanoseconds ({@code ffi.Ticks}). So the event with the least time stamp may be impossible
+ * after the events so far, such as the start of a goroutine that still waits. Then a possible event of another ring, with a time stamp not
+ * much later, is put before it. Go numbers the events of each goroutine instead, but here a goroutine has no fields for the tracer.
  */
 final class Merge {
-    /** An event may precede an impossible one of another ring if its time stamp is later by at most this, in ns. */
+    /** An event may be put before an impossible one of another ring if its time stamp is later by at most this, ns. */
     private static final long SLACK = 5_000;
 
-    /** Receives the events, one by one. */
+    /** Receives the events, one at a time. */
     interface Sink {
-        /** Returns whether the event is possible after the events that the sink has received. */
+        /** Returns whether the event is possible after those that the sink has received. */
         boolean ready(int ring, int kind, long goid);
 
         /**
          * Receives the next event, which is in {@code words} at {@code at}.
          *
-         * @param nanos its time since the trace began, ns; never less than that of the event before
+         * @param nanos the time since the trace began, ns, never less than that of the event before
          */
         void event(long nanos, int ring, MemorySegment words, long at) throws IOException;
     }
 
-    /** One ring, and the current place in it. */
+    /** One ring, with the current place in it. */
     private final class Stream {
         private final int ring;
         private final List<Piece> pieces = new ArrayList<>();
@@ -53,7 +52,7 @@ final class Merge {
             this.ring = ring;
         }
 
-        /** Moves to the first event, or to the next one. Returns false if there is none. */
+        /** Moves to the next event, at first to the first one. Returns false if there is none. */
         boolean advance() {
             at = next;
             while (words == null || at == words.byteSize()) {
@@ -85,7 +84,7 @@ final class Merge {
         streams = new ArrayList<>(byRing.values());
     }
 
-    /** Passes the events from the time {@code since} on, in ns, to the sink, and returns their number. */
+    /** Passes the events from the time {@code since}, ns, on to the sink. Returns their number. */
     long run(long since, Sink sink) throws IOException {
         streams.removeIf(s -> !s.advance());
         long n = 0;

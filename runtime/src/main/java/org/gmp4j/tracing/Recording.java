@@ -18,7 +18,7 @@ import org.gmp4j.sched.base.Scheduler;
 import org.gmp4j.sched.life.Closing;
 import org.jspecify.annotations.Nullable;
 
-/** The events that one scheduler's tracer has written, from its beginning to its end. Not thread-safe. */
+/** The events that one scheduler's tracer writes while it is on. Not thread-safe. */
 final class Recording {
     /** The place of a batch in the spool. */
     private record Kept(int ring, long offset, int bytes) {
@@ -35,13 +35,15 @@ final class Recording {
     private long endNanos;
     private long unwritten;
 
-    /** @param lateness not null to keep the latest {@code bytes} bytes of events only; null to keep all that get to the spool in time */
+    /**
+     * @param lateness not null to keep only the latest {@code bytes} bytes of events; null to keep all that are moved to the spool in time
+     */
     Recording(Scheduler s, long bytes, @Nullable Lateness lateness) {
         this.s = s;
         tracer = new Tracer(s.gomaxprocs(), bytes, lateness);
     }
 
-    /** Begins to write events. */
+    /** Turns the tracer on. */
     void start() {
         boolean started = false;
         try {
@@ -55,7 +57,7 @@ final class Recording {
         }
     }
 
-    /** Ends the recording. {@code next}, unless it is null, goes on. A scheduler that is closed writes no events any more. */
+    /** Ends the recording. If {@code next} is not null, it records from here on. A scheduler that is closed writes no further events. */
     void stop(@Nullable Recording next) {
         try {
             Tracing.set(s, tracer, next == null ? null : next.tracer, state -> {
@@ -68,7 +70,7 @@ final class Recording {
             if (!s.isStopped()) {
                 throw closed;
             }
-            Closing.awaitMs(s); // No goroutine lives, but an M may still write its last events.
+            Closing.awaitMs(s); // There are no goroutines, but an M may still write its last events.
             if (next != null) {
                 next.first = new Tracing.State(); // No goroutine lives.
             }
@@ -100,9 +102,9 @@ final class Recording {
         return any;
     }
 
-    /** Maps the spooled batches for {@link #write}. */
+    /** Maps the spool's batches for {@link #write}. */
     void map(FileChannel spool, Arena arena) throws IOException {
-        pieces.clear(); // An attempt with too little memory has left some.
+        pieces.clear(); // An earlier attempt that ran out of memory may have left some.
         MemorySegment all = spool.map(FileChannel.MapMode.READ_ONLY, 0, spool.size(), arena);
         for (Kept k : kept) {
             pieces.add(new Piece(k.ring, all.asSlice(k.offset, k.bytes)));
@@ -120,7 +122,7 @@ final class Recording {
      * Writes the events.
      *
      * @param number the scheduler's number in the file, from 1 on
-     * @param keep how far back from the end the file goes, ns
+     * @param keep the time, ns, before the end whose events are written
      */
     Trace write(Perfetto out, int number, long keep) throws IOException {
         double nanosPerTick = (double) (endNanos - tracer.beganNanos) / Math.max(1, endTicks - tracer.beganTicks);
@@ -136,13 +138,13 @@ final class Recording {
     }
 
     /**
-     * Describes the contents of a file.
+     * Describes what a file contains.
      *
      * @param events the number of events
      * @param dropped the number of batches, of some 4,000 events each, that are missing because memory was short or the disk was full
      * @param before the number of goroutines that lived at the beginning; -1 if they were not counted
-     * @param created the number of goroutines that began meanwhile
-     * @param ended the number of goroutines that ended meanwhile
+     * @param created the number of goroutines that began during the trace
+     * @param ended the number of goroutines that ended during the trace
      * @param after the number of goroutines that lived at the end
      * @param begin the time of the beginning, a nanoTime
      * @param end the time of the end, a nanoTime

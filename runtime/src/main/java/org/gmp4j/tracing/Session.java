@@ -21,15 +21,15 @@ import org.gmp4j.stack.OwnThread;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A trace of some schedulers into a file. While it runs, a thread of its own moves full batches to a spool beside the file. In the end the
- * events are put in order and written in Perfetto's format. Thread-safe.
+ * A trace of some schedulers into a file. While it runs, a thread of its own moves full batches to a spool beside the file. At the end the
+ * events are ordered and written in Perfetto's format. Thread-safe.
  */
 public final class Session implements Fatal.Unsaved {
-    /** The lane above all others. Its name marks a file as ours, and its last event marks the file as complete. */
+    /** The lane above all others. Its name shows that gmp4j wrote the file, and its last event shows that the file is complete. */
     static final long ROOT = 1;
     /** The name of that lane. */
     static final String TITLE = "gmp4j trace 1";
-    /** The name of the last event. */
+    /** The name of that lane's last event. */
     static final String LAST = "end of trace";
 
     private static final long POOL = 32L << 20;
@@ -37,7 +37,7 @@ public final class Session implements Fatal.Unsaved {
     private static final int BUFFER = 1 << 16;
 
     private final Path file;
-    /** Says whether the file existed before. */
+    /** Whether the file existed before. */
     private final boolean found;
     private final FileChannel spool;
     private final List<Recording> recordings;
@@ -52,9 +52,9 @@ public final class Session implements Fatal.Unsaved {
 
     private Session(Path file, int recordings) throws IOException {
         this.file = file;
-        this.recordings = new ArrayList<>(recordings); // Has room for all: a recording that has begun must get into the list.
+        this.recordings = new ArrayList<>(recordings); // There is room for all, because adding must not fail.
         found = Files.exists(file);
-        FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE).close(); // Fails now rather than in the end.
+        FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE).close(); // Fails now, not at the end.
         Path name = file.toAbsolutePath();
         spool = FileChannel.open(Files.createTempFile(name.getParent(), name.getFileName() + ".", ".spool"), StandardOpenOption.READ,
                 StandardOpenOption.WRITE, StandardOpenOption.DELETE_ON_CLOSE);
@@ -64,10 +64,10 @@ public final class Session implements Fatal.Unsaved {
     /**
      * Begins to trace.
      *
-     * @param schedulers the schedulers to trace, of which closed ones are left out
-     * @param bytes the memory for events of each scheduler that are not in the spool yet; 0 for the default of 32 MiB
+     * @param schedulers the schedulers to trace. Closed ones are left out
+     * @param bytes the memory for each scheduler's events that are not yet in the spool; 0 for the default of 32 MiB
      * @throws IOException when the file or the spool cannot be written
-     * @throws IllegalStateException when one of them is being traced already, or all are closed
+     * @throws IllegalStateException when a scheduler is being traced already, or all are closed
      */
     public static Session start(List<Scheduler> schedulers, Path file, long bytes) throws IOException {
         Session session = new Session(file, schedulers.size());
@@ -110,7 +110,7 @@ public final class Session implements Fatal.Unsaved {
         }
     }
 
-    /** Moves full batches to the disk. This is the thread's loop. */
+    /** The thread's loop. Moves full batches to the disk. */
     private void drain() {
         while (!over) {
             try {
@@ -118,7 +118,7 @@ public final class Session implements Fatal.Unsaved {
                     LockSupport.parkNanos(NAP_NANOS);
                 }
             } catch (OutOfMemoryError e) {
-                LockSupport.parkNanos(NAP_NANOS); // The batch that was to be moved counts as dropped.
+                LockSupport.parkNanos(NAP_NANOS); // The batch that could not be moved counts as dropped.
             }
         }
     }
@@ -136,8 +136,8 @@ public final class Session implements Fatal.Unsaved {
     }
 
     /**
-     * Ends the trace and writes the file. After an OutOfMemoryError it may be called again, and goes on. A call after the end does
-     * nothing.
+     * Ends the trace and writes the file. If it throws an OutOfMemoryError, another call continues where it ended. After a complete call,
+     * further calls do nothing.
      *
      * @throws IOException when the file or the spool could not be written
      */
@@ -150,7 +150,7 @@ public final class Session implements Fatal.Unsaved {
         }
         over = true;
         joinUninterruptibly(thread);
-        // A thread of its own writes the file, because an interrupt of the caller would close the spool.
+        // A new thread writes the file, because an interrupt of the caller's thread would close the spool.
         FutureTask<Void> writing = new FutureTask<>(this::finish);
         Thread t = new OwnThread(writing, "gmp-trace-end");
         t.start();
@@ -170,7 +170,7 @@ public final class Session implements Fatal.Unsaved {
                 release();
                 throw e instanceof IOException io ? io : new IOException("the trace could not be written: " + e, e);
             }
-            default -> throw new IllegalStateException("the trace was not written"); // There was no memory for its thread to begin.
+            default -> throw new IllegalStateException("the trace was not written"); // Its thread found no memory to begin.
         }
         release();
         if (failed != null) {
@@ -201,12 +201,12 @@ public final class Session implements Fatal.Unsaved {
         spool.close();
     }
 
-    /** Has {@link #stop} called when the JVM shuts down, with a line on stderr if it fails. */
+    /** Lets {@link #stop} be called when the JVM shuts down. If it fails, a line is printed on stderr. */
     public void stopAtExit() {
         Runtime.getRuntime().addShutdownHook(new OwnThread(this::save, "gmp-trace-end"));
     }
 
-    /** Calls {@link #stop}, and prints a line on stderr if it fails. */
+    /** Calls {@link #stop}. If it fails, prints a line on stderr. */
     @Override
     public void save() {
         try {

@@ -136,7 +136,7 @@ public final class Weave {
                 zip.write(stream);
             }
             PosixFileAttributeView mode = Files.getFileAttributeView(beside, PosixFileAttributeView.class);
-            if (mode != null) { // Only its owner can read a temporary file.
+            if (mode != null) { // Without this, only the owner could read it.
                 mode.setPermissions(Files.getPosixFilePermissions(from));
             }
             Path _ = Files.move(beside, to, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);

@@ -215,7 +215,7 @@ final class Zip {
             to.putShort(extraAt, (short) extraLength);
         }
 
-        /** Returns the extra fields without the zip64 field, as a changed entry has its sizes in their usual places. */
+        /** Returns the extra fields without the zip64 field, because a changed entry has its sizes in their usual places. */
         private byte[] without64(int from, int length) {
             int field = field64(from, length);
             if (field < 0) {
