@@ -266,8 +266,8 @@ class TimerHeap {
         for (int i = (kept + 2) / ARY - 1; i >= 0; i--) {
             siftDown(heap, kept, i, when(heap, i), what(heap, i));
         }
-        hold(kept - n);
         int _ = zombies.addAndGet(kept - n); // It is not set to 0, because an entry that was kept above may be a zombie by now.
+        hold(kept - n); // This follows the zombies, because otherwise busy would miss the entries that are kept.
         P.TIMERSLEN.setOpaque(pp, kept);
         P.TIMER0WHEN.setRelease(pp, kept == 0 ? 0 : when(heap, 0));
     }
