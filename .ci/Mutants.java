@@ -48,10 +48,12 @@ public final class Mutants {
     private static final Pattern FOUND = Pattern.compile("(?m)^(\\S+) +(\\S+) +(\\d+) +([0-9.]+) s +FAILED: (.*)$");
     private static final int REPLAY_SEEDS = Integer.getInteger("mutants.seeds", 600);
     /** The groups of programs that are asked for the mutants of files, by a part of the path; the others' mutants are asked of all. */
-    private static final Map<String, String> REPLAY_GROUPS = Map.of("/sched/", "loop,procs,close,deadlock,net,sync", "/timer/",
-            "loop,procs,close,deadlock,net", "/netpoll/", "net", "/sync/", "sync,limit,loop", "/wait/", "sync,limit,chan,loop",
-            "/queue/Sema", "sync,limit,loop", "/struct/Sched", "words,loop");
+    private static final Map<String, String> REPLAY_GROUPS = Map.of("/sched/",
+            "loop,procs,close,deadlock,net,sync,timer,sysmon", "/timer/", "timer,loop,procs,close,deadlock,net", "/netpoll/", "net,sysmon",
+            "/sync/", "sync,limit,loop", "/wait/", "sync,limit,chan,loop,net", "/queue/Sema", "sync,limit,loop", "/queue/Global",
+            "words,loop,sysmon", "/struct/Sched", "words,loop");
     private static final int REPLAY_MINUTES = 10;
+    private static final int REPLAY_LOOK_MILLIS = 100;
     /** The most seconds for one program and strategy. */
     private static final int REPLAY_SECONDS = Integer.getInteger("mutants.replay.seconds", 5);
     private static final String RUN = "org.gmp4j.testing.RunTest";
@@ -251,15 +253,19 @@ public final class Mutants {
         Path log = copy.resolve("replay.log");
         Process p = new ProcessBuilder(command).directory(copy.toFile()).redirectErrorStream(true).redirectOutput(log.toFile()).start();
         running = p;
-        boolean ended = p.waitFor(REPLAY_MINUTES, TimeUnit.MINUTES);
+        long until = System.nanoTime() + TimeUnit.MINUTES.toNanos(REPLAY_MINUTES);
+        boolean ended = false;
+        while (!ended && by[0] == null && System.nanoTime() < until) {
+            ended = p.waitFor(REPLAY_LOOK_MILLIS, TimeUnit.MILLISECONDS);
+            Matcher row = FOUND.matcher(Files.readString(log));
+            if (row.find()) { // The schedule need not be shortened.
+                by[0] = "%s %s, %s schedules: %s".formatted(row.group(1), row.group(2), row.group(3), row.group(5));
+            }
+        }
         if (!ended) {
             end(p);
         }
-        Matcher row = FOUND.matcher(Files.readString(log));
-        if (row.find()) {
-            by[0] = "%s %s, %s schedules, %s s: %s".formatted(row.group(1), row.group(2), row.group(3), row.group(4), row.group(5));
-        }
-        return ended ? End.FAILED : End.HUNG;
+        return ended || by[0] != null ? End.FAILED : End.HUNG;
     }
 
     // The list

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.bench.replay;
 
+import java.util.concurrent.atomic.AtomicInteger;
+
 /** A program in one run. Its lanes are added in {@link #begin}, in which there are no points. */
 public abstract class Case {
     /** The word, of no memory, on which lanes sleep that take no step any more. */
     private static final long STAYS = Long.MIN_VALUE / 4;
 
+    /** How many parts were done. Its accesses are points. */
+    public final AtomicInteger done = new AtomicInteger();
     Run run;
 
     /** Makes the case of one run. */
@@ -63,6 +67,41 @@ public abstract class Case {
     /** Returns the simulated time. */
     public final long now() {
         return run.now;
+    }
+
+    /** Says that a goroutine or a thread has done its part. */
+    public final void done() {
+        World.writes(done, Sites.PARTS);
+        int _ = done.incrementAndGet();
+    }
+
+    /** Returns how often {@link #done} was called. */
+    public final int doneCount() {
+        World.reads(done, Sites.PARTS);
+        return done.get();
+    }
+
+    /** Runs on, without a call of the runtime, until {@link #done} was called {@code n} times. */
+    public final void until(int n) {
+        while (doneCount() < n) {
+            World.pause();
+        }
+    }
+
+    /**
+     * Does a part and runs on, without a call of the runtime, until {@code n} parts are done. So each goroutine needs a P at the same time,
+     * and none may be left in a queue while a P is idle, as no M would look there later.
+     */
+    public final void meet(int n) {
+        done();
+        until(n);
+    }
+
+    /** Runs on, without a call of the runtime, for {@code n} pauses of a spin. */
+    public static void spin(int n) {
+        for (int i = 0; i < n; i++) {
+            World.pause();
+        }
     }
 
     /** Lets the lane that runs take no step any more. */

@@ -31,6 +31,10 @@ public final class Descriptors {
         final List<Watch> watches;
         long bytes;
         boolean ended;
+        /** How many bytes may still be written. */
+        long room = Long.MAX_VALUE;
+        /** For how many pauses its close stays in the kernel. */
+        int lingers;
 
         File(int number, boolean poller) {
             this.number = number;
@@ -41,7 +45,7 @@ public final class Descriptors {
             if (watches != null) {
                 return watches.stream().anyMatch(w -> w.ready() != 0) ? Epoll.IN : 0;
             }
-            return Epoll.OUT | (bytes > 0 ? Epoll.IN : 0) | (ended ? Epoll.IN | Epoll.RDHUP : 0);
+            return (room > 0 ? Epoll.OUT : 0) | (bytes > 0 ? Epoll.IN : 0) | (ended ? Epoll.IN | Epoll.RDHUP : 0);
         }
     }
 
@@ -116,9 +120,43 @@ public final class Descriptors {
         return make(false).number;
     }
 
+    /** Returns whether a number is that of an open file. */
+    public static boolean isOpen(int fd) {
+        if (World.stops()) {
+            World.run.point(Sites.DESCRIPTOR, 0, Descriptors.class, false);
+        }
+        return OPEN.stream().anyMatch(f -> f.number == fd);
+    }
+
+    /** Returns whether an epoll instance watches a file. */
+    public static boolean isWatched(int fd) {
+        File f = file(fd, false);
+        return OPEN.stream().anyMatch(p -> p.watches != null && p.watches.stream().anyMatch(w -> w.file == f));
+    }
+
+    /** Lets so many bytes be written to a stream; its peer reads no others. */
+    public static void room(int fd, long n) {
+        File f = file(fd, true);
+        f.room = n;
+        changed(f);
+    }
+
+    /** Lets the close of a file stay in the kernel for {@code n} pauses of a spin. */
+    public static void linger(int fd, int n) {
+        file(fd, true).lingers = n;
+    }
+
+    /** Returns how many bytes may be written to a stream. */
+    public static long roomOf(int fd) {
+        return file(fd, false).room;
+    }
+
     /** {@code Fd.close}: no epoll instance watches the file any more. */
     public static void close(int fd) {
         File f = file(fd, true);
+        for (int i = 0; i < f.lingers; i++) {
+            World.pause();
+        }
         OPEN.remove(f);
         for (File p : OPEN) {
             if (p.watches != null) {
@@ -138,6 +176,14 @@ public final class Descriptors {
     /** Ends a stream: behind its bytes is its end. */
     public static void end(int fd) {
         File f = file(fd, true);
+        f.ended = true;
+        changed(f);
+    }
+
+    /** Brings the last bytes of a stream together with its end. */
+    public static void addLast(int fd, long n) {
+        File f = file(fd, true);
+        f.bytes += n;
         f.ended = true;
         changed(f);
     }
@@ -180,6 +226,25 @@ public final class Descriptors {
         long n = Math.min(f.bytes, to.byteSize());
         f.bytes -= n;
         return n == 0 && !f.ended ? -Errno.EAGAIN : n;
+    }
+
+    /** {@code SocketIo.send}: writes as much as there is room for. */
+    public static long send(int fd, MemorySegment from) {
+        File f = file(fd, true);
+        long n = Math.min(f.room, from.byteSize());
+        f.room -= n;
+        return n == 0 ? -Errno.EAGAIN : n;
+    }
+
+    /** {@code SocketIo.send} of several pieces. */
+    public static long send(int fd, MemorySegment[] from, int first, int n) {
+        File f = file(fd, true);
+        long sent = 0;
+        for (int i = first; i < first + n; i++) {
+            sent += Math.min(f.room - sent, from[i].byteSize());
+        }
+        f.room -= sent;
+        return sent == 0 ? -Errno.EAGAIN : sent;
     }
 
     /** {@code Epoll.control}. */

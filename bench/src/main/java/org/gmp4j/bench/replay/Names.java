@@ -137,6 +137,13 @@ final class Names {
         value(ROOT + "print/Stderr", "tryPrint", 0);
         value(ROOT + "netpoll/FdRehearsal", "once", 0);
         body(STACK + "JdkPollers", "use", DESCRIPTORS, "use");
+        value(STACK + "JdkPollers", "look", 0);
+        value(ROOT + "sysmon/GcWatch", "look", 0);
+        value(ROOT + "sysmon/Demand", "begin", 0);
+        value(ROOT + "sysmon/ArmPoints", "overran", 0);
+        value(ROOT + "sysmon/ArmPoints", "looked", 0);
+        value(ROOT + "sysmon/ArmPoints", "close", 0);
+        value(ROOT + "sched/upkeep/ProcsUpdate", "update", 0);
 
         call(FFI + "Futex", "await", WORLD, "await");
         call(FFI + "Futex", "wake", WORLD, "wake");
@@ -147,6 +154,9 @@ final class Names {
         call(FFI + "Membarrier", "run", WORLD, "fence");
         call(FFI + "Membarrier", "isAvailable", WORLD, "yes");
         call(FFI + "OsThread", "gettid", WORLD, "tid");
+        call(FFI + "OsThread", "cpuNanos", WORLD, "cpuNanos");
+        call(FFI + "OsThread", "state", WORLD, "state");
+        call(FFI + "OsThread", "setSlice", WORLD, "setSlice");
         call(FFI + "StackSpace", "trim", WORLD, "none");
         call(FFI + "Epoll", "create", DESCRIPTORS, "poller");
         call(FFI + "Epoll", "control", DESCRIPTORS, "control");
@@ -157,6 +167,7 @@ final class Names {
         call(FFI + "Fd", "close", DESCRIPTORS, "close");
         call(FFI + "Fd", "release", DESCRIPTORS, "close");
         call(FFI + "SocketIo", "read", DESCRIPTORS, "read");
+        call(FFI + "SocketIo", "send", DESCRIPTORS, "send");
         call(STACK + "JdkContainer", "deregister", WORLD, "ignore", "Ljava/lang/Object;");
         call(JDK + "System", "nanoTime", WORLD, "nanoTime");
         call(JDK + "System", "identityHashCode", WORLD, "number");

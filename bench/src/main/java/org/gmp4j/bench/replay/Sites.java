@@ -14,6 +14,7 @@ final class Sites {
     static final int START = add("thread", "start", 0, "", "");
     static final int NO_START = add("thread", "start fails", 0, "", "");
     static final int DESCRIPTOR = add("descriptor", "use", 0, "", "");
+    static final int PARTS = add("program", "parts", 0, "", "");
     static final int JDK = add("thread", "state", 0, "", "");
 
     /**

@@ -397,6 +397,24 @@ public final class World {
         return lane() == null ? 1 : lane().index + 1;
     }
 
+    /** {@code OsThread.state}: a lane runs or sleeps. */
+    public static int state(int tid) {
+        if (stops()) {
+            run.point(Sites.JDK, 0, run.lanes[tid - 1].thread, false);
+        }
+        return run.lanes[tid - 1].state == Lane.State.READY ? 'R' : 'S';
+    }
+
+    /** {@code OsThread.cpuNanos}: it cannot be read, so a thread counts as having had a CPU all the time. */
+    public static long cpuNanos(int tid) {
+        return 0;
+    }
+
+    /** {@code OsThread.setSlice}. */
+    public static boolean setSlice(int tid, long nanos) {
+        return true;
+    }
+
     /** Nothing was to do. */
     public static long none(long bytes) {
         return 0;

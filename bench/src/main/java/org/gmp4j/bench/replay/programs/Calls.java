@@ -10,9 +10,12 @@ import org.gmp4j.Chan;
 import org.gmp4j.Go;
 import org.gmp4j.bench.replay.Case;
 import org.gmp4j.bench.replay.Program;
+import org.gmp4j.sched.GStack;
 import org.gmp4j.sched.Newproc;
+import org.gmp4j.sched.Preempt;
 import org.gmp4j.sched.base.Gate;
 import org.gmp4j.sched.base.Machine;
+import org.gmp4j.sched.base.Processor;
 import org.gmp4j.sched.upkeep.Upkeep;
 import org.gmp4j.stack.JdkThreads;
 import org.gmp4j.struct.M;
@@ -38,13 +41,17 @@ final class Calls {
                 of("meet-calls", "a goroutine in a call meets one that needs its P", Calls::meetsInCall),
                 of("preempted", "goroutines at a channel and a lock are told to yield, and lose their Ps", Calls::preempted),
                 of("slices", "a P is asked for in a time slice that has ended", Slices::new).watching(),
-                of("locked", "a goroutine is locked to its thread", Calls::locked),
+                of("slice-after-told", "what runs after a goroutine that was told to yield has a slice of its own", Calls::sliceAfterTold),
+                of("slice-of-taken", "a goroutine that gets a P that was taken has a slice of its own", Calls::sliceOfTaken),
+                of("preempted-pinned", "pinned goroutines that are told to yield keep their Ms", Calls::preemptedPinned),
+                of("locked", "a goroutine is locked to its thread", () -> new Loop(2, 2, Calls::readiesLocked)),
                 of("locked-ends", "a goroutine ends that is locked to its thread", Calls::lockedEnds),
                 of("locked-twice", "a goroutine that has locked its thread twice keeps it until the second unlock", Calls::lockedTwice),
                 of("locked-sleeps", "a locked goroutine sleeps beside one that sleeps for longer", Calls::lockedSleeps)
                         .waking(0, 1),
                 of("pinned", "a goroutine that is pinned waits, and yields", Calls::pinned),
                 of("pinned-locked", "a pinned wait does not end the lock of a thread", Calls::pinnedLocked),
+                of("idle-few", "as many Ms stay as there are Ps, however long they sleep", Calls::idleFew).waking(4, 0),
                 of("idle-ms", "Ms that are not needed end while they are wanted again", Calls::idleMs).waking(4, 0),
                 of("no-threads", "threads cannot be started, and sysmon tries again", Calls::noThreads).failingStarts(2),
                 of("no-threads-meet", "the same for goroutines that need all Ps", Calls::noThreadsMeet).failingStarts(2));
@@ -123,7 +130,7 @@ final class Calls {
             for (int i = 0; i < 3; i++) {
                 Newproc.newproc(s, () -> {
                     Go.gosched();
-                    done.incrementAndGet();
+                    done();
                     Go.gosched();
                 });
             }
@@ -147,21 +154,86 @@ final class Calls {
         }
     }
 
-    private static Case locked() {
+    private static int tick() {
+        return P.SCHEDTICK.getOpaque(GStack.mine().pp());
+    }
+
+    /** It is told, and yields at a call of the runtime, or as it calls gosched. The one that it has started runs next. */
+    private static Case sliceAfterTold() {
+        return new Loop(1, 4, l -> {
+            Chan<Integer> c = Chan.make(1);
+            for (int i = 0; i < 2; i++) {
+                boolean asks = i == 0;
+                l.go(() -> {
+                    int told = tick();
+                    Go.go(() -> {
+                        check(tick() != told, "a goroutine has the slice of one that was told to yield");
+                        l.done();
+                    });
+                    check(Preempt.preemptone(GStack.mine().pp()), "nobody runs on the P");
+                    if (asks) {
+                        Go.gosched();
+                    } else {
+                        boolean _ = c.trySend(1);
+                    }
+                    l.done();
+                });
+            }
+        });
+    }
+
+    /** The P goes to another M with the goroutine that would have inherited the slice. */
+    private static Case sliceOfTaken() {
+        return new Loop(1, 2, l -> {
+            l.go(() -> {
+                int taken = tick();
+                Go.go(() -> {
+                    check(tick() != taken, "a goroutine has the slice of one whose P was taken");
+                    l.meet(2);
+                });
+                Loop.blocking(() -> l.meet(2));
+            });
+            l.lane("sysmon", Retakes.untilTaken(l));
+        });
+    }
+
+    private static Case preemptedPinned() {
         return new Loop(2, 2, l -> {
-            Chan<Integer> c = Chan.make(0);
-            l.go(() -> {
-                Go.lockOSThread();
-                Integer _ = c.recv();
-                Go.gosched();
-                Go.unlockOSThread();
+            l.go(2, () -> {
+                Chan<Integer> c = Chan.make(1);
+                JdkThreads.pin();
+                for (int i = 0; i < 4; i++) {
+                    boolean _ = c.trySend(1);
+                    Thread.onSpinWait();
+                }
+                JdkThreads.unpin();
                 l.done();
             });
-            l.go(() -> {
-                c.send(1);
-                Go.gosched();
-                l.done();
+            l.lane("tells", () -> {
+                while (l.doneCount() < 2) {
+                    for (Processor p : l.s.procs()) {
+                        boolean _ = Preempt.preemptone(p.pp);
+                    }
+                    Thread.onSpinWait();
+                }
             });
+        }).withoutBlocking();
+    }
+
+    /** A goroutine readies one that is locked to its thread, whose M then needs a P. */
+    static void readiesLocked(Loop l) {
+        Chan<Integer> c = Chan.make(0);
+        l.go(() -> {
+            Go.lockOSThread();
+            Integer _ = c.recv();
+            Go.gosched();
+            Go.unlockOSThread();
+            l.done();
+        });
+        l.go(() -> {
+            c.send(1);
+            Go.gosched();
+            l.done();
         });
     }
 
@@ -283,6 +355,22 @@ final class Calls {
                 l.go(l::done);
             });
             l.end(() -> check(l.living("M") >= 1, "no M is left, though Ms end only beside others"));
+        });
+        loop.endingIdleMs(IDLE);
+        return loop;
+    }
+
+    private static Case idleFew() {
+        Loop loop = new Loop(2, 2, l -> {
+            l.go(2, () -> l.meet(2));
+            l.lane("looks", () -> {
+                long end = l.now() + 5 * IDLE;
+                l.until(2);
+                while (l.now() < end) {
+                    Thread.onSpinWait();
+                }
+                check(l.living("M") >= 2, "an M has ended though there are no more than Ps");
+            });
         });
         loop.endingIdleMs(IDLE);
         return loop;

@@ -16,8 +16,8 @@ public final class Catalog implements Supplier<List<Program>> {
         rings();
         words();
         locks();
-        for (List<Program> group : List.of(Chans.all(), Syncs.all(), Limits.all(), Exact.all(), Starts.all(), Wakes.all(), Calls.all(),
-                Worlds.all(), Deadlocks.all(), Net.all(), Covered.all())) {
+        for (List<Program> group : List.of(Chans.all(), Syncs.all(), Limits.all(), Exact.all(), Starts.all(), Wakes.all(), Timers.all(),
+                Calls.all(), Gates.all(), Worlds.all(), Deadlocks.all(), Net.all(), Sockets.all(), Watches.all(), Covered.all())) {
             all.addAll(group);
         }
     }
@@ -46,6 +46,8 @@ public final class Catalog implements Supplier<List<Program>> {
         String g = "words";
         all.add(Program.of("global", g, "two Ps and a thread at the global queue", Words.Global::new));
         all.add(Program.of("arrived", g, "what has arrived comes before what Ps have put off, in its order", Words.Arrived::new).covered());
+        all.add(Program.of("turns", g, "the global queue in its turn, with Gs that were preempted and Gs that have arrived",
+                Words.Turns::new));
         all.add(Program.of("mask", g, "bits of a mask change at the same time", Words.Mask::new).covered());
         all.add(Program.of("spinners", g, "spinners and idle Ps are counted by several threads", Words.Spinners::new).covered());
         all.add(Program.of("scan", g, "a G is held for its stack trace while its status changes", Words.Scan::new).covered());

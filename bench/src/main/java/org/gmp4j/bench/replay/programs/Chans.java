@@ -34,6 +34,9 @@ final class Chans {
                 of("chan", "two senders and two receivers without a buffer", t -> channel(t, 0)),
                 of("chan-1", "two senders and two receivers with a buffer of one", t -> channel(t, 1)),
                 of("long-chan", "two senders and a receiver of longs", Chans::longs),
+                of("select-fair", "a select takes each of two channels that are always ready", Chans::selectsFairly),
+                Program.ofLoop("select-large", "two large selects name the same channels in two orders, and some twice",
+                        () -> new Plain(Chans::selectsLarge)).in(GROUP),
                 of("close", "a close beside a sender and a receiver", Chans::close),
                 of("close-two", "two receivers of a channel that is closed wait again", Chans::closeTwo),
                 of("sent-before-close", "what was sent before the close is received", Chans::sentBeforeClose),
@@ -61,6 +64,49 @@ final class Chans {
         });
         t.end(() -> check(got.size() == 4 && got.stream().distinct().count() == 4 && got.containsAll(List.of(0, 1, 2, 3)),
                 "received: " + got));
+    }
+
+    private static void selectsFairly(Plain t) {
+        int n = 8;
+        Chan<Integer> c = Chan.make(n);
+        Chan<Integer> d = Chan.make(n);
+        int[] taken = new int[2];
+        t.lane("sends", () -> {
+            for (int i = 0; i < n; i++) {
+                c.send(0);
+                d.send(1);
+            }
+            t.done();
+        });
+        t.lane("selects", () -> {
+            t.until(1);
+            for (int i = 0; i < n; i++) {
+                int _ = Select.of().recv(c, k -> taken[k]++).recv(d, k -> taken[k]++).run();
+            }
+        });
+        t.end(() -> check(taken[0] > 0 && taken[1] > 0, "a select has taken one of two ready channels each time"));
+    }
+
+    /** Each channel gets an element, which one of the two receives. */
+    private static void selectsLarge(Plain t) {
+        int n = 40;
+        List<Chan<Integer>> all = new ArrayList<>();
+        for (int i = 0; i < n; i++) {
+            all.add(Chan.make(0));
+        }
+        t.lanes(2, "select", i -> {
+            Select s = Select.of();
+            for (int k = 0; k < n; k++) {
+                int at = 7 * k % n;
+                s = s.recv(all.get(i == 0 ? at : n - 1 - at), v -> t.done());
+            }
+            int _ = s.recv(all.get(3), v -> t.done()).recv(all.get(30), v -> t.done()).run();
+        });
+        t.lane("sends", () -> {
+            all.get(9).send(1);
+            all.get(30).send(1);
+        });
+        t.end(() -> check(t.doneCount() == 2, "of 2 elements " + t.doneCount() + " were received"));
     }
 
     private static void longs(Plain t) {

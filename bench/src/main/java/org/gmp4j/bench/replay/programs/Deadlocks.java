@@ -26,6 +26,7 @@ import org.gmp4j.wait.Limits;
 /** Programs of deadlocks: each is reported once all sleep, and none is reported while anything may ready a goroutine. */
 final class Deadlocks {
     private static final Duration LONG = Duration.ofHours(1);
+    private static final long SLICE = 1_000_000;
 
     private Deadlocks() {
     }
@@ -40,13 +41,18 @@ final class Deadlocks {
                 of("deadlock-timer", "a deadlock behind a timer that was stopped is reported at once", Deadlocks::behindTimer)
                         .waking(0, 0),
                 of("deadlock-timer-outside", "the same, and a thread stops the timer", Deadlocks::behindTimerOfThread).waking(0, 0),
+                of("deadlock-timer-of-thread", "a deadlock behind a timer that a thread has stopped is reported at once",
+                        Deadlocks::behindTimerOfPlainThread).waking(0, 0),
                 of("deadlock-locked", "a deadlock of goroutines that are locked to their threads", Deadlocks::locked),
                 of("deadlock-net", "a spinner finds the packet for which another M sleeps in the poller, and then all wait",
                         Deadlocks::behindPoller),
                 of("no-deadlock", "a thread unparks a goroutine as the last M falls asleep", Deadlocks::noneForUnpark),
+                of("no-deadlock-alarm", "a timer of a thread readies a goroutine, and another is stopped as it is due",
+                        Deadlocks::noneForAlarm).waking(0, 0),
                 of("no-deadlock-thread", "a thread that waits for a goroutine sends to it afterwards", Deadlocks::noneForThread),
                 of("no-deadlock-start", "a thread starts goroutines as the last M falls asleep", Deadlocks::noneForStart),
-                of("no-deadlock-locked", "a goroutine is handed to its own thread as the other one sleeps", Deadlocks::noneForLocked),
+                of("no-deadlock-locked", "a goroutine is handed to its own thread as the other one sleeps",
+                        () -> none(1, 2, Calls::readiesLocked)),
                 of("no-deadlock-sleep", "a goroutine sleeps while the others wait for it", Deadlocks::noneForSleep),
                 of("no-deadlock-call", "a goroutine is in a call while the others wait for it", Deadlocks::noneForCall));
     }
@@ -82,7 +88,7 @@ final class Deadlocks {
 
         @Override
         void fatal(String message) {
-            check(done.get() == parts, "a deadlock was reported while a goroutine could run");
+            check(doneCount() == parts, "a deadlock was reported while a goroutine could run");
             check(now() < due, "the deadlock was reported when a timer was due that was stopped");
             reported = true;
             exit();
@@ -99,11 +105,11 @@ final class Deadlocks {
             Chan<Integer> c = Chan.make(0);
             d.go(() -> {
                 Go.go(() -> {
-                    d.done.incrementAndGet();
+                    d.done();
                     Integer _ = c.recv();
                 });
                 Go.gosched();
-                d.done.incrementAndGet();
+                d.done();
                 Integer _ = c.recv();
             });
         });
@@ -114,7 +120,7 @@ final class Deadlocks {
             d.before(d.now() + LONG.toNanos());
             Chan<Integer> c = Chan.make(0);
             d.go(() -> {
-                Timer t = Time.afterFunc(LONG, d.done::incrementAndGet);
+                Timer t = Time.afterFunc(LONG, d::done);
                 Go.go(() -> {
                     boolean _ = t.stop();
                     Integer _ = c.recv();
@@ -132,11 +138,11 @@ final class Deadlocks {
             Timer[] timer = {null};
             d.go(() -> {
                 timer[0] = Time.afterFunc(LONG, () -> { });
-                d.done.incrementAndGet();
+                d.done();
                 Integer _ = c.recv();
             });
             d.go(() -> {
-                while (d.done.get() == 0) {
+                while (d.doneCount() == 0) {
                     Go.gosched();
                 }
                 for (int i = 0; i < 20; i++) {
@@ -148,6 +154,27 @@ final class Deadlocks {
         });
     }
 
+    /** The timer's entry stays in the heap for a while. The last M may fall asleep as that is swept: then sysmon finds the deadlock. */
+    private static Case behindTimerOfPlainThread() {
+        Dead dead = new Dead(2, d -> {
+            d.before(d.now() + LONG.toNanos());
+            Chan<Integer> c = Chan.make(0);
+            d.lane("sets", () -> {
+                check(Time.afterFunc(LONG, () -> { }).stop(), "the timer had fired");
+                d.go(() -> {
+                    Go.go(() -> {
+                        d.done();
+                        Integer _ = c.recv();
+                    });
+                    d.done();
+                    Integer _ = c.recv();
+                });
+            });
+        });
+        dead.withSysmon(SLICE);
+        return dead;
+    }
+
     private static Case behindPoller() {
         Dead dead = new Dead(2, d -> {
             Chan<Integer> c = Chan.make(0);
@@ -155,12 +182,12 @@ final class Deadlocks {
             PollFd fd = new PollFd(number);
             d.go(() -> {
                 long _ = fd.read(MemorySegment.ofArray(new byte[1]), Limits.DEFAULT);
-                d.done.incrementAndGet();
+                d.done();
                 Integer _ = c.recv();
             });
             d.go(() -> {
                 Go.gosched();
-                d.done.incrementAndGet();
+                d.done();
                 Integer _ = c.recv();
             });
             d.lane("sends", () -> Descriptors.add(number, 1));
@@ -180,7 +207,7 @@ final class Deadlocks {
                         Go.lockOSThread();
                     }
                     Go.gosched();
-                    d.done.incrementAndGet();
+                    d.done();
                     Integer _ = c.recv();
                 });
             }
@@ -211,6 +238,23 @@ final class Deadlocks {
         });
     }
 
+    /** The goroutine comes when the second timer is set, which sends to it. */
+    private static Case noneForAlarm() {
+        return none(2, 1, l -> {
+            Chan<Integer> c = Chan.make(0);
+            l.lane("sets", () -> {
+                Timer first = Time.afterFunc(Duration.ofNanos(4_000), () -> { });
+                Case.spin(7);
+                boolean _ = first.stop();
+                Timer _ = Time.afterFunc(Duration.ofNanos(50_000), () -> c.send(1));
+                l.go(() -> {
+                    Integer _ = c.recv();
+                    l.done();
+                });
+            });
+        });
+    }
+
     private static Case noneForThread() {
         return none(2, 1, l -> {
             Chan<Integer> there = Chan.make(0);
@@ -234,24 +278,6 @@ final class Deadlocks {
 
     private static Case noneForStart() {
         return none(1, 3, l -> l.lane("go", () -> l.go(3, l::done)));
-    }
-
-    /** The one M that runs gives its P to the locked goroutine's, and falls asleep. */
-    private static Case noneForLocked() {
-        return none(1, 2, l -> {
-            Chan<Integer> c = Chan.make(0);
-            l.go(() -> {
-                Go.lockOSThread();
-                Integer _ = c.recv();
-                Go.gosched();
-                Go.unlockOSThread();
-                l.done();
-            });
-            l.go(() -> {
-                c.send(1);
-                l.done();
-            });
-        });
     }
 
     private static Case noneForSleep() {

@@ -47,6 +47,7 @@ final class Limits {
                 of("cond-limited", "a waiter of a condition gives up", 2, Limits::cond),
                 of("cancel-alone", "nothing but a context ends a wait", Limits::alone).covered(),
                 of("cancel-taken", "a unit is released as its waiter's context is cancelled", Limits::taken),
+                of("cancel-late", "a context is cancelled when its wait is over, and another wait has the same sudog", Limits::late),
                 of("cancel-large", "a large request is given up in front of a small one", Limits::large),
                 of("too-large", "a request for more than there is holds nobody up", Limits::tooLarge),
                 of("too-large-limited", "the same, of a wait that a context may end", Limits::tooLargeLimited),
@@ -256,6 +257,26 @@ final class Limits {
         t.end(() -> check(sem.tryAcquire(1), "a unit is lost"));
     }
 
+    /** One unit is released, so the lane that has it is alone. */
+    private static void late(Plain t) {
+        Semaphore sem = new Semaphore(1);
+        AtomicInteger inside = new AtomicInteger();
+        sem.acquire(1);
+        Context ctx = t.cancelled();
+        t.lane("first", () -> {
+            if (t.unlessCancelled(() -> sem.acquire(ctx, 1))) {
+                check(inside.incrementAndGet() == 1, "a unit was given out that is not there");
+            }
+        });
+        t.lanes(2, "second", i -> {
+            sem.acquire(1);
+            check(inside.incrementAndGet() == 1, "a unit was given out that is not there");
+        });
+        t.lane("releases", () -> sem.release(1));
+        t.rests("second0", "second1");
+        t.end(() -> check(inside.get() == 1, "a unit is lost"));
+    }
+
     private static void large(Plain t) {
         Semaphore sem = new Semaphore(2);
         sem.acquire(1);
@@ -337,35 +358,32 @@ final class Limits {
         }
     }
 
-    private static void interrupt(Plain t) {
+    /** Adds a lane that waits for a unit of a semaphore that has none, and one that interrupts it. */
+    private static Semaphore interrupts(Plain t, Consumer<Semaphore> wait) {
         Semaphore sem = new Semaphore(1);
         Thread[] waiter = {null};
         sem.acquire(1);
         t.lane("waits", () -> {
             waiter[0] = Thread.currentThread();
             t.done();
-            check(!unlessInterrupted(sem), "a unit was given out that is not there");
+            wait.accept(sem);
         });
         t.lane("interrupts", () -> {
             t.until(1);
             waiter[0].interrupt();
         });
+        return sem;
+    }
+
+    private static void interrupt(Plain t) {
+        Semaphore _ = interrupts(t, sem -> check(!unlessInterrupted(sem), "a unit was given out that is not there"));
     }
 
     private static void interruptTaken(Plain t) {
-        Semaphore sem = new Semaphore(1);
-        Thread[] waiter = {null};
-        sem.acquire(1);
-        t.lane("waits", () -> {
-            waiter[0] = Thread.currentThread();
-            t.done();
-            if (unlessInterrupted(sem)) {
-                sem.release(1);
+        Semaphore sem = interrupts(t, s -> {
+            if (unlessInterrupted(s)) {
+                s.release(1);
             }
-        });
-        t.lane("interrupts", () -> {
-            t.until(1);
-            waiter[0].interrupt();
         });
         t.lane("releases", () -> sem.release(1));
         t.end(() -> check(sem.tryAcquire(1), "a unit is lost"));
@@ -373,18 +391,8 @@ final class Limits {
 
     /** The interrupter may tell of its interrupt when the waiter has dealt with it already, and waits again. */
     private static void interruptOnce(Plain t) {
-        Semaphore sem = new Semaphore(1);
-        Thread[] waiter = {null};
-        sem.acquire(1);
-        t.lane("waits", () -> {
-            waiter[0] = Thread.currentThread();
-            t.done();
-            check(unlessInterrupted(sem) || unlessInterrupted(sem), "a wait was ended by an interrupt that was dealt with");
-        });
-        t.lane("interrupts", () -> {
-            t.until(1);
-            waiter[0].interrupt();
-        });
+        Semaphore sem = interrupts(t, s -> check(unlessInterrupted(s) || unlessInterrupted(s),
+                "a wait was ended by an interrupt that was dealt with"));
         t.lane("releases", () -> {
             t.until(1);
             sem.release(1);

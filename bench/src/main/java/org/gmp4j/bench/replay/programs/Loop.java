@@ -63,32 +63,6 @@ final class Loop extends OfLoop {
         }
     }
 
-    /** Says that a goroutine has done its part. */
-    void done() {
-        done.incrementAndGet();
-    }
-
-    /** Returns how often {@link #done} was called. */
-    int doneCount() {
-        return done.get();
-    }
-
-    /** Runs on, without a call of the runtime, until {@link #done} was called {@code n} times. */
-    void until(int n) {
-        while (done.get() < n) {
-            Thread.onSpinWait();
-        }
-    }
-
-    /**
-     * Does a part and runs on, without a call of the runtime, until {@code n} parts are done. So each needs a P at the same time, and none
-     * may be left in a queue while a P is idle, as no M would look there later.
-     */
-    void meet(int n) {
-        done();
-        until(n);
-    }
-
     /** Runs a call in which the goroutine has no P. */
     static void blocking(Runnable call) {
         try {

@@ -3,14 +3,12 @@ package org.gmp4j.bench.replay.programs;
 
 import static org.gmp4j.bench.replay.Case.check;
 
-import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 
 import org.gmp4j.Go;
-import org.gmp4j.bench.replay.Case;
 import org.gmp4j.bench.replay.Descriptors;
 import org.gmp4j.bench.replay.Program;
 import org.gmp4j.bench.replay.Threads;
@@ -18,7 +16,6 @@ import org.gmp4j.netpoll.IoResult;
 import org.gmp4j.netpoll.PollFd;
 import org.gmp4j.sched.jdk.Stacks;
 import org.gmp4j.sched.upkeep.Upkeep;
-import org.gmp4j.stack.JdkPollers;
 import org.gmp4j.struct.Schedt;
 import org.gmp4j.wait.Limits;
 
@@ -251,29 +248,11 @@ final class Net {
         });
     }
 
-    /** Waits for a socket of the JDK's, as its channels do. */
-    private static void await(int d) {
-        JdkPollers.Waits waits = (JdkPollers.Waits) Descriptors.jdkWaits();
-        try {
-            check(waits.register(d, false), "the scheduler's poller does not serve a socket");
-            LockSupport.park();
-            boolean _ = waits.deregister(d, false);
-        } catch (IOException e) {
-            Case.failed(e);
-        }
-    }
-
-    private static void awaitByte(int d) {
-        while (Descriptors.read(d, MemorySegment.ofArray(new byte[1])) != 1) {
-            await(d);
-        }
-    }
-
     private static void jdk(Loop l) {
         int d = Descriptors.open();
         Threads.start(Stacks.newThread(l.s, () -> {
             for (int i = 0; i < 2; i++) {
-                awaitByte(d);
+                Sockets.awaitByte(d);
                 l.done();
             }
         }));
@@ -287,12 +266,12 @@ final class Net {
     private static void jdkReused(Loop l) {
         int d = Descriptors.open();
         Threads.start(Stacks.newThread(l.s, () -> {
-            awaitByte(d);
+            Sockets.awaitByte(d);
             Descriptors.close(d);
             l.done();
             int again = Descriptors.open();
             l.lane("answers", () -> Descriptors.add(again, 1));
-            awaitByte(again);
+            Sockets.awaitByte(again);
             l.done();
         }));
         l.lane("sends", () -> Descriptors.add(d, 1));
@@ -302,9 +281,9 @@ final class Net {
     private static void jdkLimited(Loop l) {
         int d = Descriptors.open();
         Thread t = Stacks.newThread(l.s, () -> {
-            await(d);
+            Sockets.await(d);
             l.done();
-            awaitByte(d);
+            Sockets.awaitByte(d);
             l.done();
         });
         Threads.start(t);

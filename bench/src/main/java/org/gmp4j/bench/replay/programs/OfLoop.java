@@ -3,7 +3,7 @@ package org.gmp4j.bench.replay.programs;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
 
 import org.gmp4j.affinity.StealOrder;
 import org.gmp4j.bench.replay.Case;
@@ -24,6 +24,7 @@ import org.gmp4j.stack.JdkContainer;
 import org.gmp4j.stack.Stack;
 import org.gmp4j.struct.GSlots;
 import org.gmp4j.struct.Schedt;
+import org.gmp4j.sysmon.Sysmon;
 import org.gmp4j.timer.TimerHeaps;
 
 /**
@@ -36,13 +37,14 @@ abstract class OfLoop extends Case {
 
     /** The scheduler; set by {@link #start}. */
     Scheduler s;
-    /** How often a goroutine has said that it has done its part. */
-    final AtomicInteger done = new AtomicInteger();
 
     private long spinNanos;
     private long idleNanos = -1;
     private boolean deadlocks;
     private Netpoll netpoll = Netpoll.NONE;
+    private Function<Scheduler, Monitor> monitor = Quiet::new;
+    private long quantum = QUANTUM;
+    private boolean cooperative;
     private boolean uncaughtExpected;
     private int uncaught;
 
@@ -70,6 +72,19 @@ abstract class OfLoop extends Case {
         return this;
     }
 
+    /** Gives the scheduler a sysmon, which is a lane, and time slices of so many ns. */
+    final OfLoop withSysmon(long nanos) {
+        monitor = Sysmon.MAKER;
+        quantum = nanos;
+        return this;
+    }
+
+    /** Lets goroutines yield only where they call the runtime. */
+    final OfLoop cooperative() {
+        cooperative = true;
+        return this;
+    }
+
     /** Says that exceptions end goroutines: they are counted. */
     final void expectsUncaught() {
         uncaughtExpected = true;
@@ -82,15 +97,15 @@ abstract class OfLoop extends Case {
 
     /** Makes the scheduler. */
     final void start(int procs) {
-        DebugVars debug = DebugVars.parse(deadlocks ? "deadlock=strict" : "");
-        Config config = new Config(procs, null, Placement.NONE, StealOrder.UNIFORM, false, spinNanos, QUANTUM, QUANTUM, MANY, idleNanos,
+        DebugVars debug = DebugVars.parse(deadlocks ? "deadlock=strict" : cooperative ? "asyncpreemptoff=1" : "");
+        Config config = new Config(procs, null, Placement.NONE, StealOrder.UNIFORM, false, spinNanos, quantum, quantum, MANY, idleNanos,
                 1 << 20, null, deadlocks, false, 0, debug);
-        s = Schedinit.schedinit("gmp", config, new TimerHeaps(), netpoll, Quiet::new, new Tells());
+        s = Schedinit.schedinit("gmp", config, new TimerHeaps(), netpoll, monitor, new Tells());
     }
 
     @Override
     protected boolean mayRest(String lane) {
-        return lane.startsWith("M");
+        return lane.startsWith("M") || lane.equals("timers");
     }
 
     @Override

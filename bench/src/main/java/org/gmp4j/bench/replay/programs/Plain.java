@@ -15,7 +15,6 @@ final class Plain extends Case {
     private final Consumer<Plain> body;
     private Runnable atEnd = () -> { };
     private List<String> resting = List.of();
-    private final AtomicInteger done = new AtomicInteger();
     private final AtomicInteger cancelled = new AtomicInteger();
 
     Plain(Consumer<Plain> body) {
@@ -53,29 +52,6 @@ final class Plain extends Case {
     /** Allows lanes to be asleep for ever at the end. */
     void rests(String... lanes) {
         resting = List.of(lanes);
-    }
-
-    /** Says that a lane has done its part. */
-    void done() {
-        done.incrementAndGet();
-    }
-
-    /** Returns how often {@link #done} was called. */
-    int doneCount() {
-        return done.get();
-    }
-
-    /** Runs on until {@link #done} was called {@code n} times. */
-    void until(int n) {
-        while (done.get() < n) {
-            Thread.onSpinWait();
-        }
-    }
-
-    /** Runs on until {@code n} lanes are here, which have room only together. */
-    void meet(int n) {
-        done();
-        until(n);
     }
 
     /** Adds a lane that cancels a context, which this returns. */

@@ -32,6 +32,8 @@ final class Starts {
                 of("spawns-3", "a goroutine starts four others on three Ps", () -> spawns(3, 4)),
                 of("spawns-busy", "a goroutine starts others while spinners do not sleep", Starts::spawnsBusy),
                 of("yields", "three goroutines yield on two Ps", Starts::yields),
+                of("pair", "two that ready each other run beside two others that yield", () -> pair(false)),
+                of("pair-arrived", "the same, and a thread starts one more", () -> pair(true)),
                 of("meet-submits", "a thread starts two that meet", () -> meets(2, 1)),
                 of("meet-submits-3", "a thread starts three that meet", () -> meets(3, 1)),
                 of("meet-submitters", "three threads start three that meet", () -> meets(3, 3)),
@@ -79,6 +81,37 @@ final class Starts {
             Go.gosched();
             l.done();
         })).withoutBlocking();
+    }
+
+    /** The pair has no end while one of the others waits. There is no sysmon, which would end the slice that they share. */
+    private static Case pair(boolean arrives) {
+        int others = arrives ? 3 : 2;
+        return new Loop(1, others + 2, l -> {
+            Chan<Integer> there = Chan.make(0);
+            Chan<Integer> back = Chan.make(0);
+            l.go(() -> {
+                Go.go(l::done);
+                Go.go(l::done);
+                while (l.doneCount() < others) {
+                    there.send(1);
+                    Integer _ = back.recv();
+                }
+                there.close();
+                l.done();
+            });
+            l.go(() -> {
+                while (there.recvOk().ok()) {
+                    back.send(1);
+                }
+                l.done();
+            });
+            if (arrives) {
+                l.lane("go", () -> {
+                    l.until(2);
+                    l.go(l::done);
+                });
+            }
+        });
     }
 
     private static Case meets(int n, int threads) {

@@ -159,9 +159,9 @@ final class Wakes {
         }));
     }
 
-    /** Each of twelve locks has two waiters, which come and are woken in different orders. */
+    /** Each of many locks has two waiters, which come and are woken in different orders. */
     private static Case semaphores() {
-        int locks = 12;
+        int locks = 32;
         return new Loop(1, 2 * locks + 1, l -> {
             Mutex[] all = new Mutex[locks];
             for (int i = 0; i < locks; i++) {

@@ -13,6 +13,8 @@ import org.gmp4j.queue.Runq;
 import org.gmp4j.queue.SudogCache;
 import org.gmp4j.struct.G;
 import org.gmp4j.struct.GStatus;
+import org.gmp4j.struct.P;
+import org.gmp4j.struct.PStat;
 import org.gmp4j.struct.Schedt;
 
 /** Programs of the words and lists that all threads of a scheduler share. */
@@ -232,6 +234,76 @@ final class Words {
                 boolean _ = s.took(next);
             }
             s.all(5);
+        }
+    }
+
+    /**
+     * A P takes from the global queue, in its turn and otherwise, what a thread and preempted goroutines put there. Those that were
+     * preempted never get into its ring, and what has arrived comes before them.
+     */
+    static final class Turns extends Case {
+        private final Structs s = new Structs(1, 5);
+        private int taken;
+
+        private void put(int i, boolean preempted) {
+            G.PREEMPT.setOpaque(s.gs[i], preempted ? 1 : 0);
+            SchedLock.lock(s.sched);
+            GlobalRunq.globrunqput(s.sched, s.gs[i]);
+            SchedLock.unlock(s.sched);
+        }
+
+        private void arrives(int i) {
+            SchedLock.lock(s.sched);
+            GlobalRunq.globrunqputarrived(s.sched, s.gs[i]);
+            SchedLock.unlock(s.sched);
+        }
+
+        @Override
+        protected void begin() {
+            lane("puts", () -> {
+                put(0, false);
+                put(1, true);
+                put(2, false);
+            });
+            lane("arrives", () -> {
+                arrives(3);
+                arrives(4);
+            });
+            lane("P", () -> {
+                for (int i = 0; taken < s.gs.length; i++) {
+                    take(s.ps[0], i % 2 == 0);
+                    Thread.onSpinWait();
+                }
+            });
+        }
+
+        private void take(long pp, boolean turn) {
+            P.GLOBALDUE.setOpaque(pp, 1);
+            long turns = PStat.NGLOBAL.getOpaque(pp);
+            SchedLock.lock(s.sched);
+            boolean arrived = GlobalRunq.anyArrived(s.sched);
+            long gp = turn ? GlobalRunq.globrunqturn(s.sched, pp) : GlobalRunq.globrunqget(s.sched, pp);
+            SchedLock.unlock(s.sched);
+            int size = Runq.size(pp);
+            if (s.took(gp)) {
+                taken++;
+                boolean preempted = G.PREEMPT.getOpaque(gp) != 0;
+                check(!preempted || size == 0, "others came into the ring with a G that was preempted");
+                check(turn || !arrived || gp == s.gs[3] || gp == s.gs[4], "what has arrived waits behind what was put off");
+            }
+            check(!turn || P.GLOBALDUE.getOpaque(pp) == 0, "the queue is due after its turn");
+            check(gp == 0 || !turn || PStat.NGLOBAL.getOpaque(pp) == turns + 1, "a turn was not counted");
+            check(gp == 0 || arrived || P.GLOBALDUE.getOpaque(pp) == 0, "the queue is due though a G was taken from it");
+            for (long next = Runq.runqget(pp); s.took(next); next = Runq.runqget(pp)) {
+                taken++;
+                check(G.PREEMPT.getOpaque(next & ~Runq.INHERIT) == 0, "a G that was preempted is in a ring");
+            }
+        }
+
+        @Override
+        protected void end() {
+            s.drain();
+            s.all(s.gs.length);
         }
     }
 }

@@ -19,6 +19,7 @@ import org.gmp4j.check.Invariants;
 import org.gmp4j.queue.Idle;
 import org.gmp4j.sched.Newproc;
 import org.gmp4j.sched.StopTheWorld;
+import org.gmp4j.sched.base.Processor;
 import org.gmp4j.sched.jdk.Stacks;
 import org.gmp4j.sched.life.Closing;
 import org.gmp4j.stack.JdkThreads;
@@ -41,6 +42,7 @@ final class Worlds {
                 of("stops-calls", "the world is stopped while Ps are taken from calls", Worlds::stopsCalls),
                 of("stops-in-call", "a goroutine stays in a call until the world was stopped", Worlds::stopsInCall),
                 of("stops-running", "a goroutine runs on until the world was stopped", Worlds::stopsRunning),
+                of("stops-handoff", "the world is stopped as Ps are taken from calls while an M spins", Worlds::stopsHandoff),
                 of("stops-inside", "a goroutine stops the world, and waits for a thread meanwhile", Worlds::stopsInside),
                 of("stops-pinned", "a pinned goroutine is told to yield as the world stops", Worlds::stopsPinned),
                 of("resizes", "the number of Ps changes while goroutines run", Worlds::resizes).in("procs"),
@@ -50,6 +52,7 @@ final class Worlds {
                 of("closes", "the scheduler is closed while goroutines run", () -> closes(1)).in("close"),
                 of("closes-two", "two threads close the scheduler", () -> closes(2)).in("close"),
                 of("closes-submit", "a scheduler is closed while a thread starts a goroutine", Worlds::closesSubmit).in("close"),
+                of("closes-waits", "a scheduler is closed whose goroutines have waited", Worlds::closesAfterWaits).in("close"),
                 of("closes-timer", "a scheduler is closed that has a timer set", Worlds::closesWithTimer).in("close"),
                 of("closes-resized", "a scheduler is closed while its number of Ps changes", Worlds::closesResized).in("close"));
     }
@@ -110,6 +113,32 @@ final class Worlds {
             });
             l.lane("stops", () -> StopTheWorld.withWorldStopped(l.s, l::done));
         });
+    }
+
+    /** The P that was taken has no work, and there are spinners: so it goes to the idle list. */
+    private static Case stopsHandoff() {
+        Loop loop = new Loop(3, 4, l -> {
+            l.go(2, () -> {
+                Loop.blocking(() -> l.until(2));
+                l.done();
+            });
+            l.go(() -> {
+                Go.gosched();
+                l.done();
+            });
+            l.lane("sysmon", Retakes.until(l, () -> l.doneCount() >= 2));
+            for (int i = 0; i < 2; i++) {
+                boolean last = i == 1;
+                l.lane("stops" + i, () -> StopTheWorld.withWorldStopped(l.s, () -> {
+                    checkStopped(l);
+                    if (last) {
+                        l.done();
+                    }
+                }));
+            }
+        });
+        loop.spinning(20_000);
+        return loop;
     }
 
     /** It calls nothing, so its P is taken. */
@@ -246,6 +275,7 @@ final class Worlds {
         private final int parts;
         private final Consumer<Closed> body;
         private int closed;
+        private Processor[] ps;
 
         Closed(int procs, int parts, Consumer<Closed> body) {
             this.procs = procs;
@@ -256,6 +286,7 @@ final class Worlds {
         @Override
         protected void begin() {
             start(procs);
+            ps = s.procs();
             body.accept(this);
         }
 
@@ -279,16 +310,19 @@ final class Worlds {
 
         @Override
         protected void end() {
-            check(closed > 0 && done.get() == parts, "of " + parts + " parts " + done.get() + " were done when it was closed");
+            for (Processor p : ps) {
+                check(P.SUDOGCACHE.get(p.pp) == 0, "free sudogs are left with a scheduler that was closed");
+            }
+            check(closed > 0 && doneCount() == parts, "of " + parts + " parts " + doneCount() + " were done when it was closed");
         }
     }
 
     private static Case closes(int times) {
         return new Closed(2, 2, c -> {
             Newproc.newproc(c.s, () -> {
-                Go.go(c.done::incrementAndGet);
+                Go.go(c::done);
                 Go.gosched();
-                c.done.incrementAndGet();
+                c.done();
             });
             for (int i = 0; i < times; i++) {
                 c.close("close" + i);
@@ -304,20 +338,35 @@ final class Worlds {
         return new Closed(2, 3, c -> {
             AtomicBoolean begun = new AtomicBoolean();
             Newproc.newproc(c.s, () -> {
-                Go.go(c.done::incrementAndGet);
+                Go.go(c::done);
                 while (!begun.get()) {
                     Thread.onSpinWait();
                 }
-                c.done.incrementAndGet();
+                c.done();
             });
             c.lane("go", () -> {
                 while (Schedt.NMIDLE.getOpaque(c.s.sched) == 0) {
                     Thread.onSpinWait();
                 }
                 begun.set(true);
-                if (Plain.isRefused(() -> Newproc.newproc(c.s, c.done::incrementAndGet))) {
-                    c.done.incrementAndGet();
+                if (Plain.isRefused(() -> Newproc.newproc(c.s, c::done))) {
+                    c.done();
                 }
+            });
+            c.close("close");
+        });
+    }
+
+    private static Case closesAfterWaits() {
+        return new Closed(2, 2, c -> {
+            Chan<Integer> to = Chan.make(0);
+            Newproc.newproc(c.s, () -> {
+                to.send(1);
+                c.done();
+            });
+            Newproc.newproc(c.s, () -> {
+                Integer _ = to.recv();
+                c.done();
             });
             c.close("close");
         });
@@ -327,8 +376,8 @@ final class Worlds {
     private static Case closesWithTimer() {
         return new Closed(2, 2, c -> {
             Newproc.newproc(c.s, () -> {
-                var _ = Time.afterFunc(Duration.ofMillis(50), c.done::incrementAndGet);
-                c.done.incrementAndGet();
+                var _ = Time.afterFunc(Duration.ofMillis(50), c::done);
+                c.done();
             });
             c.close("close");
         });
@@ -337,9 +386,9 @@ final class Worlds {
     private static Case closesResized() {
         return new Closed(2, 2, c -> {
             Newproc.newproc(c.s, () -> {
-                Go.go(c.done::incrementAndGet);
+                Go.go(c::done);
                 Go.gosched();
-                c.done.incrementAndGet();
+                c.done();
             });
             c.close("close");
             c.lane("procs", () -> {
