@@ -176,13 +176,16 @@ final class Deadlocks {
     }
 
     private static Case behindPoller() {
-        Dead dead = new Dead(2, d -> {
+        int reads = 4;
+        Dead dead = new Dead(reads + 1, d -> {
             Chan<Integer> c = Chan.make(0);
             int number = Descriptors.open();
             PollFd fd = new PollFd(number);
             d.go(() -> {
-                long _ = fd.read(MemorySegment.ofArray(new byte[1]), Limits.DEFAULT);
-                d.done();
+                for (int i = 0; i < reads; i++) {
+                    long _ = fd.read(MemorySegment.ofArray(new byte[1]), Limits.DEFAULT);
+                    d.done();
+                }
                 Integer _ = c.recv();
             });
             d.go(() -> {
@@ -190,7 +193,12 @@ final class Deadlocks {
                 d.done();
                 Integer _ = c.recv();
             });
-            d.lane("sends", () -> Descriptors.add(number, 1));
+            d.lane("sends", () -> {
+                for (int i = 0; i < reads; i++) {
+                    d.until(i);
+                    int _ = Descriptors.add(number, 1);
+                }
+            });
         });
         dead.withNetwork();
         dead.spinning(20_000);

@@ -13,6 +13,7 @@ import org.gmp4j.bench.replay.Case;
 import org.gmp4j.bench.replay.Program;
 import org.gmp4j.bench.replay.Threads;
 import org.gmp4j.sched.GStack;
+import org.gmp4j.sched.Preempt;
 import org.gmp4j.sched.base.Gate;
 import org.gmp4j.sched.base.Machine;
 import org.gmp4j.sched.base.Processor;
@@ -38,6 +39,7 @@ final class Gates {
         return List.of(
                 of("gate", "a goroutine that is inside the runtime keeps its P", () -> inside(1)),
                 of("gate-two", "the same on two Ps", () -> inside(2)),
+                of("gate-nested", "a goroutine that was told to yield does so when it leaves the runtime altogether", Gates::nested),
                 of("gate-scan", "a goroutine is held for its stack trace as its P is taken", Gates::scan),
                 of("gate-parks", "Ps are taken from threads that the JDK parks", Gates::parks),
                 of("gate-spawns", "Ps are taken from goroutines that start others", Gates::spawns));
@@ -77,6 +79,22 @@ final class Gates {
             });
             takes(l, n);
         });
+    }
+
+    private static Case nested() {
+        return new Loop(2, 3, l -> l.go(3, () -> {
+            for (int i = 0; i < 2; i++) {
+                GStack st = GStack.enter();
+                long mp = st.machine().mp;
+                long pp = st.pp();
+                boolean _ = Preempt.preemptone(pp);
+                GStack inner = GStack.enter();
+                GStack.exit(inner);
+                check(st.machine().mp == mp && M.P.getOpaque(mp) == pp, "a goroutine that is inside the runtime has yielded");
+                GStack.exit(st);
+            }
+            l.done();
+        }));
     }
 
     private static Case scan() {

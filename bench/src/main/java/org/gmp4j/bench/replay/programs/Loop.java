@@ -13,6 +13,7 @@ final class Loop extends OfLoop {
     private final int parts;
     private final Consumer<Loop> body;
     private Runnable atEnd = () -> { };
+    private Runnable atSteps = () -> { };
     private int mostMs = Integer.MAX_VALUE;
 
     /** @param parts how often {@link #done} must have been called at the end */
@@ -35,6 +36,16 @@ final class Loop extends OfLoop {
         int ms = count("M");
         check(ms <= mostMs, ms + " Ms were made for " + procs + " Ps, though no goroutine blocks");
         atEnd.run();
+    }
+
+    @Override
+    protected void watch() {
+        atSteps.run();
+    }
+
+    /** Adds a check of each step, for a program that is watching. */
+    void watch(Runnable check) {
+        atSteps = check;
     }
 
     /** Adds a check of the end. */

@@ -4,7 +4,8 @@ package org.gmp4j.bench.replay.programs;
 import static org.gmp4j.bench.replay.Case.check;
 
 import java.util.List;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.IntConsumer;
 import java.util.function.Supplier;
 
 import org.gmp4j.Chan;
@@ -30,7 +31,7 @@ final class Starts {
                 of("submitters", "two threads start goroutines", Starts::submitters),
                 of("spawns", "a goroutine starts seven others on two Ps", () -> spawns(2, 7)),
                 of("spawns-3", "a goroutine starts four others on three Ps", () -> spawns(3, 4)),
-                of("spawns-busy", "a goroutine starts others while spinners do not sleep", Starts::spawnsBusy),
+                of("spawns-busy", "a goroutine starts others while spinners do not sleep", Starts::spawnsBusy).watching(),
                 of("yields", "three goroutines yield on two Ps", Starts::yields),
                 of("pair", "two that ready each other run beside two others that yield", () -> pair(false)),
                 of("pair-arrived", "the same, and a thread starts one more", () -> pair(true)),
@@ -68,11 +69,20 @@ final class Starts {
         }
     }
 
+    /** Under a policy of spinning no M begins to spin beside as many others as half of the busy Ps. */
     private static Case spawnsBusy() {
-        return new Loop(4, 6, l -> l.go(() -> goes(6, () -> {
-            Go.gosched();
-            l.done();
-        }))).spinning(20_000);
+        int procs = 4;
+        return new Loop(procs, 6, l -> {
+            l.go(() -> goes(6, () -> {
+                Go.gosched();
+                l.done();
+            }));
+            l.watch(() -> {
+                long spinners = Schedt.NMSPINNING.getVolatile(l.s.sched);
+                int spinning = Schedt.spinning(spinners) - Schedt.onTheirWay(spinners);
+                check(spinning <= (procs + 1) / 2, "M7: " + spinning + " Ms spin for " + procs + " Ps");
+            });
+        }).spinning(20_000);
     }
 
     private static Case yields() {
@@ -153,34 +163,42 @@ final class Starts {
 
     /**
      * A goroutine that ends at once brings a second M. When that is about to sleep, and is on the idle list already, the first goroutine,
-     * which is locked to its thread, starts another and waits, so its P goes to the second M; and a thread starts one more.
+     * which is locked to its thread, starts another and waits, so its P goes to the second M; and a thread starts one more. So it goes on
+     * for some rounds.
      */
     private static Case meetsGivenUp() {
-        return new Loop(2, 4, l -> {
+        int rounds = 3;
+        return new Loop(2, 2 * rounds + 2, l -> {
             Chan<Integer> c = Chan.make(1);
-            AtomicBoolean listed = new AtomicBoolean();
-            Runnable anMIsListed = () -> {
-                l.until(1);
-                while (!listed.get() && Schedt.NMIDLE.getOpaque(l.s.sched) == 0) {
+            AtomicInteger listed = new AtomicInteger();
+            IntConsumer anMIsListed = round -> {
+                l.until(2 * round + 1);
+                while (listed.get() <= round && Schedt.NMIDLE.getOpaque(l.s.sched) == 0) {
                     Thread.onSpinWait();
                 }
-                listed.set(true);
+                listed.set(round + 1);
             };
             l.go(() -> {
                 Go.lockOSThread();
                 Go.go(l::done);
-                anMIsListed.run();
-                Go.go(() -> {
-                    l.meet(3);
-                    c.send(1);
-                });
-                Integer _ = c.recv();
+                for (int i = 0; i < rounds; i++) {
+                    int all = 2 * i + 3;
+                    anMIsListed.accept(i);
+                    Go.go(() -> {
+                        l.meet(all);
+                        c.send(1);
+                    });
+                    Integer _ = c.recv();
+                }
                 Go.unlockOSThread();
                 l.done();
             });
             l.lane("go", () -> {
-                anMIsListed.run();
-                l.go(() -> l.meet(3));
+                for (int i = 0; i < rounds; i++) {
+                    int all = 2 * i + 3;
+                    anMIsListed.accept(i);
+                    l.go(() -> l.meet(all));
+                }
             });
         });
     }

@@ -214,8 +214,8 @@ final class Syncs {
             t.until(1);
             wg.done();
         });
-        t.lane("adds", () -> {
-            while (!t.isAsleep("waits")) {
+        t.lanes(3, "adds", i -> {
+            while (!t.isAsleep("waits") && t.doneCount() == 0) {
                 Thread.onSpinWait();
             }
             t.done();

@@ -115,29 +115,32 @@ final class Worlds {
         });
     }
 
-    /** The P that was taken has no work, and there are spinners: so it goes to the idle list. */
+    /** A P that is taken has no work, and there are spinners: so it goes to the idle list, or counts as stopped. */
     private static Case stopsHandoff() {
-        Loop loop = new Loop(3, 4, l -> {
+        int calls = 4;
+        Loop loop = new Loop(3, 2, l -> {
             l.go(2, () -> {
-                Loop.blocking(() -> l.until(2));
+                for (int i = 0; i < calls; i++) {
+                    Loop.blocking(() -> Case.spin(6));
+                }
                 l.done();
             });
-            l.go(() -> {
-                Go.gosched();
-                l.done();
-            });
-            l.lane("sysmon", Retakes.until(l, () -> l.doneCount() >= 2));
-            for (int i = 0; i < 2; i++) {
-                boolean last = i == 1;
-                l.lane("stops" + i, () -> StopTheWorld.withWorldStopped(l.s, () -> {
-                    checkStopped(l);
-                    if (last) {
-                        l.done();
+            l.lane("sysmon", () -> {
+                while (l.doneCount() < 2) {
+                    for (Processor p : l.s.procs()) {
+                        boolean _ = Retakes.handOff(l.s, p.pp);
                     }
-                }));
+                    Thread.onSpinWait();
+                }
+            });
+            for (int i = 0; i < 2; i++) {
+                l.lane("stops" + i, () -> {
+                    StopTheWorld.withWorldStopped(l.s, () -> checkStopped(l));
+                    StopTheWorld.withWorldStopped(l.s, () -> checkStopped(l));
+                });
             }
         });
-        loop.spinning(20_000);
+        loop.spinning(40_000);
         return loop;
     }
 
