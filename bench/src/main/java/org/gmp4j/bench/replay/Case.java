@@ -6,7 +6,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 /** A program in one run. Its lanes are added in {@link #begin}, in which there are no points. */
 public abstract class Case {
     /** The word, of no memory, on which lanes sleep that take no step any more. */
-    private static final long STAYS = Long.MIN_VALUE / 4;
+    static final long STAYS = Long.MIN_VALUE / 4;
 
     /** How many parts were done. Its accesses are points. */
     public final AtomicInteger done = new AtomicInteger();

@@ -112,11 +112,13 @@ public final class Descriptors {
 
     /** {@code Epoll.create}. */
     public static int poller() {
+        Digest.unseen("descriptors");
         return make(true).number;
     }
 
     /** {@code EventFd.create}, and a new stream. */
     public static int open() {
+        Digest.unseen("descriptors");
         return make(false).number;
     }
 

@@ -21,11 +21,14 @@ public final class JdkStacks {
         } else {
             World.reads(t, Sites.JDK);
         }
+        Digest.reads(t);
     }
 
     /** Makes a virtual thread. */
     public static Thread make(Executor scheduler, String name, Runnable body) {
-        return new StackThread(scheduler, body);
+        StackThread t = new StackThread(scheduler, body);
+        Digest.add(t);
+        return t;
     }
 
     /** Returns the scheduler of a virtual thread. */
@@ -42,6 +45,8 @@ public final class JdkStacks {
     public static boolean run(Object stack) {
         StackThread t = of(stack);
         World.run.switchStack(t);
+        Digest.reads(t);
+        Digest.reads(t.isDone() ? 1 : 0);
         return t.isDone();
     }
 
@@ -110,12 +115,16 @@ public final class JdkStacks {
 
     /** Returns whether the thread is runnable because of {@code Thread.yield}. */
     public static boolean hasYielded(Object stack) {
-        return of(stack).state == StackThread.YIELDED;
+        StackThread t = of(stack);
+        Digest.reads(t);
+        return t.state == StackThread.YIELDED;
     }
 
     /** Returns whether the thread has never run. */
     public static boolean isNew(Object stack) {
-        return isNew((Thread) of(stack));
+        StackThread t = of(stack);
+        Digest.reads(t);
+        return isNew((Thread) t);
     }
 
     /** Returns whether a virtual thread has never run. */
@@ -125,7 +134,9 @@ public final class JdkStacks {
 
     /** Returns whether the stack's thread has ended. */
     public static boolean ended(Object stack) {
-        return of(stack).isDone();
+        StackThread t = of(stack);
+        Digest.reads(t.isDone() ? 1 : 0);
+        return t.isDone();
     }
 
     /** {@code LockSupport.park}, on a goroutine. */
@@ -215,6 +226,7 @@ public final class JdkStacks {
     /** {@code VirtualThread.afterYield}: publishes that the thread waits. */
     public static boolean afterYield(Object stack) {
         StackThread t = of(stack);
+        Digest.reads(t);
         if (t.state == StackThread.PARKING) {
             point(t, true);
             t.state = StackThread.PARKED;

@@ -48,6 +48,11 @@ final class Lane {
     Selector told;
     /** Whether it has mounted or left a stack, so that it is resumed at once. */
     boolean switches;
+    /** The number of what its own code began with, and of all that it has read since ({@link Digest}). */
+    long first;
+    long history;
+    /** The number of {@link #object}, if states are compared. */
+    long objectId;
 
     // The access that it is about to make.
     int site;
@@ -64,6 +69,18 @@ final class Lane {
 
     Continuation current() {
         return mounted == null ? own : mounted.stack();
+    }
+
+    /** Returns the number of what the lane does next, and of what its frames hold. */
+    long state(Run run) {
+        if (state == State.ENDED || state == State.ASLEEP && futex == Case.STAYS) {
+            return state.ordinal();
+        }
+        long words = Digest.mix(site, (loops ? 1 : 0) + (spins ? 2 : 0) + (interrupted ? 4 : 0) + (told != null ? 8 : 0));
+        if (state == State.ASLEEP) {
+            words = Digest.mix(words, Digest.mix(futex, Digest.mix(deadline, run.before(this))));
+        }
+        return Digest.mix(Digest.mix(history, words), Digest.mix(woke, mounted == null ? 0 : mounted.id));
     }
 
     @Override

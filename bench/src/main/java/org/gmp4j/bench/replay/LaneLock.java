@@ -18,11 +18,12 @@ public final class LaneLock extends ReentrantLock {
     public boolean tryLock() {
         World.writes(this, Sites.MONITOR);
         Thread t = World.currentThread();
+        Digest.reads(times > 0 && owner != t ? 1 : 0);
         if (times > 0 && owner != t) {
             return false;
         }
         owner = t;
-        times++;
+        count(times + 1);
         return true;
     }
 
@@ -49,7 +50,13 @@ public final class LaneLock extends ReentrantLock {
         if (World.currentThread() != owner) {
             throw new IllegalMonitorStateException();
         }
-        times--;
+        count(times - 1);
+    }
+
+    private void count(int n) {
+        times = n;
+        Digest.put(this, 0, n == 0 ? null : owner);
+        Digest.put(this, 1, n);
     }
 
     @Override

@@ -131,6 +131,36 @@ public final class Memory {
         return false;
     }
 
+    /** Returns how much memory the run has taken. */
+    static long used() {
+        return top - BASE;
+    }
+
+    private static void put(long address, int v) {
+        Digest.word(address, Mem.INT.get(address), v);
+        Mem.INT.set(address, value(v));
+    }
+
+    private static void put(long address, long v) {
+        Digest.word(address, Mem.LONG.get(address), v);
+        Mem.LONG.set(address, value(v));
+    }
+
+    private static int value(int v) {
+        Digest.reads(v);
+        return Trace.value(v);
+    }
+
+    private static long value(long v) {
+        Digest.reads(v);
+        return Trace.value(v);
+    }
+
+    private static boolean value(boolean v) {
+        Digest.reads(v ? 1 : 0);
+        return Trace.value(v);
+    }
+
     // The accessors of IntField
 
     private static void point(long address, boolean writes, boolean plain) {
@@ -149,25 +179,25 @@ public final class Memory {
     /** A plain read. */
     public static int getIntPlain(long address) {
         point(address, false, true);
-        return Trace.value(Mem.INT.get(address));
+        return value(Mem.INT.get(address));
     }
 
     /** A plain write. */
     public static void setIntPlain(long address, int v) {
         point(address, true, true);
-        Mem.INT.set(address, Trace.value(v));
+        put(address, v);
     }
 
     /** A read of any other order. */
     public static int getInt(long address) {
         point(address, false, false);
-        return Trace.value(Mem.INT.get(address));
+        return value(Mem.INT.get(address));
     }
 
     /** A write of any other order. */
     public static void setInt(long address, int v) {
         point(address, true, false);
-        Mem.INT.set(address, Trace.value(v));
+        put(address, v);
     }
 
     /** A compare-and-set. */
@@ -175,9 +205,9 @@ public final class Memory {
         point(address, true, false);
         boolean same = Mem.INT.get(address) == expected;
         if (same) {
-            Mem.INT.set(address, v);
+            put(address, v);
         }
-        return Trace.value(same);
+        return value(same);
     }
 
     /** {@code getAndAdd}. */
@@ -203,13 +233,13 @@ public final class Memory {
     private static int swapInt(long address, int v, char how) {
         point(address, true, false);
         int old = Mem.INT.get(address);
-        Mem.INT.set(address, switch (how) {
+        put(address, switch (how) {
             case '+' -> old + v;
             case '|' -> old | v;
             case '&' -> old & v;
             default -> v;
         });
-        return Trace.value(old);
+        return value(old);
     }
 
     // The accessors of LongField
@@ -217,25 +247,25 @@ public final class Memory {
     /** A plain read. */
     public static long getLongPlain(long address) {
         point(address, false, true);
-        return Trace.value(Mem.LONG.get(address));
+        return value(Mem.LONG.get(address));
     }
 
     /** A plain write. */
     public static void setLongPlain(long address, long v) {
         point(address, true, true);
-        Mem.LONG.set(address, Trace.value(v));
+        put(address, v);
     }
 
     /** A read of any other order. */
     public static long getLong(long address) {
         point(address, false, false);
-        return Trace.value(Mem.LONG.get(address));
+        return value(Mem.LONG.get(address));
     }
 
     /** A write of any other order. */
     public static void setLong(long address, long v) {
         point(address, true, false);
-        Mem.LONG.set(address, Trace.value(v));
+        put(address, v);
     }
 
     /** A compare-and-set. */
@@ -243,24 +273,24 @@ public final class Memory {
         point(address, true, false);
         boolean same = Mem.LONG.get(address) == expected;
         if (same) {
-            Mem.LONG.set(address, v);
+            put(address, v);
         }
-        return Trace.value(same);
+        return value(same);
     }
 
     /** {@code getAndAdd}. */
     public static long addLong(long address, long v) {
         point(address, true, false);
         long old = Mem.LONG.get(address);
-        Mem.LONG.set(address, old + v);
-        return Trace.value(old);
+        put(address, old + v);
+        return value(old);
     }
 
     /** {@code getAndSet}. */
     public static long swapLong(long address, long v) {
         point(address, true, false);
         long old = Mem.LONG.get(address);
-        Mem.LONG.set(address, v);
-        return Trace.value(old);
+        put(address, v);
+        return value(old);
     }
 }

@@ -282,6 +282,15 @@ final class Names {
         };
     }
 
+    /**
+     * Returns whether the frames of an M hold nothing before a call but what its lane began with, and copies of words that nobody but the M
+     * writes: at the head of the loop of findRunnable, M, scheduler and P.
+     */
+    boolean forgets(String type, String method, String calledType, String called) {
+        return type.equals(ROOT + "sched/FindRunnable") && method.equals("findRunnable") && calledType.equals(ROOT + "sched/Inject")
+                && called.equals("drain");
+    }
+
     boolean isAccessor(String descriptor) {
         return descriptor.startsWith("L") && ACCESSORS.contains(descriptor.substring(1, descriptor.length() - 1));
     }

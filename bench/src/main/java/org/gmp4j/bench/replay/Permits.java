@@ -29,22 +29,28 @@ public final class Permits extends java.util.concurrent.Semaphore {
         while (permits < n) {
             World.pause();
         }
-        permits -= n;
+        set(permits - n);
+    }
+
+    private void set(int n) {
+        permits = n;
+        Digest.put(this, 0, n - first);
     }
 
     @Override
     public boolean tryAcquire() {
         World.writes(this, Sites.MONITOR);
+        Digest.reads(permits == 0 ? 0 : 1);
         if (permits == 0) {
             return false;
         }
-        permits--;
+        set(permits - 1);
         return true;
     }
 
     @Override
     public void release() {
         World.writes(this, Sites.MONITOR);
-        permits++;
+        set(permits + 1);
     }
 }

@@ -4,6 +4,7 @@ package org.gmp4j.bench.replay;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.function.IntConsumer;
 
 /**
  * Finds the races of one run: two accesses that depend on each other, of two lanes, of which the first need not come first. Each step has a
@@ -98,6 +99,44 @@ final class Races {
         lastLane = lane;
         note(step, lane, word, writes, clock);
         return race;
+    }
+
+    /**
+     * Finds the steps of other lanes with which an access may race that the lane has still to make: those that depend on it, and are not
+     * known to come before. A lane that has not begun is taken to come after what comes before all lanes.
+     */
+    void with(int lane, long word, boolean writes, IntConsumer race) {
+        int[] clock = clocks[lane] == null ? first() : clocks[lane];
+        if (word == Trace.ANYWHERE) {
+            for (int l = 0; l < LANES; l++) {
+                found(l, last[l], lane, clock, race);
+            }
+            return;
+        }
+        found(anywhereLane, anywhere, lane, clock, race);
+        Word w = words.get(word);
+        if (w != null) {
+            found(w.writer, w.write, lane, clock, race);
+            for (int l = 0; l < LANES && writes; l++) {
+                found(l, w.reads[l], lane, clock, race);
+            }
+        }
+    }
+
+    private static void found(int by, int step, int lane, int[] clock, IntConsumer race) {
+        if (step >= 0 && by != lane && step > clock[by]) {
+            race.accept(step);
+        }
+    }
+
+    private int[] first() {
+        int[] clock = clocks[0].clone();
+        for (int i = 1; i < lanes; i++) {
+            for (int l = 0; l < LANES; l++) {
+                clock[l] = Math.min(clock[l], clocks[i][l]);
+            }
+        }
+        return clock;
     }
 
     private void note(int step, int lane, long word, boolean writes, int[] clock) {

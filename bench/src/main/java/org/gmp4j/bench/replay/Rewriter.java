@@ -125,7 +125,8 @@ final class Rewriter extends ClassLoader {
     private byte[] rewritten(byte[] original) {
         ClassModel c = files.parse(original);
         c.methods().stream().filter(m -> m.methodName().equalsString("<clinit>")).forEach(m -> handles(c, m));
-        return files.transformClass(c, new Weaver(c, names, handles));
+        ClassModel woven = files.parse(files.transformClass(c, new Weaver(c, names, handles)));
+        return files.transformClass(woven, new DigestWeaver(woven, names));
     }
 
     /** Notes which fields the VarHandles reach that an initialiser makes: the last text before the handle is stored. */

@@ -36,6 +36,8 @@ final class Run {
     static final long CLOCK_AT_FIRST = 1_000_000_000_000L;
 
     final Program program;
+    /** The number of the run's state; null if the strategy does not compare states. */
+    final Digest digest;
     private Case its;
     private final Strategy strategy;
     /** What the run writes down; null for nothing. */
@@ -74,6 +76,7 @@ final class Run {
         this.program = program;
         this.strategy = strategy;
         this.trace = trace;
+        digest = strategy.comparesStates() ? new Digest(this) : null;
     }
 
     static int lane(int option) {
@@ -151,6 +154,9 @@ final class Run {
             }
         });
         l.since = steps;
+        if (digest != null) {
+            digest.begins(l, body);
+        }
         lanes[count++] = l;
         return l;
     }
@@ -162,8 +168,10 @@ final class Run {
         l.word = word;
         l.object = object;
         l.writes = writes;
+        l.objectId = digest == null || object == null ? 0 : digest.id(object);
         l.loops &= !writes || site == Sites.PAUSE;
         pause(l);
+        Digest.reads(site);
     }
 
     /** Counts an access of code that is one step, or that sets up or checks: it must not go on for ever. */
@@ -209,7 +217,22 @@ final class Run {
             l.site = kind(o) == FAILS ? Sites.NO_START : Sites.START;
             trace.step(this, l);
         }
+        Digest.reads(kind(o));
         return kind(o) == FAILS;
+    }
+
+    /** Returns how many lanes sleep on the same word for longer. */
+    int before(Lane l) {
+        int n = 0;
+        for (int i = 0; i < count; i++) {
+            n += lanes[i].state == Lane.State.ASLEEP && lanes[i].futex == l.futex && lanes[i].asleepSince < l.asleepSince ? 1 : 0;
+        }
+        return n;
+    }
+
+    /** Returns for how many steps all lanes that could go on have waited in loops. */
+    int waits() {
+        return waits;
     }
 
     private static void suspend() {
@@ -246,6 +269,7 @@ final class Run {
             trace.note(l, "sleeps");
         }
         pause(l);
+        Digest.reads(l.woke);
         return l.woke;
     }
 
@@ -443,10 +467,5 @@ final class Run {
         if (failure == null && !over) {
             failure = f;
         }
-    }
-
-    /** Returns whether the strategy compares accesses, so that their words have to be told. */
-    boolean comparesAccesses() {
-        return strategy.comparesAccesses();
     }
 }

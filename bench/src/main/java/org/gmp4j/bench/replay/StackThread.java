@@ -35,6 +35,9 @@ final class StackThread extends Thread {
     Selector told;
     /** How often it is pinned: its frames cannot leave the thread. */
     int pins;
+    /** The number of all values that its code has read, and its own number ({@link Digest}). */
+    long history;
+    long id;
     /** The word on which a lane sleeps that has the stack pinned. */
     final long parkWord = Memory.name();
 
@@ -63,6 +66,16 @@ final class StackThread extends Thread {
             });
         }
         return stack;
+    }
+
+    /** Returns the words that the JDK has of the thread, as a number. */
+    long words() {
+        return state + (permit ? 1L << 8 : 0) + (interrupted ? 1L << 9 : 0) + (told != null ? 1L << 10 : 0) + ((long) pins << 11);
+    }
+
+    /** Returns the number of what the stack has of the state of a run. */
+    long digest() {
+        return Digest.mix(id, isDone() ? 1 : Digest.mix(history, words()));
     }
 
     boolean isDone() {

@@ -6,7 +6,10 @@ import java.lang.invoke.VarHandle;
 import java.lang.reflect.Field;
 import java.lang.reflect.Modifier;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
@@ -15,6 +18,8 @@ import java.util.concurrent.atomic.AtomicLong;
 public final class Statics {
     private static final List<Kept> FIELDS = new ArrayList<>();
     private static final List<Runnable> OBJECTS = new ArrayList<>();
+    /** The objects whose fields are kept. */
+    private static final Set<Object> SEEN = Collections.newSetFromMap(new IdentityHashMap<>());
     private static int depth;
 
     /** A static field that is not final. */
@@ -77,13 +82,22 @@ public final class Statics {
         }
     }
 
-    /** Keeps the fields of an object that a static field refers to, such as a lock: a run may end while it is held. */
+    /** Keeps the fields of an object that a static field leads to, such as a lock: a run may end while it is held. */
     private static void keepFields(Object o) throws IllegalAccessException {
-        for (Field f : o.getClass().getDeclaredFields()) {
-            if (!Modifier.isStatic(f.getModifiers()) && !Modifier.isFinal(f.getModifiers())) {
-                VarHandle field = MethodHandles.privateLookupIn(o.getClass(), MethodHandles.lookup()).unreflectVarHandle(f);
-                Object v = field.get(o);
-                OBJECTS.add(() -> field.set(o, v));
+        if (o == null || !(o.getClass().getClassLoader() instanceof Rewriter) || !SEEN.add(o)) {
+            return;
+        }
+        Digest.outlasts(o);
+        for (Class<?> c = o.getClass(); c.getClassLoader() instanceof Rewriter; c = c.getSuperclass()) {
+            for (Field f : c.getDeclaredFields()) {
+                if (!Modifier.isStatic(f.getModifiers()) && !f.isSynthetic()) {
+                    VarHandle field = MethodHandles.privateLookupIn(c, MethodHandles.lookup()).unreflectVarHandle(f);
+                    Object v = field.get(o);
+                    if (!Modifier.isFinal(f.getModifiers())) {
+                        OBJECTS.add(() -> field.set(o, v));
+                    }
+                    keepFields(v);
+                }
             }
         }
     }
@@ -96,6 +110,7 @@ public final class Statics {
                 return;
             }
             Object value = field.get();
+            Digest.outlasts(value);
             if (value instanceof AtomicInteger a) {
                 int v = a.get();
                 OBJECTS.add(() -> a.set(v));
@@ -107,7 +122,7 @@ public final class Statics {
                 OBJECTS.add(() -> a.set(v));
             } else if (value instanceof Permits p) {
                 OBJECTS.add(p::reset);
-            } else if (value != null && value.getClass().getClassLoader() == c.getClassLoader()) {
+            } else {
                 keepFields(value);
             }
         } catch (IllegalAccessException e) {

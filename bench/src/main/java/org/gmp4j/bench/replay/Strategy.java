@@ -12,8 +12,8 @@ abstract class Strategy {
     /** Returns one of the run's options. */
     abstract int choose(Run run);
 
-    /** Returns whether the strategy compares the accesses that lanes are about to make. */
-    boolean comparesAccesses() {
+    /** Returns whether the strategy compares the states of runs. */
+    boolean comparesStates() {
         return false;
     }
 

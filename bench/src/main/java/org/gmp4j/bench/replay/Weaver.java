@@ -47,7 +47,8 @@ final class Weaver implements ClassTransform {
     private static final MethodTypeDesc OF_CLASS = MethodTypeDesc.ofDescriptor("(Ljava/lang/Class;)V");
     private static final MethodTypeDesc MONITOR = MethodTypeDesc.ofDescriptor("(Ljava/lang/Object;)V");
     private static final String VAR_HANDLE = "java/lang/invoke/VarHandle";
-    private static final String HELPER = "replay$";
+    /** How the names of methods begin that are added. */
+    static final String HELPER = "replay$";
 
     private final ClassModel model;
     private final Names names;

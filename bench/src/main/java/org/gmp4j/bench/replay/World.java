@@ -30,14 +30,17 @@ public final class World {
     /** Begins a run: forgets the last one. */
     static void begin(Run next) {
         run = next;
+        Digest.now = null;
         atomic = 0;
         NUMBERS.clear();
         Memory.reset();
         Descriptors.reset();
         Statics.restore();
+        Digest.now = next.digest;
     }
 
     static void end() {
+        Digest.now = null;
         run = null;
     }
 
@@ -119,7 +122,9 @@ public final class World {
 
     /** {@code System.nanoTime}. A class initialiser, which runs once for many runs, reads the time at which each begins. */
     public static long nanoTime() {
-        return run == null || Statics.initialising() ? Run.CLOCK_AT_FIRST : run.now;
+        long t = run == null || Statics.initialising() ? Run.CLOCK_AT_FIRST : run.now;
+        Digest.reads(t);
+        return t;
     }
 
     // Futexes
@@ -138,7 +143,9 @@ public final class World {
             throw new IllegalStateException("a lane sleeps in a monitor");
         }
         run.point(Sites.FUTEX_WAIT, word, null, true);
-        return Memory.peekInt(word) != expected ? CHANGED : run.sleep(word, nanos);
+        boolean changed = Memory.peekInt(word) != expected;
+        Digest.reads(changed ? 1 : 0);
+        return changed ? CHANGED : run.sleep(word, nanos);
     }
 
     /** {@code Futex.wake}. */
@@ -146,7 +153,9 @@ public final class World {
         if (stops()) {
             run.point(Sites.FUTEX_WAKE, word, null, true);
         }
-        return run == null ? 0 : run.wake(word, n);
+        int woken = run == null ? 0 : run.wake(word, n);
+        Digest.reads(woken);
+        return woken;
     }
 
     // Monitors
@@ -205,7 +214,14 @@ public final class World {
     /** {@code System.identityHashCode}: the number of the object in this run. */
     public static int number(Object o) {
         Integer known = NUMBERS.putIfAbsent(o, NUMBERS.size() + 1);
-        return known == null ? NUMBERS.size() : known;
+        int n = known == null ? NUMBERS.size() : known;
+        Digest.numbered(o, n);
+        return n;
+    }
+
+    /** Returns how many objects have numbers. */
+    static int numbers() {
+        return NUMBERS.size();
     }
 
     // Threads
@@ -225,6 +241,7 @@ public final class World {
     static Thread plainThread(int i) {
         if (PLAIN[i] == null) {
             PLAIN[i] = new Thread("lane " + i);
+            Digest.outlasts(PLAIN[i]);
         }
         return PLAIN[i];
     }
@@ -261,7 +278,9 @@ public final class World {
     /** {@code Thread.isAlive}. */
     public static boolean isAlive(Thread t) {
         Lane l = run == null ? null : laneOf(t);
-        return l != null && l.state != Lane.State.ENDED;
+        boolean alive = l != null && l.state != Lane.State.ENDED;
+        Digest.reads(alive ? 1 : 0);
+        return alive;
     }
 
     /** {@code Thread.join}. */
@@ -291,11 +310,10 @@ public final class World {
         if (stops()) {
             run.point(Sites.JDK, 0, t, false);
         }
-        if (t instanceof StackThread s) {
-            return s.interrupted;
-        }
-        Lane l = laneOf(t);
-        return l != null && l.interrupted;
+        Lane l = t instanceof StackThread ? null : laneOf(t);
+        boolean interrupted = t instanceof StackThread s ? s.interrupted : l != null && l.interrupted;
+        Digest.reads(interrupted ? 1 : 0);
+        return interrupted;
     }
 
     /** {@code Thread.interrupt}: sets the status, tells a wait of ours, and ends a park. */
@@ -312,6 +330,7 @@ public final class World {
             l.interrupted = true;
             told = l.told;
         }
+        Digest.reads(told);
         if (told != null) {
             if (stops()) {
                 run.point(Sites.JDK, 0, t, false);

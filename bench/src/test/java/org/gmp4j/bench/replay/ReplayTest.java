@@ -25,6 +25,8 @@ class ReplayTest {
     private static final int SEEDS = 60;
     /** Schedules of each group whose programs end in a way that is seen. */
     private static final int OF_GROUP = 1_000;
+    /** Programs with several ends that are small enough to take all schedules. */
+    private static final List<String> ENDS_OF_ALL = List.of("kick", "runnext", "runnext-two", "note-limited", "scan");
 
     @TempDir
     Path dir;
@@ -57,6 +59,37 @@ class ReplayTest {
             assertTrue(f.complete(), () -> f.row());
             assertTrue(f.schedules() > 1 && f.states() > f.schedules(), () -> f.row());
         }
+    }
+
+    private static Exhaustive search(Program p, boolean reduces, boolean merges) {
+        Run _ = Engine.run(p, new RandomWalk(0)); // Loads classes.
+        Exhaustive all = new Exhaustive(reduces, merges);
+        Run run;
+        do {
+            run = Engine.run(p, all);
+            assertNull(run.failure, () -> p.name());
+        } while (all.another(run));
+        return all;
+    }
+
+    /** A search that leaves schedules out comes to the same states as one that takes all. */
+    @Test
+    void whatIsLeftOutLeadsToNoOtherState() {
+        int ends = 0;
+        for (Program p : ALL.stream().filter(Program::isQuick).toList()) {
+            Exhaustive both = search(p, true, true);
+            Exhaustive merged = search(p, false, true);
+            assertEquals(merged.ends(), both.ends(), p.name());
+            assertTrue(both.states() <= merged.states() * 11 / 10, p.name());
+            if (ENDS_OF_ALL.contains(p.name())) {
+                Exhaustive all = search(p, false, false);
+                assertEquals(all.ends(), both.ends(), p.name());
+                assertTrue(all.schedules() > both.schedules(), p.name());
+            }
+            ends += both.ends().size();
+        }
+        assertTrue(ends > 100, "the states of all programs are alike: " + ends);
+        assertEquals(search(program(ALL, "heap-mutex-2"), true, false).ends(), search(program(ALL, "heap-mutex-2"), true, true).ends());
     }
 
     /** A longer form: {@code gmp replay --program deadlock --seeds 1000}, and so for the others. */

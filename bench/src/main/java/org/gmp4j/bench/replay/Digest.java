@@ -1,0 +1,386 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.bench.replay;
+
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodType;
+import java.lang.invoke.VarHandle;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+
+/**
+ * The state of a run as a number, by which an exhaustive search knows a state again: what follows from it has been run.
+ *
+ * <p>The state is the content of all words and fields that were written, and the frames of all lanes and stacks. Frames cannot be read, but
+ * what they hold follows from what their code has read, so a lane and a stack have a number of all values that they have read in turn
+ * ({@link Lane#history}). An object is known by what its creator had read before. Objects of the JDK whose content is not seen, such as
+ * lists, count as written at each call; the more of them two lanes share, the fewer states are known again.
+ *
+ * <p>Two states with the same 64 bits are taken for one. Of ten million states, that two differ has a chance of one in 400,000.
+ */
+public final class Digest {
+    /** That of the run under way; null if states are not compared. */
+    static Digest now;
+
+    private static final long SETUP = 0x5EED;
+    private static final int NEW = 0x2E3;
+    private static final int RETURNED = 0x2E7;
+    /** The fields that stand for the content of an object of the JDK, and for the number of an object in the run. */
+    private static final long CONTENT = 1L << 40;
+    private static final long NUMBER = 2L << 40;
+    private static final Map<Object, Integer> LASTING = new IdentityHashMap<>();
+    private static final Map<VarHandle, Integer> HANDLES = new IdentityHashMap<>();
+    private static final Map<VarHandle, MethodHandle> GETTERS = new IdentityHashMap<>();
+
+    /** An object that rewritten code has used. */
+    private static final class Known {
+        final long id;
+        /** For each field, by a number of its name, what it adds to {@link #heap}. */
+        final Map<Long, Long> fields = new HashMap<>();
+
+        Known(long id) {
+            this.id = id;
+        }
+    }
+
+    private final Run run;
+    private final Map<Object, Known> objects = new IdentityHashMap<>();
+    private final Set<Long> ids = new HashSet<>();
+    private final List<StackThread> stacks = new ArrayList<>();
+    /** The sum of the contents of all off-heap words. A word that is 0 adds nothing. */
+    private long memory;
+    /** The sum of the contents of all fields. */
+    private long heap;
+    /** The history of the code that sets up and checks. */
+    private long setup = SETUP;
+
+    Digest(Run run) {
+        this.run = run;
+    }
+
+    /** Returns whether what the caller does is noted. A class initialiser runs once for all runs, so it belongs to none. */
+    private static boolean isOn() {
+        return now != null && !Statics.initialising();
+    }
+
+    static long mix(long a, long b) {
+        long z = (a ^ Long.rotateLeft(b * 0x9E3779B97F4A7C15L, 31)) * 0xBF58476D1CE4E5B9L; // SplitMix64.
+        z = (z ^ z >>> 27) * 0x94D049BB133111EBL;
+        return z ^ z >>> 31;
+    }
+
+    // Histories
+
+    private void absorb(long v) {
+        history(mix(history(), v));
+    }
+
+    private void history(long h) {
+        Lane l = run.lane;
+        if (l == null) {
+            setup = h;
+        } else if (l.mounted != null) {
+            l.mounted.history = h;
+        } else {
+            l.history = h;
+        }
+    }
+
+    private long history() {
+        Lane l = run.lane;
+        return l == null ? setup : l.mounted != null ? l.mounted.history : l.history;
+    }
+
+    /** Notes a value that the lane's code has got. */
+    static void reads(long v) {
+        if (isOn()) {
+            now.absorb(v);
+        }
+    }
+
+    /** Notes an object that the lane's code has got. */
+    static void reads(Object o) {
+        if (isOn()) {
+            now.absorb(now.valueOf(o));
+        }
+    }
+
+    /** Called as a method begins. Returns what it has to pass to {@link #leave}. */
+    public static long enter(int method) {
+        if (!isOn()) {
+            return 0;
+        }
+        long before = now.history();
+        now.absorb(method);
+        return before;
+    }
+
+    /** Called as a method ends: of what it has read, its result is left. */
+    public static void leave(long before) {
+        leave(RETURNED, before);
+    }
+
+    /** Called as a method ends. */
+    public static void leave(int result, long before) {
+        leave((long) result, before);
+    }
+
+    /** Called as a method ends. */
+    public static void leave(float result, long before) {
+        leave(Float.floatToRawIntBits(result), before);
+    }
+
+    /** Called as a method ends. */
+    public static void leave(double result, long before) {
+        leave(Double.doubleToRawLongBits(result), before);
+    }
+
+    /** Called as a method ends. */
+    public static void leave(Object result, long before) {
+        if (isOn()) {
+            leave(now.valueOf(result), before);
+        }
+    }
+
+    /** Called as a method ends. */
+    public static void leave(long result, long before) {
+        if (isOn()) {
+            now.history(mix(before + RETURNED, result));
+        }
+    }
+
+    /** Notes that the frames of the lane hold nothing but what it began with, and what memory says of it. */
+    public static void forget() {
+        if (isOn() && now.run.lane != null && now.run.lane.mounted == null) {
+            now.run.lane.history = now.run.lane.first;
+        }
+    }
+
+    // Objects
+
+    private Known known(Object o) {
+        Known k = objects.get(o);
+        if (k == null) {
+            Integer lasting = LASTING.get(o);
+            long id = lasting != null ? mix(NEW, lasting) : mix(history(), o.getClass().getName().hashCode());
+            while (!ids.add(id)) {
+                id++;
+            }
+            k = new Known(id);
+            objects.put(o, k);
+        }
+        return k;
+    }
+
+    /** Notes what a lane begins with. */
+    void begins(Lane l, Runnable body) {
+        l.first = mix(id(l.thread), id(body));
+        l.history = l.first;
+    }
+
+    /** Returns the number of an object that the lane that runs uses. */
+    long id(Object o) {
+        return known(o).id;
+    }
+
+    private long valueOf(Object o) {
+        return switch (o) {
+            case null -> 0;
+            case String s -> s.hashCode();
+            case Long l -> l;
+            case Integer i -> i;
+            case Boolean b -> b ? 1 : 2;
+            case Class<?> c -> c.getName().hashCode();
+            case Enum<?> e -> mix(e.ordinal(), e.getDeclaringClass().getName().hashCode());
+            default -> known(o).id;
+        };
+    }
+
+    private void set(Object o, long field, long value) {
+        Known k = known(o);
+        long adds = value == 0 ? 0 : mix(mix(k.id, field), value);
+        Long before = k.fields.put(field, adds);
+        heap += adds - (before == null ? 0 : before);
+    }
+
+    /** Has an object of the JDK follow from what the caller has read, and the caller's frames from it. */
+    private void use(Object o) {
+        Known k = known(o);
+        Long content = k.fields.get(CONTENT);
+        absorb(content == null ? 0 : content);
+        set(o, CONTENT, history());
+    }
+
+    // What rewritten code calls
+
+    /** An object of a class initialiser, which runs share: it is known by its number among them. */
+    static void outlasts(Object o) {
+        if (o != null) {
+            LASTING.putIfAbsent(o, LASTING.size());
+        }
+    }
+
+    /** A new object: it is known by what its maker has read, not by what the first of its users has. */
+    public static void made(Object o) {
+        if (isOn()) {
+            Known _ = now.known(o);
+        }
+    }
+
+    /** The value of a field or an element. */
+    public static void got(int v) {
+        reads(v);
+    }
+
+    /** The value of a field or an element. */
+    public static void got(long v) {
+        reads(v);
+    }
+
+    /** The value of a field or an element. */
+    public static void got(float v) {
+        reads(Float.floatToRawIntBits(v));
+    }
+
+    /** The value of a field or an element. */
+    public static void got(double v) {
+        reads(Double.doubleToRawLongBits(v));
+    }
+
+    /** The value of a field or an element. */
+    public static void got(Object v) {
+        reads(v);
+    }
+
+    /** A write of a field, or of an element. */
+    public static void put(Object o, int field, int v) {
+        if (isOn()) {
+            now.set(o, field, v);
+        }
+    }
+
+    /** A write of a field, or of an element. */
+    public static void put(Object o, int field, long v) {
+        if (isOn()) {
+            now.set(o, field, v);
+        }
+    }
+
+    /** A write of a field, or of an element. */
+    public static void put(Object o, int field, float v) {
+        put(o, field, Float.floatToRawIntBits(v));
+    }
+
+    /** A write of a field, or of an element. */
+    public static void put(Object o, int field, double v) {
+        put(o, field, Double.doubleToRawLongBits(v));
+    }
+
+    /** A write of a field, or of an element. */
+    public static void put(Object o, int field, Object v) {
+        if (isOn()) {
+            now.set(o, field, now.valueOf(v));
+        }
+    }
+
+    /** A call of a method of an object whose content is not seen. */
+    public static void opaque(Object o) {
+        if (isOn() && o != null && !o.getClass().getName().startsWith("java.util.ImmutableCollections")) {
+            now.use(o);
+        }
+    }
+
+    /** An access that may have written an atomic's value, or a field of {@code o}, by a VarHandle or by itself. */
+    public static void changed(Object by, Object o) {
+        if (!isOn()) {
+            return;
+        }
+        switch (by) {
+            case AtomicInteger a -> now.set(a, 0, a.get());
+            case AtomicLong a -> now.set(a, 0, a.get());
+            case AtomicBoolean a -> now.set(a, 0, a.get() ? 1 : 0);
+            case AtomicReference<?> a -> now.set(a, 0, now.valueOf(a.get()));
+            case VarHandle h when h.coordinateTypes().size() == 1 -> now.set(o, number(h), now.valueOf(get(h, o)));
+            default -> now.use(o);
+        }
+    }
+
+    private static int number(VarHandle h) {
+        return Integer.MIN_VALUE + HANDLES.computeIfAbsent(h, _ -> HANDLES.size());
+    }
+
+    private static Object get(VarHandle h, Object o) {
+        MethodHandle getter = GETTERS.computeIfAbsent(h, v -> v.toMethodHandle(VarHandle.AccessMode.GET)
+                .asType(MethodType.methodType(Object.class, Object.class)));
+        try {
+            return getter.invokeExact(o);
+        } catch (Throwable t) {
+            throw new IllegalStateException(t);
+        }
+    }
+
+    // Off-heap words
+
+    /** Fails the run, as it uses what the number of its state does not contain. */
+    static void unseen(String what) {
+        if (isOn()) {
+            throw new IllegalStateException("an exhaustive search does not see the state of " + what);
+        }
+    }
+
+    /** Notes that a word changes. */
+    static void word(long address, long before, long after) {
+        if (isOn()) {
+            now.memory += content(address, after) - content(address, before);
+        }
+    }
+
+    private static long content(long address, long v) {
+        return v == 0 ? 0 : mix(address, v);
+    }
+
+    // The JDK's threads
+
+    /** Notes a new stack. */
+    static void add(StackThread t) {
+        if (isOn()) {
+            t.id = now.id(t);
+            now.stacks.add(t);
+        }
+    }
+
+    /** Notes that the lane's code reads the state of a stack. */
+    static void reads(StackThread t) {
+        if (isOn()) {
+            now.absorb(t.words());
+        }
+    }
+
+    /** Notes that the lane's code reads the number that an object has in the run. */
+    static void numbered(Object o, int n) {
+        if (isOn()) {
+            now.set(o, NUMBER, n);
+            now.absorb(n);
+        }
+    }
+
+    /** Returns the number of the state. */
+    long state() {
+        long sum = memory + mix(heap, Memory.used()) + mix(World.numbers(), run.waits());
+        for (int i = 0; i < run.count; i++) {
+            sum += mix(i, run.lanes[i].state(run));
+        }
+        for (int i = 0; i < stacks.size(); i++) {
+            sum += stacks.get(i).digest();
+        }
+        return mix(mix(sum, run.now), mix(run.early, mix(run.spurious, run.count)));
+    }
+}

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.bench.replay;
+
+import java.lang.classfile.ClassBuilder;
+import java.lang.classfile.ClassElement;
+import java.lang.classfile.ClassFile;
+import java.lang.classfile.ClassModel;
+import java.lang.classfile.ClassTransform;
+import java.lang.classfile.CodeBuilder;
+import java.lang.classfile.CodeElement;
+import java.lang.classfile.CodeModel;
+import java.lang.classfile.CodeTransform;
+import java.lang.classfile.MethodModel;
+import java.lang.classfile.Opcode;
+import java.lang.classfile.TypeKind;
+import java.lang.classfile.instruction.ArrayLoadInstruction;
+import java.lang.classfile.instruction.ArrayStoreInstruction;
+import java.lang.classfile.instruction.FieldInstruction;
+import java.lang.classfile.instruction.InvokeInstruction;
+import java.lang.classfile.instruction.NewPrimitiveArrayInstruction;
+import java.lang.classfile.instruction.NewReferenceArrayInstruction;
+import java.lang.classfile.instruction.ReturnInstruction;
+import java.lang.constant.ClassDesc;
+import java.lang.constant.ConstantDescs;
+import java.lang.constant.MethodTypeDesc;
+import java.lang.reflect.AccessFlag;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Consumer;
+
+/** Rewrites one class after {@link Weaver}: the reads and writes of the heap by which {@link Digest} knows a state. */
+final class DigestWeaver implements ClassTransform {
+    private static final ClassDesc DIGEST = ClassDesc.of(Digest.class.getName());
+    private static final MethodTypeDesc OBJECT = MethodTypeDesc.of(ConstantDescs.CD_void, ConstantDescs.CD_Object);
+    private static final MethodTypeDesc TWO_OBJECTS = OBJECT.insertParameterTypes(0, ConstantDescs.CD_Object);
+    private static final String HELPER = "digest$";
+    private static final String VAR_HANDLE = "java/lang/invoke/VarHandle";
+    private static final String ATOMIC = "java/util/concurrent/atomic/";
+    /** What makes objects whose content is not seen: a call of them is a write. */
+    private static final List<String> OPAQUE = List.of("java/util/", "java/lang/ref/", "java/lang/ThreadLocal", "[");
+    /** Types under them whose objects never change, or note their changes themselves. */
+    private static final List<String> FIXED = List.of("java/util/function/", "java/util/Objects", "java/util/concurrent/TimeUnit",
+            "java/util/concurrent/Semaphore", "java/util/concurrent/locks/");
+
+    private final String type;
+    private final ClassDesc self;
+    private final boolean isInterface;
+    private final Names names;
+    private final Set<String> finals = new HashSet<>();
+    private final List<Helper> helpers = new ArrayList<>();
+
+    private record Helper(String name, MethodTypeDesc type, Consumer<CodeBuilder> body) {
+    }
+
+    DigestWeaver(ClassModel model, Names names) {
+        this.names = names;
+        type = model.thisClass().asInternalName();
+        self = model.thisClass().asSymbol();
+        isInterface = model.flags().has(AccessFlag.INTERFACE);
+        model.fields().stream().filter(f -> f.flags().has(AccessFlag.FINAL)).forEach(f -> finals.add(f.fieldName().stringValue()));
+    }
+
+    @Override
+    public void accept(ClassBuilder out, ClassElement e) {
+        if (e instanceof MethodModel m && m.code().isPresent()) {
+            out.transformMethod(m, (mb, me) -> {
+                if (me instanceof CodeModel code) {
+                    mb.transformCode(code, code(m.methodName().stringValue()));
+                } else {
+                    mb.with(me);
+                }
+            });
+        } else {
+            out.with(e);
+        }
+    }
+
+    @Override
+    public void atEnd(ClassBuilder out) {
+        for (Helper h : helpers) {
+            out.withMethodBody(h.name, h.type, ClassFile.ACC_PRIVATE | ClassFile.ACC_STATIC | ClassFile.ACC_SYNTHETIC, h.body::accept);
+        }
+    }
+
+    private CodeTransform code(String method) {
+        boolean framed = !method.equals("<clinit>") && !method.startsWith(HELPER) && !method.startsWith(Weaver.HELPER);
+        int[] saved = new int[1];
+        return new CodeTransform() {
+            @Override
+            public void atStart(CodeBuilder b) {
+                if (framed) {
+                    saved[0] = b.allocateLocal(TypeKind.LONG);
+                    b.loadConstant((type + method).hashCode()).invokestatic(DIGEST, "enter", MethodTypeDesc.of(ConstantDescs.CD_long,
+                            ConstantDescs.CD_int)).lstore(saved[0]);
+                }
+            }
+
+            @Override
+            public void accept(CodeBuilder b, CodeElement e) {
+                if (e instanceof ReturnInstruction && method.equals("<init>")) {
+                    b.aload(0).invokestatic(DIGEST, "made", OBJECT);
+                }
+                if (framed && e instanceof ReturnInstruction r) {
+                    leave(b, r.typeKind(), saved[0]);
+                    b.with(r);
+                } else {
+                    instruction(b, e, method);
+                }
+            }
+        };
+    }
+
+    private static void leave(CodeBuilder b, TypeKind kind, int saved) {
+        ClassDesc of = kind == TypeKind.VOID ? null : seen(kind.upperBound());
+        MethodTypeDesc t = MethodTypeDesc.of(ConstantDescs.CD_void, ConstantDescs.CD_long);
+        if (of != null) {
+            t = t.insertParameterTypes(0, of);
+            copy(b, kind);
+        }
+        b.lload(saved).invokestatic(DIGEST, "leave", t);
+    }
+
+    private void instruction(CodeBuilder b, CodeElement e, String method) {
+        switch (e) {
+            case FieldInstruction f when f.owner().asInternalName().equals(type) && finals.contains(f.name().stringValue()) -> b.with(f);
+            case FieldInstruction f when f.opcode() == Opcode.GETFIELD || f.opcode() == Opcode.GETSTATIC -> {
+                b.with(f);
+                got(b, f.typeSymbol());
+            }
+            case FieldInstruction f -> put(b, f);
+            case ArrayLoadInstruction a -> {
+                b.with(a);
+                got(b, a.typeKind().upperBound());
+            }
+            case ArrayStoreInstruction a -> store(b, a);
+            case NewReferenceArrayInstruction n -> b.with(n).dup().invokestatic(DIGEST, "made", OBJECT);
+            case NewPrimitiveArrayInstruction n -> b.with(n).dup().invokestatic(DIGEST, "made", OBJECT);
+            case InvokeInstruction i -> invoke(b, i, method);
+            default -> b.with(e);
+        }
+    }
+
+    private void got(CodeBuilder b, ClassDesc of) {
+        if (names.isAccessor(of.descriptorString()) || of.descriptorString().equals("L" + VAR_HANDLE + ";")) {
+            return;
+        }
+        copy(b, TypeKind.from(of));
+        b.invokestatic(DIGEST, "got", MethodTypeDesc.of(ConstantDescs.CD_void, seen(of)));
+    }
+
+    private static void copy(CodeBuilder b, TypeKind kind) {
+        if (kind.slotSize() == 2) {
+            b.dup2();
+        } else {
+            b.dup();
+        }
+    }
+
+    /** The type by which the digest takes a value. */
+    private static ClassDesc seen(ClassDesc of) {
+        TypeKind kind = TypeKind.from(of).asLoadable();
+        return kind == TypeKind.REFERENCE ? ConstantDescs.CD_Object : kind.upperBound();
+    }
+
+    private static MethodTypeDesc put(ClassDesc of) {
+        return MethodTypeDesc.of(ConstantDescs.CD_void, ConstantDescs.CD_Object, ConstantDescs.CD_int, seen(of));
+    }
+
+    private void put(CodeBuilder b, FieldInstruction f) {
+        ClassDesc of = f.typeSymbol();
+        boolean isStatic = f.opcode() == Opcode.PUTSTATIC;
+        MethodTypeDesc t = isStatic ? MethodTypeDesc.of(ConstantDescs.CD_void, of)
+                : MethodTypeDesc.of(ConstantDescs.CD_void, f.owner().asSymbol(), of);
+        int value = isStatic ? 0 : 1;
+        helper(b, t, h -> {
+            if (isStatic) {
+                h.loadConstant(f.owner().asSymbol());
+            } else {
+                h.aload(0);
+            }
+            h.loadConstant(f.name().stringValue().hashCode()).loadLocal(TypeKind.from(of), value).invokestatic(DIGEST, "put", put(of));
+            if (!isStatic) {
+                h.aload(0);
+            }
+            h.loadLocal(TypeKind.from(of), value).with(f).return_();
+        });
+    }
+
+    private static void store(CodeBuilder b, ArrayStoreInstruction a) {
+        TypeKind kind = a.typeKind().asLoadable();
+        int value = b.allocateLocal(kind);
+        int index = b.allocateLocal(TypeKind.INT);
+        int array = b.allocateLocal(TypeKind.REFERENCE);
+        b.storeLocal(kind, value).istore(index).astore(array);
+        b.aload(array).iload(index).loadLocal(kind, value).invokestatic(DIGEST, "put", put(kind.upperBound()));
+        b.aload(array).iload(index).loadLocal(kind, value).with(a);
+    }
+
+    private void invoke(CodeBuilder b, InvokeInstruction i, String method) {
+        String owner = i.owner().asInternalName();
+        String name = i.name().stringValue();
+        if (names.forgets(type, method, owner, name)) {
+            b.invokestatic(DIGEST, "forget", MethodTypeDesc.of(ConstantDescs.CD_void));
+        }
+        boolean isStatic = i.opcode() == Opcode.INVOKESTATIC;
+        boolean handle = owner.equals(VAR_HANDLE) && !isStatic;
+        boolean atomic = handle || owner.startsWith(ATOMIC) && i.opcode() == Opcode.INVOKEVIRTUAL;
+        if (atomic) {
+            atomic(b, i, handle);
+        } else if (i.opcode() != Opcode.INVOKESPECIAL && isOpaque(owner, name)) {
+            opaque(b, i, isStatic);
+        } else {
+            b.with(i);
+        }
+    }
+
+    private static boolean isOpaque(String owner, String name) {
+        return OPAQUE.stream().anyMatch(owner::startsWith) && FIXED.stream().noneMatch(owner::startsWith) && !owner.startsWith(ATOMIC)
+                || owner.equals("java/lang/System") && name.equals("arraycopy");
+    }
+
+    private void atomic(CodeBuilder b, InvokeInstruction i, boolean handle) {
+        String name = i.name().stringValue();
+        boolean reads = name.startsWith("get") && !name.startsWith("getAnd");
+        MethodTypeDesc t = i.typeSymbol().insertParameterTypes(0, i.owner().asSymbol());
+        helper(b, t, h -> {
+            load(h, t);
+            h.with(i);
+            if (!t.returnType().equals(ConstantDescs.CD_void)) {
+                got(h, t.returnType());
+            }
+            if (!reads) {
+                h.aload(0).aload(handle && t.parameterCount() > 1 && !t.parameterType(1).isPrimitive() ? 1 : 0)
+                        .invokestatic(DIGEST, "changed", TWO_OBJECTS);
+            }
+            h.return_(TypeKind.from(t.returnType()));
+        });
+    }
+
+    private void opaque(CodeBuilder b, InvokeInstruction i, boolean isStatic) {
+        MethodTypeDesc t = isStatic ? i.typeSymbol() : i.typeSymbol().insertParameterTypes(0, i.owner().asSymbol());
+        helper(b, t, h -> {
+            int at = 0;
+            for (int p = 0; p < (isStatic ? t.parameterCount() : 1); p++) {
+                if (!t.parameterType(p).isPrimitive()) {
+                    h.aload(at).invokestatic(DIGEST, "opaque", OBJECT);
+                }
+                at += TypeKind.from(t.parameterType(p)).slotSize();
+            }
+            load(h, t);
+            h.with(i);
+            if (!t.returnType().equals(ConstantDescs.CD_void)) {
+                got(h, t.returnType());
+            }
+            h.return_(TypeKind.from(t.returnType()));
+        });
+    }
+
+    private static void load(CodeBuilder b, MethodTypeDesc t) {
+        int at = 0;
+        for (ClassDesc p : t.parameterArray()) {
+            b.loadLocal(TypeKind.from(p), at);
+            at += TypeKind.from(p).slotSize();
+        }
+    }
+
+    private void helper(CodeBuilder b, MethodTypeDesc t, Consumer<CodeBuilder> body) {
+        Helper h = new Helper(HELPER + helpers.size(), t, body);
+        helpers.add(h);
+        b.invokestatic(self, h.name, t, isInterface);
+    }
+}
