@@ -179,12 +179,12 @@ final class Diagnosis implements Runnable {
         }
     }
 
-    /** Returns whether the error means that a class does not exist. An error for want of memory has a cause of another type. */
+    /** Returns whether the error means that a class does not exist. An error for lack of memory has a cause of another type. */
     private static boolean isNoModule(LinkageError e) {
         return e instanceof NoClassDefFoundError && (e.getCause() == null || e.getCause() instanceof ClassNotFoundException);
     }
 
-    /** Registers the bean. It is no lambda, because sysmon would have to link it, and an error there would end sysmon. */
+    /** Registers the bean. It is not a lambda, because sysmon would have to link it, and an error there would end sysmon. */
     private record Registering(Diagnosis d) implements Runnable {
         @Override
         public void run() {

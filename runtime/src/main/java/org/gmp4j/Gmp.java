@@ -544,7 +544,7 @@ public final class Gmp implements Executor, AutoCloseable {
     }
 
     /**
-     * Checks that there are no {@link #leaks()}.
+     * Checks that there are not {@link #leaks()}.
      *
      * @throws AssertionError with the states and stacks of leaked goroutines if there are any
      * @throws IllegalStateException as {@link #leaks()}

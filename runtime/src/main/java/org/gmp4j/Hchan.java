@@ -497,7 +497,7 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
         }
     }
 
-    /** Arms the timer's alarm. Called under the lock when a receiver is to be queued, since the time then has to be delivered to it. */
+    /** Arms the timer's alarm. Called under the lock when a receiver is to be queued, because the time then has to be delivered to it. */
     final void timerAwaited() {
         if (timer != null) {
             timer.awaited();

@@ -127,14 +127,15 @@ final class LongBlock extends PhantomReference<LongChan> {
         GStack.exit(st);
     }
 
-    /** Initialises this class, which must not fail later for want of memory. The first buffer starts the thread. */
+    /** Initialises this class, which must not fail later for lack of memory. The first buffer starts the thread. */
     static void rehearsed() {
         Runnable _ = new Freeing();
         assert ADDRESS != null;
     }
 
     /**
-     * Frees collected buffers. It is no lambda: one whose linking failed for want of memory is never linked, and no LongChan could be made.
+     * Frees collected buffers. It is not a lambda: one whose linking failed for lack of memory is never linked, and no LongChan could be
+     * made.
      */
     private static final class Freeing implements Runnable {
         @Override

@@ -164,7 +164,7 @@ public final class NativeEvent implements AutoCloseable {
         OfEvent e = new OfEvent(limits);
         try {
             if (limits.timed() && Bubble.current() != null) {
-                Object _ = Bubble.outside(new Begun(e)); // The limit goes by the machine's clock, since the bubble's clock stands still.
+                Object _ = Bubble.outside(new Begun(e)); // The limit goes by the machine's clock: the bubble's stands still.
             } else {
                 e.begin();
             }

@@ -17,7 +17,7 @@ import org.gmp4j.stack.Goexit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The bodies of goroutines that a {@link Gmp} starts. They are no lambdas, because the JVM would generate a class for each at the start.
+ * The bodies of goroutines that a {@link Gmp} starts. They are not lambdas, because the JVM would generate a class for each at the start.
  */
 final class Program {
     private static final int BAD_USAGE = 2;

@@ -44,7 +44,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Runs the operations of goroutines once, before the user's first goroutine, on a temporary scheduler. Its goroutines wait and are woken in
  * all ways, exceed their quantum, and end. The first use of a class, of a {@code VarHandle} at a call site or of a method handle takes
- * memory and stack, and may fail for want of them. In a running scheduler it could fail between two steps of a protocol, with a lock held,
+ * memory and stack, and may fail for lack of them. In a running scheduler it could fail between two steps of a protocol, with a lock held,
  * on an M or in the middle of a user's call; and a class whose initialiser has failed is unusable for ever. So all of them are used here,
  * while there is memory. {@code boot.Warm} uses the code that goroutines do not reach.
  */
@@ -64,7 +64,7 @@ final class Rehearsal {
 
     private final boolean api;
     private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
-    /** The actions that end the waits for a part that has failed. An array, since there may be no memory for an iterator. */
+    /** The actions that end the waits for a part that has failed. An array, because there may be no memory for an iterator. */
     private final AtomicReferenceArray<Runnable> ends = new AtomicReferenceArray<>(MOST_ENDS);
     private final AtomicInteger endCount = new AtomicInteger();
     private boolean interrupted = Thread.interrupted();

@@ -263,7 +263,7 @@ public final class Select {
         try {
             if (n == cases.length) {
                 Scase[] more = Arrays.copyOf(cases, 2 * n);
-                go.grow(2 * n); // It may throw for want of memory. If only one of the two arrays has grown, that does no harm.
+                go.grow(2 * n); // It may throw for lack of memory. If only one of the two arrays has grown, that does no harm.
                 cases = more;
             }
             if (cases[n] == null) {

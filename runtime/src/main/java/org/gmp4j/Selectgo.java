@@ -61,7 +61,7 @@ final class Selectgo {
         locks.clear();
     }
 
-    /** Adds the lock of a case's channel. Called before {@link #add}, since a lock without its case does no harm. */
+    /** Adds the lock of a case's channel. Called before {@link #add}, because a lock without its case does no harm. */
     void addLock(Hchan c) {
         locks.add(c);
     }
@@ -219,7 +219,7 @@ final class Selectgo {
         return k;
     }
 
-    /** Does {@link #proceed}, and releases the locks when that throws, for instance for want of memory for a timer's time. */
+    /** Does {@link #proceed}, and releases the locks when that throws, for instance for lack of memory for a timer's time. */
     private long proceedOrUnlock(Scase k) {
         try {
             return proceed(k);

@@ -32,7 +32,7 @@ final class ClassSites extends WeakReference<Class<?>> {
         }
     };
     /**
-     * Adds the one element of the second array to the first, unless it is there. It is no lambda: one whose linking fails for want of
+     * Adds the one element of the second array to the first, unless it is there. It is not a lambda: one whose linking fails for lack of
      * memory or stack is never linked.
      */
     private static final BiFunction<ClassSites[], ClassSites[], ClassSites[]> JOIN = new BiFunction<>() {

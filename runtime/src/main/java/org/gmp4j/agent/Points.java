@@ -436,7 +436,7 @@ public final class Points {
             used = true;
             if (wanted) {
                 JdkPoint.setWanted(true);
-                if (!wanted) { // It was cleared meanwhile, perhaps before the call above, and then no other thread clears JdkPoint's.
+                if (!wanted) { // It was cleared, perhaps before the call above. Then no other thread clears JdkPoint's.
                     JdkPoint.setWanted(false);
                 }
             }

@@ -27,7 +27,7 @@ public record Placement(List<BitSet> sets, @Nullable Places places, int mostProc
         @Nullable Placement again();
     }
 
-    /** A dealer without changes. It is no lambda, because the JVM would generate a class for it while a scheduler starts. */
+    /** A dealer without changes. It is not a lambda, because the JVM would generate a class for it while a scheduler starts. */
     private record Fixed() implements Dealer {
         @Override
         public @Nullable Placement again() {

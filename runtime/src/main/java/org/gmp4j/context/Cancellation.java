@@ -380,7 +380,7 @@ final class Cancellation extends Child {
     }
 
     /**
-     * The function of the timer, which cancels with the cause {@code why} if that is not null. It is no lambda, which would be linked at
+     * The function of the timer, which cancels with the cause {@code why} if that is not null. It is not a lambda, which would be linked at
      * its first use, perhaps without memory.
      */
     private record Expiry(Cancellation of, @Nullable Throwable why) implements Runnable {

@@ -277,7 +277,7 @@ public final class Context implements Cancelable, AutoCloseable {
     }
 
     /**
-     * Starts {@code f} in a goroutine of its own when this is cancelled, or at once if it is cancelled already. If the caller is no
+     * Starts {@code f} in a goroutine of its own when this is cancelled, or at once if it is cancelled already. If the caller is not a
      * goroutine, {@code f} runs in a virtual thread.
      *
      * @return a function that removes {@code f} again and does not wait for it. It returns true if {@code f} will not start, and false if

@@ -65,7 +65,7 @@ public final class WaitProfile {
      */
     private long wanted;
     private long window;
-    /** Whether the {@code Recorder} is told of waits. */
+    /** Whether waits are passed to the {@code Recorder}. */
     private volatile boolean recorded;
 
     /**
@@ -116,7 +116,7 @@ public final class WaitProfile {
         }
     }
 
-    /** Sets whether the {@code Recorder} is told of waits. */
+    /** Sets whether waits are passed to the {@code Recorder}. */
     public void setRecorded(boolean recorded) {
         this.recorded = recorded;
     }

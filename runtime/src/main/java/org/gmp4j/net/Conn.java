@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A connection ({@code net.Conn}). It is a {@link ByteChannel} in blocking mode, for code that takes such a channel, and it has methods
- * that return streams. It is no {@link java.nio.channels.InterruptibleChannel}: an interrupt may end a call, but does not close the
+ * that return streams. It is not an {@link java.nio.channels.InterruptibleChannel}: an interrupt may end a call, but does not close the
  * connection.
  *
  * <p>The runtime copies no bytes. The kernel reads and writes the buffer, direct or not, or the memory segment that is the argument of a
@@ -541,7 +541,7 @@ public abstract sealed class Conn implements ByteChannel permits TcpConn, UnixCo
         use("close", new Shutdown(how));
     }
 
-    /** Shuts one direction down. It is no lambda: one whose linking failed for want of memory is never linked. */
+    /** Shuts one direction down. It is not a lambda: one whose linking failed for lack of memory is never linked. */
     private record Shutdown(int how) implements PollFd.Use {
         @Override
         public void with(int d) {

@@ -26,7 +26,7 @@ final class DialRace {
     private final Context ctx;
     private final int port;
     private final long end;
-    /** The first connection. The next field is whether the caller has left without it, for want of memory or stack. */
+    /** The first connection. The next field is whether the caller has left without it, for lack of memory or stack. */
     private final AtomicReference<@Nullable TcpConn> first = new AtomicReference<>();
     private volatile boolean abandoned;
     /**

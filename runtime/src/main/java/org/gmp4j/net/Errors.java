@@ -24,7 +24,7 @@ final class Errors {
     }
 
     /**
-     * Loads the classes that an error needs, before the first socket. A class whose initialisation fails for want of memory fails for ever.
+     * Loads the classes that an error needs, before the first socket. A class whose initialisation fails for lack of memory fails for ever.
      */
     static void load() {
         if (!LOADED.get()) {

@@ -104,7 +104,7 @@ public abstract sealed class Listener<C extends Conn> implements Closeable permi
     }
 
     /**
-     * Takes connections until the listener is closed, and starts {@code handler} for each: in a goroutine, or, when the caller is no
+     * Takes connections until the listener is closed, and starts {@code handler} for each: in a goroutine, or, when the caller is not a
      * goroutine, in a virtual thread. When there is no descriptor or no memory, it sleeps, for 5 ms to 1 s, and tries again. The handler
      * closes its connection.
      *
@@ -167,7 +167,7 @@ public abstract sealed class Listener<C extends Conn> implements Closeable permi
         }
     }
 
-    /** Serves one connection. It is no lambda: one whose linking failed for want of memory is never linked. */
+    /** Serves one connection. It is not a lambda: one whose linking failed for lack of memory is never linked. */
     private record Serving<C>(Consumer<? super C> handler, C c) implements Runnable {
         @Override
         public void run() {

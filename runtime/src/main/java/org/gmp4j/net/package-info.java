@@ -5,7 +5,7 @@
  * no better one.
  *
  * <p>Goroutines of any scheduler, virtual threads of the JDK's own scheduler and plain threads may use sockets, as they may use channels.
- * Threads that are no goroutines sleep while they wait, and a daemon thread of the process wakes them. One thread may read from a
+ * Threads that are not goroutines sleep while they wait, and a daemon thread of the process wakes them. One thread may read from a
  * connection while another one writes to it. If several threads read, their calls run one after the other, and so do the calls of several
  * writers.
  *

@@ -14,7 +14,7 @@ import org.gmp4j.wait.Limits;
 
 /**
  * Uses a descriptor in all ways before the first goroutine waits for one, and again before the first other thread does. This loads classes
- * and links handles, which could later fail for want of memory or stack in the middle of a protocol, or on an M. A process without sockets
+ * and links handles, which could later fail for lack of memory or stack in the middle of a protocol, or on an M. A process without sockets
  * skips it. While one thread does it, other threads do not wait for its end.
  */
 final class FdRehearsal {
@@ -27,7 +27,7 @@ final class FdRehearsal {
     }
 
     /**
-     * Does the rehearsal for goroutines, or for other threads if the caller is no goroutine, unless this process has done it. If no
+     * Does the rehearsal for goroutines, or for other threads if the caller is not a goroutine, unless this process has done it. If no
      * descriptor can be made for it, this returns, because the caller's own wait may need none. The next call tries again.
      *
      * @throws OutOfMemoryError when there is too little memory; the next call tries again
@@ -63,7 +63,7 @@ final class FdRehearsal {
         }
     }
 
-    /** Adds 1 to an eventfd. It is no lambda: one whose linking failed for want of memory is never linked. */
+    /** Adds 1 to an eventfd. It is not a lambda: one whose linking failed for lack of memory is never linked. */
     private record Add() implements PollFd.Use {
         @Override
         public void with(int d) {
@@ -80,7 +80,7 @@ final class FdRehearsal {
             open = fd.setDeadline(PollFd.NO_LIMIT, true, true);
             long _ = fd.read(off, Limits.within(Duration.ofNanos(1)));
             open = fd.setDeadline(0, true, true) && fd.setDeadline(PollFd.NO_LIMIT, true, true);
-            var _ = fd.write(off, Limits.DEFAULT) + fd.write(heap, Limits.DEFAULT); // Fails, because an eventfd is no socket.
+            var _ = fd.write(off, Limits.DEFAULT) + fd.write(heap, Limits.DEFAULT); // Fails, because an eventfd is not a socket.
             var _ = fd.write(new MemorySegment[] {off, off}, 0, 2) + fd.write(new MemorySegment[] {off, heap}, 0, 2);
             PollFd.Use add = new Add();
             open = fd.use(add);

@@ -330,7 +330,7 @@ abstract class FdWaits {
         }
     }
 
-    /** Makes a deadline. It is no lambda: one whose linking failed for want of memory is never linked. */
+    /** Makes a deadline. It is not a lambda: one whose linking failed for lack of memory is never linked. */
     private record Make(FdWaits of, boolean write) implements Supplier<Deadline> {
         @Override
         public Deadline get() {

@@ -376,7 +376,7 @@ public final class Netpoller implements Netpoll, EdgePoller {
 
     /**
      * Opens the poller of the calling goroutine's scheduler. Called when the goroutine gets a descriptor of {@code org.gmp4j.net}, as in
-     * Go, so that its first wait need not open the poller. If that fails for want of descriptors or memory, the first wait tries again. The
+     * Go, so that its first wait need not open the poller. If that fails for lack of descriptors or memory, the first wait tries again. The
      * caller has checked that there is room on the stack.
      */
     static void openEarly() {
@@ -428,7 +428,7 @@ public final class Netpoller implements Netpoll, EdgePoller {
         }
     }
 
-    /** Makes the descriptors and the buffers. If a step fails for want of memory, the next call continues with that step. */
+    /** Makes the descriptors and the buffers. If a step fails for lack of memory, the next call continues with that step. */
     private void create() {
         if (readers < 0) {
             readers = Epoll.create();
@@ -453,7 +453,7 @@ public final class Netpoller implements Netpoll, EdgePoller {
         }
     }
 
-    /** Releases the descriptors and the buffers that were made. If it fails for want of memory, the next call continues. */
+    /** Releases the descriptors and the buffers that were made. If it fails for lack of memory, the next call continues. */
     private void release() {
         breaker = closed(breaker);
         writers = closed(writers);

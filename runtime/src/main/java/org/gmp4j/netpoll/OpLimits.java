@@ -57,7 +57,7 @@ final class OpLimits {
         return e.byTime() ? IoResult.TIMED_OUT : e.byContext() ? IoResult.CANCELED : IoResult.INTERRUPTED;
     }
 
-    /** Begins a {@link WaitCancellation}. It is no lambda, whose class might be made when there is no memory. */
+    /** Begins a {@link WaitCancellation}. It is not a lambda, whose class might be made when there is no memory. */
     private static final class Begun implements Supplier<WaitCancellation> {
         private final WaitCancellation e;
 

@@ -16,22 +16,25 @@ import org.gmp4j.wait.Waiting;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The poller for threads that are no goroutines: one epoll instance for the process, and a daemon thread, which starts when such a thread
+ * The poller for threads that are not goroutines: one epoll instance for the process, and a daemon thread, which starts when such a thread
  * first waits. Rejected: a poll(2) by the thread itself, which a close could not end. Rejected too: the poller of a scheduler, whose Ms
  * poll only while its own goroutines wait.
  */
 non-sealed class OutsidePoller implements EdgePoller {
     private static final int EVENTS = 64;
-    /** How long the thread sleeps after a failure for want of memory, ns. */
+    /** How long the thread sleeps after a failure for lack of memory, ns. */
     private static final long RETRY_NANOS = 1_000_000;
 
-    /** It is not made in a class initialiser, because an initialiser that fails once, for want of descriptors, fails for ever. */
+    /** It is not made in a class initialiser, because an initialiser that fails once, for lack of descriptors, fails for ever. */
     private static volatile @Nullable OutsidePoller made;
 
     private final PollCache cache = new PollCache();
     private final int epfd;
     private final long events;
-    /** The index of the next event to be handled, of those that the last wait found. Written by the poller's thread, like their number. */
+    /**
+     * The index of the next event to be handled, among the events that the last wait found. Written by the poller's thread, like their
+     * number.
+     */
     private int next;
     private int found;
 
@@ -99,7 +102,7 @@ non-sealed class OutsidePoller implements EdgePoller {
         return false;
     }
 
-    /** The task of the thread. It is no lambda: one whose linking failed for want of memory is never linked. */
+    /** The task of the thread. It is not a lambda: one whose linking failed for lack of memory is never linked. */
     private record Serving(OutsidePoller of) implements Runnable {
         @Override
         public void run() {

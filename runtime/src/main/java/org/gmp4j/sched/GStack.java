@@ -185,10 +185,10 @@ public abstract class GStack extends Stack {
      * the P is gone or being taken, and the goroutine gets a P as after a system call. The fence between the two accesses is for the
      * compiler alone.
      *
-     * <p>The outermost call ensures that the section has room on the stack: see {@link Headroom}. On a thread that is no goroutine nesting
-     * is not counted, so code that may be inside another section calls {@link #enterChecked} instead.
+     * <p>The outermost call ensures that the section has room on the stack: see {@link Headroom}. On a thread that is not a goroutine
+     * nesting is not counted, so code that may be inside another section calls {@link #enterChecked} instead.
      *
-     * @return the caller's stack; null on a thread that is no goroutine
+     * @return the caller's stack; null on a thread that is not a goroutine
      * @throws StackOverflowError when there is too little room; nothing has changed
      */
     public static @Nullable GStack enter() {
@@ -230,7 +230,7 @@ public abstract class GStack extends Stack {
      * Begins a section like {@link #enter}, for an operation that releases something. It demands a little less room, so that a lock that
      * was taken in a section at about the same depth can also be released there.
      *
-     * @return the caller's stack; null on a thread that is no goroutine
+     * @return the caller's stack; null on a thread that is not a goroutine
      * @throws StackOverflowError when there is too little room; nothing has changed
      */
     public static @Nullable GStack enterToGive() {
@@ -368,7 +368,7 @@ public abstract class GStack extends Stack {
     /**
      * {@code cheaprandn}: returns a pseudo-random number from 0 to {@code n} - 1.
      *
-     * @param st the caller's stack, inside {@link #enter}; null for a thread that is no M
+     * @param st the caller's stack, inside {@link #enter}; null for a thread that is not an M
      */
     public static int cheaprandn(@Nullable GStack st, int n) {
         int r = st != null ? st.machine().cheaprand() : ThreadLocalRandom.current().nextInt();

@@ -109,7 +109,7 @@ public final class Bystanders {
         return (t.isVirtual() ? "virtual thread \"" : "thread \"") + t.getName() + "\" (#" + t.threadId() + ")";
     }
 
-    /** The predicate of {@link #counts}. It is no lambda, because sysmon may need it for the first time when the heap is full. */
+    /** The predicate of {@link #counts}. It is not a lambda, because sysmon may need it for the first time when the heap is full. */
     private static final class Counts implements Predicate<Thread> {
         @Override
         public boolean test(Thread t) {
@@ -117,7 +117,7 @@ public final class Bystanders {
         }
     }
 
-    /** The task of the threads that are never started. It is no lambda, for the reason in {@link Counts}. */
+    /** The task of the threads that are never started. It is not a lambda, for the reason in {@link Counts}. */
     private static final class Nothing implements Runnable {
         @Override
         public void run() {

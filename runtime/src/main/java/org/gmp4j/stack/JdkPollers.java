@@ -227,7 +227,7 @@ public final class JdkPollers {
             };
             IntPredicate deregister = fd -> waits.deregister(fd, write);
             Object ours = make.newInstance(jdk, register, deregister);
-            JdkThreads.put(ours, map, JdkThreads.get(jdk, map)); // The field is final, but its object is no constant for compilers.
+            JdkThreads.put(ours, map, JdkThreads.get(jdk, map)); // The field is final, but its object is not a constant for compilers.
             return ours;
         }
     }

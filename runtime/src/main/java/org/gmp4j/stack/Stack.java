@@ -138,7 +138,7 @@ public abstract class Stack implements Executor, Runnable {
         return t.isVirtual() && JdkThreads.scheduler(t) instanceof Stack st && st.thread == t ? st : null;
     }
 
-    /** Returns the stack on which the caller runs, or null if the caller is no goroutine. */
+    /** Returns the stack on which the caller runs, or null if the caller is not a goroutine. */
     public static @Nullable Stack current() {
         return of(Thread.currentThread());
     }

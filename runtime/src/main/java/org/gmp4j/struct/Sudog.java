@@ -28,9 +28,9 @@ public final class Sudog {
     /** The value of {@code isSelect} in a sudog that is queued for a case of a goroutine's select. Its {@code g} is that goroutine. */
     public static final int SELECT = 1;
     /**
-     * The value of {@code isSelect} in a sudog that is queued for a case of the select of a thread that is no M. Its {@code g} is another
-     * sudog, which is in no queue and represents the thread. In that sudog {@code thread} is the word on which the thread sleeps, and
-     * {@code ticket} and {@code next} have the meaning that {@code g.selectDone} and {@code g.param} have for a goroutine.
+     * The value of {@code isSelect} in a sudog that is queued for a case of the select of a thread that is not an M. Its {@code g} is
+     * another sudog, which is in no queue and represents the thread. In that sudog {@code thread} is the word on which the thread sleeps,
+     * and {@code ticket} and {@code next} have the meaning that {@code g.selectDone} and {@code g.param} have for a goroutine.
      */
     public static final int SELECT_THREAD = 2;
 

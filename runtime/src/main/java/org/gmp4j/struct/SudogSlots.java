@@ -65,7 +65,7 @@ public final class SudogSlots {
         elems[i >>> SHIFT][i & MASK] = v;
     }
 
-    /** Returns the waiter if it is a virtual thread that is no goroutine, else null. It is ordered in the same way as the element. */
+    /** Returns the waiter if it is a virtual thread that is not a goroutine, else null. It is ordered in the same way as the element. */
     public static @Nullable Thread thread(long sg) {
         int i = Sudog.INDEX.get(sg);
         return threads[i >>> SHIFT][i & MASK];

@@ -102,7 +102,7 @@ public final class ErrGroup {
      *
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##waits the package}.
      *
-     * @throws IllegalStateException when the group has no executor and the caller is no goroutine
+     * @throws IllegalStateException when the group has no executor and the caller is not a goroutine
      */
     public void go(Body f) {
         check(f);
@@ -179,7 +179,7 @@ public final class ErrGroup {
     private void check(Body f) {
         Objects.requireNonNull(f, "go of nil func value");
         if (on == null) {
-            long _ = Go.goid(); // It throws if the caller is no goroutine, before the counters change.
+            long _ = Go.goid(); // It throws if the caller is not a goroutine, before the counters change.
         }
     }
 

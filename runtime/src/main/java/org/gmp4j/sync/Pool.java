@@ -119,7 +119,7 @@ public final class Pool<T> {
             try {
                 more.addLast(x);
                 count = more.size();
-            } finally { // The growth of the list may fail for want of memory.
+            } finally { // The growth of the list may fail for lack of memory.
                 lock.unlock();
                 GStack.exit(st);
             }
@@ -211,7 +211,7 @@ public final class Pool<T> {
             }
             slots = ref;
             return made;
-        } finally { // The growth of the list may fail for want of memory.
+        } finally { // The growth of the list may fail for lack of memory.
             LOCK.unlock();
             GStack.exit(st);
         }

@@ -145,7 +145,7 @@ public final class SingleFlight<K, V extends @Nullable Object> {
      *
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##waits the package}.
      *
-     * @throws IllegalStateException when the caller is no goroutine, there is no executor, and no call with an equal key runs
+     * @throws IllegalStateException when the caller is not a goroutine, there is no executor, and no call with an equal key runs
      */
     public Chan<Result<V>> runChan(K key, Callable<V> f) {
         Chan<Result<V>> told = Chan.make(1);

@@ -235,7 +235,7 @@ public final class WaitGroup {
      * the goroutine and its deferred work have ended, and after the report of an exception that has ended it. In program mode such a report
      * ends the program.
      *
-     * @throws IllegalStateException when the group has no executor and the caller is no goroutine; the counter has not changed
+     * @throws IllegalStateException when the group has no executor and the caller is not a goroutine; the counter has not changed
      */
     public void go(Runnable fn) {
         go(Objects.requireNonNull(fn, "go of nil func value"), null);

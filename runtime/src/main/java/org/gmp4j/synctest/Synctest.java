@@ -41,7 +41,7 @@ import org.gmp4j.timer.TimeBubble;
  * channel that was made outside the bubble, unless the wait has a limit of time. During such a wait the clock stands still, even if a
  * select also waits for a timer.
  *
- * <p>Only goroutines of the bubble may use a channel or a timer that was made in the bubble, since the clock does not wait for other
+ * <p>Only goroutines of the bubble may use a channel or a timer that was made in the bubble, because the clock does not wait for other
  * callers. Those get an {@link IllegalStateException}, such as "send on synctest channel from outside bubble" or "stop of synctest timer
  * from outside bubble". So does a cancel from outside, of a context whose channel was made in the bubble, or of a context above it.
  *

@@ -55,8 +55,8 @@ final class ArmPoints {
 
     /**
      * The number of calls of the hook that may stop no goroutine before the switch is cleared, after the first request to a goroutine. A
-     * loop makes so many calls in about half a millisecond. That is enough for a goroutine that reaches a point every 100 µs, which would
-     * otherwise need nudges, and these stop all threads. {@link #LATER_PATIENCE} is the number after each later scan.
+     * loop makes this number of calls in about half a millisecond. That is enough for a goroutine that reaches a point every 100 µs, which
+     * would otherwise need nudges, and these stop all threads. {@link #LATER_PATIENCE} is the number after each later scan.
      */
     static final int PATIENCE = 16_000;
     static final int LATER_PATIENCE = 1_000;
@@ -232,7 +232,7 @@ final class ArmPoints {
         if (wanting) {
             // If two schedulers do this at once, both may see 2. Then the switch stays set until enough calls have stopped no goroutine.
             if (WANTING.get() == 1) {
-                Points.setWanted(false); // It comes before the fields change, because it may throw for want of memory.
+                Points.setWanted(false); // It comes before the fields change, because it may throw for lack of memory.
             }
             wanting = false;
             int _ = WANTING.decrementAndGet();

@@ -110,7 +110,7 @@ public final class Sysmon implements Monitor {
     /** Makes the sysmon of a scheduler. */
     public static final Function<Scheduler, Monitor> MAKER = new Maker();
 
-    /** It is no lambda, like Step, because the JVM would generate a class for each at the start. */
+    /** It is not a lambda, like Step, because the JVM would generate a class for each at the start. */
     private record Maker() implements Function<Scheduler, Monitor> {
         @Override
         public Monitor apply(Scheduler s) {

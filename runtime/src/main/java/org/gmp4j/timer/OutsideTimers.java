@@ -17,14 +17,14 @@ import org.gmp4j.struct.P;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The alarms of threads that are no goroutines, and the alarms that remain when a scheduler closes. The process has one heap for them, and
+ * The alarms of threads that are not goroutines, and the alarms that remain when a scheduler closes. The process has one heap for them, and
  * one daemon thread, which starts with the first alarm. Rejected: the heap of a scheduler, which may close while the timer waits.
  *
  * <p>The thread clears its note, reads the heap's first time, and sleeps until that alarm is due. A thread that adds an earlier alarm
  * pushes it and then wakes this thread. While an alarm is in the heap, it may ready a goroutine: {@link Outside#alarms}.
  */
 final class OutsideTimers {
-    /** It is not made in a class initialiser, because an initialiser that fails once, for want of memory, fails for ever. */
+    /** It is not made in a class initialiser, because an initialiser that fails once, for lack of memory, fails for ever. */
     private static volatile @Nullable OutsideTimers made;
 
     private final TimerHeap heap;
@@ -103,7 +103,7 @@ final class OutsideTimers {
     }
 
     /**
-     * The task of the thread, which also returns whether alarms are set. It is no lambda: one whose linking failed for want of memory is
+     * The task of the thread, which also returns whether alarms are set. It is not a lambda: one whose linking failed for lack of memory is
      * never linked, and no later call could make the thread.
      */
     private record Serving(OutsideTimers of) implements Runnable, BooleanSupplier {

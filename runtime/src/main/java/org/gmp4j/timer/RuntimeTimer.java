@@ -124,7 +124,7 @@ public abstract class RuntimeTimer {
     /**
      * Checks that the user who calls may stop or reset the timer. The runtime itself may do so on any thread.
      *
-     * @throws IllegalStateException with {@code misuse} when the timer is a bubble's, and the caller is no goroutine of that bubble
+     * @throws IllegalStateException with {@code misuse} when the timer is a bubble's, and the caller is not a goroutine of that bubble
      */
     public final void checkUser(String misuse) {
         if (bubble != null) {

@@ -40,7 +40,7 @@ public final class TimerHeaps implements Timers {
 
         /**
          * Sets the P's timer bit, because the P may have become idle while the heap was empty, and wakes the poller. Called by an M that
-         * may hold another P. Sysmon, which is no M, does this by itself ({@code sched.upkeep.ShortageRetry}).
+         * may hold another P. Sysmon, which is not an M, does this by itself ({@code sched.upkeep.ShortageRetry}).
          */
         @Override
         void cameBack(long when) {
@@ -96,7 +96,7 @@ public final class TimerHeaps implements Timers {
     }
 
     /**
-     * Makes room for a sleep before the goroutine parks, because on g0 it is too late to fail for want of memory. Until the sleep is added
+     * Makes room for a sleep before the goroutine parks, because on g0 it is too late to fail for lack of memory. Until the sleep is added
      * no other goroutine adds to the heap of this P, and {@link #addAside} leaves the room free.
      */
     private static void reserve(GStack st, @Nullable TimeBubble b) {

@@ -81,7 +81,7 @@ public abstract class WaitCancellation implements Runnable, InterruptHook.Told {
 
     /**
      * Begins to record reasons to end the wait, until {@link #finish}, which must follow. Called without locks, inside
-     * {@link GStack#enter}. If it throws, for want of memory, it has undone all, and {@link #finish} need not follow.
+     * {@link GStack#enter}. If it throws, for lack of memory, it has undone all, and {@link #finish} need not follow.
      */
     public final void begin() {
         boolean begun = false;

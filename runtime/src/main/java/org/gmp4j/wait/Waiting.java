@@ -47,7 +47,7 @@ public final class Waiting {
     /**
      * Returns a sudog for the caller, which is inside {@link GStack#enter}.
      *
-     * @param st the caller's stack; null for a thread that is no goroutine
+     * @param st the caller's stack; null for a thread that is not a goroutine
      * @throws OutOfMemoryError when there is no memory for a sudog; nothing has changed
      */
     public static long sudog(@Nullable GStack st) {
@@ -93,7 +93,7 @@ public final class Waiting {
 
     /**
      * Parks the caller until {@code sg} is woken. The caller has queued the sudog under a lock, which {@code unlock} releases. Afterwards
-     * the sudog may be queued again for another wait. A thread that is no goroutine waits even if {@code unlock} returns false.
+     * the sudog may be queued again for another wait. A thread that is not a goroutine waits even if {@code unlock} returns false.
      */
     public static void park(@Nullable GStack st, long sg, Park.Unlock unlock, Object lock, WaitReason reason) {
         if (st != null) {
@@ -133,7 +133,7 @@ public final class Waiting {
     /**
      * Returns the waiter in a select: the goroutine, or a sudog that stands for the thread.
      *
-     * @param st the caller's stack, inside {@link GStack#enter}; null for a thread that is no M
+     * @param st the caller's stack, inside {@link GStack#enter}; null for a thread that is not an M
      */
     public static long selector(@Nullable GStack st) {
         if (st != null) {

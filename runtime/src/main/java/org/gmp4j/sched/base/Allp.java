@@ -133,7 +133,7 @@ public final class Allp {
     }
 
     /**
-     * Recycles all structs and arrays, once. Called when no M of the scheduler lives. If it throws for want of memory, nothing has changed.
+     * Recycles all structs and arrays, once. Called when no M of the scheduler lives. If it throws for lack of memory, nothing has changed.
      */
     public void release() {
         if (released) {

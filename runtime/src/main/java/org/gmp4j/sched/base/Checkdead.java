@@ -55,7 +55,7 @@ public final class Checkdead {
         return s.config.deadlockDetection() && !s.mainReturned() && Schedt.CLOSING.getAcquire(s.sched) == 0;
     }
 
-    /** Returns whether something that is no goroutine of this scheduler may ready one. */
+    /** Returns whether something that is not a goroutine of this scheduler may ready one. */
     public static boolean outside(Scheduler s) {
         return Schedt.NJDKWAIT.getVolatile(s.sched) > 0 || Outside.threads() || Outside.alarms()
                 || Schedt.INJECT.getAcquire(s.sched) != 0 || Deferred.pending()

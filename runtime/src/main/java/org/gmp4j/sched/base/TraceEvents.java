@@ -23,7 +23,7 @@ public final class TraceEvents {
         }
     }
 
-    /** Returns the number of the name of the place where the caller starts a goroutine; 0 for want of memory. */
+    /** Returns the number of the name of the place where the caller starts a goroutine; 0 for lack of memory. */
     public static int site(Scheduler s, Runnable fn) {
         Tracer t = s.tracer;
         try {

@@ -12,7 +12,7 @@ import org.gmp4j.struct.Schedt;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Stacks for which the JDK could not complete a park, or the end of a thread, for want of memory. A timed park, for example, allocates a
+ * Stacks for which the JDK could not complete a park, or the end of a thread, for lack of memory. A timed park, for example, allocates a
  * timer when the stack is already off the M. Sysmon is rung, and tries again in each scan. Meanwhile the thread's state in the JDK is that
  * of a thread about to park: an unpark leaves a permit, a notify leaves a mark, and the park sees both when it completes.
  */

@@ -73,7 +73,7 @@ public final class Closing extends ClosingNotes {
         SchedLock.unlock(s.sched);
         GStack.exit(caller);
         if (stopped) {
-            return stop(s, nanos, end); // Another close may be under way, or may have failed for want of memory.
+            return stop(s, nanos, end); // Another close may be under way, or may have failed for lack of memory.
         }
         Exiters exiters = Exiters.ofShutdown(s.slots);
         for (;;) {
@@ -148,7 +148,7 @@ public final class Closing extends ClosingNotes {
     }
 
     /**
-     * Ends all Ms and sysmon, and recycles the structs, except schedt, which is recycled later. A step that fails for want of memory
+     * Ends all Ms and sysmon, and recycles the structs, except schedt, which is recycled later. A step that fails for lack of memory
      * changes nothing, and a completed step is not repeated.
      */
     private void end(Scheduler s) {
@@ -156,7 +156,7 @@ public final class Closing extends ClosingNotes {
         s.spare.letGo();
         joinUninterruptibly(s.monitor().stop());
         while (readers.get() != 0) {
-            Thread.yield(); // Reads are short, and the readers are no goroutines of this scheduler.
+            Thread.yield(); // Reads are short, and the readers are not goroutines of this scheduler.
         }
         Thread looker = before;
         if (looker != null) {

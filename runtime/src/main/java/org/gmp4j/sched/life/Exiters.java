@@ -34,7 +34,7 @@ final class Exiters {
 
     /**
      * Returns whether all living goroutines are in exit. Reads stacks until it finds a goroutine that is not. Returns false without a check
-     * if the last check was just now.
+     * if the last check was very recent.
      */
     boolean onlyTheyAreLeft() {
         long now = System.nanoTime();

@@ -87,7 +87,7 @@ final class ShortageRetry {
         return false;
     }
 
-    /** Runs all due timers, if there is an idle P. Goroutines that they ready go to the global queue, because sysmon is no M. */
+    /** Runs all due timers, if there is an idle P. Goroutines that they ready go to the global queue, because sysmon is not an M. */
     private void runTimers(long now) {
         long sched = s.sched;
         SchedLock.lock(sched);
