@@ -12,13 +12,13 @@ import org.gmp4j.classfile.Constants;
  * private static Object gmp4j$link(Lookup l, String name, Object t, String method, int depth) {
  *     try {
  *         Class.forName("org.gmp4j.agent.Woven", true, l.lookupClass().getClassLoader());
- *     } catch (Exception | LinkageError e) { // This loader does not see the runtime, or Java is too old for it. Another class may have
- *         found it.
+ *     } catch (Exception | LinkageError e) {
+ *         // This loader does not see the runtime, or Java is too old for it. Another class may have found it.
  *     }
  *     try {
  *         return GmpPoint.site(l, name, t, method, depth); // as the agent's points do
- *     } catch (LinkageError e) { // There is no runtime: the point does nothing. return t instanceof MethodType m ? new
- *         ConstantCallSite(MethodHandles.empty(m)) : null;
+ *     } catch (LinkageError e) { // There is no runtime: the point does nothing.
+ *         return t instanceof MethodType m ? new ConstantCallSite(MethodHandles.empty(m)) : null;
  *     }
  * }
  * </pre>

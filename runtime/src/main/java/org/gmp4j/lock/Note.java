@@ -10,9 +10,10 @@ import org.gmp4j.struct.Throw;
  * A one-shot event on a futex word: one thread sleeps, one wakes it, then it is cleared for the next time.
  *
  * <pre>
- *  0 CLEAR nothing happened, no thread sleeps 0 -> -1 ASLEEP: the sleeper announces itself, then waits in the kernel while the word stays
- *  -1 0 -> 1, -1 -> 1 WOKEN: by the waker, which calls the kernel only if the sleeper was asleep 1 -> 0 noteclear: by the sleeper, before
- *  it may be woken again
+ *  0  CLEAR          nothing happened, no thread sleeps
+ *  0 -> -1           ASLEEP: the sleeper announces itself, then waits in the kernel while the word stays -1
+ *  0 -> 1, -1 -> 1   WOKEN: by the waker, which calls the kernel only if the sleeper was asleep
+ *  1 -> 0            noteclear: by the sleeper, before it may be woken again
  * </pre>
  *
  * <p>No wake-up is lost: the sleeper's CAS and the waker's exchange are on one word, so either the exchange finds -1 and

@@ -29,7 +29,7 @@ import org.gmp4j.struct.Schedt;
  * <li>due timers of this P
  * <li>the global queue, in those slices in which {@link Turns} puts it first
  * <li>runnext and the local ring, or the ring first where runnext has inherited the slice for long enough
- * <li>the network, if the global queue is not empty and the last poll was not just now
+ * <li>the network, if the global queue is not empty and the last poll was not very recent
  * <li>the global queue, a fair share
  * <li>the network poller, without blocking
  * <li>the other Ps' rings, in four walks; the last walk also visits their timers and runnext ({@link org.gmp4j.queue.StealWalk})

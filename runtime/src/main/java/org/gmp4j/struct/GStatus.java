@@ -19,13 +19,13 @@ import org.gmp4j.ffi.gmp.g;
  *  _Gsyscall    _Grunnable   exitsyscall0: no P was idle
  *  _Gsyscall    _Gwaiting    the JDK parked it after its P was taken
  *  _Gsyscall    _Gdead       it ended after its P was taken
- *  _Grunning    _Gpreempted  gopreempt_m: it yields because it was told to
- *  _Gpreempted  _Grunnable   gopreempt_m: back on a queue
+ *  _Grunning    _Gpreempted  gopreempt_m: it yields on request
+ *  _Gpreempted  _Grunnable   gopreempt_m: it is queued again
  *  _Gpreempted  _Gwaiting    suspendG of Go; nothing here takes this edge
- *  _Gwaiting    _Grunnable   ready: what it waited for happened
+ *  _Gwaiting    _Grunnable   ready: its wait is over
  *  _Gwaiting    _Grunning    park_m of Go, when the unlock function returns false; here through _Grunnable
- *  _Gwaiting    _Gdead       the collector has taken the virtual thread, which nothing could wake
- *  any s        s|_Gscan     castogscanstatus: holds the G in its state (G6); and back. Only tests do
+ *  _Gwaiting    _Gdead       the collector has freed the virtual thread, which no object could wake
+ *  any s        s|_Gscan     castogscanstatus: holds the G in its state (G6), and back; only tests use it
  * </pre>
  *
  * <p>The CAS has volatile semantics: it releases what its thread wrote to the G before, and acquires what the last

@@ -12,10 +12,11 @@ import org.jspecify.annotations.Nullable;
  * thread takes it off the heap and then checks the timer.
  *
  * <pre>
- *  LIVE to ZOMBIE by the timer, under its lock: it no longer needs a check ZOMBIE to LIVE by the timer, under its lock: it was set again,
- *  for {@code when} or a later time LIVE to GONE by the thread that takes the entry off the heap because it is due, and then checks the
- *  timer ZOMBIE to GONE by a thread that removes the entry from the heap: because it is due, at the head, or in a sweep GONE to LIVE by the
- *  thread that took the entry off, if it had no memory for the check; the timer no longer refers to the entry
+ *  LIVE   to ZOMBIE   by the timer, under its lock: it no longer needs a check
+ *  ZOMBIE to LIVE     by the timer, under its lock: it was set again, for {@code when} or a later time
+ *  LIVE   to GONE     by the thread that takes the entry off the heap because it is due, and then checks the timer
+ *  ZOMBIE to GONE     by a thread that removes the entry from the heap: because it is due, at the head, or in a sweep
+ *  GONE   to LIVE     by the thread that took the entry off, if it had no memory for the check; the timer no longer refers to the entry
  * </pre>
  *
  * A GONE alarm is in no heap. All these changes but the last are CASes, because the timer and the heap have different locks.
