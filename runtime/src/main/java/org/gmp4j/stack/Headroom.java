@@ -10,11 +10,11 @@ import org.jspecify.annotations.Nullable;
  * <p>HotSpot throws {@link StackOverflowError} out of any call that needs more stack than there is. Between lock and unlock, or halfway
  * through a park, that would leave a lock held or lose a goroutine, unnoticed by the code that catches the error. So a section that runs on
  * a goroutine's or a user thread's stack checks before its first side effect whether there is room for all of it. If not, it throws a
- * StackOverflowError itself. Then nothing has changed, and the caller may catch the error and go on.
+ * StackOverflowError itself. Then nothing has changed, and the caller may catch the error and continue.
  *
- * <p>A section that releases a lock or another resource demands {@value #SECTION} bytes. A section that acquires one demands
- * {@value #SLACK} bytes more, so that the release has room at the same depth, for example in a {@code finally}. An operation that consists
- * of several sections checks at its beginning for twice as much. So no section is refused after earlier ones were carried out.
+ * <p>A section that releases a lock or another resource demands {@link #SECTION} bytes. A section that acquires one demands {@value #SLACK}
+ * bytes more, so that the release has room at the same depth, for example in a {@code finally}. An operation that consists of several
+ * sections checks at its beginning for twice as much. So no section is refused after earlier ones were carried out.
  *
  * <p>The check is a critical downcall, because Java cannot read the stack pointer. Rejected: a call of a Java method with a large
  * frame, so that HotSpot's stack banging makes the check. It touches each page of the frame, and those addresses map to few sets of the

@@ -113,7 +113,7 @@ public final class Scheduler {
     /**
      * The time, by nanoTime, from which the kernel runs sysmon as soon as it is woken from its light sleep: before it, sysmon has used more
      * than its share of the CPU. Sysmon writes it before the volatile store of sysmonwait that says that it sleeps lightly.
-     * {@link Wakep#wakep} reads it after an acquire of sysmonwait. A late reader may see the time of a later sleep; then sysmon has scanned
+     * {@code Wakep.wakep} reads it after an acquire of sysmonwait. A late reader may see the time of a later sleep; then sysmon has scanned
      * the Ps meanwhile, and the wake-up is not needed.
      */
     public long monitorPaidAt;
