@@ -38,6 +38,9 @@ final class Calls {
         return List.of(
                 of("calls", "system calls whose P is taken", Calls::calls),
                 of("calls-two", "two Ps are taken from calls and from goroutines that run", Calls::callsOfTwo),
+                of("calls-at-once", "a goroutine whose last call lost its P gives it up at once in the next", () -> callsAtOnce(true)),
+                of("calls-kept", "one that lost it as its slice was over keeps it, and so does one after a short call",
+                        () -> callsAtOnce(false)),
                 of("meet-calls", "a goroutine in a call meets one that needs its P", Calls::meetsInCall),
                 of("preempted", "goroutines at a channel and a lock are told to yield, and lose their Ps", Calls::preempted),
                 of("slices", "a P is asked for in a time slice that has ended", Slices::new).watching(),
@@ -89,6 +92,33 @@ final class Calls {
             });
             l.lane("sysmon", Retakes.untilTaken(l));
         });
+    }
+
+    /** No other thread takes the P a second time. What waits for it in the second call meets the caller, or runs after the call. */
+    private static Case callsAtOnce(boolean lasts) {
+        return new Loop(1, 4, l -> l.go(() -> {
+            long pp = GStack.mine().pp();
+            l.lane("takes", () -> {
+                P.LONGCALL.setOpaque(pp, lasts ? 1 : 0);
+                while (!Retakes.handOff(l.s, pp)) {
+                    Thread.onSpinWait();
+                }
+            });
+            Go.go(l::done);
+            Loop.blocking(() -> l.until(1));
+            Go.go(l::done);
+            Loop.blocking(() -> {
+                if (lasts) {
+                    l.until(2);
+                } else {
+                    check(PStatus.get(pp) == PStatus.PSYSCALL, "a short call has given its P up");
+                }
+            });
+            Go.gosched();
+            Go.go(l::done);
+            Loop.blocking(() -> check(PStatus.get(pp) == PStatus.PSYSCALL, "a call after a short one has given its P up"));
+            l.done();
+        }));
     }
 
     private static Case preempted() {
@@ -319,7 +349,7 @@ final class Calls {
     }
 
     private static Case pinnedLocked() {
-        return new Loop(1, 2, l -> {
+        return new Loop(2, 4, l -> {
             Chan<Integer> c = Chan.make(0);
             l.go(() -> {
                 Go.lockOSThread();
@@ -327,15 +357,21 @@ final class Calls {
                 JdkThreads.pin();
                 Integer _ = c.recv();
                 JdkThreads.unpin();
-                Go.gosched();
-                check(Machine.of() == mine, "a pinned wait has ended the lock of a thread");
+                for (int i = 0; i < 3; i++) {
+                    Go.gosched();
+                    check(Machine.of() == mine, "a pinned wait has ended the lock of a thread");
+                }
                 Go.unlockOSThread();
                 l.done();
             });
             l.go(() -> {
                 c.send(1);
-                Go.gosched();
-                Go.gosched();
+                l.done();
+            });
+            l.go(2, () -> {
+                for (int i = 0; i < 3; i++) {
+                    Go.gosched();
+                }
                 l.done();
             });
         });

@@ -97,8 +97,7 @@ final class Chans {
         t.lanes(2, "select", i -> {
             Select s = Select.of();
             for (int k = 0; k < n; k++) {
-                int at = 7 * k % n;
-                s = s.recv(all.get(i == 0 ? at : n - 1 - at), v -> t.done());
+                s = s.recv(all.get(i == 0 ? k : n - 1 - k), v -> t.done());
             }
             int _ = s.recv(all.get(3), v -> t.done()).recv(all.get(30), v -> t.done()).run();
         });

@@ -17,6 +17,9 @@ import org.gmp4j.struct.Schedt;
 
 /** Programs of new work: threads and goroutines start goroutines, and Ms are woken for them, steal them, and sleep again. */
 final class Starts {
+    /** For so long, in ns, no M is late. */
+    private static final long LATE = 50_000;
+
     private Starts() {
     }
 
@@ -32,6 +35,8 @@ final class Starts {
                 of("spawns", "a goroutine starts seven others on two Ps", () -> spawns(2, 7)),
                 of("spawns-3", "a goroutine starts four others on three Ps", () -> spawns(3, 4)),
                 of("spawns-busy", "a goroutine starts others while spinners do not sleep", Starts::spawnsBusy).watching(),
+                of("submits-two", "a thread that starts two at once wakes one M for them", Starts::startsTwo).waking(0, 0),
+                of("meet-rounds", "a thread starts two that meet, again and again, while Ms spin for some time", Starts::meetsInRounds),
                 of("yields", "three goroutines yield on two Ps", Starts::yields),
                 of("pair", "two that ready each other run beside two others that yield", () -> pair(false)),
                 of("pair-arrived", "the same, and a thread starts one more", () -> pair(true)),
@@ -83,6 +88,29 @@ final class Starts {
                 check(spinning <= (procs + 1) / 2, "M7: " + spinning + " Ms spin for " + procs + " Ps");
             });
         }).spinning(20_000);
+    }
+
+    /** The M that was woken for the first finds the second as well, or wakes another M for it. */
+    private static Case startsTwo() {
+        return new Loop(3, 2, l -> l.lane("go", () -> {
+            long begun = l.now();
+            l.go(2, l::done);
+            int onTheirWay = Schedt.onTheirWay(Schedt.NMSPINNING.getVolatile(l.s.sched));
+            check(onTheirWay < 2 || l.now() > begun + LATE, "another M was woken though the first was not late");
+        }));
+    }
+
+    /** Some spins are in vain. What is left to a spinner does not wait for what that has found. */
+    private static Case meetsInRounds() {
+        int rounds = 4;
+        return new Loop(2, 2 * rounds, l -> l.lane("go", () -> {
+            for (int i = 1; i <= rounds; i++) {
+                int all = 2 * i;
+                l.go(2, () -> l.meet(all));
+                l.until(all);
+                Case.spin(5 * i);
+            }
+        })).spinning(4_000);
     }
 
     private static Case yields() {

@@ -357,15 +357,22 @@ final class Wakes {
         });
     }
 
-    /** The thread is submitted when it has parked again, and nothing has unparked it. */
+    /**
+     * The thread is submitted when it has parked again, and nothing has unparked it. It parks again when the unpark has returned, as that
+     * may end the next park too: the JDK sets the permit, and then reads whether the thread is parked.
+     */
     private static Case parksAgain() {
         return new Loop(2, 2, l -> {
             Cell permits = new Cell();
+            Cell given = new Cell();
             Thread waiter = thread(l, () -> {
                 for (int i = 1; i <= 2; i++) {
                     LockSupport.park();
                     check(permits.get() >= i, "a park ended that nothing has ended");
                     l.done();
+                    while (given.get() < i) {
+                        Thread.onSpinWait();
+                    }
                 }
             });
             l.lane("dump", () -> {
@@ -378,6 +385,7 @@ final class Wakes {
                     l.until(i);
                     permits.add(1);
                     LockSupport.unpark(waiter);
+                    given.add(1);
                 }
             });
         });

@@ -20,6 +20,7 @@ import org.gmp4j.netpoll.PollFd;
 import org.gmp4j.sched.Newproc;
 import org.gmp4j.sched.StopTheWorld;
 import org.gmp4j.sched.jdk.Stacks;
+import org.gmp4j.sched.life.Closing;
 import org.gmp4j.stack.JdkThreads;
 import org.gmp4j.struct.Schedt;
 import org.gmp4j.wait.Limits;
@@ -58,6 +59,7 @@ final class Watches {
                 of("polls-beside-hog", "a byte comes while the only P has a goroutine that calls nothing", 1, 2, Watches::byteBesideHog),
                 cooperative("polls-beside-hogs", "a byte comes while goroutines take the P in turn", 1, 1, Watches::byteBesideHogs),
                 of("close-lingers", "a close that stays in the kernel keeps no P", 1, 2, Watches::closeLingers),
+                of("close-on-sysmon", "sysmon is refused a close, which would wait for it", 1, 1, Watches::closeOnSysmon),
                 of("starts-late", "sysmon starts the threads that could not be started", 2, 2, Watches::shortage).failingStarts(1),
                 of("hears-start", "sysmon sleeps deeply as a thread starts goroutines that need it", 1, 2, Watches::deepSleep),
                 of("hears-world", "sysmon sleeps deeply as the world starts again", 1, 2, Watches::stoppedWorld),
@@ -270,6 +272,20 @@ final class Watches {
         });
     }
 
+    /** Sysmon runs a user's function once a second. */
+    private static void closeOnSysmon(Watched w) {
+        w.s.setEverySecond(() -> {
+            try {
+                boolean _ = Closing.close(w.s, -1);
+                Case.failed(new AssertionError("sysmon has closed its scheduler"));
+            } catch (IllegalStateException e) {
+                w.part();
+            } catch (InterruptedException e) {
+                Case.failed(e);
+            }
+        });
+    }
+
     private static void shortage(Watched w) {
         w.lane("go", () -> w.go(() -> {
             Go.go(w::part);
@@ -277,17 +293,16 @@ final class Watches {
         }));
     }
 
-    /** Adds a lane that waits until sysmon sleeps in a certain way, runs a body, and starts one goroutine that runs on and another. */
-    private static void asItSleeps(Watched w, int how, Runnable body) {
+    /** Adds a lane that waits until sysmon sleeps in a certain way, and starts one goroutine that runs on and another. */
+    private static void asItSleeps(Watched w, int how, long nanos) {
         w.lane("go", () -> {
-            body.run();
             while (Schedt.SYSMONWAIT.getAcquire(w.s.sched) != how) {
                 if (how == Schedt.SYSMON_RESTS && Schedt.SYSMONWAIT.getAcquire(w.s.sched) == Schedt.SYSMON_SLEEPS) {
                     w.go(() -> { });
                 }
                 Thread.onSpinWait();
             }
-            w.within(SOON);
+            w.within(nanos);
             w.go(() -> {
                 w.until(1);
                 w.part();
@@ -297,11 +312,11 @@ final class Watches {
     }
 
     private static void deepSleep(Watched w) {
-        asItSleeps(w, Schedt.SYSMON_SLEEPS, () -> { });
+        asItSleeps(w, Schedt.SYSMON_SLEEPS, SOON);
     }
 
     private static void rest(Watched w) {
-        asItSleeps(w, Schedt.SYSMON_RESTS, () -> { });
+        asItSleeps(w, Schedt.SYSMON_RESTS, SOON);
     }
 
     private static void stoppedWorld(Watched w) {

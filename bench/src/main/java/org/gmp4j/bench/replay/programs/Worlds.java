@@ -140,7 +140,7 @@ final class Worlds {
                 });
             }
         });
-        loop.spinning(40_000);
+        loop.spinning(10_000);
         return loop;
     }
 
