@@ -18,6 +18,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import javax.tools.ToolProvider;
 
 /**
  * Removes one barrier or check at a time and sees that a named test fails: {@code java .ci/Mutants.java [PATTERN]}.
@@ -60,7 +61,6 @@ public final class Mutants {
     /** How long a test may take; one that takes longer hangs. */
     private static final int SECONDS = Integer.getInteger("mutants.seconds", 30);
     private static final String JAVA = Path.of(System.getProperty("java.home"), "bin", "java").toString();
-    private static final String JAVAC = Path.of(System.getProperty("java.home"), "bin", "javac").toString();
     private static final PrintStream OUT = System.out;
 
     /** One text and what stands in its place. */
@@ -243,8 +243,8 @@ public final class Mutants {
     private End replayed(Mutant m, Path out, String[] by) throws Exception {
         List<String> command = new ArrayList<>(List.of(JAVA));
         command.addAll(flags);
-        command.addAll(List.of("-cp", classPath, GMP, "replay", "--classes", out.toString(), "--first", "--seeds",
-                String.valueOf(REPLAY_SEEDS), "--seconds", String.valueOf(REPLAY_SECONDS)));
+        command.addAll(List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp", classPath, GMP, "replay", "--classes", out.toString(), "--first",
+                "--seeds", String.valueOf(REPLAY_SEEDS), "--seconds", String.valueOf(REPLAY_SECONDS)));
         REPLAY_GROUPS.forEach((part, groups) -> {
             if (m.file.contains(part)) {
                 command.addAll(List.of("--program", groups));
@@ -450,11 +450,13 @@ public final class Mutants {
 
     /** The one file that changed; what depends on it stays as it is, since no mutant changes a signature or a constant. */
     private boolean compile(Mutant m, Path file, Path out) throws Exception {
-        List<String> command = m.file.startsWith("c-shims/")
-                ? List.of("bash", copy.resolve("c-shims/build.sh").toString(), out.resolve("native").toString(), "cc")
-                : List.of(JAVAC, "-nowarn", "-g", "-proc:none", "--add-exports=java.base/jdk.internal.misc=ALL-UNNAMED",
-                        "--add-exports=java.base/jdk.internal.vm=ALL-UNNAMED", "-cp", classPath, "-d", out.toString(), file.toString());
-        Process p = new ProcessBuilder(command).redirectErrorStream(true).start();
+        if (!m.file.startsWith("c-shims/")) { // Not in a process of its own, which would compile slowly.
+            return ToolProvider.getSystemJavaCompiler().run(null, OUT, OUT, "-nowarn", "-g", "-proc:none",
+                    "--add-exports=java.base/jdk.internal.misc=ALL-UNNAMED", "--add-exports=java.base/jdk.internal.vm=ALL-UNNAMED",
+                    "-cp", classPath, "-d", out.toString(), file.toString()) == 0;
+        }
+        Process p = new ProcessBuilder("bash", copy.resolve("c-shims/build.sh").toString(), out.resolve("native").toString(), "cc")
+                .redirectErrorStream(true).start();
         String said = new String(p.getInputStream().readAllBytes());
         boolean ok = p.waitFor() == 0;
         if (!ok) {

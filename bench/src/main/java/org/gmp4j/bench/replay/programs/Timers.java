@@ -89,11 +89,12 @@ final class Timers {
         fired(t, 4);
         t.lane("sets", () -> {
             Timer first = Time.afterFunc(Duration.ofNanos(SOON / 2), t::done);
+            Timer second = Time.afterFunc(Duration.ofNanos(SOON / 2), t::done);
             Timer far = Time.afterFunc(Duration.ofNanos(2 * FAR), t::done);
             Timer _ = after(t, 3 * SOON);
             Timer _ = after(t, 2 * SOON);
             Timer _ = after(t, SOON);
-            check(first.stop(), "the timer had fired");
+            check(first.stop() && second.stop(), "the timer had fired");
             boolean _ = far.reset(Duration.ofNanos(2 * FAR));
         });
     }
@@ -122,10 +123,11 @@ final class Timers {
     private static void behindStoppedOfG(Loop l) {
         l.go(() -> {
             Timer first = Time.afterFunc(Duration.ofNanos(SOON), l::done);
+            Timer second = Time.afterFunc(Duration.ofNanos(SOON), l::done);
             Timer far = Time.afterFunc(Duration.ofNanos(2 * FAR), l::done);
             Timer _ = after(l, 4 * SOON);
             Timer _ = after(l, 2 * SOON);
-            check(first.stop(), "the timer had fired");
+            check(first.stop() && second.stop(), "the timer had fired");
             boolean _ = far.reset(Duration.ofNanos(2 * FAR));
         });
     }
