@@ -243,8 +243,8 @@ public final class Mutants {
     private End replayed(Mutant m, Path out, String[] by) throws Exception {
         List<String> command = new ArrayList<>(List.of(JAVA));
         command.addAll(flags);
-        command.addAll(List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp", classPath, GMP, "replay", "--classes", out.toString(), "--first",
-                "--seeds", String.valueOf(REPLAY_SEEDS), "--seconds", String.valueOf(REPLAY_SECONDS)));
+        command.addAll(List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp", classPath, GMP, "replay", "--classes",
+                out.toString(), "--first", "--seeds", String.valueOf(REPLAY_SEEDS), "--seconds", String.valueOf(REPLAY_SECONDS)));
         REPLAY_GROUPS.forEach((part, groups) -> {
             if (m.file.contains(part)) {
                 command.addAll(List.of("--program", groups));

@@ -257,22 +257,33 @@ final class Limits {
         t.end(() -> check(sem.tryAcquire(1), "a unit is lost"));
     }
 
-    /** One unit is released, so the lane that has it is alone. */
+    /** One unit is released, so the lane that has it is alone. The others come, and the context is cancelled, as the first wakes up. */
     private static void late(Plain t) {
         Semaphore sem = new Semaphore(1);
         AtomicInteger inside = new AtomicInteger();
+        Context ctx = Context.background().withCancel();
         sem.acquire(1);
-        Context ctx = t.cancelled();
         t.lane("first", () -> {
             if (t.unlessCancelled(() -> sem.acquire(ctx, 1))) {
                 check(inside.incrementAndGet() == 1, "a unit was given out that is not there");
             }
         });
         t.lanes(2, "second", i -> {
+            t.until(1);
             sem.acquire(1);
             check(inside.incrementAndGet() == 1, "a unit was given out that is not there");
         });
-        t.lane("releases", () -> sem.release(1));
+        t.lane("releases", () -> {
+            while (!t.isAsleep("first")) {
+                Thread.onSpinWait();
+            }
+            t.done();
+            sem.release(1);
+        });
+        t.lane("cancels", () -> {
+            t.until(1);
+            ctx.cancel();
+        });
         t.rests("second0", "second1");
         t.end(() -> check(inside.get() == 1, "a unit is lost"));
     }

@@ -5,6 +5,7 @@ import static org.gmp4j.bench.replay.Case.check;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 
@@ -15,7 +16,13 @@ import org.gmp4j.WaitInterruptedException;
 import org.gmp4j.bench.replay.Case;
 import org.gmp4j.bench.replay.Program;
 import org.gmp4j.bench.replay.Threads;
+import org.gmp4j.sched.GStack;
+import org.gmp4j.sched.Inject;
+import org.gmp4j.sched.Park;
 import org.gmp4j.sched.jdk.Stacks;
+import org.gmp4j.struct.G;
+import org.gmp4j.struct.Schedt;
+import org.gmp4j.struct.WaitReason;
 import org.gmp4j.sync.Mutex;
 import org.gmp4j.sync.Semaphore;
 import org.gmp4j.sync.WaitGroup;
@@ -36,6 +43,7 @@ final class Wakes {
                 of("ping-pong", "two goroutines ready each other", () -> pingPong(0)),
                 of("ping-pong-1", "two goroutines and channels with a buffer", () -> pingPong(1)),
                 of("ready", "a thread readies goroutines", Wakes::ready),
+                of("inject", "goroutines are readied as C code does it, while Ms and sysmon take them", Wakes::inject),
                 of("meet-ready", "a goroutine readies two that it meets", Wakes::meetsReadied),
                 of("select", "a goroutine selects twice, two send", Wakes::select),
                 of("mutexes", "three goroutines in a Mutex", Wakes::mutexes),
@@ -91,6 +99,45 @@ final class Wakes {
                 c.send(2);
             });
         }).withoutBlocking();
+    }
+
+    /** Each goroutine parks twice. C code links it in front of the others in a word of the scheduler, and rings sysmon. */
+    private static Case inject() {
+        int n = 6;
+        return new Loop(2, n, l -> {
+            long[] parked = new long[n];
+            AtomicInteger count = new AtomicInteger();
+            Park.Unlock waits = (gp, _) -> {
+                parked[count.getAndIncrement()] = gp;
+                return true;
+            };
+            l.go(n / 2, () -> {
+                for (int i = 0; i < 2; i++) {
+                    GStack st = GStack.enter();
+                    Park.gopark(st, waits, l, WaitReason.SEMACQUIRE, 0);
+                    GStack.exit(st);
+                    l.done();
+                }
+            });
+            l.lane("C", () -> {
+                for (int i = 0; i < n; i++) {
+                    while (count.get() <= i) {
+                        Thread.onSpinWait();
+                    }
+                    long first;
+                    do {
+                        first = Schedt.INJECT.getAcquire(l.s.sched);
+                        G.SCHEDLINK.set(parked[i], first);
+                    } while (!Schedt.INJECT.compareAndSet(l.s.sched, first, parked[i]));
+                }
+            });
+            l.lane("sysmon", () -> {
+                while (l.doneCount() < n) {
+                    Inject.drain(l.s);
+                    Thread.onSpinWait();
+                }
+            });
+        });
     }
 
     private static Case meetsReadied() {
