@@ -234,7 +234,7 @@ final class Diagnosis implements Runnable {
         try {
             report(Invariants.check(s));
         } catch (OutOfMemoryError | StackOverflowError | LinkageError notNow) {
-            return; // Later checks would fail, too: a class whose initialisation ran out of memory stays unusable.
+            return; // Skips this check. LinkageError: a class whose initialisation ran out of memory at an earlier check stays unusable.
         }
     }
 

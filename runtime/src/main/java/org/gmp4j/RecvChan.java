@@ -109,7 +109,7 @@ public sealed interface RecvChan<T> extends Iterable<T> permits Chan {
      */
     Chan.Recv<T> recvOkUnless(Cancelable ctx);
 
-    /** Returns how many elements are in the buffer; 0 for a timer's channel, which makes each time when it is received. */
+    /** Returns how many elements are in the buffer; 0 for a timer's channel, whose times are made when they are received. */
     int len();
 
     /** Returns how many elements fit the buffer; 0 for a timer's channel. */

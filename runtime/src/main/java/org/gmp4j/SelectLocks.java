@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * each other. Not thread-safe; belongs to one {@link Selectgo}.
  */
 final class SelectLocks {
-    /** A channel that would move more than this number of others is appended instead, and all are sorted later. */
+    /** The most channels that an insertion may shift. A channel that would shift more is appended, and all are sorted later. */
     private static final int MOVES = 32;
 
     /**

@@ -29,7 +29,7 @@ public final class SelectOne<R> {
     SelectOne() {
     }
 
-    /** The action of a receive. No lambda: see HACKING, on errors that come from anywhere. */
+    /** The action of a receive. Not a lambda: if the first use of one fails by a BootstrapMethodError, so does each later use. */
     private record Received<T, R>(SelectOne<R> of, Function<? super @Nullable T, ? extends R> then) implements Consumer<@Nullable T> {
         @Override
         @SuppressWarnings("NullAway") // It takes null.

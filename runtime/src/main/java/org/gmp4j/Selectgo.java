@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * two selects never wait for each other. Several cases of one channel take its lock once. Pass 1 checks the cases in random order for
  * one that can proceed. Pass 2 puts a sudog into a queue of each channel and parks. The locks are released once it is parked, so a
  * waker that finds one of the sudogs finds the waiter parked. One of the wakers wins: see {@code WaitQ}. Pass 3 takes the locks again
- * and takes the sudogs that were not woken out of the queues.
+ * and removes from the queues the sudogs that were not woken.
  *
  * <p>Memory order. The waker that won wrote the element into the winning sudog under its channel's lock, and the sudog's address into the
  * field that the waiter reads. Both stores come before the CAS on the G's status, or the exchange on the thread's note, which resumes the
@@ -195,7 +195,7 @@ final class Selectgo {
         if (limits == Limits.DEFAULT && timeout == NO_TIMEOUT) {
             Waiting.forever(reason);
         }
-        boolean _ = Waiting.rest(timed(limits, timeout), reason); // Else it throws.
+        boolean _ = Waiting.rest(timed(limits, timeout), reason); // Returns only if the time is up; otherwise throws.
         return LATE;
     }
 
@@ -257,12 +257,12 @@ final class Selectgo {
     }
 
     /** Does passes 2 and 3. The caller holds all locks. {@code e} is null if only a channel can end the wait. */
-    @SuppressWarnings("NullAway") // Without a case that won it is e that has ended it.
+    @SuppressWarnings("NullAway") // If no case has won, e has ended the wait, so e is not null.
     private Scase await(@Nullable GStack st, @Nullable SelectCancellation e, boolean timed) {
         if (e != null && e.pending()) {
             timersLeft();
             locks.unlockAll();
-            boolean _ = e.timeUp(); // Else it throws.
+            boolean _ = e.timeUp(); // Returns only if the time is up; otherwise throws.
             return LATE;
         }
         timersAwaited();
@@ -316,7 +316,7 @@ final class Selectgo {
         }
         Waiting.releaseSelector(st, who);
         if (won == null) {
-            boolean _ = e.timeUp(); // Else it throws.
+            boolean _ = e.timeUp(); // Returns only if the time is up; otherwise throws.
             return LATE;
         }
         if (won.sends() && !won.ok) {

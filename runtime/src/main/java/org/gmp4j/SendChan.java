@@ -85,7 +85,7 @@ public sealed interface SendChan<T> extends AutoCloseable permits Chan {
     @Override
     void close();
 
-    /** Returns how many elements are in the buffer; 0 for a timer's channel, which makes each time when it is received. */
+    /** Returns how many elements are in the buffer; 0 for a timer's channel, whose times are made when they are received. */
     int len();
 
     /** Returns how many elements fit the buffer; 0 for a timer's channel. */

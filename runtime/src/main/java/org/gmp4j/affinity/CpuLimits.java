@@ -54,8 +54,8 @@ final class CpuLimits {
     }
 
     /**
-     * Reads the limits of the machine itself repeatedly. The process's cgroups are determined anew only when they have changed: a method
-     * that runs once a second stays in the interpreter, where that takes long, and sysmon waits for it. For one thread.
+     * Reads the limits again and again, for sysmon. It determines the process's cgroups anew only when one of the two files in /proc has
+     * changed, because sysmon waits for it, and a method that runs once a second stays in the interpreter and is slow. For one thread.
      */
     static final class Followed {
         private final SysFiles files;

@@ -25,8 +25,8 @@ import org.jspecify.annotations.Nullable;
  * events</td></tr>
  * <tr><td>{@code InnocuousThread} with a context class loader, which runs the program's code: the pools of asynchronous channels</td>
  * <td>yes; but not the threads of {@code Cleaner}, as Go does not wait for finalizers either</td></tr>
- * <tr><td>{@code DestroyJavaVM}, which ends the process when all other threads are daemons</td><td>yes: the process ends anyway; but not
- * while a thread that is no daemon waits for a goroutine's end</td></tr>
+ * <tr><td>{@code DestroyJavaVM}, which ends the process when all other threads are daemons</td><td>yes, because it ends the process; but
+ * not while a thread that is no daemon waits for a goroutine's end, and so keeps the process alive</td></tr>
  * <tr><td>a thread of the runtime: {@link OwnThread}</td><td>no</td></tr>
  * <tr><td>a thread that waits for a goroutine's end: {@link EndLatch}</td><td>no</td></tr>
  * <tr><td>a live virtual thread of another scheduler, but for the JDK's socket pollers</td><td>yes</td></tr>
@@ -35,10 +35,10 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Threads start and end during a search. A thread that starts another one and ends must not hide it. So a thread that is listed and has
  * ended when it is checked counts in this search, because it may have started another thread. A search also detects that a thread was made
- * meanwhile: at its begin and its end it takes one of the numbers that threads get ({@link Thread#threadId}). It may still miss a thread
- * that was made before it: this thread may start after the search has passed its place in the list, and the virtual thread that starts it
- * may end before the search reaches that one. Besides, the JVM has neither {@code main} nor {@code DestroyJavaVM} for a moment. So
- * {@code Checkdead} needs two searches, one after the other.
+ * meanwhile: at its begin and its end it takes one of the numbers that threads get ({@link Thread#threadId}). It may still miss a thread T
+ * that was made before it and that a virtual thread V starts during it: T starts after the search has passed T's place in the list, and V
+ * ends before the search reaches V. Besides, the JVM has neither {@code main} nor {@code DestroyJavaVM} for a moment. So {@code Checkdead}
+ * needs two searches, one after the other.
  *
  * <p>It takes no lock that the program may hold for long: threads are listed by the JVM, virtual threads by concurrent sets. Only one
  * thread at a time may call this.
@@ -171,9 +171,9 @@ public final class Bystanders {
     }
 
     /**
-     * Returns whether the threads that wait for processes are all idle. The thread that starts a process puts it into the JDK's table
-     * before a waiting thread gets it, and that thread removes it after it has completed the futures of the process's end. Only the JDK may
-     * initialise the table's class, and has done so when there is such a thread.
+     * Returns whether the threads that wait for processes are all idle. The thread that starts a process puts the process into the
+     * JDK's table, and then hands it to a waiting thread. The waiting thread completes the futures of the process's end, and then removes
+     * the process from the table. Only the JDK may initialise the table's class, and has done so when there is such a thread.
      */
     private static boolean noProcess() {
         Field processes = tables().processes;

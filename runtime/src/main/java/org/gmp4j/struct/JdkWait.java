@@ -24,7 +24,10 @@ import org.jspecify.annotations.Nullable;
  * </table>
  */
 public final class JdkWait {
-    /** The number of frames, innermost first, that are searched for the reason. Fewer frames of the JDK are above the decisive one. */
+    /**
+     * The number of frames, innermost first, that are searched for the reason. The frame that shows the reason is always among them: fewer
+     * frames of the JDK are above it.
+     */
     private static final int TOP = 16;
     private static final Map<String, WaitReason> BLOCKERS = new HashMap<>();
 
@@ -59,7 +62,8 @@ public final class JdkWait {
      * @param descriptor the reason by the descriptor that the thread has in a poller; null for none
      */
     public static WaitReason of(JdkState.Wait state, @Nullable Class<?> blocker, @Nullable WaitReason descriptor) {
-        // This is no switch, which would have a class of its own: with a full heap it could not be initialised, not even on sysmon.
+        // Not a switch, for which javac makes a class. If the first call came when the heap was full, that class's initialiser would fail,
+        // and the class would stay unusable.
         if (state == JdkState.Wait.MONITOR) {
             return WaitReason.JDK_MONITOR;
         }
@@ -78,7 +82,10 @@ public final class JdkWait {
         return state == JdkState.Wait.PARKED ? WaitReason.JDK_PARK : WaitReason.JDK_SLEEP;
     }
 
-    /** Returns the text of a reason that {@link #of} returned, with the blocker's class if the reason has no class. */
+    /**
+     * Returns the text of a reason that {@link #of} returned. To the text of {@link WaitReason#JDK_PARK} it adds the class of the blocker,
+     * as in {@code park (Phaser)}.
+     */
     public static String text(WaitReason reason, @Nullable Class<?> blocker) {
         return reason != WaitReason.JDK_PARK || blocker == null ? reason.text() : "park (" + outermost(blocker.getName()) + ")";
     }

@@ -8,8 +8,9 @@ import org.gmp4j.ffi.gmp.sudog;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The slots of all sudogs of this process. Under the same index are the element that a waiter sends or receives, and the waiter if it is a
- * virtual thread of the JDK's scheduler. The memory of slots is never freed; free slots are in {@code queue.SudogCache}.
+ * Makes the sudogs of this process, and holds the Java objects that belong to each: the element that the waiter sends or receives, and the
+ * waiter itself if it is a virtual thread of the JDK's scheduler. Each kind of object has a table, in which {@code Sudog.INDEX} is the
+ * sudog's place. The memory of sudogs is never freed; free sudogs are in {@code queue.SudogCache}.
  */
 public final class SudogSlots {
     private static final int SHIFT = 9;
@@ -53,7 +54,10 @@ public final class SudogSlots {
         }
     }
 
-    /** Returns the element. It is ordered by the lock of the object on which the waiter waits, and by the wake-up. */
+    /**
+     * Returns the element. Needs no fence: the lock of the object on which the waiter waits, or the wake-up, orders this read after the
+     * write.
+     */
     public static @Nullable Object elem(long sg) {
         int i = Sudog.INDEX.get(sg);
         return elems[i >>> SHIFT][i & MASK];
@@ -65,7 +69,7 @@ public final class SudogSlots {
         elems[i >>> SHIFT][i & MASK] = v;
     }
 
-    /** Returns the waiter if it is a virtual thread that is not a goroutine, else null. It is ordered in the same way as the element. */
+    /** Returns the waiter if it is a virtual thread that is not a goroutine, else null. Needs no fence, like {@link #elem}. */
     public static @Nullable Thread thread(long sg) {
         int i = Sudog.INDEX.get(sg);
         return threads[i >>> SHIFT][i & MASK];

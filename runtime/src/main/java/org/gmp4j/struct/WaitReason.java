@@ -34,7 +34,7 @@ public enum WaitReason {
     STOPPING_THE_WORLD("stopping the world"),
     /** {@code NativeEvent.await}. */
     NATIVE_EVENT("native event"),
-    /** A wait of another kind. */
+    /** A park that nothing is to end, as that of {@code LeakSearch}'s own goroutine. */
     FOREVER("forever"),
     /** A semaphore. */
     SEMACQUIRE("semacquire"),

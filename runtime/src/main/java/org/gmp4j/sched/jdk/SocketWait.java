@@ -12,8 +12,8 @@ import org.gmp4j.struct.P;
  * class initialiser or below a native frame, sleeps with its M and its P. If no other M sleeps in the poller, only sysmon's poll finds its
  * socket ready, which may take 10 ms. Only the attempt to unmount shows that a goroutine is pinned, and the JDK makes that attempt after
  * its last call of the runtime. So this class predicts from earlier waits: once a poller has found the goroutine parked and pinned, its
- * next waits first hand the P to an M that watches the network, until a wait in which the goroutine is unmounted. After that wait its M has
- * to find a P again.
+ * next waits first hand the P to an M that watches the network, until a wait in which the goroutine is unmounted. In that wait the hand-off
+ * was needless: the goroutine's M is free without a P, and has to find one.
  *
  * <p>Rejected: to ask the JVM whether the goroutine is pinned, which walks the stack in each wait; to let the M wait for the descriptor
  * itself, by poll(2), because a close, a time-out and an interrupt only unpark the thread, which does not end that call.
@@ -40,13 +40,13 @@ public final class SocketWait {
         if (st.ticket() != st.waitTicket) { // The JDK has unmounted the goroutine.
             st.waitsPinned = false;
         } else {
-            st.waitTicket = GStack.NO_TICKET; // Later waits are not for the descriptor.
+            st.waitTicket = GStack.NO_TICKET; // Else a later park under this ticket would count as this wait.
         }
     }
 
     /**
-     * Returns a number for the calling goroutine's present stay on its P, which is another after each switch; 0 while it has no P. If a
-     * switch comes between the reads, the number is that of no stay.
+     * Returns a number for the calling goroutine's present stay on its P; 0 while it has no P. Each switch of the P begins a stay with
+     * another number. If a switch comes between the reads of the two counters, the result is a number that no stay has.
      */
     public static long stay(GStack st) {
         long pp = st.machine().pp();

@@ -6,14 +6,17 @@ import org.gmp4j.sched.GoroutineExit;
 import org.gmp4j.stack.JdkThreads;
 import org.gmp4j.stack.Stack;
 
-/** Wraps the task of a virtual thread with an identity, so that it ends as every goroutine does. */
+/**
+ * Wraps the task of a virtual thread that the program has as a {@link Thread}, so that the thread ends as every goroutine does. Such a
+ * thread is one with an identity: see {@code Gmp.threadFactory}.
+ */
 public record ThreadTask(Runnable task) implements Runnable {
     /** Returns the task that {@code task} wraps, or {@code task} itself. */
     static Runnable inside(Runnable task) {
         return task instanceof ThreadTask wrapper ? wrapper.task : task;
     }
 
-    /** Returns the class of the task of a stack's thread, which has an identity: see {@link JdkThreads#taskClass}. */
+    /** Returns the class of the task of the thread on a stack, which must be one with an identity: see {@link JdkThreads#taskClass}. */
     public static Class<?> classOf(Stack st) {
         return JdkThreads.taskClass(inside(JdkThreads.task(st)));
     }
