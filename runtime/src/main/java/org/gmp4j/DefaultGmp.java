@@ -208,6 +208,7 @@ final class DefaultGmp {
 
     /**
      * Sets the number of Ps from the settings of the JDK's scheduler: its parallelism, but not more than its greatest number of threads.
+     * Called when no other setting has that number.
      */
     private static void asTheJdks(Gmp.Builder b, @Nullable Setting parallelism, @Nullable Setting most) {
         int procs = parallelism == null ? Procs.numCPU() : parallelism.number();

@@ -544,7 +544,7 @@ public final class Gmp implements Executor, AutoCloseable {
     }
 
     /**
-     * Checks that there are not {@link #leaks()}.
+     * Checks that there are no {@link #leaks()}.
      *
      * @throws AssertionError with the states and stacks of leaked goroutines if there are any
      * @throws IllegalStateException as {@link #leaks()}
@@ -587,8 +587,9 @@ public final class Gmp implements Executor, AutoCloseable {
     }
 
     /**
-     * Like {@link #close()}, this closes the scheduler and waits, but it returns early after {@code d}, or up to 0.2 s later when a socket
-     * poller of the JDK is at work.
+     * Like {@link #close()}, this closes the scheduler and waits, but it returns after {@code d} at the latest, or up to 0.2 s later when a
+     * socket poller of the JDK is at work. It returns early when it is interrupted. In both cases a thread of the scheduler waits in the
+     * caller's place, as after an interrupt of {@link #close()}.
      *
      * @return empty when all goroutines have ended, or {@link #dump} with those that are left
      */

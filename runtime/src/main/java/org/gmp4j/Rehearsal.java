@@ -58,8 +58,9 @@ final class Rehearsal {
     /** One and a half times the heap memory that a rehearsal takes, in pieces so small that no collector treats them as large objects. */
     private static final int ROOM_PIECES = 32;
     private static final int PIECE = 64 << 10;
-    /** Whether the parts that virtual threads use were rehearsed. Guarded by the class's monitor, like {@link #done}: whether all was. */
+    /** Whether the parts that virtual threads use were rehearsed. The class's monitor guards this field and the next. */
     private static boolean ofThreads;
+    /** Whether the other parts were rehearsed, too. */
     private static boolean done;
 
     private final boolean api;

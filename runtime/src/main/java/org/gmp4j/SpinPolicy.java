@@ -37,7 +37,7 @@ public final class SpinPolicy {
 
     /**
      * Returns a policy with which an M searches for the time {@code spin}, also polling the network, and then sleeps. An M that finds work
-     * while all others are idle wakes another M to search in its place, unless the M that it woke last for that found nothing.
+     * while all others are idle wakes another M to search in its place, unless the scheduler's last such wake-up was in vain.
      *
      * @param spin how long, above 0 and at most 1 hour
      * @return the policy

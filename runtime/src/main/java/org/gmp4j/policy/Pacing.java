@@ -175,7 +175,7 @@ public final class Pacing {
      * @param nextPass the ns until the times of waits are due; negative if they are overdue
      * @param heldBack whether the report of a deadlock is held back
      * @param anyStray whether a goroutine runs without a P
-     * @param bystanders the ns until the next search for bystanders, which may hold such a report back; 0 if there is none
+     * @param bystanders the ns until the next search for bystanders, which may hold such a report back; 0 or less counts as never
      */
     public static long untilDue(boolean goesOn, long nextPass, boolean heldBack, boolean anyStray, long bystanders) {
         if (goesOn) {

@@ -160,7 +160,7 @@ public final class GlobalRunq {
 
     /**
      * Takes one G when {@link Turns} puts {@code sched.runq} first. If that and the nodes' lists are empty, it takes the G from
-     * {@code sched.arrived}. In both cases {@code sched.runq} is no longer due. The caller is the P's owner and holds the lock.
+     * {@code sched.arrived}. In any case {@code sched.runq} is no longer due. The caller is the P's owner and holds the lock.
      *
      * @return 0 when the queue is empty
      */
@@ -184,7 +184,7 @@ public final class GlobalRunq {
      * Takes up to {@code n} Gs of a list, one of them to run and the others for the ring. A preempted G is taken alone and ends a share,
      * because in the ring it would make others wait for its next slice.
      *
-     * @param turn whether {@link Turns} puts {@code sched.runq} first, which then is no longer due
+     * @param turn whether this counts as a take from {@code sched.runq}, which then is no longer due
      */
     private static long take(long sched, long pp, long list, int n, boolean turn) {
         long gp = pop(sched, list);

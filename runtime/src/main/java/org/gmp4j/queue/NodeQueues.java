@@ -31,7 +31,7 @@ import org.gmp4j.struct.Schedt;
  * <p>A block is off-heap: a head of four words, a record for each node, and for each P the number of its record, 0 for none.
  */
 public final class NodeQueues {
-    /** The number of takes after which one begins with the next list of the rotation. */
+    /** One take in this number begins with the next list of the rotation. */
     static final int IN_TURN = 16;
 
     private static final int WORD = Long.BYTES;

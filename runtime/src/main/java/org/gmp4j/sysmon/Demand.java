@@ -145,7 +145,7 @@ final class Demand implements Runnable {
 
     @Override
     public void run() {
-        Inheritance.beginPlain(); // This thread inherits a pin or a low priority from the maker of the first scheduler.
+        Inheritance.beginPlain(); // The maker of the first scheduler may be pinned or have a low priority, which this thread inherits.
         for (;;) {
             try {
                 work();

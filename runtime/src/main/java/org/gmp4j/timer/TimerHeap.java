@@ -357,8 +357,9 @@ class TimerHeap {
     }
 
     /**
-     * Returns whether an entry that is no zombie is in the heap or being handled. Called without the lock. A timer that is stopped or set
-     * during the call may count or not.
+     * Returns whether an entry that is no zombie is in the heap or being handled. Called without the lock. Its two reads are not one step.
+     * A zombie that is removed during the call may count as such an entry. If other threads add a timer and stop it, or set one to an
+     * earlier time, between the reads, that may hide one entry that is no zombie.
      */
     boolean busy() {
         return held > zombies.get();

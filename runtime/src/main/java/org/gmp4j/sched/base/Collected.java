@@ -134,7 +134,7 @@ public final class Collected {
         SchedLock.lock(sched);
         GFree.putGlobal(sched, gp);
         long _ = Schedt.addNexitextern(sched, 1);
-        s.waitsForOutside(-1); // Under the same lock as the count of ends: otherwise checkdead could take the goroutine for asleep.
+        s.waitsForOutside(-1); // In one hold of the lock with the count of ends: otherwise checkdead could take the goroutine for asleep.
         SchedLock.unlock(sched);
         if (Schedt.CLOSING.getAcquire(sched) != 0) {
             s.exitedWhileClosing();

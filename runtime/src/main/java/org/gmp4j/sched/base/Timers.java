@@ -6,11 +6,11 @@ import org.gmp4j.stack.Timeout;
 
 /** The loop's interface to the timers. {@code p.timer0When} is the next due time of a P. */
 public interface Timers {
-    /** Makes the timer heaps of new Ps, which have consecutive ids and are not in use yet. Throws an OutOfMemoryError. */
+    /** Makes the timer heaps of new Ps, which have consecutive ids and are not in use yet. If there is no memory it throws. */
     void added(long[] pps);
 
     /**
-     * Allocates the memory that {@link #move} will need. Called in a stopped world. Throws an OutOfMemoryError.
+     * Allocates the memory that {@link #move} will need. Called in a stopped world. If there is no memory it throws.
      *
      * @param before the number of timers of other Ps that will be moved to {@code to} before
      */

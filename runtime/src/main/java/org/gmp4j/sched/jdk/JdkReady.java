@@ -181,7 +181,7 @@ public final class JdkReady {
             Reference.reachabilityFence(st);
             TraceEvents.unblocked(s, g);
             SchedLock.lock(s.sched);
-            countReady(s); // Under the same lock as the enqueueing: otherwise checkdead could see the G neither counted nor queued.
+            countReady(s); // In one hold of the lock with the enqueueing: otherwise checkdead could see the G neither counted nor queued.
             if (yielded) {
                 GlobalRunq.globrunqput(s.sched, g);
             } else {
@@ -199,7 +199,8 @@ public final class JdkReady {
      * Unparks the goroutine on this stack, because the network poller has found its descriptor ready. The JDK has parked the goroutine, or
      * is about to park it. Called on g0 or sysmon; takes no lock.
      *
-     * @return the waiting goroutine, which the caller now owns and has to ready; 0 when it does not wait, or another wake-up owns it
+     * @return the waiting goroutine, which the caller now owns and has to ready; 0 when the permit makes it run on by itself (it was about
+     *     to park, or is parked pinned), or another wake-up owns it
      */
     public static long netReady(GStack st) {
         if (JdkState.isPinned(st)) {
