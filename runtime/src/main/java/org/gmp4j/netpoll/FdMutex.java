@@ -30,8 +30,8 @@ import org.jspecify.annotations.Nullable;
  * <p>An unlock subtracts one waiter from the count and gives the semaphore a unit; the waiter then competes for the lock again. A close
  * does that for all waiters. So there is a unit for each waiter that was subtracted, and each waiter is woken once. A waiter whose wait
  * ends early, because of an interrupt, a context or a limit of time, also subtracts one waiter. If the count is 0, another thread has
- * subtracted this waiter: there is a unit for it, or will be, and it takes that. Source: Go's {@code internal/poll}, without the waits that
- * end early.
+ * subtracted this waiter: there is a unit for it, or will be, and it takes that. Source: Go's {@code internal/poll}, where no wait for the
+ * lock ends early.
  */
 final class FdMutex {
     private static final long CLOSED = 1;

@@ -203,7 +203,7 @@ final class Schedule {
         }
     }
 
-    /** Ends the time slice of the caller's P, and begins the next. Changes schedtick, by which sysmon distinguishes slices. */
+    /** Begins a time slice on the caller's P, which ends the last one there. Changes schedtick, by which sysmon distinguishes slices. */
     static void newSlice(Machine m, long pp) {
         P.SCHEDTICK.setOpaque(pp, P.SCHEDTICK.get(pp) + 1);
         P.INHERITED.set(pp, 0);

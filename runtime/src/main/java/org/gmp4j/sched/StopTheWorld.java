@@ -213,7 +213,7 @@ public final class StopTheWorld {
 
     /**
      * {@code GOMAXPROCS(n)}: stops the world and sets the number of Ps, which sysmon no longer changes. If there is no memory for that, or
-     * the scheduler is closed, it throws and changes nothing.
+     * the scheduler is closed, it throws, and the number has not changed.
      *
      * @return the old number
      */

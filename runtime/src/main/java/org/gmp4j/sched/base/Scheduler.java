@@ -89,7 +89,10 @@ public final class Scheduler {
     public volatile long heldUntil = System.nanoTime();
     private volatile boolean procsByHand;
     private volatile boolean mainReturned;
-    /** Whether this is the default scheduler of virtual threads. {@code DefaultPool} sets it before the first of them runs. */
+    /**
+     * Whether this scheduler is in the JDK's place: the default scheduler of virtual threads, or that of a named pool. {@code DefaultPool}
+     * and {@code NamedPools} set it before the first of these threads runs.
+     */
     public volatile boolean inPlaceOfJdk;
     /** In program mode, the number of goroutines whose deferred work runs after an exception: see {@code GoroutineExit}. */
     public final AtomicInteger panicDefers = new AtomicInteger();
@@ -324,7 +327,7 @@ public final class Scheduler {
         panicking = true;
     }
 
-    /** Returns whether this is the default scheduler of virtual threads. */
+    /** Returns whether this is the default scheduler of virtual threads, or that of a named pool. */
     public boolean isInPlaceOfJdk() {
         return inPlaceOfJdk;
     }

@@ -65,7 +65,7 @@ public final class SliceClock {
         return (long) SLICE.getAcquire(this) == slice ? (long) BEGAN.getOpaque(this) : estimate;
     }
 
-    /** Records that a goroutine has run since the last scan while others wait. Called by sysmon. */
+    /** Records that a goroutine has run on from the last scan to this one while others wait. Called by sysmon. */
     public void ranOn(long now) {
         seen = now;
         ON.setOpaque(this, true);
