@@ -22,8 +22,9 @@ package org.gmp4j.policy;
  * <tr><td>For {@value #CROWDED} ns C2 has waited for more than {@value #WAITED} tenths of the time, and the whole process had less than
  * half of its CPUs.</td><td>C2 gets its share back. Other processes take the CPUs, and a compiler that gives way gets nearly
  * nothing.</td></tr>
- * <tr><td>C2 has waited for a CPU for {@value #IN_ALL} ns in all, whichever threads had the CPUs.</td><td>C2 gets its share back. After
- * that time the program is no longer starting but computing, and its threads that are not Ms need optimized code, too.</td></tr>
+ * <tr><td>C2 has waited for a CPU for {@value #IN_ALL} ns in all, whichever threads had the CPUs.</td><td>C2 gets its share back. The
+ * rules cannot tell a program that starts for longer from one that computes, whose threads that are not Ms need optimized code,
+ * too.</td></tr>
  * <tr><td>{@value #LONGEST} ns have passed.</td><td>C2 gets its share back. From now on the compiled code is the code that the program
  * needs.</td></tr>
  * </table>
