@@ -21,7 +21,7 @@ record SysFiles(Path root) {
         return root.resolve(path.startsWith("/") ? path.substring(1) : path);
     }
 
-    /** The greatest size, bytes, of a file of a kernel. */
+    /** A size, bytes, that no file of a kernel has. */
     private static final int MOST_BYTES = 4 << 20;
 
     private static final int SHOWN = 60;

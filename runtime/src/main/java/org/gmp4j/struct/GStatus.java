@@ -24,7 +24,7 @@ import org.gmp4j.ffi.gmp.g;
  *  _Gpreempted  _Gwaiting    suspendG of Go; nothing here takes this edge
  *  _Gwaiting    _Grunnable   ready: its wait is over
  *  _Gwaiting    _Grunning    park_m of Go, when the unlock function returns false; here through _Grunnable
- *  _Gwaiting    _Gdead       the collector has freed the virtual thread, which no object could wake
+ *  _Gwaiting    _Gdead       the collector has taken the virtual thread, which no code could wake
  *  any s        s|_Gscan     castogscanstatus: holds the G in its state (G6), and back; only tests use it
  * </pre>
  *

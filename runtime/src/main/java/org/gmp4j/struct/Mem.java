@@ -217,7 +217,7 @@ public final class Mem {
     }
 
     /**
-     * Allocates {@code count} adjacent zeroed structs, if the kernel can do that on pages of a NUMA node.
+     * Allocates {@code count} adjacent zeroed structs, on pages of a NUMA node if the kernel can do that.
      *
      * @param node the node; -1 for any
      */

@@ -70,7 +70,7 @@ final class Recording {
             if (!s.isStopped()) {
                 throw closed;
             }
-            Closing.awaitMs(s); // There are not goroutines, but an M may still write its last events.
+            Closing.awaitMs(s); // No goroutine lives, but an M may still write its last events.
             if (next != null) {
                 next.first = new Tracing.State(); // No goroutine lives.
             }
