@@ -30,7 +30,7 @@ public final class Scan {
     private long tookFromSyscall;
     private long tookFromSleeper;
 
-    /** Makes the result of a scan at {@code now} that found nothing. */
+    /** Makes the result of a scan at {@code now} that found nothing. No P counts as taken recently. */
     public Scan(long now, long quantum) {
         at = now;
         tookFromSyscall = now - TOOK_FROM_SYSCALL;

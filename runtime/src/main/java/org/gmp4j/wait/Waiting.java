@@ -38,6 +38,7 @@ public final class Waiting {
         }
     };
 
+    /** The address of a futex word that never changes. */
     private static final long NAP = Memory.map(Mem.LINE);
     private static final long NAP_NANOS = 1_000_000;
 
