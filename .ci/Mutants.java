@@ -42,17 +42,18 @@ public final class Mutants {
     private static final String GMP = "org.gmp4j.bench.GmpCommand";
     /** The files of which {@code --replay} takes the mutants. */
     private static final Pattern REPLAYED = Pattern.compile("runtime/src/main/java/org/gmp4j/((queue|lock|wait|sync|netpoll)/.*"
-            + "|struct/(GStatus|Schedt).java|timer/(Alarm|RuntimeTimer|TimerHeaps?).java|(Hchan|Selectgo|SelectLocks|LongChan).java"
+            + "|struct/(GStatus|Schedt).java|timer/(Alarm|RuntimeTimer|TimerHeaps?|OutsideTimers).java"
+            + "|sysmon/Takeover.java|(Hchan|Selectgo|SelectLocks|LongChan).java"
             + "|sched/(base/|life/|jdk/)?(FindRunnable|Wakep|Threads|Park|Mcall|JdkReady|Newproc|StopTheWorld|Syscall|Gate|Schedule"
-            + "|Goexit0|GStack|Inject|Shortage|Checkdead|Closing|InterruptHook).java)");
+            + "|Goexit0|GStack|Inject|Shortage|Checkdead|Closing|InterruptHook|Outside).java)");
     /** A row of {@code gmp replay} for a program that failed: its name, the strategy, the schedules, the time, the reason. */
     private static final Pattern FOUND = Pattern.compile("(?m)^(\\S+) +(\\S+) +(\\d+) +([0-9.]+) s +FAILED: (.*)$");
     private static final int REPLAY_SEEDS = Integer.getInteger("mutants.seeds", 600);
     /** The groups of programs that are asked for the mutants of files, by a part of the path; the others' mutants are asked of all. */
     private static final Map<String, String> REPLAY_GROUPS = Map.of("/sched/",
             "loop,procs,close,deadlock,net,sync,timer,sysmon", "/timer/", "timer,loop,procs,close,deadlock,net", "/netpoll/", "net,sysmon",
-            "/sync/", "sync,limit,loop", "/wait/", "sync,limit,chan,loop,net", "/queue/Sema", "sync,limit,loop", "/queue/Global",
-            "words,loop,sysmon", "/struct/Sched", "words,loop");
+            "/sysmon/", "sysmon", "/sync/", "sync,limit,loop", "/wait/", "sync,limit,chan,loop,net", "/queue/Sema", "sync,limit,loop",
+            "/queue/Global", "words,loop,sysmon", "/struct/Sched", "words,loop");
     private static final int REPLAY_MINUTES = 10;
     private static final int REPLAY_LOOK_MILLIS = 100;
     /** The most seconds for one program and strategy. */
