@@ -219,11 +219,10 @@ public final class ReplayCommand implements Callable<Integer> {
             Finding f = exhaustive ? Search.all(p, seconds * SECOND) : Search.seeds(p, s, begin, n, seconds * SECOND);
             all.add(f);
             out.println(f.row());
+            out.flush(); // Before the schedule is shortened, which may take long.
             if (f.failed() != null) {
                 explain(f);
-            }
-            out.flush();
-            if (f.failed() != null) {
+                out.flush();
                 return true;
             }
         }
