@@ -170,7 +170,7 @@ final class Exact {
 
     private static void groupReports(Loop l) {
         WaitGroup wg = new WaitGroup();
-        l.expectsUncaught();
+        l.expectsUncaught(() -> check(!wg.awaitWithin(Duration.ZERO), "a group is done before what ended its goroutine was reported"));
         wg.go(() -> {
             throw new IllegalStateException("on purpose");
         });

@@ -46,6 +46,7 @@ abstract class OfLoop extends Case {
     private long quantum = QUANTUM;
     private boolean cooperative;
     private boolean uncaughtExpected;
+    private Runnable atUncaught = () -> { };
     private int uncaught;
 
     /** Lets spinners search for so long before they sleep. */
@@ -85,9 +86,10 @@ abstract class OfLoop extends Case {
         return this;
     }
 
-    /** Says that exceptions end goroutines: they are counted. */
-    final void expectsUncaught() {
+    /** Says that exceptions end goroutines: they are counted, and {@code check} runs at each. */
+    final void expectsUncaught(Runnable check) {
         uncaughtExpected = true;
+        atUncaught = check;
     }
 
     /** Returns how many exceptions that ended goroutines were reported. */
@@ -187,6 +189,7 @@ abstract class OfLoop extends Case {
             if (!uncaughtExpected) {
                 failed(t);
             }
+            atUncaught.run();
         }
 
         @Override

@@ -187,10 +187,11 @@ final class Sockets {
 
     /** The first reader has an identity, so an interrupt ends its waits; the second has none. */
     private static void interruptLate(Loop l) {
+        int rounds = 8;
         int d = Descriptors.open();
         PollFd fd = new PollFd(d);
         Thread reader = Stacks.newThread(l.s, () -> {
-            for (int i = 0; i < 3; i++) {
+            for (int i = 0; i < rounds; i++) {
                 long n = readByte(fd);
                 check(IoResult.count(n) == 1 || IoResult.error(n) == IoResult.INTERRUPTED && Thread.interrupted(),
                         "a read has returned " + n);
@@ -200,19 +201,19 @@ final class Sockets {
         });
         Threads.start(reader);
         l.go(() -> {
-            for (int i = 0; i < 3; i++) {
+            for (int i = 0; i < rounds; i++) {
                 checkByte(fd);
             }
             l.done();
         });
         l.lane("interrupts", () -> {
-            for (int i = 0; i < 3; i++) {
+            for (int i = 0; i < rounds; i++) {
                 reader.interrupt();
                 Thread.onSpinWait();
             }
         });
         l.lane("sends", () -> {
-            for (int i = 0; i < 6; i++) {
+            for (int i = 0; i < 2 * rounds; i++) {
                 int _ = Descriptors.add(d, 1);
                 Case.spin(2);
             }
