@@ -193,7 +193,10 @@ public final class Gmp implements Executor, AutoCloseable {
         /** Sets what a thread without work does before it sleeps. Default {@link SpinPolicy#go()}. */
         Builder spin(SpinPolicy p);
 
-        /** Sets how long a goroutine runs before it must yield to waiting ones, 200 µs to 1 minute. Default 10 ms. */
+        /**
+         * Sets how much CPU time its thread uses before a goroutine must yield to waiting ones, 200 µs to 1 minute. Default 10 ms. Time for
+         * which the thread waits for a CPU does not count, so on contended CPUs a goroutine keeps its P for longer.
+         */
         Builder quantum(Duration d);
 
         /**

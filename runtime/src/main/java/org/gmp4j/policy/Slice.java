@@ -8,14 +8,12 @@ package org.gmp4j.policy;
  * <caption>Rules</caption>
  * <tr><td>No work waits for the P.</td><td>The slice is a quantum.</td></tr>
  * <tr><td>Gs wait for the P.</td><td>The slice is so short that all of them run within a quantum, but at least the least quantum.</td></tr>
+ * <tr><td>The goroutine's thread has used less CPU time in the slice than the slice is long.</td><td>The slice is not over.</td></tr>
  * <tr><td>The slice is not over.</td><td>The goroutine runs on.</td></tr>
  * <tr><td>It is over, the goroutine was not asked to yield in it, and the only work is a G that came since the last scan and that another M
  * will probably take.</td><td>The goroutine runs on.</td></tr>
  * <tr><td>It is over in any other case.</td><td>The goroutine is asked to yield.</td></tr>
- * <tr><td>No point stops the goroutine.</td><td>It loses its P a slice after the begin, by the clock and by the CPU time of its thread.
- * </td></tr>
- * <tr><td>The same, and strays run.</td><td>The time by the clock doubles each time that the number of strays grows by the number of CPUs,
- * at most {@value #MAX_DOUBLINGS} times.</td></tr>
+ * <tr><td>No point stops the goroutine.</td><td>It loses its P after as much CPU time as {@value #UNSTOPPED} slices have.</td></tr>
  * <tr><td>A scan sees that a goroutine has been in a system call since an earlier scan, no work waits, and an M spins or a P is
  * idle.</td><td>It keeps its P for {@value #IN_CALL} ns, because it will probably need it soon.</td></tr>
  * <tr><td>The same otherwise.</td><td>It loses its P.</td></tr>
@@ -25,9 +23,14 @@ package org.gmp4j.policy;
  * least {@value #FEW} ns on average.</td><td>The begins of the M's slices are timed.</td></tr>
  * </table>
  *
- * <p>A stray is a goroutine that runs on after its P was taken. Its thread competes for a CPU as any other thread does. On one CPU, n
- * goroutines that never end would all be strays after n quanta; with the rule about strays about log n are. If the number of strays had a
- * fixed bound, the other goroutines would wait for ever once it is reached.
+ * <p>A thread that waits for a CPU would wait as long with another goroutine. Where the CPUs are contended, as by the compilers while a
+ * server is young, slices by the clock would end most requests midway: with many half-done requests and more threads the compilers get
+ * less of the CPUs, and all requests stay slow for longer.
+ *
+ * <p>A stray is a goroutine that runs on after its P was taken. Its thread competes for a CPU as any other thread does. The more strays
+ * run, the longer by the clock takes the CPU time after which the next goroutine loses its P, so on one CPU a goroutine that never ends
+ * is the nth stray only after about n squared slices. If the number of strays had a fixed bound, the other goroutines would wait for ever
+ * once it is reached.
  *
  * <p>A read of the clock costs a notable part of a switch, hence the last rule.
  */
@@ -36,7 +39,7 @@ public final class Slice {
     public static final long TIMED_FOR = 100_000_000;
     static final long FEW = 10_000;
     static final long MAX_EARLIER = 250_000;
-    static final int MAX_DOUBLINGS = 6;
+    static final int UNSTOPPED = 2;
     static final long IN_CALL = 10_000_000;
 
     private Slice() {
@@ -68,9 +71,18 @@ public final class Slice {
         return !over || comes && !asked;
     }
 
-    /** Returns the least time, ns, for which a goroutine that no point stops keeps its P while {@code strays} strays want CPUs too. */
-    public static long patience(long slice, int strays, int cpus) {
-        return slice << Math.min(strays / cpus, MAX_DOUBLINGS);
+    /**
+     * Returns whether a slice of {@code slice} ns is over.
+     *
+     * @param used the CPU time, ns, that the goroutine's thread has used in it
+     */
+    public static boolean isOver(long used, long slice) {
+        return used >= slice;
+    }
+
+    /** Returns whether a goroutine that no point stops loses its P. The parameters are those of {@link #isOver}. */
+    public static boolean losesP(long used, long slice) {
+        return used >= UNSTOPPED * slice;
     }
 
     /**

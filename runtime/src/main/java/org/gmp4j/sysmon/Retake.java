@@ -33,9 +33,8 @@ import org.gmp4j.struct.Schedt;
  *  _Psyscall, its slice is over     yes                        the first scan          CAS to _Pidle, handoffp
  *  _Psyscall                        no                         10 ms                   CAS to _Pidle, handoffp
  *  _Prunning, its thread sleeps     yes                        two scans               Gate or signal, then as _Psyscall
- *  _Prunning                        yes, but see below         the slice               g.preempt, points (ArmPoints)
- *  _Prunning, no point stops it     yes                        the slice, counted in   Gate or signal, then as _Psyscall
- *                                                                CPU time of its thread
+ *  _Prunning                        yes, but see below         the slice (CPU time)    g.preempt, points (ArmPoints)
+ *  _Prunning, no point stops it     yes                        two slices (CPU time)   Gate or signal, then as _Psyscall
  * </pre>
  *
  * {@link Takeover} takes the P.
@@ -52,7 +51,7 @@ import org.gmp4j.struct.Schedt;
  * waiters of that lock while other threads have work. A stray in the JDK's code would delay a safepoint while other processes want the
  * CPUs.
  */
-final class Retake {
+class Retake {
     private static final IntField SCHEDTICK = Mem.intField(p.layout(), "sysmontick", "schedtick");
     private static final IntField SYSCALLTICK = Mem.intField(p.layout(), "sysmontick", "syscalltick");
     private static final LongField SCHEDWHEN = Mem.longField(p.layout(), "sysmontick", "schedwhen");
@@ -172,7 +171,7 @@ final class Retake {
         long mp = P.M.getOpaque(pp);
         if (mp != 0) {
             Machine m = s.machine(mp);
-            WatchedM.of(m).began(m, SliceClock.slice(pp, SCHEDTICK.get(pp)), now - SCHEDWHEN.get(pp), now);
+            WatchedM.of(m).began(SliceClock.slice(pp, SCHEDTICK.get(pp)), now - SCHEDWHEN.get(pp), cpuTime(m, now));
             SliceClock clock = m.slices;
             if (same && waits) {
                 clock.ranOn(now);
@@ -189,6 +188,12 @@ final class Retake {
             seen.endsAt(now + (waits ? lookAgain : Pacing.alone(calm, quantum)));
         }
         return (same || over <= now) && waits && running(pr, comes, now, now - SCHEDWHEN.get(pp), slice);
+    }
+
+    /** Returns the thread's CPU time, ns, or, if it cannot be read, {@code now}, as if the thread always had a CPU. */
+    long cpuTime(Machine m, long now) {
+        long cpu = ThreadState.cpuNanos(m);
+        return cpu == 0 ? now : cpu;
     }
 
     /**
@@ -275,7 +280,7 @@ final class Retake {
             return true;
         }
         boolean told = w.preempted == SliceClock.slice(pp, tick);
-        if (Slice.runsOn(age >= slice, comes, told)) {
+        if (Slice.runsOn(Slice.isOver(w.used(), slice), comes, told)) {
             return false;
         }
         anyOver = !cooperative;
@@ -313,23 +318,7 @@ final class Retake {
             seen.awaits(Pacing.untilPoint(now - w.awaitedSince, w.overrun.prompt()));
             return false;
         }
-        return patient(w, m, SliceClock.slice(pp, tick), now, age, slice)
-                ? false : takeover.fromThread(pr, mp, tick, !ThreadState.slept(m));
-    }
-
-    /**
-     * Returns whether a goroutine that no point stops keeps its P for now: until its thread has had a CPU for a slice and
-     * {@link Slice#patience} is over. While the thread waits for a CPU, another M with its P would only be one more thread that waits.
-     *
-     * @param name the time slice ({@link SliceClock#slice})
-     */
-    boolean patient(WatchedM w, Machine m, long name, long now, long age, long slice) {
-        if (w.takenSlice != name) {
-            w.takenSlice = name;
-            int cpus = Runtime.getRuntime().availableProcessors();
-            w.takenAt = now - age + Slice.patience(slice, strays.running(), cpus);
-        }
-        return now < w.takenAt || WatchedM.cpu(m, now) < w.beganCpu + slice;
+        return Slice.losesP(w.used(), slice) && takeover.fromThread(pr, mp, tick, !ThreadState.slept(m));
     }
 
     /**

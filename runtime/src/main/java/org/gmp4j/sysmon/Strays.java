@@ -112,15 +112,6 @@ final class Strays {
         }
     }
 
-    /** Returns the number of strays that have a CPU or wait for one. */
-    int running() {
-        int n = 0;
-        for (Machine m : s.machines()) {
-            n += m.astray() && ThreadState.runs(m) ? 1 : 0;
-        }
-        return n;
-    }
-
     /** Records the stray on the M. Returns whether to call it now. */
     private boolean found(Machine m, long now) {
         long gp = M.CURG.getOpaque(m.mp);

@@ -76,12 +76,6 @@ final class ThreadState {
         return WatchedM.of(m).seen.asleep;
     }
 
-    /** Returns whether the M's thread has a CPU or waits for one. */
-    static boolean runs(Machine m) {
-        long tid = M.PROCID.get(m.mp);
-        return tid != 0 && runs(tid, 0);
-    }
-
     /**
      * Returns whether a thread has a CPU or waits for one.
      *

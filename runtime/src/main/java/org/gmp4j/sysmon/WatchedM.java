@@ -16,10 +16,9 @@ final class WatchedM implements Monitor.Watched {
     long awaitedSince;
     /** The time slice at the last scan, and the thread's CPU time, in ns, when that slice began. */
     private long slice = -1;
-    long beganCpu;
-    /** The time slice whose goroutine no point stops, and the nanoTime from which it may lose its P if it has had enough CPU time. */
-    long takenSlice = -1;
-    long takenAt;
+    private long beganCpu;
+    /** The thread's CPU time, in ns, at the last scan. */
+    private long lastCpu;
     // Each of these records has the slice, the call, the goroutine or the thread that it is about, and so need not be renewed.
     final ArmPoints.Overrun overrun = new ArmPoints.Overrun();
     final Strays.Stray stray = new Strays.Stray();
@@ -30,25 +29,26 @@ final class WatchedM implements Monitor.Watched {
     }
 
     /**
-     * Records that the M runs this slice, which began {@code age} ns ago. The thread is assumed to have had a CPU from then until the first
-     * scan that sees the slice.
+     * Records that the M runs this slice, which began {@code age} ns ago, and that its thread has used {@code cpu} ns of CPU time. It is
+     * assumed to have used in this slice what it has used since the last scan, but no more than {@code age}. A CPU time below that of the
+     * last scan is of another thread, or of another clock.
      */
-    void began(Machine m, long name, long age, long now) {
-        if (slice != name) {
+    void began(long name, long age, long cpu) {
+        if (slice != name || cpu < lastCpu) {
             slice = name;
-            beganCpu = cpu(m, now) - age;
+            beganCpu = cpu < lastCpu ? cpu - age : Math.max(cpu - age, lastCpu);
         }
+        lastCpu = cpu;
+    }
+
+    /** Returns the CPU time, ns, that the thread has used in the slice of the last scan until that scan. */
+    long used() {
+        return lastCpu - beganCpu;
     }
 
     /** Returns whether the last scan found the M in this slice. */
     boolean isIn(long name) {
         return slice == name;
-    }
-
-    /** Returns the thread's CPU time, ns, or, if it cannot be read, {@code now}, as if the thread always had a CPU. */
-    static long cpu(Machine m, long now) {
-        long cpu = ThreadState.cpuNanos(m);
-        return cpu == 0 ? now : cpu;
     }
 
     @Override
@@ -57,7 +57,6 @@ final class WatchedM implements Monitor.Watched {
         preempted = -1;
         awaited = -1;
         awaitedSince = 0;
-        takenSlice = -1;
-        takenAt = 0;
+        lastCpu = 0;
     }
 }

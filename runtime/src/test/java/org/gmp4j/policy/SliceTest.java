@@ -17,11 +17,11 @@ class SliceTest {
         RuleTable.of(Slice.class)
                 .row("No work waits", () -> assertEquals(10_000, Slice.length(200, 10_000, 0)))
                 .row("Gs wait", SliceTest::shortened)
+                .row("The goroutine's thread", SliceTest::over)
                 .row("The slice is not over", () -> assertTrue(Slice.runsOn(false, false, true)))
                 .row("It is over, the goroutine was not", () -> assertTrue(Slice.runsOn(true, true, false)))
                 .row("It is over in any other", SliceTest::asked)
-                .row("No point stops", SliceTest::patient)
-                .row("The same, and strays run", SliceTest::strays)
+                .row("No point stops", SliceTest::unstopped)
                 .row("A scan sees", SliceTest::inCall)
                 .row("The same otherwise", SliceTest::lostInCall)
                 .row("A slice that was not timed", SliceTest::assumed)
@@ -44,15 +44,14 @@ class SliceTest {
         assertFalse(Slice.runsOn(true, false, true));
     }
 
-    private static void patient() {
-        assertEquals(QUANTUM, Slice.patience(QUANTUM, 0, 2));
-        assertEquals(QUANTUM, Slice.patience(QUANTUM, 1, 2));
+    private static void over() {
+        assertFalse(Slice.isOver(QUANTUM - 1, QUANTUM));
+        assertTrue(Slice.isOver(QUANTUM, QUANTUM));
     }
 
-    private static void strays() {
-        assertEquals(2 * QUANTUM, Slice.patience(QUANTUM, 2, 2));
-        assertEquals(4 * QUANTUM, Slice.patience(QUANTUM, 5, 2));
-        assertEquals(64 * QUANTUM, Slice.patience(QUANTUM, 1_000, 2), "but not for ever");
+    private static void unstopped() {
+        assertFalse(Slice.losesP(2 * QUANTUM - 1, QUANTUM));
+        assertTrue(Slice.losesP(2 * QUANTUM, QUANTUM));
     }
 
     private static void inCall() {

@@ -8,11 +8,13 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongUnaryOperator;
+import java.util.stream.IntStream;
 
 import org.gmp4j.Go;
 import org.gmp4j.agent.PointLoader;
@@ -31,6 +33,7 @@ import org.gmp4j.struct.P;
 import org.gmp4j.struct.PStatus;
 import org.gmp4j.struct.SchedStat;
 import org.gmp4j.struct.Schedt;
+import org.gmp4j.sync.Mutex;
 import org.gmp4j.testing.ChildJvm;
 import org.gmp4j.testing.ChildJvm.Result;
 import org.gmp4j.testing.PinningCall;
@@ -278,32 +281,83 @@ class RetakeTest {
         }
     }
 
-    /** Its slice counts what its thread ran, not what it waited for a CPU behind other threads. */
+    private static void use(Machine m, long cpu) {
+        for (long from = ThreadState.cpuNanos(m); ThreadState.cpuNanos(m) - from < cpu;) {
+            Thread.onSpinWait();
+        }
+    }
+
+    /** A slice counts what its thread ran, not what it waited for a CPU behind other threads. */
     @Test
-    void whoHasNoCpuKeepsItsP() {
+    void aSliceIsCpuTime() throws InterruptedException {
         long mp = Mem.alloc(m.layout(), 1);
-        long slice = 1_000_000;
+        long slice = 2_000_000;
         try (Unwatched gmp = new Unwatched(slice)) {
-            Retake retake = gmp.sysmon().retake;
             Machine here = Machines.of(gmp.s, mp);
             M.PROCID.set(mp, OsThread.gettid());
             WatchedM w = WatchedM.of(here);
-            long began = System.nanoTime();
-            w.began(here, 1, 0, began);
-            long hour = TimeUnit.HOURS.toNanos(1);
-            assertTrue(retake.patient(w, here, 1, began + hour, hour, 1_000 * slice));
-            w.began(here, 2, slice, began);
-            assertFalse(retake.patient(w, here, 2, began, slice, slice), "it had one before the first look");
-            w.began(here, 3, 0, began);
-            for (long from = ThreadState.cpuNanos(here); ThreadState.cpuNanos(here) - from < 2 * slice;) {
-                Thread.onSpinWait();
-            }
-            assertFalse(retake.patient(w, here, 3, began + slice, slice, slice));
-            w.began(here, 4, slice, began);
-            assertTrue(retake.patient(w, here, 4, began, slice - 1, slice), "its slice of the clock's time");
-            assertFalse(retake.patient(w, here, 4, began + 1, slice, slice));
+            w.began(1, 0, ThreadState.cpuNanos(here));
+            assertEquals(0, w.used());
+            Thread.sleep(20);
+            w.began(1, 20_000_000, ThreadState.cpuNanos(here));
+            assertTrue(w.used() < 10_000_000, "it slept: " + w.used());
+            use(here, slice);
+            w.began(1, 22_000_000, ThreadState.cpuNanos(here));
+            assertTrue(w.used() >= slice, () -> w.used() + " ns");
+            w.began(2, TimeUnit.HOURS.toNanos(1), ThreadState.cpuNanos(here));
+            assertTrue(w.used() < slice, () -> "this slice has had no more than since the last scan: " + w.used());
+            use(here, 2 * slice);
+            w.began(3, slice, ThreadState.cpuNanos(here));
+            assertEquals(slice, w.used(), "before the first scan of a slice it had a CPU, if the thread had one");
+            w.renew();
+            w.began(4, slice, ThreadState.cpuNanos(here));
+            assertEquals(slice, w.used(), "the thread is another one");
         } finally {
             Mem.recycle(m.layout(), mp);
+        }
+    }
+
+    /** Goroutines whose thread seldom has a CPU are asked to yield as often as its CPU time says, and not as the clock does. */
+    @Test
+    void whoHasNoCpuIsNotAsked() throws InterruptedException {
+        long quantum = 2_000_000;
+        AtomicBoolean stop = new AtomicBoolean();
+        List<Thread> spinners = IntStream.range(0, 6 * Runtime.getRuntime().availableProcessors())
+                .mapToObj(_ -> new Thread(() -> spin(stop))).toList();
+        try (TestGmp gmp = TestGmp.with(b -> b.procs(1).quantum(Duration.ofNanos(quantum)))) {
+            Mutex free = new Mutex();
+            CountDownLatch ended = new CountDownLatch(2);
+            spinners.forEach(Thread::start);
+            for (int i = 0; i < 2; i++) {
+                gmp.go(() -> {
+                    while (!stop.get()) {
+                        free.lock();
+                        free.unlock();
+                    }
+                    ended.countDown();
+                });
+            }
+            Thread.sleep(1_000);
+            long asked = SchedStat.NTOLD.getOpaque(gmp.scheduler().sched);
+            long cpu = 0;
+            for (Machine m : gmp.scheduler().machines()) {
+                cpu += ThreadState.cpuNanos(m);
+            }
+            stop.set(true);
+            ended.await();
+            assertTrue(asked > 2, "asked " + asked + " times");
+            assertTrue(asked <= cpu / quantum + 5, asked + " requests in " + cpu + " ns");
+        } finally {
+            stop.set(true);
+            for (Thread t : spinners) {
+                t.join();
+            }
+        }
+    }
+
+    private static void spin(AtomicBoolean stop) {
+        while (!stop.get()) {
+            Thread.onSpinWait();
         }
     }
 
@@ -415,7 +469,7 @@ class RetakeTest {
     @Test
     void whoRunsAloneIsNotTold() throws InterruptedException {
         try (Unwatched gmp = new Unwatched(QUANTUM.toNanos())) {
-            Retake retake = gmp.sysmon().retake;
+            Retake retake = retake(gmp.s, new Stalls(gmp.s.config.debug()));
             gmp.run(() -> {
                 boolean _ = retake.look(System.nanoTime());
                 assertEquals(0, told(retake, gmp.s.sched));
@@ -431,7 +485,7 @@ class RetakeTest {
     void insideTheRuntimeItNeedsNoPoint() throws ReflectiveOperationException, InterruptedException {
         assertTrue(loop().applyAsLong(1) != 0);
         try (Unwatched gmp = new Unwatched(QUANTUM.toNanos())) {
-            Retake retake = gmp.sysmon().retake;
+            Retake retake = retake(gmp.s, new Stalls(gmp.s.config.debug()));
             gmp.run(() -> {
                 Go.go(() -> { });
                 boolean _ = retake.look(System.nanoTime());
@@ -451,7 +505,7 @@ class RetakeTest {
         assumeTrue(Gate.possible());
         assertTrue(loop().applyAsLong(1) != 0);
         try (Unwatched gmp = new Unwatched(QUANTUM.toNanos())) {
-            Retake retake = gmp.sysmon().retake;
+            Retake retake = retake(gmp.s, new Stalls(gmp.s.config.debug()));
             gmp.run(() -> {
                 Go.go(() -> { });
                 Machine m = Machine.current();
@@ -540,7 +594,17 @@ class RetakeTest {
     }
 
     private static Retake retake(Scheduler s) {
-        return new Retake(s, Stalls.of(s));
+        return retake(s, Stalls.of(s));
+    }
+
+    /** Returns one for which each thread always has a CPU, so that a scan may be in the future. */
+    private static Retake retake(Scheduler s, Stalls stalls) {
+        return new Retake(s, stalls) {
+            @Override
+            long cpuTime(Machine m, long now) {
+                return now;
+            }
+        };
     }
 
     /** Until sysmon has noted the call, which it then does at a look, or has taken the P: only the first will do. */
