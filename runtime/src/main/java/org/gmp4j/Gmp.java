@@ -193,10 +193,7 @@ public final class Gmp implements Executor, AutoCloseable {
         /** Sets what a thread without work does before it sleeps. Default {@link SpinPolicy#go()}. */
         Builder spin(SpinPolicy p);
 
-        /**
-         * Sets how much CPU time its thread uses before a goroutine must yield to waiting ones, 200 µs to 1 minute. Default 10 ms. Time for
-         * which the thread waits for a CPU does not count, so on contended CPUs a goroutine keeps its P for longer.
-         */
+        /** Sets after how much CPU time of its thread a goroutine must yield to waiting ones, 200 µs to 1 minute. Default 10 ms. */
         Builder quantum(Duration d);
 
         /**
