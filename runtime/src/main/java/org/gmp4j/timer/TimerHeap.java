@@ -38,7 +38,7 @@ class TimerHeap {
     /** The time, ns, after which a timer is checked again that could not fire or be set again for lack of memory. */
     private static final long NO_MEMORY_NANOS = 1_000_000;
 
-    private static final VarHandle HELD = FieldHandle.of(MethodHandles.lookup(), TimerHeap.class, "held", int.class);
+    private static final VarHandle HELD = FieldHandle.of(MethodHandles.lookup(), TimerHeap.class, "held", long.class);
 
     /** The struct p whose timer fields this works on. */
     final long pp;
@@ -58,10 +58,11 @@ class TimerHeap {
     private Alarm @Nullable [] spareSlots;
     private int @Nullable [] spareFree;
     /**
-     * The number of entries that are in the heap or were taken off and are being handled. Written under the lock with release, and read
-     * without the lock. An alarm that is being handled and is set again counts twice.
+     * The number of entries that are in the heap or were taken off and are being handled, in the low half, and in the high half how often
+     * that number has changed. Written under the lock with release, and read without the lock. An alarm that is being handled and is set
+     * again counts twice.
      */
-    private volatile int held;
+    private volatile long held;
 
     TimerHeap(long pp) {
         this.pp = pp;
@@ -72,7 +73,11 @@ class TimerHeap {
     }
 
     private void hold(int change) {
-        HELD.setRelease(this, held + change);
+        HELD.setRelease(this, held + (1L << Integer.SIZE) + change);
+    }
+
+    private int held() {
+        return (int) held;
     }
 
     void unlock() {
@@ -103,7 +108,7 @@ class TimerHeap {
      * entry that moves between them.
      */
     boolean full() {
-        return fresh - nfree + 1 > slots.length || held + 1 > P.TIMERSCAP.get(pp);
+        return fresh - nfree + 1 > slots.length || held() + 1 > P.TIMERSCAP.get(pp);
     }
 
     /** Adds a sleeping G. Called under the lock. */
@@ -357,12 +362,13 @@ class TimerHeap {
     }
 
     /**
-     * Returns whether an entry that is no zombie is in the heap or being handled. Called without the lock. Its two reads are not one step.
-     * A zombie that is removed during the call may count as such an entry. If other threads add a timer and stop it, or set one to an
-     * earlier time, between the reads, that may hide one entry that is no zombie.
+     * Returns whether an entry that is no zombie is in the heap or being handled. Called without the lock. A zombie that is removed during
+     * the call may count as such an entry, but no entry that stays is missed: a zombie that {@code held} does not count yet was added after
+     * the first read, and so {@code held} has changed. (A removal lowers {@link #zombies} before {@code held}.)
      */
     boolean busy() {
-        return held > zombies.get();
+        long before = held;
+        return (int) before > zombies.get() || held != before;
     }
 
     /** Frees the heap's memory, which no thread uses any more. */
@@ -395,7 +401,7 @@ class TimerHeap {
         lock();
         long heap = P.TIMERS.get(pp);
         int n = P.TIMERSLEN.getOpaque(pp);
-        boolean found = held > n;
+        boolean found = held() > n;
         for (int i = 0; i < n && !found; i++) {
             long what = what(heap, i);
             found = !isAlarm(what) || slots[slot(what)].live();

@@ -23,7 +23,8 @@ class PastFaultsTest {
      * The faults: an M that did not spin slept without a last look at the queues; the M in the poller slept for a timer that was stopped
      * before it could be seen to sleep for it; a goroutine that the JDK had woken was for a moment neither counted as waiting nor queued,
      * and a deadlock was reported; sysmon relied on an M that a thread was about to give up for want of threads, and tried no more; a heap
-     * that was swept of stopped timers looked for a moment as if it had no other ones, and a deadlock was reported.
+     * that was swept of stopped timers looked for a moment as if it had no other ones, and a deadlock was reported; so did a heap for which
+     * a thread set a timer and stopped it.
      */
     @ParameterizedTest
     @CsvSource(delimiter = '|', value = {
@@ -35,7 +36,8 @@ class PastFaultsTest {
                 + " ? Schedt.addNjdkwait(s.sched, 1) : 0; | no-deadlock | fatal error: all goroutines are asleep - deadlock!",
         "sched/Newm.java | if (why == null) { | if (why != null) { why = null; } else { | no-threads | spins for what does not come",
         "timer/TimerHeap.java | int _ = zombies.addAndGet(kept - n); | hold(kept - n); int _ = zombies.addAndGet(kept - n); hold(n - kept);"
-                + " | no-deadlock-alarm | fatal error: all goroutines are asleep - deadlock!"
+                + " | no-deadlock-alarm | fatal error: all goroutines are asleep - deadlock!",
+        "timer/TimerHeap.java | held != before | false | no-deadlock-stopped | fatal error: all goroutines are asleep - deadlock!"
     })
     void aFaultOfThePastIsFound(String file, String text, String with, String name, String why) throws IOException {
         List<Program> all = Plant.in(dir, file, text, with);

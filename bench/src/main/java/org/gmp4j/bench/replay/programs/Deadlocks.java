@@ -49,6 +49,8 @@ final class Deadlocks {
                 of("no-deadlock", "a thread unparks a goroutine as the last M falls asleep", Deadlocks::noneForUnpark),
                 of("no-deadlock-alarm", "a timer of a thread readies a goroutine, and another is stopped as it is due",
                         Deadlocks::noneForAlarm).waking(0, 0),
+                of("no-deadlock-stopped", "a timer of a thread readies a goroutine, and another thread sets and stops its own meanwhile",
+                        Deadlocks::noneForStopped).waking(0, 0),
                 of("no-deadlock-thread", "a thread that waits for a goroutine sends to it afterwards", Deadlocks::noneForThread),
                 of("no-deadlock-start", "a thread starts goroutines as the last M falls asleep", Deadlocks::noneForStart),
                 of("no-deadlock-locked", "a goroutine is handed to its own thread as the other one sleeps",
@@ -259,6 +261,24 @@ final class Deadlocks {
                     Integer _ = c.recv();
                     l.done();
                 });
+            });
+        });
+    }
+
+    private static Case noneForStopped() {
+        return none(2, 1, l -> {
+            Chan<Integer> c = Chan.make(0);
+            l.lane("sets", () -> {
+                Timer _ = Time.afterFunc(Duration.ofNanos(50_000), () -> c.send(1));
+                l.go(() -> {
+                    Integer _ = c.recv();
+                    l.done();
+                });
+            });
+            l.lane("stops", () -> {
+                for (int i = 0; i < 3; i++) {
+                    boolean _ = Time.afterFunc(Duration.ofNanos(60_000), () -> { }).stop();
+                }
             });
         });
     }
