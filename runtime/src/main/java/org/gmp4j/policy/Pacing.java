@@ -24,6 +24,8 @@ package org.gmp4j.policy;
  * <tr><td>A stray is being brought to a point.</td><td>{@value #WORK_SLEEP} ns.</td></tr>
  * <tr><td>A goroutine has used up its slice, and work waits.</td><td>A quarter of a quantum, at most the least quantum; at least
  * {@value #MIN_AGAIN} ns.</td></tr>
+ * <tr><td>The same by the clock, but its thread has not used the slice up, though it had a CPU for half of the time since the last
+ * scan.</td><td>The CPU time that is left, at least {@value #PROMPT} ns, if that is shorter.</td></tr>
  * <tr><td>A goroutine has used up its quantum, and no work waits.</td><td>A quarter of a quantum, or {@value #MIN_AGAIN} ns if that is
  * longer, but at most a quantum.</td></tr>
  * <tr><td>The same, a P is idle, and no thread fell asleep with a P within a second.</td><td>A quantum, from {@value #WORK_SLEEP} to
@@ -191,6 +193,18 @@ public final class Pacing {
     /** Returns the interval, in ns, between two scans of a goroutine that has used up its slice while work waits for its P. */
     public static long again(long least, long quantum) {
         return Math.max(MIN_AGAIN, Math.min(least, alone(false, quantum)));
+    }
+
+    /**
+     * Returns the ns until the next scan of a goroutine whose slice is over by the clock while work waits for its P. Where the thread has
+     * lost its CPU for a moment only, the slice ends soon.
+     *
+     * @param left the CPU time, ns, that is left of the slice; 0 or less for none
+     * @param hadCpu whether the thread had a CPU for half of the time since the last scan
+     * @param again the result of {@link #again}
+     */
+    public static long untilUsed(long left, boolean hadCpu, long again) {
+        return left > 0 && hadCpu ? Math.clamp(left, PROMPT, again) : again;
     }
 
     /**

@@ -169,23 +169,26 @@ class Retake {
         boolean comes = WatchedP.of(pr).changed(pp) && others() > 0 && !waitsElsewhere(pp, now);
         seen.workWaits |= waits;
         long mp = P.M.getOpaque(pp);
+        long again = lookAgain;
         if (mp != 0) {
             Machine m = s.machine(mp);
-            WatchedM.of(m).began(SliceClock.slice(pp, SCHEDTICK.get(pp)), now - SCHEDWHEN.get(pp), cpuTime(m, now));
+            WatchedM w = WatchedM.of(m);
+            w.began(SliceClock.slice(pp, SCHEDTICK.get(pp)), now - SCHEDWHEN.get(pp), cpuTime(m, now));
             SliceClock clock = m.slices;
             if (same && waits) {
                 clock.ranOn(now);
             }
             seen.exact &= clock.look(now, slices, sinceLook);
+            again = Pacing.untilUsed(slice - w.used(), w.hadCpu(sinceLook), lookAgain);
             SliceClock.keepBothCompiled(pp);
         }
         seen.shortestSlice = Math.min(seen.shortestSlice, slice);
         long over = SCHEDWHEN.get(pp) + slice;
         if (over > now) {
             seen.endsAt(over);
-        } else { // The next scan checks whether the goroutine has yielded, or work has come for the P.
+        } else { // The next scan checks whether the goroutine has used the slice up or has yielded, or work has come for the P.
             boolean calm = Schedt.NPIDLE.getVolatile(s.sched) > 0 && !seen.tookFromSleeper();
-            seen.endsAt(now + (waits ? lookAgain : Pacing.alone(calm, quantum)));
+            seen.endsAt(now + (waits ? again : Pacing.alone(calm, quantum)));
         }
         return (same || over <= now) && waits && running(pr, comes, now, now - SCHEDWHEN.get(pp), slice);
     }

@@ -17,8 +17,9 @@ final class WatchedM implements Monitor.Watched {
     /** The time slice at the last scan, and the thread's CPU time, in ns, when that slice began. */
     private long slice = -1;
     private long beganCpu;
-    /** The thread's CPU time, in ns, at the last scan. */
+    /** The thread's CPU time, in ns, at the last scan, and how much of that it has used since the scan before. */
     private long lastCpu;
+    private long gained;
     // Each of these records has the slice, the call, the goroutine or the thread that it is about, and so need not be renewed.
     final ArmPoints.Overrun overrun = new ArmPoints.Overrun();
     final Strays.Stray stray = new Strays.Stray();
@@ -38,7 +39,13 @@ final class WatchedM implements Monitor.Watched {
             slice = name;
             beganCpu = cpu < lastCpu ? cpu - age : Math.max(cpu - age, lastCpu);
         }
+        gained = cpu - lastCpu;
         lastCpu = cpu;
+    }
+
+    /** Returns whether the thread had a CPU for at least half of the last {@code nanos} ns, the time between the last two scans. */
+    boolean hadCpu(long nanos) {
+        return gained >= nanos / 2;
     }
 
     /** Returns the CPU time, ns, that the thread has used in the slice of the last scan until that scan. */

@@ -50,6 +50,7 @@ class PacingTest {
                 .row("A thread seems asleep", PacingTest::suspected)
                 .row("A stray", PacingTest::stray)
                 .row("A goroutine has used up its slice, and work waits", PacingTest::usedUpWhileWorkWaits)
+                .row("The same by the clock", PacingTest::usedUpByTheClock)
                 .row("A goroutine has used up its quantum, and no", PacingTest::usedUpAlone)
                 .row("The same, a P is idle", PacingTest::usedUpBesideAnIdleP)
                 .row("A goroutine was asked", PacingTest::asked)
@@ -156,6 +157,14 @@ class PacingTest {
         assertEquals(250_000, Pacing.again(1_000_000, 1_000_000));
         assertEquals(250_000, Pacing.again(200_000, 200_000), "a scan costs some 30 µs");
         assertEquals(250_000, Pacing.again(20_000, 10_000_000));
+    }
+
+    private static void usedUpByTheClock() {
+        assertEquals(300_000, Pacing.untilUsed(300_000, true, 2_500_000));
+        assertEquals(50_000, Pacing.untilUsed(1, true, 2_500_000));
+        assertEquals(2_500_000, Pacing.untilUsed(9_000_000, true, 2_500_000));
+        assertEquals(2_500_000, Pacing.untilUsed(300_000, false, 2_500_000), "it may have none for long");
+        assertEquals(2_500_000, Pacing.untilUsed(0, true, 2_500_000), "it was asked to yield");
     }
 
     private static void usedUpAlone() {

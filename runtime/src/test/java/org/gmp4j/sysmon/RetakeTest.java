@@ -348,6 +348,38 @@ class RetakeTest {
         }
     }
 
+    /** A slice whose thread had no CPU for a moment ends when its CPU time is used up, and not some milliseconds later. */
+    @Test
+    void aMomentWithoutACpuMakesASliceAMomentLonger() throws InterruptedException {
+        long moment = 300_000;
+        try (Unwatched gmp = new Unwatched(QUANTUM.toNanos())) {
+            AtomicLong lost = new AtomicLong();
+            Retake retake = new Retake(gmp.s, new Stalls(gmp.s.config.debug())) {
+                @Override
+                long cpuTime(Machine m, long now) {
+                    return now - lost.get();
+                }
+            };
+            gmp.run(() -> {
+                Go.go(() -> { });
+                long now = System.nanoTime();
+                boolean _ = retake.look(now);
+                long over = now + retake.seen.untilOver(now);
+                lost.set(moment);
+                var _ = retake.look(over);
+                assertEquals(moment, retake.seen.untilOver(over));
+                long later = over + moment / 2;
+                lost.addAndGet(moment / 2);
+                var _ = retake.look(later);
+                assertEquals(QUANTUM.toNanos() / 4, retake.seen.untilOver(later), "it had none since then");
+                assertEquals(0, SchedStat.NTOLD.getOpaque(gmp.s.sched));
+                lost.set(moment);
+                var _ = retake.look(over + moment);
+                assertEquals(1, SchedStat.NTOLD.getOpaque(gmp.s.sched));
+            });
+        }
+    }
+
     /** Where C2 leaves polls out of loops a nudge comes too late: their points are armed. */
     @ParameterizedTest
     @ValueSource(strings = {"Serial", "Parallel", "G1"})
