@@ -2,9 +2,9 @@
 package org.gmp4j.config;
 
 /**
- * The time that a goroutine runs before its preemption is requested.
+ * The CPU time that its thread uses before a goroutine's preemption is requested.
  *
- * @param least the shortest time, ns, when many goroutines wait; equal to {@code most} for a fixed quantum
+ * @param least the shortest such time, ns, when many goroutines wait; equal to {@code most} for a fixed quantum
  * @param most the time, ns, when at most one other goroutine waits
  */
 public record Quantum(long least, long most) {

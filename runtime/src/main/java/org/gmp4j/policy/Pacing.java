@@ -13,7 +13,8 @@ package org.gmp4j.policy;
  * doubled.</td></tr>
  * <tr><td>A P is in a system call otherwise, a thread seems asleep with a P, or the begin of a slice is not known.</td><td>Twice the last
  * such sleep, {@value #MAX_SLEEP} ns at most.</td></tr>
- * <tr><td>A P runs a goroutine, and the begins of all slices are known.</td><td>Until the first slice ends.</td></tr>
+ * <tr><td>A P runs a goroutine, and the begins of all slices are known.</td><td>Until the first slice is over by the clock.
+ * </td></tr>
  * <tr><td>Work waits, and the begin of a slice is not known.</td><td>Half of the shortest slice.</td></tr>
  * <tr><td>No work waits, and the begin of a slice is not known.</td><td>A quarter of a quantum.</td></tr>
  * <tr><td>A P runs a goroutine, whose thread may fall asleep with it.</td><td>A light sleep: a quantum, from {@value #WORK_SLEEP} to

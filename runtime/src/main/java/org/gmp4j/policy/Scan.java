@@ -90,8 +90,8 @@ public final class Scan {
     }
 
     /**
-     * Returns the ns from {@code now} to the next scan that a slice needs: at the first end of a slice, or for a goroutine whose slice has
-     * ended.
+     * Returns the ns from {@code now} to the next scan that a slice needs: when the first slice is over by the clock, or for a
+     * goroutine whose slice is over by the clock already.
      */
     public long untilOver(long now) {
         long until = firstOver == Long.MAX_VALUE ? firstOver : Math.max(0, firstOver - now);

@@ -31,6 +31,7 @@ import org.gmp4j.struct.Schedt;
  *  _Psyscall                        yes, or no P is idle and   the second scan of      CAS to _Pidle, handoffp
  *                                     no M spins                 the call
  *  _Psyscall, its slice is over     yes                        the first scan          CAS to _Pidle, handoffp
+ *    by the clock
  *  _Psyscall                        no                         10 ms                   CAS to _Pidle, handoffp
  *  _Prunning, its thread sleeps     yes                        two scans               Gate or signal, then as _Psyscall
  *  _Prunning                        yes, but see below         the slice (CPU time)    g.preempt, points (ArmPoints)
