@@ -31,14 +31,13 @@ final class WatchedM implements Monitor.Watched {
 
     /**
      * Records that the M runs this slice, which began {@code age} ns ago, and that its thread has used {@code cpu} ns of CPU time. It is
-     * assumed to have used in this slice what it has used since the last scan, but no more than {@code age}. A CPU time below that of the
-     * last scan is of another thread, or of another clock.
+     * assumed to have used in a new slice what it has used since the last scan. In no slice has it used more than {@code age}, which also
+     * bounds the error when {@code cpu} is of another thread, or of another clock, than at the last scan.
      */
     void began(long name, long age, long cpu) {
-        if (slice != name || cpu < lastCpu) {
-            slice = name;
-            beganCpu = cpu < lastCpu ? cpu - age : Math.max(cpu - age, lastCpu);
-        }
+        long least = slice == name ? beganCpu : lastCpu;
+        slice = name;
+        beganCpu = cpu < lastCpu ? cpu - age : Math.max(cpu - age, least);
         gained = cpu - lastCpu;
         lastCpu = cpu;
     }

@@ -295,8 +295,10 @@ class RetakeTest {
         assertEquals(ms, w.used(), "this slice has had no more than since the last scan");
         w.began(3, 2 * ms, 107 * ms);
         assertEquals(2 * ms, w.used(), "before the first scan of a slice it had a CPU, if the thread had one");
-        w.began(3, 3 * ms, 50 * ms);
+        w.began(3, 3 * ms, TimeUnit.HOURS.toNanos(1));
         assertEquals(3 * ms, w.used(), "the clock is another one");
+        w.began(3, 4 * ms, 50 * ms);
+        assertEquals(4 * ms, w.used(), "and again");
         w.renew();
         w.began(4, 2 * ms, 51 * ms);
         assertEquals(2 * ms, w.used(), "the thread is another one");
