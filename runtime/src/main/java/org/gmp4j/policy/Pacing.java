@@ -25,8 +25,8 @@ package org.gmp4j.policy;
  * <tr><td>A stray is being brought to a point.</td><td>{@value #WORK_SLEEP} ns.</td></tr>
  * <tr><td>A goroutine has used up its slice, and work waits.</td><td>A quarter of a quantum, at most the least quantum; at least
  * {@value #MIN_AGAIN} ns.</td></tr>
- * <tr><td>The same by the clock, but its thread has not used the slice up, though it had a CPU for half of the time since the last
- * scan.</td><td>The CPU time that is left, at least {@value #PROMPT} ns, if that is shorter.</td></tr>
+ * <tr><td>The same by the clock, but its thread has not used the slice up.</td><td>The CPU time that is left, but at least {@value #PROMPT}
+ * ns; if the thread had no CPU for half of the time since the last scan, at least the time of the last rule.</td></tr>
  * <tr><td>A goroutine has used up its quantum, and no work waits.</td><td>A quarter of a quantum, or {@value #MIN_AGAIN} ns if that is
  * longer, but at most a quantum.</td></tr>
  * <tr><td>The same, a P is idle, and no thread fell asleep with a P within a second.</td><td>A quantum, from {@value #WORK_SLEEP} to
@@ -197,15 +197,15 @@ public final class Pacing {
     }
 
     /**
-     * Returns the ns until the next scan of a goroutine whose slice is over by the clock while work waits for its P. Where the thread has
-     * lost its CPU for a moment only, the slice ends soon.
+     * Returns the ns until the next scan of a goroutine whose slice is over by the clock while work waits for its P. A thread that has lost
+     * its CPU for a moment only soon uses the slice up; one that waits for a CPU may wait for long.
      *
      * @param left the CPU time, ns, that is left of the slice; 0 or less for none
      * @param hadCpu whether the thread had a CPU for half of the time since the last scan
      * @param again the result of {@link #again}
      */
     public static long untilUsed(long left, boolean hadCpu, long again) {
-        return left > 0 && hadCpu ? Math.clamp(left, PROMPT, again) : again;
+        return left <= 0 ? again : Math.max(left, hadCpu ? PROMPT : again);
     }
 
     /**

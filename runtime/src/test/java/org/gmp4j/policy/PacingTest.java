@@ -162,7 +162,8 @@ class PacingTest {
     private static void usedUpByTheClock() {
         assertEquals(300_000, Pacing.untilUsed(300_000, true, 2_500_000));
         assertEquals(50_000, Pacing.untilUsed(1, true, 2_500_000));
-        assertEquals(2_500_000, Pacing.untilUsed(9_000_000, true, 2_500_000));
+        assertEquals(9_000_000, Pacing.untilUsed(9_000_000, true, 2_500_000));
+        assertEquals(9_000_000, Pacing.untilUsed(9_000_000, false, 2_500_000));
         assertEquals(2_500_000, Pacing.untilUsed(300_000, false, 2_500_000), "it may have none for long");
         assertEquals(2_500_000, Pacing.untilUsed(0, true, 2_500_000), "it was asked to yield");
     }
