@@ -25,8 +25,8 @@ package org.gmp4j.policy;
  * <tr><td>A stray is being brought to a point.</td><td>{@value #WORK_SLEEP} ns.</td></tr>
  * <tr><td>A goroutine has used up its slice, and work waits.</td><td>A quarter of a quantum, at most the least quantum; at least
  * {@value #MIN_AGAIN} ns.</td></tr>
- * <tr><td>The same by the clock, but its thread has not used the slice up.</td><td>The CPU time that is left, but at least {@value #PROMPT}
- * ns; if the thread had no CPU for half of the time since the last scan, at least the time of the last rule.</td></tr>
+ * <tr><td>The same by the clock, but its thread has not used the slice up.</td><td>The CPU time that is left, but at least
+ * {@value #PROMPT} ns; if the thread had no CPU for half of the time since the last scan, at least the time of the last rule.</td></tr>
  * <tr><td>A goroutine has used up its quantum, and no work waits.</td><td>A quarter of a quantum, or {@value #MIN_AGAIN} ns if that is
  * longer, but at most a quantum.</td></tr>
  * <tr><td>The same, a P is idle, and no thread fell asleep with a P within a second.</td><td>A quantum, from {@value #WORK_SLEEP} to
