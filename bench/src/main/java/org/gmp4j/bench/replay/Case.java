@@ -72,13 +72,16 @@ public abstract class Case {
     /** Says that a goroutine or a thread has done its part. */
     public final void done() {
         World.writes(done, Sites.PARTS);
-        int _ = done.incrementAndGet();
+        Digest.reads(done.incrementAndGet());
+        Digest.changed(done, done);
     }
 
     /** Returns how often {@link #done} was called. */
     public final int doneCount() {
         World.reads(done, Sites.PARTS);
-        return done.get();
+        int n = done.get();
+        Digest.reads(n);
+        return n;
     }
 
     /** Runs on, without a call of the runtime, until {@link #done} was called {@code n} times. */

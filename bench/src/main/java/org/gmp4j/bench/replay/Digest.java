@@ -194,10 +194,10 @@ public final class Digest {
     private long valueOf(Object o) {
         return switch (o) {
             case null -> 0;
-            case String s -> s.hashCode();
-            case Long l -> l;
-            case Integer i -> i;
-            case Boolean b -> b ? 1 : 2;
+            case String s -> mix(mix(1, s.length()), s.hashCode());
+            case Long l -> mix(2, l);
+            case Integer i -> mix(3, i);
+            case Boolean b -> mix(4, b ? 1 : 0);
             case Class<?> c -> c.getName().hashCode();
             case Enum<?> e -> mix(e.ordinal(), e.getDeclaringClass().getName().hashCode());
             default -> known(o).id;
@@ -308,13 +308,24 @@ public final class Digest {
             case AtomicLong a -> now.set(a, 0, a.get());
             case AtomicBoolean a -> now.set(a, 0, a.get() ? 1 : 0);
             case AtomicReference<?> a -> now.set(a, 0, now.valueOf(a.get()));
-            case VarHandle h when h.coordinateTypes().size() == 1 -> now.set(o, number(h), now.valueOf(get(h, o)));
+            case VarHandle h when h.coordinateTypes().size() == 1 -> now.set(o, number(h), now.content(h.varType(), get(h, o)));
             default -> now.use(o);
         }
     }
 
+    /** Returns a field's value as {@link #put} notes it. */
+    private long content(Class<?> type, Object v) {
+        return switch (v) {
+            case Integer i when type.isPrimitive() -> i;
+            case Long l when type.isPrimitive() -> l;
+            case Boolean b when type.isPrimitive() -> b ? 1 : 0;
+            case null, default -> valueOf(v);
+        };
+    }
+
+    /** Returns the number of the handle's field, which is that of a write without the handle too. */
     private static int number(VarHandle h) {
-        return Integer.MIN_VALUE + HANDLES.computeIfAbsent(h, _ -> HANDLES.size());
+        return HANDLES.computeIfAbsent(h, v -> v.describeConstable().orElseThrow().constantName().hashCode());
     }
 
     private static Object get(VarHandle h, Object o) {
@@ -353,6 +364,7 @@ public final class Digest {
     static void add(StackThread t) {
         if (isOn()) {
             t.id = now.id(t);
+            t.history = t.id; // Two stacks with one body are not one.
             now.stacks.add(t);
         }
     }
@@ -381,6 +393,6 @@ public final class Digest {
         for (int i = 0; i < stacks.size(); i++) {
             sum += stacks.get(i).digest();
         }
-        return mix(mix(sum, run.now), mix(run.early, mix(run.spurious, run.count)));
+        return mix(mix(sum, run.now), mix(run.early, mix(run.spurious + ((long) run.failedStarts << 32), run.count)));
     }
 }

@@ -57,7 +57,7 @@ final class Run {
     /** How many sleeps have ended by their limits while another lane could go on. */
     int early;
     int spurious;
-    private int failedStarts;
+    int failedStarts;
     Failure failure;
     /** Whether the strategy has ended the run. */
     boolean cut;

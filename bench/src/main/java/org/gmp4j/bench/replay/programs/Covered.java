@@ -85,7 +85,7 @@ final class Covered {
     }
 
     private static void sleep(Both b) {
-        b.go(b.done::incrementAndGet);
+        b.go(() -> b.done.incrementAndGet());
         b.lane("go", () -> b.go(b::part));
     }
 }
