@@ -11,7 +11,7 @@ import org.gmp4j.wait.WaitCancellation;
 import org.gmp4j.wait.Waiting;
 import org.jspecify.annotations.Nullable;
 
-/** Ends a wait in one of a channel's queues, under the channel's lock. Its methods are the sends and receives with such a wait. */
+/** Ends a wait in one of a channel's queues, under the channel's lock. Its methods do the sends and receives that have limits. */
 final class ChanCancellation extends WaitCancellation {
     private final Hchan c;
     private final WaitQ q;
@@ -114,8 +114,8 @@ final class ChanCancellation extends WaitCancellation {
     }
 
     /**
-     * Releases the lock like {@link Hchan#unlockAndWait}, for a receive with limits. Called between {@link #begin} and {@link
-     * #finish}. The caller has checked the channel, so a receive takes an element that is there even after a limit has expired.
+     * Releases the lock like {@link Hchan#unlockAndWait}, for a receive with limits. Called between {@link #begin} and {@link #finish}. The
+     * caller has checked the channel first, so even after a limit has expired a receive takes an element that is there.
      *
      * @return above 0: a sudog that has waited and was woken. {@link Hchan#CLOSED}. {@link Hchan#BLOCKS}: the time was up
      */

@@ -28,7 +28,7 @@ final class DefaultGmp {
             "nodequeues", "stalled", "debug", "compilers", "pools");
     private static final String KNOWN = String.join(", ", SETTINGS);
 
-    /** The setting {@code debug}. Besides that of the default scheduler it has a property of its own: see {@link ProcessFlag#debug}. */
+    /** The setting {@code debug}. The property {@code gmp.debug} also exists, for the whole process: see {@link ProcessFlag#debug}. */
     private static final String DEBUG = "debug";
     private static final String ON = "on";
     private static final String OFF = "off";
@@ -101,7 +101,7 @@ final class DefaultGmp {
         return made;
     }
 
-    /** Closes all schedulers, the last first. Each leaves the list before the next is closed, whose close may need the memory. */
+    /** Closes all schedulers, the last first. Removes each from the list, so that its memory is free for the next close. */
     private static void closeAll(List<Gmp> all) {
         while (!all.isEmpty()) {
             try {
@@ -229,7 +229,7 @@ final class DefaultGmp {
     enum Compilers {
         /** C2 gives way on one CPU, if it can get its old share back later. */
         AUTO,
-        /** C2 gives way on any number of CPUs, also where it can become equal again only if all other threads get its new share, too. */
+        /** C2 gives way on any number of CPUs, even if it becomes equal again only when all other threads get C2's lower share. */
         YIELD,
         /** C2 does not give way. */
         EQUAL
@@ -265,7 +265,7 @@ final class DefaultGmp {
         }
     }
 
-    /** Returns the settings of a pool's scheduler: its own, and debug and stalled of the default scheduler. */
+    /** Returns the settings of a pool's scheduler: its own, with debug and stalled from the default scheduler. */
     private Settings settings(PoolSettings pool) {
         Settings s = new Settings();
         debug(s);
@@ -277,7 +277,7 @@ final class DefaultGmp {
         return s;
     }
 
-    /** Applies the settings debug and stalled, the latter as GMPDEBUG=stall. */
+    /** Applies the settings debug and stalled. The second becomes {@code stall} of GMPDEBUG. */
     private void debug(Gmp.Builder b) {
         Setting debug = setting(DEBUG);
         Setting stalled = setting("stalled");

@@ -7,7 +7,7 @@ import org.gmp4j.sync.WaitGroup;
 
 /**
  * The main class of {@code java -jar gmp4j-runtime.jar}. It prints a line that says whether gmp4j works in this container and on this JDK.
- * It uses a little of everything, because a start-up cache is made from a run of it.
+ * It uses many parts of the runtime, so that a start-up cache made from its run holds their classes.
  */
 final class Hello {
     private static final int GOROUTINES = 1000;

@@ -24,8 +24,8 @@ import org.jspecify.annotations.Nullable;
  * <p>The collector does not see the size of a buffer: a thousand channels that were dropped unclosed are little garbage but much memory. So
  * the sizes of all buffers are added up, and when the sum exceeds {@link #LIMIT} the collector is asked to run, as for direct buffers. The
  * limit is a quarter of the maximum heap, or twice the sum that is left after a collection, if that is more. No allocation is refused
- * because of the limit. A thread that makes a buffer also frees collected ones, because on a busy machine the thread with that task may get
- * no CPU for long.
+ * because of the limit. A thread that makes a buffer also frees collected ones, because the thread that frees them ({@link Freeing}) may
+ * get no CPU for long on a busy machine.
  *
  * <p>Rejected: an automatic arena, and a {@code Cleaner}. Both unregister a buffer under a lock of the JDK, and a channel is drained
  * under a lock of the runtime.
@@ -66,7 +66,7 @@ final class LongBlock extends PhantomReference<LongChan> {
      * @throws OutOfMemoryError when there is no memory
      */
     static LongBlock of(LongChan c, int n) {
-        GStack.checkAll(); // No stack overflow may come between counting and listing.
+        GStack.checkAll(); // No stack overflow may come after the size is counted and before the block is listed.
         if (!FREEING.get() && FREEING.compareAndSet(false, true)) {
             startFreeing();
         }
@@ -134,8 +134,8 @@ final class LongBlock extends PhantomReference<LongChan> {
     }
 
     /**
-     * Frees collected buffers. It is not a lambda: one whose linking failed for lack of memory is never linked, and no LongChan could be
-     * made.
+     * Frees collected buffers. It is not a lambda: after the linking of a lambda has failed for lack of memory, it fails for ever, and no
+     * LongChan could be made.
      */
     private static final class Freeing implements Runnable {
         @Override

@@ -121,7 +121,7 @@ final class PoolSettings {
             case "spin" -> b.spin(SpinPolicy.parse(value));
             case "affinity" -> b.affinity(Affinity.parse(value));
             default -> {
-                // The names.
+                // The key is match: see names().
             }
         }
     }

@@ -30,7 +30,7 @@ final class Selectgo {
     /** The value for a select without a timeout. */
     static final long NO_TIMEOUT = -1;
 
-    /** The cases with a channel, in any order, as pass 1 shuffles them. */
+    /** The cases with a channel. Their order does not matter, because pass 1 shuffles them. */
     private Scase[] poll;
     private int live;
     /** Whether the select has cases. Those without a channel are not in {@link #poll}. */
@@ -61,7 +61,10 @@ final class Selectgo {
         locks.clear();
     }
 
-    /** Adds the lock of a case's channel. Called before {@link #add}, because a lock without its case does no harm. */
+    /**
+     * Adds the lock of a case's channel. Called before {@link #add}: if a StackOverflowError prevents that call, a lock without a case does
+     * no harm.
+     */
     void addLock(Hchan c) {
         locks.add(c);
     }

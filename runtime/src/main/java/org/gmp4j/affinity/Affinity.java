@@ -338,7 +338,7 @@ public final class Affinity {
         return order;
     }
 
-    /** Takes one element of each, and repeats that until all are empty. */
+    /** Takes one element of each queue in turn, until all are empty. */
     private static List<Topology.Cpu> deal(Iterable<Deque<Topology.Cpu>> hands) {
         List<Topology.Cpu> dealt = new ArrayList<>();
         int before;

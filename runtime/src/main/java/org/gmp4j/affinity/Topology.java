@@ -55,8 +55,8 @@ public final class Topology {
         }
 
         /**
-         * Returns the first of the CPUs that share this CPU's last data cache, as a number of their group; without caches the first of its
-         * core.
+         * Returns the number of the group of CPUs that share this CPU's last-level data cache: the group's first CPU. Without known caches
+         * the group is the core.
          *
          * @return a CPU's number
          */
@@ -69,7 +69,7 @@ public final class Topology {
         }
 
         /**
-         * Returns the first CPU of the core, as a number of the core.
+         * Returns the number of this CPU's core: the core's first CPU.
          *
          * @return a CPU's number
          */
@@ -302,7 +302,7 @@ public final class Topology {
         return mask();
     }
 
-    /** Returns this machine for a process that may also not use these CPUs; at least one CPU must be left. */
+    /** Returns this machine for a process that may use all of its CPUs but these. At least one CPU must be left. */
     Topology without(BitSet cpus) {
         BitSet left = allowed();
         left.andNot(cpus);
@@ -440,8 +440,8 @@ public final class Topology {
     }
 
     /**
-     * Returns {@link #defaultProcs} of the machine as it is now. It reads only the files for that, so that a call every second does not
-     * cost more on a machine with more CPUs.
+     * Returns {@link #defaultProcs} of the machine as it is now. It reads only the cgroups' files, so its cost does not grow with the
+     * number of CPUs. A caller may call it each second.
      *
      * @return at least 1
      * @throws RuntimeException when the kernel refuses {@code sched_getaffinity}

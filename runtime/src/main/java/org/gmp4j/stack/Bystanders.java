@@ -11,34 +11,34 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Searches for code outside of all schedulers of the runtime that may still run and could make a goroutine ready. While there is such code,
- * it is no deadlock that all goroutines are asleep.
+ * a scheduler whose goroutines are all asleep is not deadlocked.
  *
  * <table>
  * <caption>The code that counts</caption>
  * <tr><th>code</th><th>counts</th></tr>
  * <tr><td>a live platform thread, daemon or not</td><td>yes, unless a row below says no</td></tr>
  * <tr><td>a daemon in the root thread group, where only the JVM and the JDK make threads</td>
- * <td>no; but the thread of a signal's handler does. (A thread in that group that is no daemon keeps the process alive for the program,
- * such as RMI's thread while objects are exported.)</td></tr>
+ * <td>no, except a thread that runs a signal handler. (A non-daemon thread in that group counts, because the program needs it: RMI's thread
+ * lives while objects are exported.)</td></tr>
  * <tr><td>a thread that the JDK made for itself: {@code InnocuousThread} without a context class loader; JFR's threads; carriers, whose
- * virtual threads are checked instead</td><td>no; but a thread that waits for a process does, and one that calls the program with JFR's
- * events</td></tr>
+ * virtual threads are checked instead</td><td>no, except a thread that waits for a process, and a thread that passes JFR's events to the
+ * program</td></tr>
  * <tr><td>{@code InnocuousThread} with a context class loader, which runs the program's code: the pools of asynchronous channels</td>
- * <td>yes; but not the threads of {@code Cleaner}, as Go does not wait for finalizers either</td></tr>
- * <tr><td>{@code DestroyJavaVM}, which ends the process when all other threads are daemons</td><td>yes, because it ends the process; but
- * not while a thread that is no daemon waits for a goroutine's end, and so keeps the process alive</td></tr>
+ * <td>yes, except the threads of {@code Cleaner}: Go does not wait for finalizers either</td></tr>
+ * <tr><td>{@code DestroyJavaVM}, which ends the process when all other threads are daemons</td><td>yes, because it ends the process; no
+ * while a non-daemon thread waits for a goroutine's end, which keeps the process alive</td></tr>
  * <tr><td>a thread of the runtime: {@link OwnThread}</td><td>no</td></tr>
  * <tr><td>a thread that waits for a goroutine's end: {@link EndLatch}</td><td>no</td></tr>
- * <tr><td>a live virtual thread of another scheduler, but for the JDK's socket pollers</td><td>yes</td></tr>
+ * <tr><td>a live virtual thread of another scheduler, except the JDK's socket pollers</td><td>yes</td></tr>
  * <tr><td>a shutdown hook, a signal handler</td><td>yes, unless the JDK or the runtime installed it</td></tr>
  * </table>
  *
  * <p>Threads start and end during a search. A thread that starts another one and ends must not hide it. So a thread that is listed and has
  * ended when it is checked counts in this search, because it may have started another thread. A search also detects that a thread was made
  * meanwhile: at its begin and its end it takes one of the numbers that threads get ({@link Thread#threadId}). It may still miss a thread T
- * that was made before it and that a virtual thread V starts during it: T starts after the search has passed T's place in the list, and V
- * ends before the search reaches V. Besides, the JVM has neither {@code main} nor {@code DestroyJavaVM} for a moment. So {@code Checkdead}
- * needs two searches, one after the other.
+ * that was made before the search: a virtual thread V starts T after the search has passed T's place in the list, and V ends before the
+ * search reaches V. When {@code main} ends, there is a moment before {@code DestroyJavaVM} begins. So {@code Checkdead} needs two searches,
+ * one after the other.
  *
  * <p>It takes no lock that the program may hold for long: threads are listed by the JVM, virtual threads by concurrent sets. Only one
  * thread at a time may call this.
@@ -63,8 +63,8 @@ public final class Bystanders {
     private static @Nullable Tables tables;
 
     /**
-     * The JDK's tables of hooks, of signal handlers, and of processes of whose end the program is not yet notified. Each is null if the JDK
-     * has no such field.
+     * The JDK's tables of hooks, signal handlers and processes. A process stays in its table until the program is notified of its end. A
+     * table is null if the JDK has no such field.
      */
     private record Tables(@Nullable Field hooks, @Nullable Field handlers, @Nullable Field processes) {
     }

@@ -24,7 +24,8 @@ import org.jspecify.annotations.Nullable;
  * carrier is still the host's thread after these steps, the host cannot unmount the stack before it has read the field.
  *
  * <p>If a goroutine yields while it is held, its M waits, with its P, until the dump has read the frames. The dump then shows frames of the
- * M instead of the goroutine's. While it waits, the M reports to the JVM that the switch is over, because the dump would wait for that.
+ * M instead of the goroutine's. While the M waits, it reports to the JVM that the switch is over, because the dump waits for the end of a
+ * switch.
  */
 final class DumpHold {
     /** A value of {@link #state}: the thread is mounted. */
