@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  */
 @NullMarked
 public interface Cancelable {
-    /** Returns null until this is cancelled, and then always the same exception, which the waits that it ends throw. */
+    /** Returns null until this is cancelled, and from then on one and the same exception. The ended waits throw that exception. */
     @Nullable RuntimeException err();
 
     /**

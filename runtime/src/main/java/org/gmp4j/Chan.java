@@ -16,9 +16,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A channel: a FIFO queue between goroutines and plain threads, in any mix. Thread-safe. An interrupt ends only the waits of virtual
- * threads of a {@link Gmp} ({@link WaitInterruptedException}). It ends those of all threads in the forms named {@code …Interruptibly}, such
- * as {@link #recvInterruptibly}. {@link SendChan} and {@link RecvChan} describe the methods; they are the types for code that only sends or
- * only receives.
+ * threads of a {@link Gmp} ({@link WaitInterruptedException}), except in the forms named {@code …Interruptibly}, such as {@link
+ * #recvInterruptibly}, where it ends the wait of any thread. {@link SendChan} and {@link RecvChan} describe the methods; they are the types
+ * for code that only sends or only receives.
  *
  * <p>A send happens before the receive of its value. In a channel with capacity C, receive number k happens before send number k+C returns.
  * A close happens before a receive that finds the channel closed. {@link Select} waits for several channels at once. A channel that was
@@ -281,7 +281,7 @@ public final class Chan<T> extends Hchan implements SendChan<T>, RecvChan<T> {
         return (T) v;
     }
 
-    /** Returns the element that a waiting sudog got, or null when a close woke it, or when the closed channel let no sudog wait. */
+    /** Returns the element that a waiting sudog got. Returns null when a close woke it, or the channel was closed already. */
     @SuppressWarnings("unchecked")
     private @Nullable T woken(@Nullable GStack st, long sg) {
         if (sg == CLOSED) {
@@ -299,7 +299,7 @@ public final class Chan<T> extends Hchan implements SendChan<T>, RecvChan<T> {
         }
         int i = place();
         Object v = buf[i];
-        buf[i] = sender == 0 ? null : SudogSlots.elem(sender); // A sender waits only while the buffer is full: this place becomes its end.
+        buf[i] = sender == 0 ? null : SudogSlots.elem(sender); // A sender waits only while the buffer is full, so place i is its end now.
         took(sender);
         return v;
     }

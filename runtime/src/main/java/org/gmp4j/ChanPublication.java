@@ -38,7 +38,7 @@ final class ChanPublication<T> implements Flow.Subscription {
         try {
             deliver();
             over = true;
-        } catch (RuntimeException e) { // The subscriber or an interrupt throws it; the context does so only after the end.
+        } catch (RuntimeException e) { // It comes from the subscriber or an interrupt; from the context only after the end.
             fail(e);
             over = true;
         } finally {

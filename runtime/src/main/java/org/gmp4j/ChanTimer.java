@@ -43,7 +43,7 @@ final class ChanTimer extends TickTimer {
         if (when == 0 || now < when) {
             return null;
         }
-        long late = now() - when; // The clocks are read one after the other. In this order the error makes the time late, as in Go.
+        long late = now() - when; // The wall clock is read after this clock, so the time may be late, but not early, as in Go.
         Instant due = instant().minusNanos(late); // The allocation may fail, so it comes before any field changes.
         if (period == 0) {
             when = 0;

@@ -16,8 +16,8 @@ public enum DeadlockDetection {
      * the report while it exists:
      * <ul>
      * <li>a live platform thread, daemon or not. Threads that the JVM, the JDK and the runtime made for themselves do not count, unless
-     *     they call the program, with events of JFR or calls of an object that is exported by RMI. Neither does a thread that waits in
-     *     {@link Gmp#main}, {@link Gmp#run} or {@link Gmp#call};
+     *     they call the program, with events of JFR or calls of an object that is exported by RMI. A thread that waits in {@link Gmp#main},
+     *     {@link Gmp#run} or {@link Gmp#call} does not count either;
      * <li>a live virtual thread of another scheduler, a goroutine of another {@link Gmp}, a goroutine that waits in the JDK. (With
      *     {@code -Djdk.trackAllThreads=false} the runtime does not find parked virtual threads that the JDK does not track);
      * <li>a timer set outside of all schedulers;

@@ -92,15 +92,14 @@ public final class Gmp implements Executor, AutoCloseable {
      * <p>Threads that exist already, and threads that these start, stay on the JDK's scheduler. After some hundreds of virtual threads new
      * ones may stay there as well, because HotSpot then has compiled the code that starts them, with the JDK's scheduler as a constant. So
      * call this first in {@code main}, or use the agent, which runs before {@code main}. The {@code VirtualThreadSchedulerMXBean} shows
-     * this scheduler, unless it was used before. The JDK's socket pollers, which serve all schedulers, stay on the JDK's scheduler.
+     * this scheduler, unless the bean was used before. The JDK's socket pollers, which serve all schedulers, stay on the JDK's scheduler.
      *
      * <p>The scheduler's threads are daemons. It lives as long as the JVM, and its {@link #close} throws. Thread-safe. A second call
      * changes nothing.
      *
-     * @return the default scheduler
-     * @throws IllegalArgumentException when a setting is bad, which the message names
-     * @throws IllegalStateException when this JVM cannot run goroutines, or another library has replaced the JDK's scheduler by its own;
-     *     the message is one sentence
+     * @return the default scheduler @throws IllegalArgumentException when a setting is bad; the message names it @throws
+     * IllegalStateException when this JVM cannot run goroutines, or another library has replaced the JDK's scheduler by its own; the
+     * message is one sentence
      */
     public static Gmp makeDefault() {
         return DefaultGmp.make(true);
@@ -120,7 +119,7 @@ public final class Gmp implements Executor, AutoCloseable {
      * Returns a builder for embedded mode, with the defaults that its methods describe. If the property {@code gmp.default=on}, or the
      * variable {@code GMP_DEFAULT}, is set, the first call also does {@link #makeDefault}, unless the agent has done so.
      *
-     * @throws IllegalArgumentException when a setting of the default scheduler is bad, which the message names
+     * @throws IllegalArgumentException when a setting of the default scheduler is bad; the message names it
      */
     public static Builder builder() {
         DefaultGmp.makeIfWanted();
@@ -175,10 +174,10 @@ public final class Gmp implements Executor, AutoCloseable {
 
         /**
          * Makes its threads run under the kernel's real-time policy {@code SCHED_FIFO}. While goroutines run, threads of the usual policy
-         * do not get their CPUs, not even those of the JIT and the collector. So leave CPUs to these by {@link Affinity#reserve}. Default
-         * 0: the usual policy. If the process may not use the real-time policy (no {@code CAP_SYS_NICE}, a small {@code ulimit -r}), a line
-         * on stderr says so, and the usual one stays. Threads and processes that goroutines start do not inherit it. The scheduler's
-         * monitor thread has the next higher priority.
+         * get no time on the same CPUs, not even the threads of the JIT and the collector. So leave CPUs to those threads by {@link
+         * Affinity#reserve}. Default 0: the usual policy. If the process may not use the real-time policy (no {@code CAP_SYS_NICE}, a small
+         * {@code ulimit -r}), a line on stderr says so, and the usual policy stays. Threads and processes that goroutines start do not
+         * inherit it. The scheduler's monitor thread has the next higher priority.
          *
          * @param priority 1 to 98, a higher one has precedence; 0 for none
          */
@@ -193,7 +192,7 @@ public final class Gmp implements Executor, AutoCloseable {
         /** Sets what a thread without work does before it sleeps. Default {@link SpinPolicy#go()}. */
         Builder spin(SpinPolicy p);
 
-        /** Sets after how much CPU time of its thread a goroutine must yield to waiting ones, 200 µs to 1 minute. Default 10 ms. */
+        /** Sets how much CPU time a goroutine may use before it must yield to waiting goroutines, 200 µs to 1 minute. Default 10 ms. */
         Builder quantum(Duration d);
 
         /**
@@ -431,9 +430,9 @@ public final class Gmp implements Executor, AutoCloseable {
     }
 
     /**
-     * Returns an executor that runs each task in a new thread of {@link #threadFactory}. Deferred work is part of its task: only after that
-     * work is a future done and a closed executor terminated, and an exception of the work is the task's exception. The result of a task
-     * that called {@link Go#goexit} is null.
+     * Returns an executor that runs each task in a new thread of {@link #threadFactory}. Deferred work is part of its task: a future is
+     * done, and a closed executor is terminated, only after that work, and an exception of the work is the task's exception. The result of
+     * a task that called {@link Go#goexit} is null.
      */
     public ExecutorService newThreadPerTaskExecutor() {
         return new TaskExecutor(this);
@@ -477,11 +476,11 @@ public final class Gmp implements Executor, AutoCloseable {
     }
 
     /**
-     * Turns the profile of waits of goroutines for channels, selects, locks, groups and conditions on. It records each wait of at least
+     * Turns on the profile of the waits of goroutines for channels, selects, locks, groups and conditions. It records each wait of at least
      * {@code rate}. It records a sample of shorter waits, with a probability in proportion to their duration, and weights them so that they
      * stand for all shorter waits. Zero turns it off, which is the default; recorded waits stay. While it is on, each wait reads the clock
-     * twice, and a recorded one reads its stack, which takes some µs. Waits in the JDK are not recorded; {@code gmp profile PID --kind
-     * block} has those. Go's {@code SetBlockProfileRate}.
+     * twice, and a recorded wait also reads the goroutine's stack, which takes some µs. Waits in the JDK are not recorded; {@code gmp
+     * profile PID --kind block} has those. Go's {@code SetBlockProfileRate}.
      *
      * @throws IllegalArgumentException when {@code rate} is negative
      */
@@ -495,7 +494,7 @@ public final class Gmp implements Executor, AutoCloseable {
     }
 
     /**
-     * Turns the profile of contended locks on. It records on average one in {@code oneIn} unlocks of a {@code Mutex} or {@code RWMutex} of
+     * Turns on the profile of contended locks. It records on average one in {@code oneIn} unlocks of a {@code Mutex} or {@code RWMutex} of
      * {@code org.gmp4j.sync} for which a goroutine waited. 0 turns it off, which is the default; recorded unlocks stay. Go's {@code
      * SetMutexProfileFraction}.
      *
@@ -573,7 +572,7 @@ public final class Gmp implements Executor, AutoCloseable {
      * place. If there is no memory or no thread for that, the next call of close has to end the scheduler.
      *
      * <p>In a shutdown hook it does not wait for goroutines that called {@code System.exit}, which never returns. But it would wait for
-     * ever for goroutines that wait for such a goroutine, or never end: so a hook should use {@link #close(Duration)}.
+     * ever for goroutines that never end, or that wait for such a goroutine. So a hook should use {@link #close(Duration)}.
      *
      * <p>Any thread may close. In a bubble the wait holds the clock.
      *

@@ -33,9 +33,9 @@ import org.jspecify.annotations.Nullable;
  * following reasons. A receive reads first that there is nothing to receive, then that the channel is not closed. A closed channel cannot
  * be opened again, so it was not closed at the first read either, and at that moment a receive would have waited. A send reads first that
  * the channel is not closed, then that there is no room. Closing makes no room. So there was no room while the channel was open; or it was
- * closed between the two reads, and had no room just before it was closed. For this the count must never have a value between those before
- * and after an operation: so a receive that moves a waiting sender's element into the buffer does not change it. The reads are volatile, so
- * that no read comes before an earlier operation of the same thread on another channel.
+ * closed between the two reads, and had no room just before it was closed. This needs a count without intermediate values: so a receive
+ * that moves a waiting sender's element into the buffer does not change the count. The reads are volatile, so that no read comes before an
+ * earlier operation of the same thread on another channel.
  */
 abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
     /** Result of a receive: the channel is closed and drained. */
@@ -56,8 +56,7 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
     /** Waiters until the channel is closed and drained; null until the first such waiter. Written under the lock, once. */
     private @Nullable WaitQ drainq;
     /**
-     * The bubble in which the channel was made; null for none. Only goroutines of that bubble may use it. There is no such check for its
-     * timer and for time limits.
+     * The bubble in which the channel was made; null for none. Only goroutines of that bubble may use it. Timers do not undergo this check.
      */
     private final @Nullable Bubble bubble = Bubble.current();
     private final int cap;
@@ -262,7 +261,7 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
             return 0;
         }
         checkReceiver();
-        Park.preemptPoint(); // Also lets a loop yield whose receives never wait and find nothing.
+        Park.preemptPoint(); // So a loop of receives that find nothing yields, too.
         if (!(boolean) IS_CLOSED.getVolatile(this)) {
             return BLOCKS;
         }
@@ -346,7 +345,7 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
      * #BLOCKS}.
      *
      * @return above 0: a sudog that has waited and was woken. {@link #CLOSED}: it did not wait. {@link #ENDS}: it did not wait either,
-     *     as an interrupt may end the wait; the caller goes on with {@link ChanCancellation#unlockAndWait}
+     *     because an interrupt may end the wait; the caller goes on with {@link ChanCancellation#unlockAndWait}
      */
     final long unlockAndWait(@Nullable GStack st, long found) {
         if (found == CLOSED) {

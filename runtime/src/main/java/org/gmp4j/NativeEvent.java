@@ -185,8 +185,8 @@ public final class NativeEvent implements AutoCloseable {
     }
 
     /**
-     * Ends a wait by an interrupt, a context or a time. It competes with the C code that fires for the goroutine in the word; each takes it
-     * by one atomic operation. It can do so only once the goroutine is parked, because only then its M releases the lock.
+     * Ends a wait by an interrupt, a context or a time. It competes with the C code that fires: each takes the goroutine from the word by
+     * one atomic operation. This object can do so only once the goroutine is parked, because the goroutine's M releases the lock only then.
      */
     private final class OfEvent extends WaitCancellation implements Park.Unlock {
         private final HeapMutex lock = new HeapMutex(LockRank.SEMA);

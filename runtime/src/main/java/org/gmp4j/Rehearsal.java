@@ -80,7 +80,7 @@ final class Rehearsal {
      * scheduler. If a thread that takes part has too little memory or stack, the other threads do not wait for it, and its error is thrown.
      * The caller may try again.
      *
-     * @param program whether a thread that the system does not give is fatal
+     * @param program whether it is fatal that the system refuses a thread
      * @param api whether the program calls the runtime itself; if only its virtual threads use it, fewer classes are loaded
      */
     static synchronized void once(boolean program, boolean api) {
@@ -201,7 +201,7 @@ final class Rehearsal {
 
     private static void switches() {
         Go.gosched();
-        long _ = JdkThreads.frozen(GStack.mine()); // An M makes this call now and then.
+        long _ = JdkThreads.frozen(GStack.mine()); // This is a call that Ms make now and then.
     }
 
     private void goroutines() {

@@ -195,8 +195,8 @@ public final class Select {
 
     /**
      * Sets the action for when no case can proceed within {@code d} after {@link #run} began to wait. If {@code d} is zero or less, the run
-     * does not wait, like one with {@link #orElse}, which takes precedence. Each run measures the time anew. It does what Go's
-     * {@code case <-time.After(d)} does, but uses a timer only if the run has to wait.
+     * does not wait. An action of {@link #orElse} takes precedence. Each run measures the time anew. This is Go's {@code case
+     * <-time.After(d)}, except that a timer is used only if the run has to wait.
      */
     public Select timeout(Duration d, Runnable then) {
         Objects.requireNonNull(then, "then");

@@ -37,7 +37,7 @@ final class SelectLocks {
 
     private Hchan[] locks;
     private int lockCount;
-    /** Whether the locks are in order, each once. If not, they are sorted before they are taken. */
+    /** Whether the locks are in order, without double entries. If not, they are sorted before they are taken. */
     private boolean sorted = true;
 
     SelectLocks(int few) {

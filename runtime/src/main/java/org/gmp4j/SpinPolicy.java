@@ -27,7 +27,7 @@ public final class SpinPolicy {
     /**
      * Returns Go's policy: an M searches all Ps once, and then sleeps. At most half as many Ms search as there are busy Ps. After 4 vain
      * wake-ups in a row, each within 100 µs, an M first naps for 50 µs and searches once more. Goroutines that become ready meanwhile wait
-     * for it.
+     * until the nap is over.
      *
      * @return the policy; the default
      */

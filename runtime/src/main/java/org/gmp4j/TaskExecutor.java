@@ -17,8 +17,8 @@ import org.gmp4j.sched.GStack;
 import org.gmp4j.stack.Goexit;
 
 /**
- * The JDK's executor with a thread for each task, whose tasks end like goroutines. Deferred work is part of the task: only after it is a
- * future done and a closed executor terminated. {@link Go#goexit} ends a task without a result.
+ * The JDK's executor with a thread for each task, whose tasks end like goroutines. Deferred work is part of the task: a future is done, and
+ * a closed executor is terminated, only after that work. {@link Go#goexit} ends a task without a result.
  */
 final class TaskExecutor implements ExecutorService {
     private final ExecutorService jdk;
