@@ -278,7 +278,7 @@ public final class Gmp implements Executor, AutoCloseable {
         /**
          * Starts the scheduler.
          *
-         * @throws IllegalArgumentException when a setting is bad, which the message names
+         * @throws IllegalArgumentException when a setting is bad; the message names it
          * @throws IllegalStateException when this JVM cannot run goroutines; the message is one sentence that says what to do
          */
         Gmp build();

@@ -134,7 +134,7 @@ final class LongBlock extends PhantomReference<LongChan> {
     }
 
     /**
-     * Frees collected buffers. It is not a lambda: after the linking of a lambda has failed for lack of memory, it fails for ever, and no
+     * Frees collected buffers. It is no lambda: if the linking of a lambda once fails for lack of memory, it fails for ever, and no
      * LongChan could be made.
      */
     private static final class Freeing implements Runnable {

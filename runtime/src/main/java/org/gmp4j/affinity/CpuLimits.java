@@ -28,7 +28,7 @@ final class CpuLimits {
 
     /** The greatest number of hierarchies, and of mount points of a hierarchy, that are read. No kernel has more hierarchies. */
     private static final int MOST = 64;
-    /** The greatest length of a path; the kernel takes no longer one. */
+    /** The greatest length of a path that the kernel accepts. */
     private static final int LONGEST = 4_096;
     /** The greatest number of folders that are read. The cgroups of a process have fewer. */
     private static final int MOST_DIRS = 1 << 14;
@@ -55,7 +55,8 @@ final class CpuLimits {
 
     /**
      * Reads the limits again and again, for sysmon. It determines the process's cgroups anew only when one of the two files in /proc has
-     * changed, because sysmon waits for it, and a method that runs once a second stays in the interpreter and is slow. For one thread.
+     * changed, because sysmon waits for this method, and a method that runs once a second stays in the interpreter and is slow. For one
+     * thread.
      */
     static final class Followed {
         private final SysFiles files;
@@ -213,7 +214,7 @@ final class CpuLimits {
         }
     }
 
-    /** Returns {@code path} relative to {@code root}, or null when it is not below it. */
+    /** Returns {@code path} relative to {@code root}, or null when it is not below {@code root}. */
     private static @Nullable String below(String root, String path) {
         if (Arrays.asList(path.split("/")).contains("..")) {
             return null; // outside of the process's cgroup namespace

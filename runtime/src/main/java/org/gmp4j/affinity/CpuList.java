@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 
 /** The kernel's text form of a set of CPUs or nodes, in ascending order: {@code 0-3,8,10-11}. */
 final class CpuList {
-    /** A number above that of any kernel; a file with a greater number is broken. */
+    /** A number that no CPU and no node of any kernel has; a file with a greater number is broken. */
     private static final int MAX_NUMBER = 1 << 20;
 
     private CpuList() {
@@ -23,7 +23,7 @@ final class CpuList {
         if (text == null || text.isBlank()) {
             return set;
         }
-        int least = 0; // With it, a thousand large ranges take no longer than one.
+        int least = 0; // Ranges ascend, so a thousand large ranges take no longer than one.
         for (String item : text.strip().split(",")) {
             int dash = item.indexOf('-');
             int first = number(dash < 0 ? item : item.substring(0, dash));

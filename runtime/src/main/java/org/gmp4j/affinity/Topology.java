@@ -258,7 +258,8 @@ public final class Topology {
 
     /**
      * Reads a recorded machine: {@code sys} and {@code proc} below a folder instead of the system's own. The process may use the CPUs in
-     * {@code Cpus_allowed_list} of {@code proc/self/status}, or all online CPUs, as far as they are in the cpusets of its cgroups.
+     * {@code Cpus_allowed_list} of {@code proc/self/status}, or all CPUs if there is no such list; but only those that are online and in
+     * the cpusets of its cgroups.
      *
      * @param folder the folder that replaces {@code /}
      * @return a new description

@@ -17,7 +17,7 @@ final class TopologyFiles {
     static final String CPUS = "/sys/devices/system/cpu/";
     static final String NODES = "/sys/devices/system/node/";
 
-    /** A number above that of the caches of any CPU. */
+    /** More caches than any CPU has. */
     private static final int MOST_CACHES = 32;
 
     private TopologyFiles() {

@@ -433,8 +433,8 @@ final class Cancellation extends Child {
     }
 
     /**
-     * A function that the thread that cancels a context runs, unless it is stopped before. As a BooleanSupplier this object stops the
-     * function.
+     * A function that runs when a context is cancelled, on the thread that cancels, unless it is stopped before. As a BooleanSupplier this
+     * object stops the function.
      */
     static final class Told extends Child implements BooleanSupplier {
         private final AtomicBoolean decided = new AtomicBoolean();

@@ -30,9 +30,9 @@ import org.jspecify.annotations.Nullable;
  * }</pre>
  *
  * <p>Each wait of this library has a form that takes one: {@code recvUnless(ctx)}, {@code Select.runUnless(ctx)}, {@code lockUnless(ctx)},
- * {@code Go.sleepUnless(ctx, d)}. {@link #watchOnly} is for code that may wait for the end but must not cancel. Only {@link #cancel} waits,
- * for another cancel of the same tree that is running. An interrupt does not end that wait. In a bubble of {@code Synctest} deadlines go by
- * the bubble's clock, and only goroutines of the bubble may cancel a context that was made there.
+ * {@code Go.sleepUnless(ctx, d)}. {@link #watchOnly} is for code that may wait for the end but must not cancel. Of the methods here only
+ * {@link #cancel} waits: for the end of a cancel of the same tree by another thread. An interrupt does not end that wait. In a bubble of
+ * {@code Synctest} deadlines go by the bubble's clock, and only goroutines of the bubble may cancel a context that was made there.
  *
  * <p>Source: Go's package {@code context}.
  */

@@ -5,8 +5,8 @@ import org.gmp4j.struct.Mem;
 
 /**
  * The contents of a free block: the address of the next block in its list, and then a mark, which is the block's own address combined with
- * a secret of its allocator. A block that is freed although it has its mark is free already, because a program does not know the secret to
- * write the mark. The mark is cleared when the block is taken. A block that was never taken has zeros.
+ * a secret of its allocator. If a block has its mark when it is freed, it was free already, because a program cannot write the mark without
+ * the secret. The mark is cleared when the block is taken. A block that was never taken has zeros.
  */
 final class Blocks {
     private static final int MARK = Long.BYTES;

@@ -121,7 +121,7 @@ final class Central {
                 return block;
             }
             if (fresh == freshEnd) {
-                taken--; // It counts when there is a block.
+                taken--; // The take counts only if span() gets memory.
                 span();
                 taken++;
             }

@@ -26,7 +26,7 @@ final class Debug {
     private static final byte NEW = (byte) 0xCD;
     private static final byte DEAD = (byte) 0xDD;
     private static final byte EDGE = (byte) 0xBD;
-    /** The number of bytes behind the end of each segment that detect writes. */
+    /** The number of guard bytes behind the end of each segment. A change of one shows a write out of bounds. */
     private static final int EDGE_BYTES = 16;
     private static final int MOST_RESTING = 4_096;
     private static final long MOST_RESTING_BYTES = 16 << 20;

@@ -121,7 +121,7 @@ public final class Mcache implements SegmentAllocator, AutoCloseable {
         /**
          * Makes the allocator. It takes memory at its first use.
          *
-         * @throws IllegalArgumentException when a setting is bad, which the message names
+         * @throws IllegalArgumentException when a setting is bad; the message names it
          * @throws OutOfMemoryError when there is no memory for the allocator, or for the code that the process's first allocator loads and
          *     runs
          */

@@ -16,11 +16,11 @@ import org.jspecify.annotations.Nullable;
 /**
  * The free blocks of an allocator that belong to a P: for each size a list for takes and gives, and a whole batch in reserve. A full list
  * becomes the reserve, and the old reserve goes to {@link Central}. The reserve, or a batch from Central, replaces an empty list. So for
- * any order of takes and gives a batch moves at most once in a batch of calls. Of each size a P keeps at most two batches and the rest of a
- * range of fresh blocks.
+ * any order of takes and gives, at most one batch moves in as many calls as a batch has blocks. Of each size a P keeps at most two batches
+ * and the rest of a range of fresh blocks.
  *
  * <p>Only a goroutine on the P accesses the words, inside {@code GStack.enter}, so that neither preemption nor the loss of the P comes
- * between two of its steps; or, when the P dies, the thread that has stopped the world.
+ * between two of its steps. When the P dies, the thread that has stopped the world accesses them.
  *
  * <p>Closing. The user of the cache makes {@code busy} 1, and then reads {@link Mcache#closed}; the closing thread makes that true, and
  * then waits until it reads busy 0. Between store and load there is a full fence on the closing side, and, by its membarrier, on the user's

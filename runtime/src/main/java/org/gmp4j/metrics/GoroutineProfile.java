@@ -80,7 +80,9 @@ public final class GoroutineProfile {
         total = groups.stream().mapToInt(Group::count).sum();
     }
 
-    /** Takes the profile of a scheduler, of only the leaked goroutines if {@code leaked}. Users call {@code Gmp.leaks()}. */
+    /**
+     * Takes the profile of a scheduler's goroutines, or only of its leaked goroutines if {@code leaked}. Users call {@code Gmp.leaks()}.
+     */
     @SuppressWarnings("exports")
     public GoroutineProfile(Scheduler s, boolean leaked) {
         this(leaked ? "goroutineleak" : "goroutine", leaked ? to -> Traceback.leaked(s, to) : to -> Traceback.list(s, to));

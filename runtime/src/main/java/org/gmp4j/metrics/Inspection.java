@@ -28,8 +28,8 @@ final class Inspection {
     private static final double NANOS = 1e9;
     private static final long CPU_INTERVAL = 10_000_000;
     /**
-     * All waits of at least this length, ns, are sampled, and a share of the shorter ones. All unlocks for which a goroutine waited are
-     * sampled.
+     * All waits of at least this length, ns, are recorded, and a sample of the shorter ones. All unlocks for which a goroutine waited are
+     * recorded.
      */
     private static final long BLOCK_RATE = 10_000;
     private static final long MUTEX_RATE = 1;

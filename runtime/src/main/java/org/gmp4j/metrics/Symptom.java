@@ -36,10 +36,11 @@ public record Symptom(Kind kind, String text) {
     private static final long LONG_QUEUE = 16;
     /** The least growth of the global queue that counts. A full queue of a P moves only 128 goroutines there. */
     private static final long GROWN = 256;
-    /** Threads that spin count as without work up to this number of runs per second, because timers and the like cause a few runs. */
+    /** The most runs of goroutines per second with which spinning threads count as without work. Timers and the like cause a few. */
     private static final double FEW_RUNS = 100;
     /**
-     * A tail is slow from this wait for a P on, seconds, if the wait is also at least {@link #TAIL} times that of half of the goroutines.
+     * The least 99th percentile of the waits for a P, seconds, that makes a slow tail, if it is also at least {@link #TAIL} times the
+     * median.
      */
     private static final double SLOW = 0.005;
     private static final double TAIL = 10;

@@ -541,7 +541,7 @@ public abstract sealed class Conn implements ByteChannel permits TcpConn, UnixCo
         use("close", new Shutdown(how));
     }
 
-    /** Shuts one direction down. It is not a lambda: one whose linking failed for lack of memory is never linked. */
+    /** Shuts one direction down. It is no lambda: if the linking of a lambda once fails for lack of memory, it fails for ever. */
     private record Shutdown(int how) implements PollFd.Use {
         @Override
         public void with(int d) {

@@ -12,7 +12,7 @@ import org.gmp4j.sched.GStack;
  */
 final class UnixFile {
     private final String path;
-    /** Whether the file is still to be removed, which only the first close does. */
+    /** Whether the file is still to be removed. Only the first close removes it. */
     private final AtomicBoolean ours = new AtomicBoolean(true);
 
     UnixFile(String path) {

@@ -63,7 +63,7 @@ final class FdRehearsal {
         }
     }
 
-    /** Adds 1 to an eventfd. It is not a lambda: one whose linking failed for lack of memory is never linked. */
+    /** Adds 1 to an eventfd. It is no lambda: if the linking of a lambda once fails for lack of memory, it fails for ever. */
     private record Add() implements PollFd.Use {
         @Override
         public void with(int d) {

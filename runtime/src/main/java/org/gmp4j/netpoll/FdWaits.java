@@ -330,7 +330,7 @@ abstract class FdWaits {
         }
     }
 
-    /** Makes a deadline. It is not a lambda: one whose linking failed for lack of memory is never linked. */
+    /** Makes a deadline. It is no lambda: if the linking of a lambda once fails for lack of memory, it fails for ever. */
     private record Make(FdWaits of, boolean write) implements Supplier<Deadline> {
         @Override
         public Deadline get() {

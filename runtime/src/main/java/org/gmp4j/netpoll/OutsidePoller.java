@@ -102,7 +102,7 @@ non-sealed class OutsidePoller implements EdgePoller {
         return false;
     }
 
-    /** The task of the thread. It is not a lambda: one whose linking failed for lack of memory is never linked. */
+    /** The task of the thread. It is no lambda: if the linking of a lambda once fails for lack of memory, it fails for ever. */
     private record Serving(OutsidePoller of) implements Runnable {
         @Override
         public void run() {

@@ -22,15 +22,14 @@ package org.gmp4j.policy;
  * <tr><td>For {@value #CROWDED} ns C2 has waited for more than {@value #WAITED} tenths of the time, and the whole process had less than
  * half of its CPUs.</td><td>C2 gets its share back. Other processes take the CPUs, and a compiler that gives way gets nearly
  * nothing.</td></tr>
- * <tr><td>C2 has waited for a CPU for {@value #IN_ALL} ns in all, whichever threads had the CPUs.</td><td>C2 gets its share back. The
- * rules cannot tell a program that starts for longer from one that computes, whose threads that are not Ms need optimized code,
- * too.</td></tr>
+ * <tr><td>C2 has waited for a CPU for {@value #IN_ALL} ns in all, whichever threads had the CPUs.</td><td>C2 gets its share back. The rules
+ * cannot distinguish a long start from a computation, and in a computation threads that are not Ms need optimized code, too.</td></tr>
  * <tr><td>{@value #LONGEST} ns have passed.</td><td>C2 gets its share back. From now on the compiled code is the code that the program
  * needs.</td></tr>
  * </table>
  *
- * <p>C1 keeps its share, because its code is soon ready, and several times as fast as interpreted code. C2 gets a tenth of a CPU that it
- * shares with one busy thread while it gives way. The rules cost a program whose main thread computes on the only CPU, because its code is
+ * <p>C1 keeps its share, because its code is soon ready, and several times as fast as interpreted code. While C2 gives way, it gets a tenth
+ * of a CPU that it shares with one busy thread. The rules cost a program whose main thread computes on the only CPU, because its code is
  * optimized later. A smaller difference of nice values would cost such a program less, and help a service less.
  */
 public final class CompilerRules {
@@ -53,7 +52,7 @@ public final class CompilerRules {
     public static final Look NOTHING = new Look(0, 0, 0, 0, 0, 0);
     private static final int TENTHS = 10;
 
-    /** The time, ns, for which C2 has starved. In the next field: for which other processes have taken the CPUs. */
+    /** The time, ns, for which C2 has starved. The next field has the time for which other processes have taken the CPUs. */
     private long starved;
     private long crowded;
     /** The time, ns, for which C2 has waited for a CPU since it gave way. */

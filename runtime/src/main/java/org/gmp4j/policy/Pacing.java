@@ -9,10 +9,10 @@ package org.gmp4j.policy;
  * <table>
  * <caption>Rules: while a P runs something, the shortest of all sleeps that apply</caption>
  * <tr><td>The last scan found something to do.</td><td>{@value #MIN_SLEEP} ns.</td></tr>
- * <tr><td>A P is in a system call, and at most {@value #BUSY_SCANS} scans in a row found nothing to do.</td><td>The last such sleep, not
- * doubled.</td></tr>
- * <tr><td>A P is in a system call otherwise, a thread seems asleep with a P, or the begin of a slice is not known.</td><td>Twice the last
- * such sleep, {@value #MAX_SLEEP} ns at most.</td></tr>
+ * <tr><td>A P is in a system call, and at most {@value #BUSY_SCANS} scans in a row found nothing to do.</td><td>The growing sleep ({@link
+ * #grown}), not doubled.</td></tr>
+ * <tr><td>A P is in a system call otherwise, a thread seems asleep with a P, or the begin of a slice is not known.</td><td>The growing
+ * sleep, doubled, {@value #MAX_SLEEP} ns at most.</td></tr>
  * <tr><td>A P runs a goroutine, and the begins of all slices are known.</td><td>Until the first slice is over by the clock.
  * </td></tr>
  * <tr><td>Work waits, and the begin of a slice is not known.</td><td>Half of the shortest slice.</td></tr>
@@ -25,14 +25,14 @@ package org.gmp4j.policy;
  * <tr><td>A stray is being brought to a point.</td><td>{@value #WORK_SLEEP} ns.</td></tr>
  * <tr><td>A goroutine has used up its slice, and work waits.</td><td>A quarter of a quantum, at most the least quantum; at least
  * {@value #MIN_AGAIN} ns.</td></tr>
- * <tr><td>The same by the clock, but its thread has not used the slice up.</td><td>The CPU time that is left, but at least
- * {@value #PROMPT} ns; if the thread had no CPU for half of the time since the last scan, at least the time of the last rule.</td></tr>
+ * <tr><td>The same by the clock, but its thread has not used the slice up.</td><td>The CPU time that is left, but at least {@value #PROMPT}
+ * ns; if the thread had no CPU for half of the time since the last scan, at least the time of the rule above.</td></tr>
  * <tr><td>A goroutine has used up its quantum, and no work waits.</td><td>A quarter of a quantum, or {@value #MIN_AGAIN} ns if that is
  * longer, but at most a quantum.</td></tr>
  * <tr><td>The same, a P is idle, and no thread fell asleep with a P within a second.</td><td>A quantum, from {@value #WORK_SLEEP} to
  * {@value #CALM} ns, if that is longer.</td></tr>
- * <tr><td>A goroutine was asked to yield less than {@value #CLOSELY} ns ago.</td><td>The shortest sleep that the last rule allows;
- * {@value #TRUSTED} ns if the M's last goroutine reached a point by itself.</td></tr>
+ * <tr><td>A goroutine was asked to yield less than {@value #CLOSELY} ns ago.</td><td>The shortest sleep that the rule at the end of this
+ * table allows; {@value #TRUSTED} ns if the M's last goroutine reached a point by itself.</td></tr>
  * <tr><td>The same, but it is inside the runtime, or the M's signal handler is to release its P.</td><td>{@value #PROMPT} ns.</td></tr>
  * <tr><td>All Ps are idle, or a thread has ended a deep sleep.</td><td>A light sleep.</td></tr>
  * <tr><td>All Ps were idle for a light sleep and no stray is being brought to a point, or the world is stopped.</td><td>A deep sleep:
@@ -197,8 +197,8 @@ public final class Pacing {
     }
 
     /**
-     * Returns the ns until the next scan of a goroutine whose slice is over by the clock while work waits for its P. A thread that has lost
-     * its CPU for a moment only soon uses the slice up; one that waits for a CPU may wait for long.
+     * Returns the ns until the next scan of a goroutine whose slice is over by the clock while work waits for its P. A thread that lost its
+     * CPU only for a moment soon uses the slice up. A thread that still waits for a CPU may wait for long.
      *
      * @param left the CPU time, ns, that is left of the slice; 0 or less for none
      * @param hadCpu whether the thread had a CPU for half of the time since the last scan

@@ -6,9 +6,9 @@ package org.gmp4j.policy;
  * {@code Retake} writes the fields during a scan. Times are nanoTimes.
  */
 public final class Scan {
-    /** The time, ns, for which sysmon expects another such case after it took a P from a system call. */
+    /** The time, ns, for which sysmon, once it has taken a P from a system call, expects to take one from another call. */
     static final long TOOK_FROM_SYSCALL = 20_000_000;
-    /** The time, ns, for which sysmon expects another such case after it took a P from a sleeping thread. */
+    /** The time, ns, for which sysmon, once it has taken a P from a sleeping thread, expects to take one from another. */
     static final long TOOK_FROM_SLEEPER = 1_000_000_000;
 
     /** Whether work waited for a busy P. If so, sysmon must scan again soon. */
@@ -90,8 +90,8 @@ public final class Scan {
     }
 
     /**
-     * Returns the ns from {@code now} to the next scan that a slice needs: when the first slice is over by the clock, or for a
-     * goroutine whose slice is over by the clock already.
+     * Returns the ns from {@code now} to the next scan that a slice needs: the end of the first slice by the clock, or the next scan of a
+     * goroutine whose slice has ended by the clock already.
      */
     public long untilOver(long now) {
         long until = firstOver == Long.MAX_VALUE ? firstOver : Math.max(0, firstOver - now);

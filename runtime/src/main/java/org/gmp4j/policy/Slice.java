@@ -23,14 +23,14 @@ package org.gmp4j.policy;
  * least {@value #FEW} ns on average.</td><td>The begins of the M's slices are timed.</td></tr>
  * </table>
  *
- * <p>A thread that waits for a CPU would wait as long with another goroutine. Where the CPUs are contended, as by the compilers while a
- * server is young, slices by the clock would end most requests midway: with many half-done requests and more threads the compilers get
- * less of the CPUs, and all requests stay slow for longer.
+ * <p>Slices count CPU time, because a thread that waits for a CPU would wait as long with another goroutine. Where the CPUs are contended,
+ * as by the compilers while a server is young, slices by the clock would end most requests midway: with many half-done requests and more
+ * threads the compilers get less of the CPUs, and all requests stay slow for longer.
  *
  * <p>A stray is a goroutine that runs on after its P was taken. Its thread competes for a CPU as any other thread does. The more strays
- * run, the longer by the clock takes the CPU time after which the next goroutine loses its P, so on one CPU a goroutine that never ends
- * is the nth stray only after about n squared slices. If the number of strays had a fixed bound, the other goroutines would wait for ever
- * once it is reached.
+ * run, the longer it takes by the clock until the next goroutine has used the CPU time after which it loses its P. So on one CPU goroutines
+ * that never end have made n strays only after about n squared slices. If the number of strays had a fixed bound, the other goroutines
+ * would wait for ever once it is reached.
  *
  * <p>A read of the clock costs a notable part of a switch, hence the last rule.
  */
@@ -86,7 +86,7 @@ public final class Slice {
     }
 
     /**
-     * Returns whether a goroutine keeps its P that was in the same system call at an earlier scan.
+     * Returns whether a goroutine that was in the same system call at an earlier scan keeps its P.
      *
      * @param waits whether work waits for the P
      * @param others the number of Ms that spin and of Ps that are idle
@@ -97,7 +97,7 @@ public final class Slice {
     }
 
     /**
-     * Returns the assumed age, ns, at a scan of a slice that was not timed and that the scan before did not see.
+     * Returns the age, ns, that a slice is assumed to have at a scan: the slice was not timed, and has begun since the scan before.
      *
      * @param sinceScan the ns between the two scans
      * @param least the least quantum

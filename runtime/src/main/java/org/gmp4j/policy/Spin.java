@@ -29,7 +29,8 @@ package org.gmp4j.policy;
  * </table>
  *
  * <p>Naps help goroutines on one P that ready each other: they wake an M whenever none spins, and that M finds nothing. While the M naps it
- * counts as a spinner, so no other M is woken. Go's spinners are as slow: they sleep before they take from runnext.
+ * counts as a spinner, so no other M is woken. A napping M is no slower than a spinner in Go, which also sleeps before it takes from
+ * runnext.
  *
  * <p>A stand-in is of no use where a single goroutine waits repeatedly, for a short sleep or a socket, and all other Ps are idle: the
  * stand-in finds that goroutine the next time, and wakes the first M as its own stand-in, each time through the kernel.

@@ -10,7 +10,8 @@ package org.gmp4j.policy;
  * <caption>Rules: the first that applies counts</caption>
  * <tr><td>The P begins a slice whose number is a multiple of {@value #GLOBAL_FIRST}.</td><td>One G of {@code sched.runq}, or of {@code
  * sched.arrived} if the former is empty. Go has this rule only.</td></tr>
- * <tr><td>Sysmon has seen the P run others for {@value #PASSED_OVER} slices while the queue had Gs.</td><td>The same.</td></tr>
+ * <tr><td>Sysmon has seen the P run others for {@value #PASSED_OVER} slices while the queue had Gs.</td><td>One G, as in the row
+ * above.</td></tr>
  * <tr><td>The P begins a slice whose number is a multiple of {@value #ARRIVED_FIRST}.</td><td>A share of {@code sched.arrived}.</td></tr>
  * <tr><td>Gs of runnext have inherited the slice {@value #MOST_INHERITED} times, and the ring or {@code sched.arrived} has Gs.</td><td>One
  * G of the ring, or a share of {@code sched.arrived} if the ring is empty.</td></tr>

@@ -120,8 +120,8 @@ final class FindRunnable {
     /**
      * Takes a G from the global queue before the P's own Gs if {@link Turns} says so.
      *
-     * <p>The common path has a single branch for both rules: C2 omits a branch that was never taken, and discards the compiled code when
-     * the branch is first taken.
+     * <p>The common path has a single branch for both lists of the global queue: C2 omits a branch that was never taken, and discards the
+     * compiled code when the branch is first taken.
      *
      * @return a G, or 0 to go on with runnext and the ring
      */
@@ -278,7 +278,7 @@ final class FindRunnable {
             return 0;
         }
         long last = Schedt.LASTPOLL.getVolatile(s.sched);
-        if (last == 0 || !Schedt.LASTPOLL.compareAndSet(s.sched, last, System.nanoTime())) { // With the new time sysmon does not poll.
+        if (last == 0 || !Schedt.LASTPOLL.compareAndSet(s.sched, last, System.nanoTime())) { // Sysmon sees the new time and does not poll.
             return 0; // Another M polls.
         }
         return poll(m, pp);

@@ -494,7 +494,7 @@ public abstract class GStack extends Stack {
         return pp == 0 ? 0 : P.ID.get(pp);
     }
 
-    /** Records that goexit has begun. Until deferred work runs, every call of {@code Go} throws it again. */
+    /** Records that goexit has begun. Until deferred work runs, every call of {@code Go} throws the {@link Goexit} again. */
     public void goexit() {
         exiting = true;
     }
@@ -521,7 +521,9 @@ public abstract class GStack extends Stack {
         }
     }
 
-    /** Runs {@code fn} on this stack, the caller's, as the rest of its goroutine, and then deferred work and the report. */
+    /**
+     * Runs {@code fn} on this stack, which is the caller's, as the rest of the goroutine. Then deferred work runs, and the end is reported.
+     */
     public void runToEnd(Runnable fn) {
         GoroutineExit.run(this, fn);
     }

@@ -19,8 +19,9 @@ import org.gmp4j.struct.Schedt;
  * <p>No work is forgotten. {@link #without} runs under sched.lock, and takes an M that is on the idle list. An M that comes to the list
  * later sees that the P is idle, that no spinner is counted for the P, and that the work of its ring is in the global queue, and takes that
  * work ({@link Wakep}, steps 3 and 4). An M that sleeps in the poller is woken. Work that a submitter left to the spinner which could not
- * be made waits for sysmon's next attempt. Sysmon itself may leave work to that spinner, in an attempt that comes after the caller has read
- * whether a shortage lasts and before this method. So {@link #without} sets each time that the shortage lasts, and sysmon tries once more.
+ * be made waits for sysmon's next attempt. Sysmon's own attempt may leave work to that spinner, too, if it comes after the caller has read
+ * whether a shortage lasts and before {@link #without}. So {@link #without} records each time that the shortage lasts, and sysmon tries
+ * once more.
  */
 public final class Shortage {
     private Shortage() {

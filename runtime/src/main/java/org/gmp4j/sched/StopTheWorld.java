@@ -225,8 +225,8 @@ public final class StopTheWorld {
     }
 
     /**
-     * Changes the number of Ps. Returns false, without a change, when another thread has stopped a world, because sysmon, which calls this,
-     * must not wait for goroutines; and when the number was set by hand after sysmon had read it.
+     * Changes the number of Ps, for sysmon, which must not wait for goroutines. Returns false, without a change, when another thread has
+     * stopped a world, or when the number was set by hand after sysmon had read it.
      *
      * @param placement a new placement, or null to keep the present one
      * @param byHand whether {@code n} is the present number, which was set by hand, so that only the placement is to change

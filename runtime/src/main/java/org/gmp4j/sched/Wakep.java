@@ -56,9 +56,9 @@ import org.gmp4j.struct.Throw;
  * seem younger, not older. An M that is awake searches as if the Ms on their way did not exist: neither their number nor their Ps keep it
  * from spinning, and it leaves its last check to none of them.
  *
- * <p>M7: the word grows only by CAS: when an M is woken, from 0 or from a value whose spinners are all late, and in becomeSpinning, below
- * the bound there. An M that was woken and begins to run is counted as spinning, also by CAS, only if not enough others spin. So the
- * spinning Ms are at most half of the Ps, or one.
+ * <p>M7: the word grows only by CAS, in two cases: an M is woken, and the word is 0 or its spinners are all late; or becomeSpinning finds
+ * that not enough others spin. An M that was woken and begins to run is counted as spinning, also by CAS, only if not enough others spin.
+ * So the spinning Ms are at most half of the Ps, or one.
  *
  * <p>Rejected: to wake an M for each G (as many futex calls as goroutines, and most of the woken Ms find nothing); to hand the G to
  * the sleeping M directly (often the submitter is about to block, and the G would have run on the submitter's P, caches warm).

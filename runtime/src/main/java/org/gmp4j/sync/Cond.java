@@ -85,7 +85,7 @@ public final class Cond {
 
     private boolean await(Limits limits) {
         if (!mutex.isLocked()) {
-            throw Mutex.unlockOfUnlocked(); // Thrown before a ticket is drawn, for which a signal would be lost.
+            throw Mutex.unlockOfUnlocked(); // Thrown before a ticket is drawn, because a signal for that ticket would be lost.
         }
         limits.check();
         GStack.checkAll(); // Once it has drawn a ticket, the caller must wait and lock the mutex again.

@@ -43,7 +43,7 @@ import org.jspecify.annotations.Nullable;
 public final class Mutex {
     // The state has three bits and the number of waiters. 0 means free and without waiters. Each step checks that it is allowed before it
     // changes the state. Rejected: an unlock that subtracts before it checks, as Go's does. It is no faster; other threads see a wrong
-    // unlock until it is undone; and the thread that undoes it may have to wake a waiter without stack for that.
+    // unlock until it is undone; and the thread that undoes it may have to wake a waiter and have no stack left for that.
     private static final int LOCKED = 1;
     /** A waiter is awake and competes, so unlock wakes no other. */
     private static final int WOKEN = 1 << 1;

@@ -85,7 +85,7 @@ public final class Pool<T> {
 
         /** Any thread writes it, by an exchange or a CAS. */
         private volatile @Nullable Object one;
-        /** The lock of the list, whose oldest object is the first, and of its count, which is also read without the lock. */
+        /** The lock of the list and its count. The first object in the list is the oldest. The count is also read without the lock. */
         private final HeapMutex lock = new HeapMutex(LockRank.SEMA);
         private final ArrayDeque<Object> more = new ArrayDeque<>();
         private volatile int count;

@@ -57,7 +57,7 @@ public final class RWMutex {
     private final Mutex writer = new Mutex();
     private final Sema writerSema = new Sema();
     private final Sema readerSema = new Sema();
-    /** The list in which readers wait whose wait may end early; they do not count in the state. The first such reader makes it. */
+    /** The list of waiting readers whose wait may end early. The state does not count them. The first such reader makes the list. */
     private volatile @Nullable NotifyList hasty;
     /** Any thread writes it by CAS, or, to lock for reading, by an addition. */
     private volatile long state;

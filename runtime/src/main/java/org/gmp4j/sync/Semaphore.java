@@ -175,7 +175,7 @@ public final class Semaphore {
         }
     }
 
-    /** Ends a wait by an interrupt, a context or a time. Then the requests of waiters behind it may fit. */
+    /** Ends a wait by an interrupt, a context or a time. After that the requests of later waiters may fit. */
     private static final class GivingUp extends WaitCancellation {
         private final Semaphore of;
         private final WaitQ q;

@@ -219,8 +219,8 @@ public final class WaitGroup {
 
     /**
      * Subtracts a waiter that has left the queue from the number of waiters. Returns false when it is being released with the other
-     * waiters. It was counted while the counter was above 0, and while it counts the counter becomes 0 only in the call that releases all
-     * counted waiters at once.
+     * waiters. The waiter was counted while the counter was above 0. Since then the counter can have become 0 only in a call that releases
+     * all counted waiters at once.
      */
     private boolean leave() {
         for (long s = state; counter(s) != 0 && waiters(s) != 0; s = state) {

@@ -45,7 +45,7 @@ import org.gmp4j.timer.TimeBubble;
  * callers. Those get an {@link IllegalStateException}, such as "send on synctest channel from outside bubble" or "stop of synctest timer
  * from outside bubble". So does a cancel from outside, of a context whose channel was made in the bubble, or of a context above it.
  *
- * <p>Any thread may call {@link #test}, which waits for the bubble and which an interrupt does not end. Only goroutines of a bubble may
+ * <p>Any thread may call {@link #test}. It waits for the bubble, and an interrupt does not end that wait. Only goroutines of a bubble may
  * call {@link #await} and {@link #now}.
  */
 public final class Synctest {

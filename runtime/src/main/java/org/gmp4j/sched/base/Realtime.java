@@ -8,8 +8,8 @@ import org.gmp4j.ffi.OsThread;
 import org.gmp4j.print.Stderr;
 
 /**
- * Puts threads of a scheduler under {@code SCHED_FIFO}, where that is permitted. A flag keeps threads and processes that they start from
- * inheriting the policy.
+ * Puts threads of a scheduler under {@code SCHED_FIFO}, where that is permitted. A flag prevents that threads and processes which they
+ * start inherit the policy.
  */
 public final class Realtime {
     /** The priority of Ms; 0 for the usual policy. */
