@@ -20,7 +20,7 @@ public final class Agent {
     private static final int BAD_USAGE = 2;
     private static final String FALLBACK = "fallback";
     /**
-     * The main classes of Maven and Gradle. When a variable names the agent, it does nothing in these and in the JDK's tools: see
+     * The main classes of Maven and Gradle. When a variable names the agent, the agent does nothing in these and in the JDK's tools: see
      * {@link #premain}.
      */
     private static final List<String> TOOLS = Arrays.asList("org.codehaus.plexus.classworlds.launcher.Launcher",
@@ -33,8 +33,8 @@ public final class Agent {
      * Starts the agent for {@code -javaagent}. A bad option ends the program with one sentence and exit code 2. If gmp4j cannot run, the
      * option {@code fallback}, else the property {@code gmp.fallback}, else the variable {@code GMP_FALLBACK} decides. With {@code warn},
      * the default, the program runs without gmp4j, and one line says why. With {@code off} it runs without a line. With {@code fail} it
-     * ends with one sentence and exit code 2. If {@code JAVA_TOOL_OPTIONS} names the agent, it does nothing in tools of the JDK, in Maven
-     * and in Gradle.
+     * ends with one sentence and exit code 2. If {@code JAVA_TOOL_OPTIONS} names the agent, the agent does nothing in tools of the JDK, in
+     * Maven and in Gradle.
      */
     public static void premain(String args, Instrumentation instrumentation) {
         if (isTool()) {

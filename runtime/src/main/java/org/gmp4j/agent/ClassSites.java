@@ -32,8 +32,8 @@ final class ClassSites extends WeakReference<Class<?>> {
         }
     };
     /**
-     * Adds the one element of the second array to the first, unless it is there. It is not a lambda: one whose linking fails for lack of
-     * memory or stack is never linked.
+     * Adds the one element of the second array to the first, unless it is there. It is no lambda: if the linking of a lambda once fails for
+     * lack of memory or stack, it fails for ever.
      */
     private static final BiFunction<ClassSites[], ClassSites[], ClassSites[]> JOIN = new BiFunction<>() {
         @Override
@@ -111,7 +111,7 @@ final class ClassSites extends WeakReference<Class<?>> {
         return (Site.Ref) LAST.getAcquire(this);
     }
 
-    /** Takes a site to which no code links out of the list. A thread that is reading the list continues from that site. */
+    /** Removes from the list a site to which no code links. A thread that is reading the list continues from that site. */
     private synchronized void unlink(Site.Ref gone) {
         while (!LAST.compareAndSet(this, gone, gone.before)) {
             Site.Ref newest = last();

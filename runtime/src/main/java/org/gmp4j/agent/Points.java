@@ -63,8 +63,9 @@ public final class Points {
 
     /**
      * The last argument of setWanted. The field {@code used} is whether any point was linked. Before that JdkPoint is not initialised,
-     * because that defines a class which keeps this class loader for ever. A thread that links a point writes {@code used} and then reads
-     * {@code wanted}; setWanted does it the other way round. Both are volatile, so at least one of the threads sees the other's write.
+     * because its initialiser defines a class which keeps this class loader for ever. A thread that links a point writes {@code used} and
+     * then reads {@code wanted}; setWanted does it the other way round. Both are volatile, so at least one of the threads sees the other's
+     * write.
      */
     private static volatile boolean wanted;
     private static volatile boolean used;
@@ -436,7 +437,7 @@ public final class Points {
             used = true;
             if (wanted) {
                 JdkPoint.setWanted(true);
-                if (!wanted) { // It was cleared, perhaps before the call above. Then no other thread clears JdkPoint's.
+                if (!wanted) { // setWanted has cleared it, perhaps before the call above. Then no other thread clears JdkPoint's field.
                     JdkPoint.setWanted(false);
                 }
             }

@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
  * @param steal the order in which Ms steal from other Ps; not nearest first if Ms run on any CPU
  * @param nodeQueues whether the global queue has a list for each NUMA node
  * @param spinNanos how long an M searches before it sleeps, ns: 0 for Go's rule, Long.MAX_VALUE for no limit
- * @param quantumNanos the initial quantum, ns: the CPU time that its thread uses before a goroutine's preemption is requested, if at most
- *     one other goroutine waits
+ * @param quantumNanos the initial quantum, ns: the CPU time that a goroutine's thread uses before the goroutine is asked to yield, if at
+ *     most one other goroutine waits
  * @param leastQuantumNanos the least quantum, ns, when many goroutines wait; equal to quantumNanos for a fixed quantum
  * @param maxThreads the greatest number of Ms
  * @param idleNanos how long an unneeded M sleeps before it ends, ns; negative for no limit

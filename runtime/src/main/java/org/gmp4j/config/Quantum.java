@@ -2,7 +2,7 @@
 package org.gmp4j.config;
 
 /**
- * The CPU time that its thread uses before a goroutine's preemption is requested.
+ * The CPU time that a goroutine's thread uses before the goroutine is asked to yield.
  *
  * @param least the shortest such time, ns, when many goroutines wait; equal to {@code most} for a fixed quantum
  * @param most the time, ns, when at most one other goroutine waits

@@ -17,7 +17,9 @@ public final class Names {
     private static final int MOST = (1 << Ev.DETAIL_BITS) - 1;
     private static final int WALK = -1;
     private static final ProtectionDomain OURS = Names.class.getProtectionDomain();
-    /** The greatest number of frames of helpers, of the executor's own jar, between the start and the executor's frame. */
+    /**
+     * The greatest number of helper frames, of the executor's own jar, between the frame that starts a goroutine and the executor's frame.
+     */
     private static final int HELPERS = 2;
     private static final StackWalker WALKER = StackWalker.getInstance(StackWalker.Option.RETAIN_CLASS_REFERENCE);
 

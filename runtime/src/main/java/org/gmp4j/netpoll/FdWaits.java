@@ -62,8 +62,8 @@ abstract class FdWaits {
      * Returns 0, or the error with which the operation ends.
      *
      * <p>A read that would probably find nothing begins with the wait, which saves a system call for each request on a connection: see
-     * {@link Registration}. Even if bytes have arrived, that wait may last until the goroutine is scheduled again. So only a reader waits
-     * first that has not left its P since its last read, and whose read no limit, deadline or pending interrupt may end.
+     * {@link Registration}. Even if bytes have arrived, that wait may last until the goroutine is scheduled again. So a reader waits first
+     * only if it has not left its P since its last read, and no limit, deadline or pending interrupt may end its read.
      */
     final int prepare(boolean write, OpLimits limits) {
         long in = 0;

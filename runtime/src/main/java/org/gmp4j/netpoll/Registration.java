@@ -34,9 +34,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A read that took less than it had room for has left a TCP socket empty (epoll(7)). So the next read would find nothing, and begins
  * with a wait unless its word is READY. That is as safe as a wait after a system call that found nothing, with three exceptions: an edge
- * may have reported an end that came together with the last data, an error, or urgent data, before which a read stops. They persist after a
- * reader has set its word to 0. So the poller records them before it writes READY ({@link PollCache#note}), and then no read begins with a
- * wait.
+ * may have reported an end that came together with the last data, an error, or urgent data, before which a read stops. These three persist
+ * after a reader has set its word to 0. So the poller records them before it writes READY ({@link PollCache#note}), and then no read begins
+ * with a wait.
  *
  * <p>No early end of a wait is lost. The waiter writes WAIT, then reads the flags of {@link FdWaits}. The thread that ends the wait writes
  * the flags, then reads the word. One of them sees the store of the other.

@@ -25,8 +25,8 @@ import org.gmp4j.struct.Schedt;
  * has a G.
  *
  * <p>Rejected: a lock for each list. An M that gives up its P would have to check all lists again afterwards, as it checks the rings, and
- * submitters would need a fence. And the same operations take sched.lock for the idle lists. So these lists change on which node a G runs
- * next, but not how long Ms wait for the lock.
+ * submitters would need a fence. And these operations take sched.lock anyway, for the idle lists. So these lists change on which node a G
+ * runs next, but not how long Ms wait for the lock.
  *
  * <p>A block is off-heap: a head of four words, a record for each node, and for each P the number of its record, 0 for none.
  */

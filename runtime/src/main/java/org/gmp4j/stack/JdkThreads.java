@@ -125,8 +125,8 @@ public final class JdkThreads {
 
     /**
      * Pins the caller to its thread until {@link #unpin}: a contended JDK lock then blocks the thread, and does not unmount the goroutine.
-     * It is for the few places where the runtime takes a JDK lock on a goroutine's stack, where the goroutine must keep its M and P.
-     * Outside goroutines it does nothing.
+     * It is for the few places in which the runtime takes a JDK lock on the stack of a goroutine that must keep its M and P. Outside
+     * goroutines it does nothing.
      */
     public static void pin() {
         Continuation.pin();

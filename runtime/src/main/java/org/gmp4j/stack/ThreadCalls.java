@@ -28,7 +28,7 @@ abstract class ThreadCalls {
 
     abstract void unmount(Thread vt);
 
-    /** Does the part of {@code unmount} that a host needs which waits for interrupters itself. */
+    /** Does the part of {@code unmount} that is left for a host which itself waits for interrupters. */
     abstract void unmountLight(Thread vt, Thread carrier);
 
     abstract boolean yieldContinuation(Thread vt);

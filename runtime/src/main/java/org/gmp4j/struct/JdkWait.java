@@ -14,7 +14,8 @@ import org.jspecify.annotations.Nullable;
  * <table>
  * <caption>Reasons</caption>
  * <tr><th>frames, if they were read</th><th>state</th><th>descriptor in the poller</th><th>blocker</th><th>reason</th></tr>
- * <tr><td>{@code Thread.sleep}, a socket, a selector, a pipe, a process</td><td></td><td></td><td></td><td>that</td></tr>
+ * <tr><td>{@code Thread.sleep}, a socket, a selector, a pipe, a process</td><td></td><td></td><td></td><td>the one that the frames
+ * show</td></tr>
  * <tr><td></td><td>blocked</td><td></td><td></td><td>monitor</td></tr>
  * <tr><td></td><td>waiting</td><td></td><td></td><td>Object.wait</td></tr>
  * <tr><td></td><td>parked</td><td>one</td><td></td><td>socket read, write, accept, connect; selector; pipe</td></tr>

@@ -62,8 +62,8 @@ final class ArmPoints {
     static final int LATER_PATIENCE = 1_000;
 
     /**
-     * Whether loops have safepoint polls, or, if they have none, all points are armed that were linked before this was known. The lock of
-     * the class guards it.
+     * Whether nothing is left to do: loops have safepoint polls, or all points that were linked before that was known are armed. The lock
+     * of the class guards it.
      */
     private static boolean settled;
     /** Whether all points are armed, so that every thread calls the hook and a nudge is useless. */
@@ -223,8 +223,8 @@ final class ArmPoints {
             wanting = true;
             int _ = WANTING.incrementAndGet();
         }
-        // It is set each time, because a goroutine that stopped may have cleared it while another goroutine, or another scheduler, still
-        // needs it.
+        // The switch is set each time, because a goroutine that stopped may have cleared it while another goroutine, or another scheduler,
+        // still needs it.
         Points.want(patience);
     }
 

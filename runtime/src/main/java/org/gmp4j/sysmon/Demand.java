@@ -158,7 +158,9 @@ final class Demand implements Runnable {
         }
     }
 
-    /** Does the work that is due. In a frame of {@link #run} a variable would keep the last sampled thread alive during each sleep. */
+    /**
+     * Does the work that is due. It is a method, because a variable of {@link #run} would keep the sampled thread alive during each sleep.
+     */
     private void work() {
         Overrun o = asked.getAcquire();
         if (o != null) {

@@ -55,7 +55,7 @@ final class ThreadState {
             e.asleep = false;
         }
         long cpu = cpuNanos(m);
-        boolean ran = cpu - e.cpu > (now - e.at) / 2; // Then the state is assumed to be R, because reading the CPU time is far cheaper.
+        boolean ran = cpu - e.cpu > (now - e.at) / 2; // If so, its state is not read, because reading the CPU time is far cheaper.
         if (cpu != e.cpu) {
             e.cpu = cpu;
             e.ranAt = now;

@@ -35,7 +35,7 @@ class TimerHeap {
     /** The heap is swept when more than 1/ZOMBIE_SHARE of the entries, and more than {@link #FEW_ZOMBIES}, are zombies. */
     private static final int ZOMBIE_SHARE = 4;
     private static final int FEW_ZOMBIES = 32;
-    /** The time, ns, after which a timer is checked again that could not fire or be set again for lack of memory. */
+    /** The time, ns, after which a timer that could not fire, or be set again, for lack of memory is checked again. */
     private static final long NO_MEMORY_NANOS = 1_000_000;
 
     private static final VarHandle HELD = FieldHandle.of(MethodHandles.lookup(), TimerHeap.class, "held", long.class);

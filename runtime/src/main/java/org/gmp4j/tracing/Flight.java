@@ -62,7 +62,7 @@ public final class Flight {
     /**
      * Begins to keep events.
      *
-     * @param keep the time, ns, before a snapshot whose events are in it
+     * @param keep how far back a snapshot goes, ns
      * @throws IllegalStateException when the scheduler is traced already, or is closed
      */
     public static Flight start(Scheduler s, long keep, long bytes) {

@@ -122,7 +122,7 @@ final class Recording {
      * Writes the events.
      *
      * @param number the scheduler's number in the file, from 1 on
-     * @param keep the time, ns, before the end whose events are written
+     * @param keep how far back from the end events are written, ns
      */
     Trace write(Perfetto out, int number, long keep) throws IOException {
         double nanosPerTick = (double) (endNanos - tracer.beganNanos) / Math.max(1, endTicks - tracer.beganTicks);

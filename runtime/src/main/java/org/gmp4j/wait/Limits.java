@@ -36,7 +36,7 @@ public record Limits(Interrupts interrupts, long nanos, @Nullable Cancelable ctx
     /** The limits of the methods with "interruptibly" in their name. */
     public static final Limits INTERRUPTIBLY = new Limits(Interrupts.ALWAYS, NO_LIMIT, null);
 
-    /** Returns limits for a wait of at most {@code d}; less than 0 is 0. */
+    /** Returns limits for a wait of at most {@code d}. A negative {@code d} counts as 0. */
     public static Limits within(Duration d) {
         return new Limits(Interrupts.BY_DEFAULT, Math.max(0, RuntimeTimer.nanos(d)), null);
     }
@@ -78,8 +78,8 @@ public record Limits(Interrupts interrupts, long nanos, @Nullable Cancelable ctx
     }
 
     /**
-     * Returns the wait reason of a goroutine that waits with these limits: {@code reason}, but for a wait with a limit of time in a bubble
-     * a reason with which the bubble's clock moves on, even if an event outside of the bubble may end the wait.
+     * Returns the wait reason of a goroutine that waits with these limits. In a bubble, a wait with a limit of time gets a reason with
+     * which the bubble's clock moves on, even if an event outside of the bubble may end the wait. Any other wait gets {@code reason}.
      */
     public WaitReason reason(WaitReason reason) {
         return timed() && Bubble.current() != null ? WaitReason.SEMACQUIRE : reason;

@@ -238,7 +238,7 @@ public final class NotifyList {
         }
         NOTIFY.setVolatile(this, t + 1);
         skip();
-        long sg = find(t); // It is 0 if the ticket's owner is not queued yet, which then finds under the lock that the ticket was called.
+        long sg = find(t); // 0 if the ticket's owner is not queued yet. The owner then finds that the ticket was called.
         lock.unlock();
         if (sg != 0) {
             Waiting.wake(sg);

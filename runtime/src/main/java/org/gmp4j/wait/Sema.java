@@ -71,7 +71,7 @@ public final class Sema extends SemaRoot.Key {
     }
 
     /**
-     * Takes a unit, after a wait if there is none.
+     * Takes a unit. If there is none, it waits for one.
      *
      * @param first whether to queue before the present waiters, instead of behind them
      */
@@ -80,7 +80,7 @@ public final class Sema extends SemaRoot.Key {
     }
 
     /**
-     * Takes a unit, after a wait if there is none, which {@code e} may end.
+     * Takes a unit. If there is none, it waits for one, and {@code e} may end the wait.
      *
      * @param first whether to queue before the present waiters, instead of behind them
      * @param e ends the wait, and is between its {@code begin} and {@code finish}; null if nothing ends the wait early

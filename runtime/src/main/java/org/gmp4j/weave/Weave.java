@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Puts preemption points into the classes of a jar: {@code java -cp gmp4j-runtime.jar org.gmp4j.weave.Weave IN.jar OUT.jar
  * [include=PATTERN,…][,exclude=PATTERN,…]}. The program then needs no agent to be preempted in its loops, only the flags that open the JDK
- * to gmp4j. And an AOT cache can hold these classes, which it cannot for classes that an agent changes.
+ * to gmp4j. An AOT cache can hold these classes, unlike classes that an agent changes.
  *
  * <p>Jars inside the jar are woven as well, at any depth, and classes in {@code META-INF/versions}. Classes that have points already are
  * left alone, so weaving a second time changes nothing. {@code OUT} is written to a temporary file in the same folder, which is then

@@ -27,8 +27,8 @@ import org.jspecify.annotations.Nullable;
  * <p>Rejected: {@code java.util.zip}. It loses the bytes before the first entry, does not allow two entries of the same name, reads a jar
  * within a jar only from front to back, and compresses all entries again.
  *
- * <p>Format: PKWARE's APPNOTE.TXT 6.3, for files of up to 2 GB. Of zip64 only the parts are known that a file of this size may have: more
- * than 65,535 entries, and sizes and offsets in an extra field. Not safe for use by several threads.
+ * <p>Format: PKWARE's APPNOTE.TXT 6.3, for files of up to 2 GB. This class knows only those parts of zip64 that a file of this size may
+ * have: more than 65,535 entries, and sizes and offsets in an extra field. Not safe for use by several threads.
  */
 final class Zip {
     private static final int LOCAL = 0x04034b50;

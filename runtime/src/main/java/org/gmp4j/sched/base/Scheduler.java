@@ -170,7 +170,7 @@ public final class Scheduler {
 
     /**
      * Returns all schedulers that are not closed, in the order in which they were made. A scheduler may be in the array twice. Allocates
-     * nothing, for callers that hold a lock, which must not change the array.
+     * nothing, for callers that hold a lock. They must not change the array.
      */
     public static Scheduler[] live() {
         return live;

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Notifies a wait of an interrupt of its thread. The JDK reports interrupts of a thread to the selector in which it blocks; this selector
  * serves only that purpose ({@code AbstractSelector.begin} and {@code end}). The JDK calls it for threads of all kinds, on the thread that
- * interrupts, after it has released its lock.
+ * interrupts, after the JDK has released its own lock.
  *
  * <p>A goroutine's stack keeps its one hook. Any other thread makes a hook, which is small, for each wait.
  *

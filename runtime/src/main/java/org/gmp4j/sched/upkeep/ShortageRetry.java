@@ -96,7 +96,7 @@ final class ShortageRetry {
         if (pp == 0) {
             return;
         }
-        s.waitsForOutside(1); // Otherwise checkdead would take a goroutine for asleep that has left its timer and is in no queue yet.
+        s.waitsForOutside(1); // Otherwise checkdead would count a goroutine as asleep between its timer and the queue.
         try {
             for (Processor pr : s.procs()) {
                 boolean _ = s.timers.check(pp, pr.pp);
