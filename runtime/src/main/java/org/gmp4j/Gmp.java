@@ -219,9 +219,8 @@ public final class Gmp implements Executor, AutoCloseable {
          * Sets the greatest size of a goroutine's stack in bytes, at least 64 KiB. The limit is approximate until the goroutine parks. Once
          * it has parked at some depth, the limit holds for the whole stack. Default 8 MiB, some 80,000 calls; Go's is 1 GB. Each thread of
          * the scheduler reserves that much address space and a quarter of a MiB more. Only the parts that a stack has reached use memory,
-         * which is released when the thread sleeps. (But {@code mlockall} makes all of it resident, or with {@code MCL_ONFAULT} the parts
-         * that a stack has reached, and no memory is released.) A deeper stack is a StackOverflowError in that goroutine, which is an
-         * uncaught exception if it is not caught.
+         * which is released when the thread sleeps. (With {@code mlockall} all of it is resident, or with {@code MCL_ONFAULT} the parts
+         * that a stack has reached, and none is released.) A goroutine that needs a deeper stack gets a StackOverflowError.
          */
         Builder maxStack(long bytes);
 

@@ -36,12 +36,12 @@ public record Config(int procs, @Nullable IntSupplier autoProcs, Placement place
     /** The greatest number of Ps. */
     public static final int MOST_PROCS = 4096;
 
-    /** The time, ns, that an M that steals leaves runnext to the P that is about to take it; Go's value. */
+    /** How long, ns, a stealing M leaves runnext to the P that is about to take it. The value is Go's. */
     private static final long POLITE_NANOS = 3_000;
 
     /**
-     * The time, ns, that an M that steals leaves runnext to its P under a latency policy: about two switches. An owner that runs takes its
-     * runnext sooner.
+     * How long, ns, a stealing M leaves runnext to its P under a latency policy: about two switches. An owner that runs takes its runnext
+     * sooner.
      */
     private static final long POLITE_LATENCY_NANOS = 300;
 

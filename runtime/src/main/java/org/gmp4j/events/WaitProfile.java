@@ -185,7 +185,7 @@ public final class WaitProfile {
 
     /** Returns copies of all places. */
     public List<Place> all() {
-        JdkThreads.pin(); // Holders of the monitor are pinned, and could keep a waiter that is not from unmounting.
+        JdkThreads.pin(); // Holders of the monitor are pinned. They could keep an unpinned waiter from unmounting.
         try {
             synchronized (places) {
                 List<Place> all = new ArrayList<>();

@@ -29,7 +29,7 @@ public final class Stderr {
 
     /**
      * Prints a line made of these parts, or nothing when there is no memory. It does not use the JDK's formatter, because if the heap is
-     * full at the first use of that, its classes fail to initialise, and no code of the process can use it again.
+     * full at the formatter's first use, its classes fail to initialise, and no code of the process can use the formatter again.
      */
     public static void tryPrint(String... parts) {
         try {

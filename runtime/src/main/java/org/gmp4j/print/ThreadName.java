@@ -2,8 +2,8 @@
 package org.gmp4j.print;
 
 /**
- * The form of a thread's name in reports. A program may use parts of a request as a name, so it may contain line breaks and quotes, with
- * which it could look like other lines of the report, and characters that control a terminal.
+ * The form of a thread's name in reports. A program may use parts of a request as a name. So a name may contain characters that control a
+ * terminal, or line breaks and quotes that make it look like other lines of the report.
  */
 public final class ThreadName {
     private ThreadName() {

@@ -80,8 +80,8 @@ public final class LeakSearch extends HiddenStacks {
     }
 
     /**
-     * Things taken away during the collection: for each goroutine its stack and function, from the tables, and its frames, null if they
-     * stay on its stack; and the objects that refer to the frames during the collection.
+     * The objects that are moved away for the collection: for each goroutine its stack and its function, from the tables, and its frames,
+     * null if they stay on its stack. The last list has the objects that refer to the frames meanwhile.
      */
     private record Cargo(List<GStack> stacks, List<Runnable> fns, List<@Nullable SeparatedStack> apart, List<WaitObject> waitObjects) {
         /**

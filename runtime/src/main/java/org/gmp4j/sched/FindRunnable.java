@@ -434,8 +434,8 @@ final class FindRunnable {
     }
 
     /**
-     * Waits for the P from the waker that has taken this M from the idle list. If this M is not to spin with that P, which may have work of
-     * its own, it first wakes another M for the work that its last check may have seen: submitters rely on that check.
+     * Waits for the P from the waker that has taken this M from the idle list. If the waker has not made this M spin, the P may have work
+     * of its own. Then this M first wakes another M for the work that its last check may have seen, because submitters rely on that check.
      */
     private static long taken(Machine m) {
         if (M.SPINNING.getOpaque(m.mp) == 0) {

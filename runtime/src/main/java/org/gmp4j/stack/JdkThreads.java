@@ -33,9 +33,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Between an unmount and the next mount only the M's own code runs, and its sleep is a futex, which no interrupt ends. The same lock
  * also guards the JDK's {@code unpark} of a pinned thread. A late unpark leaves a permit to the carrier, so that a park returns for no
- * reason, which every user of {@code park} allows for. Rejected: a {@code mount} of this class. It would save a fence, by setting
- * {@code carrierThread} before the CAS that makes the thread RUNNING, but also before the mount is announced to JVMTI, and then a debugger
- * loses track of suspended threads. With {@code -Dgmp.mount=jdk} only the JDK's own methods mount and unmount.
+ * reason, which every user of {@code park} allows for. Rejected: a {@code mount} of this class. It would save a fence by setting {@code
+ * carrierThread} before the CAS that makes the thread RUNNING. But that is also before the mount is announced to JVMTI, and a debugger
+ * would lose track of suspended threads. With {@code -Dgmp.mount=jdk} only the JDK's own methods mount and unmount.
  *
  * <p>Agents that keep a value for each thread (the current span of a trace) swap it in {@code VirtualThread.mount} and {@code unmount},
  * which they rewrite. The runtime always calls the JDK's mount. It calls the JDK's unmount, instead of its own, as soon as an agent has

@@ -38,8 +38,8 @@ public class OwnThread extends Thread {
     }
 
     /**
-     * Makes a thread, and does not start it, whose body may make objects of the JDK that start threads, such as the JDK's HTTP server.
-     * These threads count as threads of the runtime, too. The body must run no code of the program.
+     * Makes a thread whose body may make objects of the JDK that start threads, such as the JDK's HTTP server. Does not start it. These
+     * threads count as threads of the runtime, too. The body must run no code of the program.
      */
     public static OwnThread withHelpers(Runnable body, String name) {
         return new OwnThread(HELPERS, body, name, 0);

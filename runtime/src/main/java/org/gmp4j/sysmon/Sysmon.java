@@ -39,8 +39,8 @@ import org.gmp4j.struct.Schedt;
  * <ul>
  * <li>{@link Retake}, with {@link Strays}, and {@link GcWatch}.
  * <li>When a P is idle and no M is in the poller, it wakes an M that goes to the poller. (Ms that often stay away from the poller for long
- * do that themselves: {@code PollerAbsence}.) It polls the network when no M did for 10 ms, or for a quantum if that is shorter; while work
- * waits, for twice that time, because Ms then poll between slices. A poll may be late by one sleep.
+ * do that themselves: {@code PollerAbsence}.) It polls the network when no M did for 10 ms, or for a quantum if that is shorter. While work
+ * waits it polls only after twice that time, because Ms then poll between slices. A poll may be late by one sleep.
  * <li>It notices when virtual threads begin to wait for descriptors ({@link JdkPollers}).
  * <li>{@link Upkeep}: deadlocks, the times of waits, goroutines that C code readied, schedtrace, and work for which there was no memory or
  * thread; and once a second changes of the CPU limits and of the signal handler.

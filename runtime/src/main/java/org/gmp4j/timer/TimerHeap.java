@@ -58,9 +58,9 @@ class TimerHeap {
     private Alarm @Nullable [] spareSlots;
     private int @Nullable [] spareFree;
     /**
-     * The number of entries that are in the heap or were taken off and are being handled, in the low half, and in the high half how often
-     * that number has changed. Written under the lock with release, and read without the lock. An alarm that is being handled and is set
-     * again counts twice.
+     * The low half is the number of entries that are in the heap, or were taken off and are being handled. The high half is how often that
+     * number has changed. Written under the lock with release, and read without the lock. An alarm that is being handled and is set again
+     * counts twice.
      */
     private volatile long held;
 
@@ -363,8 +363,9 @@ class TimerHeap {
 
     /**
      * Returns whether an entry that is no zombie is in the heap or being handled. Called without the lock. A zombie that is removed during
-     * the call may count as such an entry, but no entry that stays is missed: a zombie that {@code held} does not count yet was added after
-     * the first read, and so {@code held} has changed. (A removal lowers {@link #zombies} before {@code held}.)
+     * the call may count as such an entry. No entry that stays is missed: if {@link #zombies} counts a zombie that the first read of {@code
+     * held} does not, the zombie was added after that read, and {@code held} has changed. (A removal lowers {@link #zombies} before {@code
+     * held}.)
      */
     boolean busy() {
         long before = held;

@@ -57,9 +57,9 @@ public final class Machine extends Host {
      */
     public boolean listed;
     /**
-     * When the first timer is due that a goroutine has set when it parked on this M, if the poller has not been woken for that timer yet;
-     * else 0. The wake-up can wait, because the M reads all timers before it sleeps. In the cases in which it does not, startTheWorld or
-     * the waker that took the M from the idle list has woken another thread that reads them.
+     * When a goroutine parks on this M, it may set a timer for which the poller is not woken at once. This is the time at which the first
+     * such timer is due; 0 for none. The wake-up can wait, because the M reads all timers before it sleeps. Where the M sleeps without
+     * reading them, startTheWorld, or the waker that took the M from the idle list, has woken another thread that reads them.
      */
     public long untold;
     /** When this M left the poller with a goroutine while a P was idle, by nanoTime; 0 if it has polled or gone to sleep since. */

@@ -10,8 +10,8 @@ import org.gmp4j.struct.P;
 
 /**
  * The times at which an M's slices begin, for sysmon, which can then sleep until the first slice ends. Without these times sysmon would
- * have to scan several times in a quantum to know the end of a slice well enough, which takes a notable part of a CPU when the quantum is
- * short. {@link Slice} decides when slices are timed.
+ * have to scan several times in a quantum to know the end of a slice well enough. With a short quantum such scans take a notable part of a
+ * CPU. {@link Slice} decides when slices are timed.
  *
  * <p>{@code began} and {@code slice} are written by the M's thread, in this order, the second by release ({@link #begins}). Sysmon reads
  * them in the other order, {@code slice} by acquire ({@link #began}). So it never gets the time of a slice before the one it asked for. It

@@ -28,9 +28,9 @@ import org.jspecify.annotations.Nullable;
  * It reports if both passes found every living G waiting, every M asleep or spinning, nothing outside, no timer set, and c0 = c1. Suppose a
  * G was runnable or running at a moment t between the read of the Ms and pass 2. Pass 2 saw the G waiting or dead, so its run ended after
  * t. A run begins with a CAS on the status, is then counted, and ends with a CAS. So c1 includes this run. As c0 = c1, c0 includes it too,
- * so the run began before pass 1. Then either pass 1 saw the G run; or it saw the G wait while its M was still parking it, and at the read
- * of the Ms that M was still doing so, which is neither sleep nor spin, or had finished, so that the run was over before t. Each is a
- * contradiction.
+ * so the run began before pass 1. Then either pass 1 saw the G run. Or it saw the G wait while its M was still parking it. Then, at the
+ * read of the Ms, that M was either still parking the G, and so neither asleep nor spinning, or it had finished, and the run was over
+ * before t. Each case is a contradiction.
  *
  * <p>So at t all Gs waited, their parks were complete and their timers were in the heaps. An M that spins readies a G only for a timer,
  * which counts as set until the M has done so, or for C code, which counts as outside until that G has run. So nothing is left that
