@@ -211,7 +211,9 @@ public final class Topology {
     private final BitSet isolated;
     private final Map<String, BitSet> kinds;
     private final Map<Integer, Long> memory = new TreeMap<>();
-    /** The machine for a process that may use all CPUs: this object if this process may, null if the other CPUs were not read. */
+    /**
+     * The machine for a process that may use all CPUs: this object if this process may use them all, null if the other CPUs were not read.
+     */
     private final @Nullable Topology whole;
     private final Path root;
 

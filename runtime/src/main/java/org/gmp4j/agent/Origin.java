@@ -69,7 +69,7 @@ final class Origin {
         return false;
     }
 
-    /** Returns the agents, without that of gmp4j, that the manifest of the jar of a code source names. */
+    /** Returns the agents, except gmp4j's own, that the manifest in a code source's jar names. */
     private static List<String> named(@Nullable CodeSource source) {
         List<String> agents = new ArrayList<>();
         if (source != null && source.getLocation() != null && source.getLocation().getPath().endsWith(JAR)

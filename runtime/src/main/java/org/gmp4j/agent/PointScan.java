@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A <em>loop header</em> is the target of a branch that does not go forward, and an exception handler that lies before the range it
  * guards. A loop is the code from its header to the last branch back to it, and its depth is the number of loops that contain all of it. In
- * the code that compilers emit that is the natural loop. If loops overlap without nesting (irreducible code), neither counts as the other's
+ * the output of compilers this is the natural loop. If loops overlap without nesting (irreducible code), neither counts as the other's
  * inner loop, and both are armed at once. A method that calls itself gets a point at its entry.
  */
 final class PointScan {

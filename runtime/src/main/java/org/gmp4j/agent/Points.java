@@ -144,7 +144,7 @@ public final class Points {
     }
 
     /**
-     * Sets the hook, and a predicate that is called before it and returns whether the hook will stop the thread. Points at which that is
+     * Sets the hook, and a predicate that is called before it and returns whether the hook will stop the thread. Points at which it returns
      * true are recorded and then armed.
      */
     public static void setHook(Runnable r, @Nullable BooleanSupplier wouldStop) {
@@ -256,8 +256,8 @@ public final class Points {
     }
 
     /**
-     * Runs once the operations of {@code sysmon} when a goroutine first exceeds its quantum, because a class that is initialised without
-     * memory can never be used.
+     * Runs, once, the operations that {@code sysmon} does when a goroutine first exceeds its quantum, because a class that is initialised
+     * without memory can never be used.
      */
     public static void rehearse() {
         shake();

@@ -211,9 +211,9 @@ public final class Pacing {
     /**
      * Returns the interval, in ns, between two scans of a goroutine that has used up its quantum while no work waits for its P.
      *
-     * @param calm whether a P is idle, which runs the next G that becomes runnable, and no thread fell asleep with a P lately. A goroutine
-     *     may take that P and keep it, or fall asleep with it, and the next G then waits until the scan. So the interval is at most a
-     *     millisecond, or a quarter of a quantum if that is longer
+     * @param calm whether a P is idle, so that it runs the next G that becomes runnable, and no thread fell asleep with a P lately. A
+     *     goroutine may take that P and keep it, or fall asleep with it, and the next G then waits until the scan. So the interval is at
+     *     most a millisecond, or a quarter of a quantum if that is longer
      */
     public static long alone(boolean calm, long quantum) {
         long usual = Math.min(quantum, Math.max(quantum / QUANTUM_SCANS, MIN_AGAIN));

@@ -15,7 +15,7 @@ package org.gmp4j.policy;
  * <tr><td>It is over in any other case.</td><td>The goroutine is asked to yield.</td></tr>
  * <tr><td>No point stops the goroutine.</td><td>It loses its P after as much CPU time as {@value #UNSTOPPED} slices have.</td></tr>
  * <tr><td>A scan sees that a goroutine has been in a system call since an earlier scan, no work waits, and an M spins or a P is
- * idle.</td><td>It keeps its P for {@value #IN_CALL} ns, because it will probably need it soon.</td></tr>
+ * idle.</td><td>It keeps its P for {@value #IN_CALL} ns, because it will probably need the P soon.</td></tr>
  * <tr><td>The same otherwise.</td><td>It loses its P.</td></tr>
  * <tr><td>A slice that was not timed has begun since the last scan.</td><td>It is assumed to have begun in the middle between the two
  * scans, but at most {@value #MAX_EARLIER} ns, and at most a quarter of the least quantum, before the second scan.</td></tr>

@@ -12,9 +12,9 @@ import org.jspecify.annotations.Nullable;
  * Goroutines with a clock of their own, which advances when all of them wait for each other ({@code syncGroup}): see
  * {@code org.gmp4j.synctest}. This class counts the goroutines that do not wait. The subclass has the clock.
  *
- * <p>A goroutine counts from its start until its deferred work is done, except while it waits {@link WaitReason#durable durably}. Its M
- * subtracts it on g0, after the unlock, so that its park is complete when the count falls to 0. Its waker adds it again before it is
- * runnable. So the count may be too high for a moment, but never too low.
+ * <p>A goroutine counts from its start until its deferred work is done, except while it waits {@link WaitReason#durable durably}. The M of
+ * a goroutine that parks subtracts it on g0, after the unlock, so that the park is complete when the count falls to 0. The waker adds the
+ * goroutine again before it makes it runnable. So the count may be too high for a moment, but never too low.
  */
 public abstract class Bubble {
     /** Whether there ever was a bubble. It need not be volatile, because a thread that reaches a goroutine of a bubble sees this store. */
@@ -143,7 +143,7 @@ public abstract class Bubble {
         return PARKED;
     }
 
-    /** Counts a goroutine that is about to be readied as running, if its bubble counts it as waiting. */
+    /** Counts as running a goroutine that is about to be readied, if its bubble counts it as waiting. */
     @SuppressWarnings("NullAway") // Only a wait in a bubble is durable.
     static void readied(long gp) {
         if (any) {

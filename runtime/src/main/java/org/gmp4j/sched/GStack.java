@@ -283,8 +283,8 @@ public abstract class GStack extends Stack {
     /**
      * Pins the calling goroutine if its stack is deep. Called before a wait in the JDK for an object of the runtime. HotSpot takes
      * interpreted frames off a thread by a recursion. It throws a StackOverflowError if the recursion has no room, which may happen from a
-     * third of the stack's depth on, or if G1 would need more than half a region for the frames (512 KiB at the least). The JDK's lock
-     * would throw this error in its middle, and keep a waiter that is gone. So a wait at such a depth is pinned.
+     * third of the stack's depth on, or if G1 would need more than half a region for the frames (512 KiB at the least). The error would
+     * come in the middle of the JDK's lock, which would then keep a waiter that is gone. So a wait at such a depth is pinned.
      *
      * @return whether the goroutine was pinned, so that the caller must call {@code JdkThreads.unpin}
      */
@@ -302,8 +302,8 @@ public abstract class GStack extends Stack {
     }
 
     /**
-     * Throws if there is too little room on the stack, or if the M's last count found too many frames on the heap. As that recursion may be
-     * over by now, a count refuses only one section; the next count decides about later ones.
+     * Throws if there is too little room on the stack, or if the M's last count found too many frames on the heap. A count refuses only one
+     * section, because the recursion may be over by then. The next count decides about later sections.
      */
     private void checkRoom(long left) {
         if (left < Headroom.toTake()) {

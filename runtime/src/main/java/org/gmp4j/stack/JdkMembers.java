@@ -112,7 +112,7 @@ final class JdkMembers {
     private final String calls;
     /** The descriptor of the named class. */
     private final String aCalls;
-    /** The methods that the class that is being written has to implement. */
+    /** The methods to be implemented by the class that is being written. */
     private Method[] wanted = new Method[0];
     /** The number of these methods that are written. */
     private int written;

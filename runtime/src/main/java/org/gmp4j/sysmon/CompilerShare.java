@@ -168,7 +168,7 @@ public final class CompilerShare implements Runnable {
         }
     }
 
-    /** Gives threads of C2 the value {@code less}, and threads of C1 that have inherited it from them the value {@code usual}. */
+    /** Gives C2's threads the value {@code less}, and gives the value {@code usual} to C1's threads that have inherited {@code less}. */
     static void giveWay(int usual, int less) {
         int[] all = CompilerThreads.ids();
         int[] c2 = CompilerThreads.optimizing(); // Read after all ids, so that a thread which is not in this list is C1's.

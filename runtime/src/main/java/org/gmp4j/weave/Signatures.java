@@ -23,8 +23,8 @@ final class Signatures {
     }
 
     /**
-     * Drops the signatures' files from a jar, and the digests from its manifest. Returns the names of its signers. The list is empty for a
-     * jar that is not signed, which is not changed.
+     * Drops the signatures' files from a jar, and the digests from its manifest. Returns the names of its signers. For a jar that is not
+     * signed, the list is empty, and the jar does not change.
      */
     static List<String> drop(Zip zip) throws ZipException {
         List<String> signers = new ArrayList<>();

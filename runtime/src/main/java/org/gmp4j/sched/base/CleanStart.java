@@ -144,7 +144,7 @@ public final class CleanStart {
         RuntimeMutex.lock(LOCK, LockRank.START);
         wanted = thread;
         Note.wakeup(REQUEST);
-        Note.sleep(DONE); // Blocking this thread is safe: the template thread waits for no lock that it holds.
+        Note.sleep(DONE); // Blocking is safe: the template thread waits for no lock that this thread holds.
         Note.clear(DONE);
         Throwable failed = failure;
         failure = null;
