@@ -97,9 +97,10 @@ public final class Gmp implements Executor, AutoCloseable {
      * <p>The scheduler's threads are daemons. It lives as long as the JVM, and its {@link #close} throws. Thread-safe. A second call
      * changes nothing.
      *
-     * @return the default scheduler @throws IllegalArgumentException when a setting is bad; the message names it @throws
-     * IllegalStateException when this JVM cannot run goroutines, or another library has replaced the JDK's scheduler by its own; the
-     * message is one sentence
+     * @return the default scheduler
+     * @throws IllegalArgumentException when a setting is bad; the message names it
+     * @throws IllegalStateException when this JVM cannot run goroutines, or another library has replaced the JDK's scheduler by its own;
+     *     the message is one sentence
      */
     public static Gmp makeDefault() {
         return DefaultGmp.make(true);

@@ -56,7 +56,8 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
     /** Waiters until the channel is closed and drained; null until the first such waiter. Written under the lock, once. */
     private @Nullable WaitQ drainq;
     /**
-     * The bubble in which the channel was made; null for none. Only goroutines of that bubble may use it. Timers do not undergo this check.
+     * The bubble in which the channel was made; null for none. Only goroutines of that bubble may use it. The channel's timer, and time
+     * limits, may fire outside of it.
      */
     private final @Nullable Bubble bubble = Bubble.current();
     private final int cap;

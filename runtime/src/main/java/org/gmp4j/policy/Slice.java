@@ -28,8 +28,8 @@ package org.gmp4j.policy;
  * threads the compilers get less of the CPUs, and all requests stay slow for longer.
  *
  * <p>A stray is a goroutine that runs on after its P was taken. Its thread competes for a CPU as any other thread does. The more strays
- * run, the longer it takes by the clock until the next goroutine has used the CPU time after which it loses its P. So on one CPU goroutines
- * that never end have made n strays only after about n squared slices. If the number of strays had a fixed bound, the other goroutines
+ * run, the longer it takes by the clock until the next goroutine has used the CPU time after which it loses its P. So on one CPU it takes
+ * about n squared slices until n goroutines that never end are strays. If the number of strays had a fixed bound, the other goroutines
  * would wait for ever once it is reached.
  *
  * <p>A read of the clock costs a notable part of a switch, hence the last rule.
