@@ -304,8 +304,8 @@ class Retake {
         }
         if (M.LOCKS.getOpaque(mp) != 0) {
             seen.awaits(Pacing.PROMPT);
-            // The goroutine is inside the runtime, and at the end of that checks g.preempt, or hands its P off. Then the next goroutine
-            // would check at each point in vain.
+            // The goroutine is inside the runtime, and checks g.preempt when it leaves the runtime, or hands its P off before. With armed
+            // points the next goroutine on the P would then check in vain at each of them.
             return false;
         }
         if (w.awaited != SliceClock.slice(pp, tick)) {

@@ -95,7 +95,7 @@ public final class Sysmon implements Monitor {
     /** The length, ns, of the present deep sleep, or of the next one, if no duty is due earlier. Sysmon and tests write it. */
     long deepSleep = Pacing.DEEP_SLEEP;
     long sleeps;
-    /** The number of the longest sleeps that no thread ended; for readers of a heap dump, and tests. */
+    /** How many sleeps of {@link Pacing#LONG_SLEEP} or longer no thread has ended; for readers of a heap dump, and tests. */
     int unrung;
     private final ScanBudget budget;
     /** Its thread's CPU time when it last woke up. */
@@ -110,7 +110,7 @@ public final class Sysmon implements Monitor {
     /** Makes the sysmon of a scheduler. */
     public static final Function<Scheduler, Monitor> MAKER = new Maker();
 
-    /** It is not a lambda, like Step, because the JVM would generate a class for each at the start. */
+    /** Like Step it is not a lambda, because the JVM would generate a class for each lambda at the start. */
     private record Maker() implements Function<Scheduler, Monitor> {
         @Override
         public Monitor apply(Scheduler s) {
@@ -358,7 +358,7 @@ public final class Sysmon implements Monitor {
         SchedLock.lock(sched);
         if (Schedt.CLOSING.getAcquire(sched) != 0 || upkeep.shortageLasts() || !allIdle()) {
             SchedLock.unlock(sched);
-            return true; // A shortage that began after the call of lasts() found sysmonwait 0, and did not ring.
+            return true; // A shortage that began after the call of shortageLasts() found sysmonwait 0, and did not ring.
         }
         boolean stopped = Schedt.GCWAITING.getAcquire(sched) != 0;
         long since = idleSince();
@@ -381,7 +381,10 @@ public final class Sysmon implements Monitor {
         return woken;
     }
 
-    /** Returns the ns from {@code now} until a duty is due for which no thread wakes sysmon. While all Ps are idle no new one comes. */
+    /**
+     * Returns the ns from {@code now} until a duty is due for which no thread wakes sysmon. While all Ps are idle, no new duty of this kind
+     * arises.
+     */
     private long untilDue(long now) {
         boolean goesOn = waitTimes.goOn() || upkeep.anyLeftovers() || upkeep.anyCollected();
         boolean heldBack = upkeep.deadlockIsHeldBack();
