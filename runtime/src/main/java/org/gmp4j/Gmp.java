@@ -94,8 +94,8 @@ public final class Gmp implements Executor, AutoCloseable {
      * call this first in {@code main}, or use the agent, which runs before {@code main}. The {@code VirtualThreadSchedulerMXBean} shows
      * this scheduler, unless the bean was used before. The JDK's socket pollers, which serve all schedulers, stay on the JDK's scheduler.
      *
-     * <p>The scheduler's threads are daemons. It lives as long as the JVM, and its {@link #close} throws. Thread-safe. A second call
-     * changes nothing.
+     * <p>The scheduler lives as long as the JVM, and its {@link #close} throws. Its threads are daemons. Thread-safe. A second call changes
+     * nothing.
      *
      * @return the default scheduler
      * @throws IllegalArgumentException when a setting is bad; the message names it
@@ -174,11 +174,11 @@ public final class Gmp implements Executor, AutoCloseable {
         Builder name(String name);
 
         /**
-         * Makes its threads run under the kernel's real-time policy {@code SCHED_FIFO}. While goroutines run, threads of the usual policy
-         * get no time on the same CPUs, not even the threads of the JIT and the collector. So leave CPUs to those threads by {@link
-         * Affinity#reserve}. Default 0: the usual policy. If the process may not use the real-time policy (no {@code CAP_SYS_NICE}, a small
-         * {@code ulimit -r}), a line on stderr says so, and the usual policy stays. Threads and processes that goroutines start do not
-         * inherit it. The scheduler's monitor thread has the next higher priority.
+         * Makes the scheduler's threads run under the kernel's real-time policy {@code SCHED_FIFO}. While goroutines run, threads of the
+         * usual policy get no time on the same CPUs, not even the threads of the JIT and the collector. So leave CPUs to those threads by
+         * {@link Affinity#reserve}. Default 0: the usual policy. If the process may not use the real-time policy (no {@code CAP_SYS_NICE},
+         * a small {@code ulimit -r}), a line on stderr says so, and the usual policy stays. Threads and processes that goroutines start do
+         * not inherit it. The scheduler's monitor thread has the next higher priority.
          *
          * @param priority 1 to 98, a higher one has precedence; 0 for none
          */
@@ -199,7 +199,7 @@ public final class Gmp implements Executor, AutoCloseable {
         /**
          * Sets a quantum that is shorter the more goroutines wait: when n goroutines wait for a P, its goroutine must yield after {@code
          * most / n}, but not before {@code least}. So each of a few goroutines gets to run within {@code most}, with as few switches as
-         * possible. Both are 200 µs to 1 minute.
+         * possible. Both times are from 200 µs to 1 minute.
          */
         Builder quantum(Duration least, Duration most);
 
@@ -228,8 +228,8 @@ public final class Gmp implements Executor, AutoCloseable {
         /**
          * Sets the handler of exceptions that end a goroutine (goid, exception). It runs on the goroutine's stack, after its deferred work.
          * Default: Go's text on stderr. In a virtual thread with an identity ({@link Gmp#threadFactory}) the thread's own {@link
-         * Thread.UncaughtExceptionHandler} takes precedence, then the process's default one, as for any thread. This handler is called if
-         * there is none of these. If it throws, a line on stderr says so.
+         * Thread.UncaughtExceptionHandler} takes precedence, then the process's default one, as for any thread. The handler set here is
+         * called if there is none of these. If it throws, a line on stderr says so.
          */
         Builder uncaught(BiConsumer<Long, Throwable> handler);
 

@@ -45,8 +45,8 @@ import org.jspecify.annotations.Nullable;
  * Runs the operations of goroutines once, before the user's first goroutine, on a temporary scheduler. Its goroutines wait and are woken in
  * all ways, exceed their quantum, and end. The first use of a class, of a {@code VarHandle} at a call site or of a method handle takes
  * memory and stack, and may fail for lack of them. In a running scheduler it could fail between two steps of a protocol, with a lock held,
- * on an M or in the middle of a user's call; and a class whose initialiser has failed is unusable for ever. So all of them are used here,
- * while there is memory. {@code boot.Warm} uses the code that goroutines do not reach.
+ * on an M or in the middle of a user's call; and a class whose initialiser has failed is unusable for ever. So each class, {@code
+ * VarHandle} and method handle is used here, while there is memory. {@code boot.Warm} uses the code that goroutines do not reach.
  */
 final class Rehearsal {
     private static final long MAX_STACK = 1 << 20;
@@ -76,9 +76,9 @@ final class Rehearsal {
     }
 
     /**
-     * Rehearses, unless this process has done that. An interrupt is deferred until the end, because half a rehearsal would leave a
-     * scheduler. If a thread that takes part has too little memory or stack, the other threads do not wait for it, and its error is thrown.
-     * The caller may try again.
+     * Rehearses, unless this process has done that. An interrupt is deferred until the end, because a rehearsal that stopped half-way would
+     * leave its scheduler behind. If a thread that takes part has too little memory or stack, the other threads do not wait for it, and its
+     * error is thrown. The caller may try again.
      *
      * @param program whether it is fatal that the system refuses a thread
      * @param api whether the program calls the runtime itself; if only its virtual threads use it, fewer classes are loaded

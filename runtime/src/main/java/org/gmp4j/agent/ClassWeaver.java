@@ -9,8 +9,8 @@ import org.gmp4j.agent.PointScan.MethodPoints;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Puts points into class files that will be loaded without the agent. They act like points of the agent, and do nothing without a runtime.
- * Not thread-safe.
+ * Puts points into class files that will be loaded without the agent. These points act like points of the agent, and do nothing without a
+ * runtime. Not thread-safe.
  */
 public final class ClassWeaver {
     private final PointOptions options;

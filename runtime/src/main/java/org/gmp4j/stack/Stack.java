@@ -13,9 +13,9 @@ import org.jspecify.annotations.Nullable;
  * A goroutine's stack: a virtual thread of the JDK that the runtime mounts and unmounts itself.
  *
  * <p>The stack is the virtual thread's scheduler (its {@link Executor}). So the JDK calls the stack itself when the thread is to run, and
- * code inside a goroutine finds its stack through {@code Thread.currentThread()}. That takes three dependent loads and no memory. A
- * compiler could keep a value that is read through the carrier thread across a yield, when it is no longer right. Here that does no harm,
- * because the identity of a virtual thread does not change when it migrates.
+ * code inside a goroutine finds its stack through {@code Thread.currentThread()}. That takes three dependent loads and no memory. When code
+ * reads a value through the carrier thread, a compiler could use this value also after a yield, when it is no longer right. Here that does
+ * no harm, because the identity of a virtual thread does not change when it migrates.
  */
 public abstract class Stack implements Executor, Runnable {
     private static final VarHandle HOLD;

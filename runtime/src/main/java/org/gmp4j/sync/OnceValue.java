@@ -28,7 +28,7 @@ public final class OnceValue<T extends @Nullable Object> implements Supplier<T> 
         this.supplier = supplier;
     }
 
-    /** Makes a value that {@code supplier} computes, which is called at most once. */
+    /** Makes a value that {@code supplier} computes. The supplier is called at most once. */
     public static <T extends @Nullable Object> OnceValue<T> of(Supplier<T> supplier) {
         return new OnceValue<>(Objects.requireNonNull(supplier, "supplier"));
     }
