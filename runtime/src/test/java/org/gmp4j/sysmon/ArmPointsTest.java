@@ -32,7 +32,7 @@ class ArmPointsTest {
     @BeforeEach
     void aPointThatIsNotArmed() throws ReflectiveOperationException {
         assumeTrue(VmFlags.countedLoopsPoll(), "all points are armed for good");
-        loop = RetakeTest.loop();
+        loop = LoopWithPoints.copy();
         int _ = Points.disarmAll();
     }
 
@@ -43,7 +43,7 @@ class ArmPointsTest {
     }
 
     private static boolean isArmed() {
-        return Points.armed().contains(RetakeTest.Loop.class.getName() + ".applyAsLong 0");
+        return Points.armed().contains(LoopWithPoints.class.getName() + ".applyAsLong 0");
     }
 
     /** How often the loop calls the hook. */

@@ -177,7 +177,7 @@ class GlobalTurnTest {
     @ParameterizedTest
     @ValueSource(longs = {400_000, 800_000})
     void soonBesideOthers(long nanos) throws Exception {
-        assertTrue(RetakeTest.loop().applyAsLong(1) != 0);
+        assertTrue(LoopWithPoints.copy().applyAsLong(1) != 0);
         long[] slices = new long[ROUNDS];
         try (TestGmp gmp = TestGmp.with(b -> b.procs(1).quantum(QUANTUM)); Others others = new Others(gmp, nanos)) {
             for (int i = 0; i < ROUNDS; i++) {
@@ -200,7 +200,7 @@ class GlobalTurnTest {
     /** Nor do those that need the CPU for long take each turn of the queue before a goroutine whose socket sysmon found ready. */
     @Test
     void aSocketBesideOthersAndAHog() throws Exception {
-        assertTrue(RetakeTest.loop().applyAsLong(1) != 0);
+        assertTrue(LoopWithPoints.copy().applyAsLong(1) != 0);
         BlockingQueue<Long> read = new LinkedBlockingQueue<>();
         long[] slices = new long[ROUNDS];
         AtomicBoolean stop = new AtomicBoolean();

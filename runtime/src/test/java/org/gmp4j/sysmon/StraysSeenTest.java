@@ -43,7 +43,7 @@ class StraysSeenTest {
 
     @BeforeEach
     void thereArePoints() throws ReflectiveOperationException {
-        assertTrue(RetakeTest.loop().applyAsLong(1) != 0);
+        assertTrue(LoopWithPoints.copy().applyAsLong(1) != 0);
     }
 
     private static boolean hasP() {

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.sysmon;
+
+import static org.gmp4j.sysmon.RetakeScans.QUANTUM;
+import static org.gmp4j.sysmon.RetakeScans.retake;
+import static org.gmp4j.sysmon.RetakeScans.told;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.time.Duration;
+
+import org.gmp4j.Go;
+import org.gmp4j.sched.base.Machine;
+import org.gmp4j.struct.SchedStat;
+import org.gmp4j.struct.Schedt;
+import org.gmp4j.testing.TestGmp;
+import org.junit.jupiter.api.Test;
+
+/** {@link Retake}: a goroutine is asked to yield when its slice is over and another one waits. */
+class RetakeRequestsTest {
+    private static final int TRIES = 500;
+    private static final long PATIENCE = 10_000_000_000L;
+
+    /**
+     * Work that was queued since the last look, while an M searches, is no reason to tell a goroutine to yield; it is when it still waits
+     * at the next look. (Sysmon looks too, so its look may have been the last.)
+     */
+    @Test
+    void othersTakeWhatIsNew() throws Exception {
+        try (TestGmp gmp = TestGmp.with(b -> b.procs(2).quantum(QUANTUM).debug("asyncpreemptoff=1"))) {
+            long sched = gmp.scheduler().sched;
+            Retake retake = retake(gmp.scheduler());
+            assertTrue(gmp.gmp.call(() -> {
+                boolean late = false;
+                for (int i = 0; i < TRIES && !late; i++) {
+                    boolean _ = retake.look(System.nanoTime());
+                    long told = SchedStat.NTOLD.getOpaque(sched);
+                    long _ = Schedt.addSpinners(sched, Schedt.SPINS); // So no M is woken.
+                    try {
+                        Go.go(() -> { });
+                        late = told(retake, sched) == told && told(retake, sched) == told + 1;
+                    } finally {
+                        long _ = Schedt.addSpinners(sched, -Schedt.SPINS);
+                    }
+                    Go.gosched();
+                }
+                return late;
+            }));
+        }
+    }
+
+    /** Work in the global queue is a reason to ask for the P even while an M searches, as that M may need any time. */
+    @Test
+    void theGlobalQueueIsNotNew() throws Exception {
+        try (TestGmp gmp = TestGmp.with(b -> b.procs(2).quantum(QUANTUM).debug("asyncpreemptoff=1"))) {
+            long sched = gmp.scheduler().sched;
+            Retake retake = retake(gmp.scheduler());
+            assertTrue(gmp.gmp.call(() -> {
+                boolean seen = false;
+                for (int i = 0; i < TRIES && !seen; i++) {
+                    boolean _ = retake.look(System.nanoTime());
+                    long told = SchedStat.NTOLD.getOpaque(sched);
+                    long _ = Schedt.addSpinners(sched, Schedt.SPINS); // So no M is woken.
+                    try {
+                        Thread outside = new Thread(() -> gmp.gmp.go(() -> { }));
+                        outside.start();
+                        while (outside.isAlive()) {
+                            Thread.onSpinWait();
+                        }
+                        Go.go(() -> { });
+                        long now = told(retake, sched);
+                        seen = Schedt.RUNQSIZE.getOpaque(sched) > 0; // It was there at that look.
+                        assertTrue(!seen || now == told + 1, "left alone");
+                    } finally {
+                        long _ = Schedt.addSpinners(sched, -Schedt.SPINS);
+                    }
+                    Go.gosched();
+                }
+                return seen;
+            }));
+        }
+    }
+
+    /** Sysmon seldom scans a goroutine that has had its quantum and keeps no other waiting: an idle P takes new work. */
+    @Test
+    void whoRunsAlone() throws Exception {
+        Duration quantum = Duration.ofMillis(1);
+        try (TestGmp gmp = TestGmp.with(b -> b.procs(2).quantum(quantum).debug("asyncpreemptoff=1"))) {
+            Retake retake = retake(gmp.scheduler());
+            assertTrue(gmp.gmp.call(() -> {
+                boolean seen = false;
+                for (long end = System.nanoTime() + PATIENCE; !seen && System.nanoTime() < end;) { // The other M may still spin.
+                    boolean _ = retake.look(System.nanoTime());
+                    long later = System.nanoTime() + 2 * quantum.toNanos();
+                    var _ = retake.look(later);
+                    seen = Schedt.NPIDLE.getVolatile(gmp.scheduler().sched) == 1 && retake.seen.untilOver(later) == quantum.toNanos();
+                    Go.gosched();
+                }
+                return seen;
+            }));
+        }
+    }
+
+    /** A goroutine that has had its quantum is asked to yield only when another waits. */
+    @Test
+    void whoRunsAloneIsNotTold() throws InterruptedException {
+        try (Unwatched gmp = new Unwatched(QUANTUM.toNanos())) {
+            Retake retake = retake(gmp.s, new Stalls(gmp.s.config.debug()));
+            gmp.run(() -> {
+                boolean _ = retake.look(System.nanoTime());
+                assertEquals(0, told(retake, gmp.s.sched));
+                assertEquals(0, told(retake, gmp.s.sched));
+                Go.go(() -> { });
+                assertEquals(1, told(retake, gmp.s.sched));
+            });
+        }
+    }
+
+    /** The first G of the ring, and without a ring of runnext, identifies the work: a G behind it changes nothing, a taken one does. */
+    @Test
+    void whoIsFirst() throws Exception {
+        try (TestGmp gmp = TestGmp.with(b -> b.procs(1).debug("asyncpreemptoff=1"))) {
+            assertTrue(gmp.gmp.call(() -> {
+                long pp = Machine.current().attachedP();
+                WatchedP r = new WatchedP();
+                assertFalse(r.changed(pp), "nobody waits, as before");
+                Go.go(() -> { });
+                assertTrue(r.changed(pp), "one in runnext");
+                assertFalse(r.changed(pp));
+                Go.go(() -> { });
+                assertTrue(r.changed(pp), "the first is in the ring");
+                Go.go(() -> { });
+                assertFalse(r.changed(pp), "another runnext");
+                Go.gosched();
+                assertTrue(r.changed(pp), "they have run");
+                return true;
+            }));
+        }
+    }
+}
