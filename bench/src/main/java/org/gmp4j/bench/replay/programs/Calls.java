@@ -11,11 +11,9 @@ import org.gmp4j.Go;
 import org.gmp4j.bench.replay.Case;
 import org.gmp4j.bench.replay.Program;
 import org.gmp4j.sched.GStack;
-import org.gmp4j.sched.Newproc;
 import org.gmp4j.sched.Preempt;
 import org.gmp4j.sched.base.Gate;
 import org.gmp4j.sched.base.Machine;
-import org.gmp4j.sched.base.Processor;
 import org.gmp4j.sched.upkeep.Upkeep;
 import org.gmp4j.stack.JdkThreads;
 import org.gmp4j.struct.M;
@@ -157,13 +155,11 @@ final class Calls {
         protected void begin() {
             start(1);
             pp = s.procs()[0].pp;
-            for (int i = 0; i < 3; i++) {
-                Newproc.newproc(s, () -> {
-                    Go.gosched();
-                    done();
-                    Go.gosched();
-                });
-            }
+            go(3, () -> {
+                Go.gosched();
+                done();
+                Go.gosched();
+            });
             lane("sysmon", () -> {
                 for (int i = 0; i < 6; i++) {
                     mp = P.M.getOpaque(pp);
@@ -239,14 +235,7 @@ final class Calls {
                 JdkThreads.unpin();
                 l.done();
             });
-            l.lane("tells", () -> {
-                while (l.doneCount() < 2) {
-                    for (Processor p : l.s.procs()) {
-                        boolean _ = Preempt.preemptone(p.pp);
-                    }
-                    Thread.onSpinWait();
-                }
-            });
+            l.withEachP("tells", 2, p -> Preempt.preemptone(p.pp));
         }).withoutBlocking();
     }
 

@@ -9,7 +9,6 @@ import java.util.function.Consumer;
 import org.gmp4j.Chan;
 import org.gmp4j.Go;
 import org.gmp4j.bench.replay.Program;
-import org.gmp4j.sched.Newproc;
 
 /**
  * Programs of the real loop, with two goroutines and two Ms, that an exhaustive search covers wholly. A goroutine that has done its part
@@ -46,10 +45,6 @@ final class Covered {
         protected void begin() {
             start(procs);
             body.accept(this);
-        }
-
-        void go(Runnable fn) {
-            Newproc.newproc(s, fn);
         }
 
         /** Does a part, and keeps the M. */

@@ -15,10 +15,7 @@ import org.gmp4j.Go;
 import org.gmp4j.bench.replay.Case;
 import org.gmp4j.bench.replay.Descriptors;
 import org.gmp4j.bench.replay.Program;
-import org.gmp4j.bench.replay.Threads;
 import org.gmp4j.netpoll.PollFd;
-import org.gmp4j.sched.Newproc;
-import org.gmp4j.sched.jdk.Stacks;
 import org.gmp4j.time.Time;
 import org.gmp4j.time.Timer;
 import org.gmp4j.wait.Limits;
@@ -76,11 +73,6 @@ final class Deadlocks {
         protected void begin() {
             start(2);
             body.accept(this);
-        }
-
-        /** Starts a goroutine, from no goroutine of the scheduler. */
-        void go(Runnable fn) {
-            Newproc.newproc(s, fn);
         }
 
         /** Says before which time the report must come. */
@@ -238,12 +230,11 @@ final class Deadlocks {
                 Integer _ = c.recv();
                 l.done();
             });
-            Thread waiter = Stacks.newThread(l.s, () -> {
+            Thread waiter = l.thread(() -> {
                 LockSupport.park();
                 c.send(1);
                 l.done();
             });
-            Threads.start(waiter);
             l.lane("unpark", () -> LockSupport.unpark(waiter));
         });
     }

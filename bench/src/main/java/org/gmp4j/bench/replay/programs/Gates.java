@@ -11,13 +11,10 @@ import org.gmp4j.Chan;
 import org.gmp4j.Go;
 import org.gmp4j.bench.replay.Case;
 import org.gmp4j.bench.replay.Program;
-import org.gmp4j.bench.replay.Threads;
 import org.gmp4j.sched.GStack;
 import org.gmp4j.sched.Preempt;
 import org.gmp4j.sched.base.Gate;
 import org.gmp4j.sched.base.Machine;
-import org.gmp4j.sched.base.Processor;
-import org.gmp4j.sched.jdk.Stacks;
 import org.gmp4j.struct.GStatus;
 import org.gmp4j.struct.M;
 import org.gmp4j.struct.P;
@@ -47,14 +44,9 @@ final class Gates {
 
     /** Adds a lane that takes Ps by the gate, and hands them off, until all parts are done. */
     private static void takes(Loop l, int parts) {
-        l.lane("takes", () -> {
-            while (l.doneCount() < parts) {
-                for (Processor p : l.s.procs()) {
-                    if (Gate.take(l.s, P.M.getOpaque(p.pp), P.SCHEDTICK.getOpaque(p.pp))) {
-                        boolean _ = Retakes.handOff(l.s, p.pp);
-                    }
-                }
-                Thread.onSpinWait();
+        l.withEachP("takes", parts, p -> {
+            if (Gate.take(l.s, P.M.getOpaque(p.pp), P.SCHEDTICK.getOpaque(p.pp))) {
+                boolean _ = Retakes.handOff(l.s, p.pp);
             }
         });
     }
@@ -130,13 +122,12 @@ final class Gates {
         return new Loop(2, 4, l -> {
             Thread[] threads = new Thread[2];
             for (int i = 0; i < 2; i++) {
-                threads[i] = Stacks.newThread(l.s, () -> {
+                threads[i] = l.thread(() -> {
                     for (int k = 0; k < 3; k++) {
                         LockSupport.park();
                     }
                     l.done();
                 });
-                Threads.start(threads[i]);
             }
             l.go(2, () -> {
                 Go.gosched();

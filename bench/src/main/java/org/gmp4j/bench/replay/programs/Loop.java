@@ -5,7 +5,6 @@ import java.time.Duration;
 import java.util.function.Consumer;
 
 import org.gmp4j.Go;
-import org.gmp4j.sched.Newproc;
 
 /** A case with a real scheduler, as one function that starts goroutines and adds lanes. */
 final class Loop extends OfLoop {
@@ -60,18 +59,6 @@ final class Loop extends OfLoop {
     Loop withoutBlocking() {
         mostMs = procs;
         return this;
-    }
-
-    /** Starts a goroutine, from no goroutine of the scheduler. */
-    void go(Runnable fn) {
-        Newproc.newproc(s, fn);
-    }
-
-    /** Starts {@code n} goroutines. */
-    void go(int n, Runnable fn) {
-        for (int i = 0; i < n; i++) {
-            go(fn);
-        }
     }
 
     /** Runs a call in which the goroutine has no P. */

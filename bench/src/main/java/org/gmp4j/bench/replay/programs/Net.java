@@ -2,36 +2,28 @@
 package org.gmp4j.bench.replay.programs;
 
 import static org.gmp4j.bench.replay.Case.check;
+import static org.gmp4j.bench.replay.programs.Network.await;
+import static org.gmp4j.bench.replay.programs.Network.awaitByte;
+import static org.gmp4j.bench.replay.programs.Network.checkByte;
+import static org.gmp4j.bench.replay.programs.Network.of;
+import static org.gmp4j.bench.replay.programs.Network.readByte;
 
-import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
-import java.util.function.Consumer;
 
 import org.gmp4j.Go;
 import org.gmp4j.bench.replay.Descriptors;
 import org.gmp4j.bench.replay.Program;
-import org.gmp4j.bench.replay.Threads;
 import org.gmp4j.netpoll.IoResult;
 import org.gmp4j.netpoll.PollFd;
-import org.gmp4j.sched.jdk.Stacks;
 import org.gmp4j.sched.upkeep.Upkeep;
 import org.gmp4j.struct.Schedt;
-import org.gmp4j.wait.Limits;
 
 /** Programs of goroutines that wait for descriptors: bytes that come at any moment, closes, deadlines, and numbers that are used again. */
 final class Net {
     private static final long LONG = 1_000_000_000;
 
     private Net() {
-    }
-
-    private static Program of(String name, String what, int procs, int parts, Consumer<Loop> body) {
-        return Program.ofLoop(name, what, () -> {
-            Loop loop = new Loop(procs, parts, body);
-            loop.withNetwork();
-            return loop;
-        }).in("net");
     }
 
     static List<Program> all() {
@@ -49,16 +41,6 @@ final class Net {
                 of("net-jdk", "a thread waits for a socket of the JDK's", 2, 2, Net::jdk),
                 of("net-jdk-reused", "the same, for two sockets of one number", 2, 2, Net::jdkReused),
                 of("net-jdk-limited", "the same, with a wait that gives up", 2, 2, Net::jdkLimited));
-    }
-
-    /** Reads a byte. Returns the count, or a negative error. */
-    private static long readByte(PollFd fd) {
-        return fd.read(MemorySegment.ofArray(new byte[1]), Limits.DEFAULT);
-    }
-
-    private static void checkByte(PollFd fd) {
-        long n = readByte(fd);
-        check(IoResult.count(n) == 1, "a read has returned " + n);
     }
 
     private static boolean isClosed(PollFd fd) {
@@ -208,7 +190,7 @@ final class Net {
     private static void interrupted(Loop l) {
         int d = Descriptors.open();
         PollFd fd = new PollFd(d);
-        Thread reader = Stacks.newThread(l.s, () -> {
+        Thread reader = l.thread(() -> {
             long n = readByte(fd);
             check(IoResult.count(n) == 1 || IoResult.error(n) == IoResult.INTERRUPTED, "a read has returned " + n);
             boolean _ = Thread.interrupted();
@@ -218,7 +200,6 @@ final class Net {
                 checkByte(fd);
             }
         });
-        Threads.start(reader);
         l.lane("interrupts", () -> reader.interrupt());
         l.lane("sends", () -> {
             int _ = Descriptors.add(d, 1);
@@ -250,12 +231,12 @@ final class Net {
 
     private static void jdk(Loop l) {
         int d = Descriptors.open();
-        Threads.start(Stacks.newThread(l.s, () -> {
+        Thread _ = l.thread(() -> {
             for (int i = 0; i < 2; i++) {
-                Sockets.awaitByte(d);
+                awaitByte(d);
                 l.done();
             }
-        }));
+        });
         l.lane("sends", () -> {
             int _ = Descriptors.add(d, 1);
             l.until(1);
@@ -265,28 +246,27 @@ final class Net {
 
     private static void jdkReused(Loop l) {
         int d = Descriptors.open();
-        Threads.start(Stacks.newThread(l.s, () -> {
-            Sockets.awaitByte(d);
+        Thread _ = l.thread(() -> {
+            awaitByte(d);
             Descriptors.close(d);
             l.done();
             int again = Descriptors.open();
             l.lane("answers", () -> Descriptors.add(again, 1));
-            Sockets.awaitByte(again);
+            awaitByte(again);
             l.done();
-        }));
+        });
         l.lane("sends", () -> Descriptors.add(d, 1));
     }
 
     /** An unpark ends each wait too, as a limit of time does. After that the descriptor counts no waiter. */
     private static void jdkLimited(Loop l) {
         int d = Descriptors.open();
-        Thread t = Stacks.newThread(l.s, () -> {
-            Sockets.await(d);
+        Thread t = l.thread(() -> {
+            await(d);
             l.done();
-            Sockets.awaitByte(d);
+            awaitByte(d);
             l.done();
         });
-        Threads.start(t);
         l.lane("unparks", () -> LockSupport.unpark(t));
         l.lane("sends", () -> {
             l.until(1);

@@ -3,22 +3,26 @@ package org.gmp4j.bench.replay.programs;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
 import java.util.function.Function;
 
 import org.gmp4j.affinity.StealOrder;
 import org.gmp4j.bench.replay.Case;
+import org.gmp4j.bench.replay.Threads;
 import org.gmp4j.check.Invariants;
 import org.gmp4j.config.Config;
 import org.gmp4j.config.DebugVars;
 import org.gmp4j.config.Placement;
 import org.gmp4j.netpoll.Netpoller;
 import org.gmp4j.queue.Runq;
+import org.gmp4j.sched.Newproc;
 import org.gmp4j.sched.StopTheWorld;
 import org.gmp4j.sched.base.Monitor;
 import org.gmp4j.sched.base.Netpoll;
 import org.gmp4j.sched.base.Processor;
 import org.gmp4j.sched.base.Reports;
 import org.gmp4j.sched.base.Scheduler;
+import org.gmp4j.sched.jdk.Stacks;
 import org.gmp4j.sched.life.Schedinit;
 import org.gmp4j.stack.JdkContainer;
 import org.gmp4j.stack.Stack;
@@ -103,6 +107,37 @@ abstract class OfLoop extends Case {
         Config config = new Config(procs, null, Placement.NONE, StealOrder.UNIFORM, false, spinNanos, quantum, quantum, MANY, idleNanos,
                 1 << 20, null, deadlocks, false, 0, debug);
         s = Schedinit.schedinit("gmp", config, new TimerHeaps(), netpoll, monitor, new Tells());
+    }
+
+    /** Starts a goroutine, from no goroutine of the scheduler. */
+    final void go(Runnable fn) {
+        Newproc.newproc(s, fn);
+    }
+
+    /** Starts {@code n} goroutines. */
+    final void go(int n, Runnable fn) {
+        for (int i = 0; i < n; i++) {
+            go(fn);
+        }
+    }
+
+    /** Makes a virtual thread of the scheduler, and starts it. */
+    final Thread thread(Runnable body) {
+        Thread t = Stacks.newThread(s, body);
+        Threads.start(t);
+        return t;
+    }
+
+    /** Adds a lane that does something with each P again and again, until so many parts are done. */
+    final void withEachP(String lane, int parts, Consumer<Processor> act) {
+        lane(lane, () -> {
+            while (doneCount() < parts) {
+                for (Processor p : s.procs()) {
+                    act.accept(p);
+                }
+                Thread.onSpinWait();
+            }
+        });
     }
 
     @Override

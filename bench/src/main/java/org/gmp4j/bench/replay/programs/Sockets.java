@@ -2,25 +2,25 @@
 package org.gmp4j.bench.replay.programs;
 
 import static org.gmp4j.bench.replay.Case.check;
+import static org.gmp4j.bench.replay.programs.Network.await;
+import static org.gmp4j.bench.replay.programs.Network.awaitByte;
+import static org.gmp4j.bench.replay.programs.Network.checkByte;
+import static org.gmp4j.bench.replay.programs.Network.of;
+import static org.gmp4j.bench.replay.programs.Network.readByte;
 
-import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
-import java.util.function.Consumer;
 
 import org.gmp4j.Go;
 import org.gmp4j.bench.replay.Case;
 import org.gmp4j.bench.replay.Descriptors;
 import org.gmp4j.bench.replay.Program;
-import org.gmp4j.bench.replay.Threads;
 import org.gmp4j.netpoll.IoResult;
 import org.gmp4j.netpoll.PollFd;
-import org.gmp4j.sched.jdk.Stacks;
-import org.gmp4j.stack.JdkPollers;
 import org.gmp4j.wait.Limits;
 
 /** Programs of events that come late, while another goroutine keeps the poller watched, of waits that end early, and of writes. */
@@ -28,14 +28,6 @@ final class Sockets {
     private static final long FAR = 2_000_000_000L;
 
     private Sockets() {
-    }
-
-    private static Program of(String name, String what, int procs, int parts, Consumer<Loop> body) {
-        return Program.ofLoop(name, what, () -> {
-            Loop loop = new Loop(procs, parts, body);
-            loop.withNetwork();
-            return loop;
-        }).in("net");
     }
 
     static List<Program> all() {
@@ -58,15 +50,6 @@ final class Sockets {
                 of("net-write-read", "a goroutine reads while another waits for room", 2, 2, Sockets::writeAndRead),
                 of("net-write-end", "a limit or a close ends a write that waits for room", 2, 2, Sockets::writeEnds),
                 of("net-write-slow", "a write has one limit for all its waits", 2, 1, Sockets::writeSlowly));
-    }
-
-    private static long readByte(PollFd fd) {
-        return fd.read(MemorySegment.ofArray(new byte[1]), Limits.DEFAULT);
-    }
-
-    private static void checkByte(PollFd fd) {
-        long n = readByte(fd);
-        check(IoResult.count(n) == 1, "a read has returned " + n);
     }
 
     /** Adds a lane that sends a byte whenever the last one was read, and then one to the descriptor that keeps the poller watched. */
@@ -98,37 +81,19 @@ final class Sockets {
         sends(l, d, 4, watched);
     }
 
-    /** Waits for a socket of the JDK's, as its channels do. */
-    static void await(int d) {
-        JdkPollers.Waits waits = (JdkPollers.Waits) Descriptors.jdkWaits();
-        try {
-            check(waits.register(d, false), "the scheduler's poller does not serve a socket");
-            LockSupport.park();
-            boolean _ = waits.deregister(d, false);
-        } catch (IOException e) {
-            Case.failed(e);
-        }
-    }
-
-    static void awaitByte(int d) {
-        while (Descriptors.read(d, MemorySegment.ofArray(new byte[1])) != 1) {
-            await(d);
-        }
-    }
-
     private static void jdkTwo(Loop l) {
         int d = Descriptors.open();
         int watched = Descriptors.open();
-        Threads.start(Stacks.newThread(l.s, () -> {
+        Thread _ = l.thread(() -> {
             awaitByte(watched);
             l.done();
-        }));
-        Threads.start(Stacks.newThread(l.s, () -> {
+        });
+        Thread _ = l.thread(() -> {
             for (int i = 0; i < 4; i++) {
                 awaitByte(d);
                 l.done();
             }
-        }));
+        });
         sends(l, d, 4, watched);
     }
 
@@ -138,7 +103,8 @@ final class Sockets {
         int watched = Descriptors.open();
         AtomicBoolean unparked = new AtomicBoolean();
         AtomicBoolean answered = new AtomicBoolean();
-        Thread t = Stacks.newThread(l.s, () -> {
+        int _ = Descriptors.add(d, 1);
+        Thread t = l.thread(() -> {
             while (!unparked.get()) {
                 await(d);
             }
@@ -158,12 +124,10 @@ final class Sockets {
             int _ = Descriptors.add(watched, 1);
             l.done();
         });
-        int _ = Descriptors.add(d, 1);
-        Threads.start(t);
-        Threads.start(Stacks.newThread(l.s, () -> {
+        Thread _ = l.thread(() -> {
             awaitByte(watched);
             l.done();
-        }));
+        });
         l.lane("unparks", () -> {
             LockSupport.unpark(t);
             unparked.set(true);
@@ -177,11 +141,10 @@ final class Sockets {
 
     private static void interrupt(Loop l) {
         PollFd fd = new PollFd(Descriptors.open());
-        Thread reader = Stacks.newThread(l.s, () -> {
+        Thread reader = l.thread(() -> {
             check(IoResult.error(readByte(fd)) == IoResult.INTERRUPTED, "a read has ended though nothing came");
             l.done();
         });
-        Threads.start(reader);
         l.lane("interrupts", () -> reader.interrupt());
     }
 
@@ -190,7 +153,7 @@ final class Sockets {
         int rounds = 8;
         int d = Descriptors.open();
         PollFd fd = new PollFd(d);
-        Thread reader = Stacks.newThread(l.s, () -> {
+        Thread reader = l.thread(() -> {
             for (int i = 0; i < rounds; i++) {
                 long n = readByte(fd);
                 check(IoResult.count(n) == 1 || IoResult.error(n) == IoResult.INTERRUPTED && Thread.interrupted(),
@@ -199,7 +162,6 @@ final class Sockets {
             }
             l.done();
         });
-        Threads.start(reader);
         l.go(() -> {
             for (int i = 0; i < rounds; i++) {
                 checkByte(fd);
@@ -305,7 +267,7 @@ final class Sockets {
         int d = Descriptors.open();
         int _ = Descriptors.add(d, 1);
         AtomicInteger turns = new AtomicInteger();
-        Thread reader = Stacks.newThread(l.s, () -> {
+        Thread reader = l.thread(() -> {
             PollFd fd = PollFd.ofTcp(d);
             MemorySegment room = MemorySegment.ofArray(new byte[4]);
             check(IoResult.count(fd.read(room, Limits.DEFAULT)) == 1, "what has come is not there");
@@ -327,7 +289,6 @@ final class Sockets {
             check(how != 3 || turns.get() == before, "a read has waited though a byte was there");
             l.done();
         });
-        Threads.start(reader);
         l.go(() -> {
             while (l.doneCount() == 0) {
                 turns.incrementAndGet();

@@ -353,13 +353,6 @@ final class Wakes {
         });
     }
 
-    /** Adds a virtual thread of the scheduler, and starts it. */
-    private static Thread thread(Loop l, Runnable body) {
-        Thread t = Stacks.newThread(l.s, body);
-        Threads.start(t);
-        return t;
-    }
-
     private static Case parks() {
         return new Loop(2, 2, l -> {
             Thread waiter = Stacks.newThread(l.s, () -> {
@@ -383,7 +376,7 @@ final class Wakes {
     private static Case parksLate() {
         return new Loop(2, 2, l -> {
             Chan<Integer> c = Chan.make(0);
-            Thread waiter = thread(l, () -> {
+            Thread waiter = l.thread(() -> {
                 LockSupport.park();
                 check(c.recv() == 1, "another element came");
                 l.done();
@@ -412,7 +405,7 @@ final class Wakes {
         return new Loop(2, 2, l -> {
             Cell permits = new Cell();
             Cell given = new Cell();
-            Thread waiter = thread(l, () -> {
+            Thread waiter = l.thread(() -> {
                 for (int i = 1; i <= 2; i++) {
                     LockSupport.park();
                     check(permits.get() >= i, "a park ended that nothing has ended");
@@ -441,7 +434,7 @@ final class Wakes {
     /** The M that the thread has left runs others, and no longer is in a call. */
     private static Case parksInCall() {
         return new Loop(1, 2, l -> {
-            Thread waiter = thread(l, () -> {
+            Thread waiter = l.thread(() -> {
                 Loop.blocking(() -> LockSupport.park());
                 l.done();
             });
@@ -460,7 +453,7 @@ final class Wakes {
         return new Loop(2, 2, l -> {
             Semaphore sem = new Semaphore(1);
             sem.acquire(1);
-            Thread waiter = thread(l, () -> {
+            Thread waiter = l.thread(() -> {
                 l.done();
                 try {
                     sem.acquire(1);
@@ -481,7 +474,7 @@ final class Wakes {
         return new Loop(2, 1, l -> {
             Semaphore sem = new Semaphore(2);
             sem.acquire(2);
-            Thread waiter = thread(l, () -> {
+            Thread waiter = l.thread(() -> {
                 boolean dealtWith = !Limits.unlessInterrupted(sem) || Thread.interrupted();
                 check(!dealtWith || Limits.unlessInterrupted(sem), "a wait was ended by an interrupt that was dealt with");
                 l.done();

@@ -3,7 +3,6 @@ package org.gmp4j.bench.replay.programs;
 
 import static org.gmp4j.bench.replay.Case.check;
 
-import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -15,15 +14,11 @@ import org.gmp4j.Go;
 import org.gmp4j.bench.replay.Case;
 import org.gmp4j.bench.replay.Descriptors;
 import org.gmp4j.bench.replay.Program;
-import org.gmp4j.bench.replay.Threads;
 import org.gmp4j.netpoll.PollFd;
-import org.gmp4j.sched.Newproc;
 import org.gmp4j.sched.StopTheWorld;
-import org.gmp4j.sched.jdk.Stacks;
 import org.gmp4j.sched.life.Closing;
 import org.gmp4j.stack.JdkThreads;
 import org.gmp4j.struct.Schedt;
-import org.gmp4j.wait.Limits;
 
 /**
  * Programs with a sysmon, whose scans are those of the production class: it takes Ps from calls and from goroutines that run on, polls,
@@ -87,10 +82,6 @@ final class Watches {
             body.accept(this);
         }
 
-        void go(Runnable fn) {
-            Newproc.newproc(s, fn);
-        }
-
         /** Says that all parts are done {@code nanos} from now. */
         void within(long nanos) {
             end = now() + nanos;
@@ -148,13 +139,12 @@ final class Watches {
     /** The thread keeps its M, which sleeps in the kernel. */
     private static void sleeper(Watched w) {
         w.within(SOON);
-        Thread waiter = Stacks.newThread(w.s, () -> {
+        Thread waiter = w.thread(() -> {
             JdkThreads.pin();
             LockSupport.park();
             JdkThreads.unpin();
             w.part();
         });
-        Threads.start(waiter);
         w.go(() -> {
             w.part();
             LockSupport.unpark(waiter);
@@ -210,20 +200,21 @@ final class Watches {
         });
     }
 
-    /** Adds a goroutine that reads a byte, and a lane that sends it. */
-    private static void reads(Watched w) {
+    /** Adds a goroutine that reads a byte. Returns its descriptor. */
+    private static int reads(Watched w) {
         int d = Descriptors.open();
         PollFd fd = new PollFd(d);
         w.go(() -> {
-            long _ = fd.read(MemorySegment.ofArray(new byte[1]), Limits.DEFAULT);
+            Network.checkByte(fd);
             w.part();
         });
-        w.lane("sends", () -> Descriptors.add(d, 1));
+        return d;
     }
 
     private static void byteBesideHog(Watched w) {
         w.within(SOON);
-        reads(w);
+        int d = reads(w);
+        w.lane("sends", () -> Descriptors.add(d, 1));
         w.go(() -> {
             w.until(1);
             w.part();
@@ -233,12 +224,7 @@ final class Watches {
     /** Those who take the P in turn were preempted, so what comes is not behind them. */
     private static void byteBesideHogs(Watched w) {
         int hogs = 12;
-        int d = Descriptors.open();
-        PollFd fd = new PollFd(d);
-        w.go(() -> {
-            long _ = fd.read(MemorySegment.ofArray(new byte[1]), Limits.DEFAULT);
-            w.part();
-        });
+        int d = reads(w);
         AtomicInteger slices = new AtomicInteger();
         for (int i = 0; i < hogs; i++) {
             w.go(() -> {

@@ -14,13 +14,10 @@ import org.gmp4j.Chan;
 import org.gmp4j.Go;
 import org.gmp4j.bench.replay.Case;
 import org.gmp4j.bench.replay.Program;
-import org.gmp4j.bench.replay.Threads;
 import org.gmp4j.check.Invariants;
 import org.gmp4j.queue.Idle;
-import org.gmp4j.sched.Newproc;
 import org.gmp4j.sched.StopTheWorld;
 import org.gmp4j.sched.base.Processor;
-import org.gmp4j.sched.jdk.Stacks;
 import org.gmp4j.sched.life.Closing;
 import org.gmp4j.stack.JdkThreads;
 import org.gmp4j.struct.P;
@@ -125,14 +122,7 @@ final class Worlds {
                 }
                 l.done();
             });
-            l.lane("sysmon", () -> {
-                while (l.doneCount() < 2) {
-                    for (Processor p : l.s.procs()) {
-                        boolean _ = Retakes.handOff(l.s, p.pp);
-                    }
-                    Thread.onSpinWait();
-                }
-            });
+            l.withEachP("sysmon", 2, p -> Retakes.handOff(l.s, p.pp));
             for (int i = 0; i < 2; i++) {
                 l.lane("stops" + i, () -> {
                     StopTheWorld.withWorldStopped(l.s, () -> checkStopped(l));
@@ -162,14 +152,13 @@ final class Worlds {
     /** The goroutine that has stopped the world parks, as at a lock of the JDK's. It keeps its M, or no goroutine would start the world. */
     private static Case stopsInside() {
         return new Loop(2, 2, l -> {
-            Thread waiter = Stacks.newThread(l.s, () -> {
+            Thread waiter = l.thread(() -> {
                 StopTheWorld.withWorldStopped(l.s, () -> {
                     LockSupport.park();
                     checkStopped(l);
                 });
                 l.done();
             });
-            Threads.start(waiter);
             l.go(l::done);
             l.lane("unpark", () -> LockSupport.unpark(waiter));
         });
@@ -322,7 +311,7 @@ final class Worlds {
 
     private static Case closes(int times) {
         return new Closed(2, 2, c -> {
-            Newproc.newproc(c.s, () -> {
+            c.go(() -> {
                 Go.go(c::done);
                 Go.gosched();
                 c.done();
@@ -340,7 +329,7 @@ final class Worlds {
     private static Case closesSubmit() {
         return new Closed(2, 3, c -> {
             AtomicBoolean begun = new AtomicBoolean();
-            Newproc.newproc(c.s, () -> {
+            c.go(() -> {
                 Go.go(c::done);
                 while (!begun.get()) {
                     Thread.onSpinWait();
@@ -352,7 +341,7 @@ final class Worlds {
                     Thread.onSpinWait();
                 }
                 begun.set(true);
-                if (Plain.isRefused(() -> Newproc.newproc(c.s, c::done))) {
+                if (Plain.isRefused(() -> c.go(c::done))) {
                     c.done();
                 }
             });
@@ -363,11 +352,11 @@ final class Worlds {
     private static Case closesAfterWaits() {
         return new Closed(2, 2, c -> {
             Chan<Integer> to = Chan.make(0);
-            Newproc.newproc(c.s, () -> {
+            c.go(() -> {
                 to.send(1);
                 c.done();
             });
-            Newproc.newproc(c.s, () -> {
+            c.go(() -> {
                 Integer _ = to.recv();
                 c.done();
             });
@@ -378,7 +367,7 @@ final class Worlds {
     /** The timer is due long after the close. It is moved out of the scheduler, and fires there. */
     private static Case closesWithTimer() {
         return new Closed(2, 2, c -> {
-            Newproc.newproc(c.s, () -> {
+            c.go(() -> {
                 var _ = Time.afterFunc(Duration.ofMillis(50), c::done);
                 c.done();
             });
@@ -388,7 +377,7 @@ final class Worlds {
 
     private static Case closesResized() {
         return new Closed(2, 2, c -> {
-            Newproc.newproc(c.s, () -> {
+            c.go(() -> {
                 Go.go(c::done);
                 Go.gosched();
                 c.done();
