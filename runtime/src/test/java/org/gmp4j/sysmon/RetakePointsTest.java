@@ -39,7 +39,7 @@ class RetakePointsTest {
 
     private static volatile int sink;
 
-    /** For a thread that comes to no point sysmon arms the points, and the next time for less time: other loops call the hook no more often. */
+    /** Points are armed for a thread that comes to none, and for less time at the next scan: that bounds how often other loops call the hook. */
     @Test
     void patienceEnds() throws ReflectiveOperationException {
         long mp = Mem.alloc(m.layout(), 1);
