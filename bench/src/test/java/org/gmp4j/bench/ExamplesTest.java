@@ -12,11 +12,8 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
-import java.util.spi.ToolProvider;
 import java.util.stream.Stream;
 
-import org.gmp4j.Gmp;
-import org.gmp4j.ffi.NativeException;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -33,22 +30,12 @@ class ExamplesTest {
     /** All at once: a source file that java itself compiles first takes a second longer. */
     @BeforeAll
     static void compile() throws Exception {
-        List<String> javac = new ArrayList<>(List.of("-Xlint:all,-path,-restricted", "-Werror", "-cp", libraries(),
-                "-d", classes.toString()));
+        List<String> javac = new ArrayList<>(List.of("-Xlint:all,-path,-restricted", "-Werror"));
         try (Stream<Path> sources = Files.walk(Path.of("examples"))) {
             sources.map(Path::toString).filter(source -> source.endsWith(".java")
                     && !source.startsWith("examples/spring/")).forEach(javac::add); // Spring's is compiled by ShopTest.
         }
-        assertEquals(0, ToolProvider.findFirst("javac").orElseThrow()
-                .run(System.out, System.err, javac.toArray(String[]::new)));
-    }
-
-    private static String libraries() throws Exception {
-        return place(Gmp.class) + ":" + place(NativeException.class);
-    }
-
-    private static String place(Class<?> of) throws Exception {
-        return Path.of(of.getProtectionDomain().getCodeSource().getLocation().toURI()).toString();
+        ChildJava.compile(classes, javac);
     }
 
     @ParameterizedTest
@@ -118,9 +105,9 @@ class ExamplesTest {
             compiler.add(newest(jetbrains, part));
         }
         assumeFalse(compiler.contains(""), "no Kotlin compiler in " + jetbrains);
-        String path = stdlib + ":" + coroutines + ":" + libraries();
+        String path = stdlib + ":" + coroutines + ":" + ChildJava.runtime();
         Process kotlinc = new ProcessBuilder(
-                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        ChildJava.JAVA,
                         "-XX:TieredStopAtLevel=1",
                         "-cp",
                         String.join(":", compiler),
@@ -160,15 +147,7 @@ class ExamplesTest {
     }
 
     private static void right(String... words) throws Exception {
-        List<String> java = new ArrayList<>(List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "--add-exports=java.base/jdk.internal.vm=ALL-UNNAMED",
-                "--add-opens=java.base/java.lang=ALL-UNNAMED",
-                "--enable-native-access=ALL-UNNAMED",
-                "-cp",
-                classes + ":" + libraries()));
-        java.addAll(List.of(words));
-        Process p = new ProcessBuilder(java)
+        Process p = new ProcessBuilder(ChildJava.command(classes + ":" + ChildJava.runtime(), words))
                 .redirectError(ProcessBuilder.Redirect.INHERIT)
                 .start();
         String out = new String(p.getInputStream().readAllBytes(), StandardCharsets.UTF_8);

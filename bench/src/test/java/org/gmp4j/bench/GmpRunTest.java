@@ -13,7 +13,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
-import java.util.spi.ToolProvider;
 
 import org.gmp4j.Gmp;
 import org.gmp4j.ffi.NativeException;
@@ -55,13 +54,7 @@ class GmpRunTest {
     static void compile() throws Exception {
         assumeTrue(System.getenv("GMP_BUILDING") != null, "not started by ./gmp test");
         Path source = Files.writeString(dir.resolve("Tiny.java"), PROGRAM);
-        assertEquals(0, ToolProvider.findFirst("javac").orElseThrow()
-                .run(System.out, System.err, "-cp", place(Gmp.class) + ":" + place(NativeException.class), "-d", dir.toString(),
-                        source.toString()));
-    }
-
-    private static String place(Class<?> of) throws Exception {
-        return Path.of(of.getProtectionDomain().getCodeSource().getLocation().toURI()).toString();
+        ChildJava.compile(dir, List.of(source.toString()));
     }
 
     private static Ended run(String... args) throws Exception {
@@ -137,8 +130,8 @@ class GmpRunTest {
     /** What the runtime's jar itself runs. */
     @Test
     void hello() throws Exception {
-        Path jar = Path.of(place(Gmp.class)).toRealPath();
-        Path bindings = Path.of(place(NativeException.class)).toRealPath();
+        Path jar = ChildJava.place(Gmp.class).toRealPath();
+        Path bindings = ChildJava.place(NativeException.class).toRealPath();
         assumeTrue(jar.toString().endsWith(".jar"), "there is no jar yet");
         Path beside = Files.copy(jar, dir.resolve(jar.getFileName()));
         Process p = java(beside);
@@ -151,7 +144,7 @@ class GmpRunTest {
     }
 
     private static Process java(Path jar) throws Exception {
-        return new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-jar", jar.toString())
+        return new ProcessBuilder(ChildJava.JAVA, "-jar", jar.toString())
                 .redirectError(dir.resolve("stderr").toFile())
                 .start();
     }

@@ -5,21 +5,18 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import java.io.PrintWriter;
-import java.io.StringWriter;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 
 import org.gmp4j.Chan;
 import org.gmp4j.Gmp;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
-import picocli.CommandLine;
 
 /** {@code gmp leaks}, {@code profile}, {@code trace} and {@code set} of a running process. */
 @Timeout(value = 3, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
@@ -43,16 +40,8 @@ class ProcessCommandsTest {
     }
 
     private static Said gmp(Object... args) {
-        StringWriter out = new StringWriter();
-        StringWriter err = new StringWriter();
-        CommandLine root = GmpCommand.commandLine();
-        root.setOut(new PrintWriter(out, true)).setErr(new PrintWriter(err, true));
-        List<String> line = new ArrayList<>();
-        for (Object a : args) {
-            line.add(a.toString());
-        }
-        int code = GmpCommand.execute(root, line.toArray(String[]::new));
-        return new Said(code, out.toString(), err.toString());
+        CommandLineRun run = CommandLineRun.of(Stream.of(args).map(Object::toString).toArray(String[]::new));
+        return new Said(run.code(), run.out(), run.err());
     }
 
     /** With a goroutine that runs all the time, and one that nothing can wake; until its input ends. */
@@ -87,10 +76,7 @@ class ProcessCommandsTest {
     }
 
     private static Process start(String... args) throws Exception {
-        List<String> line = new ArrayList<>(List.of(System.getProperty("java.home") + "/bin/java",
-                "--add-exports=java.base/jdk.internal.vm=ALL-UNNAMED", "--add-opens=java.base/java.lang=ALL-UNNAMED",
-                "--enable-native-access=ALL-UNNAMED", "-XX:+UseSerialGC", "-cp", System.getProperty("java.class.path"),
-                Target.class.getName()));
+        List<String> line = ChildJava.command(System.getProperty("java.class.path"), Target.class.getName());
         line.addAll(List.of(args));
         Process p = new ProcessBuilder(line).redirectError(ProcessBuilder.Redirect.INHERIT).start();
         assertEquals("ready", p.inputReader().readLine());

@@ -22,7 +22,6 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 import org.gmp4j.Gmp;
-import org.gmp4j.ffi.NativeException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -44,22 +43,17 @@ class ReadmeTest {
         throw new AssertionError("no program " + name + " in " + README);
     }
 
-    private static String place(Class<?> of) throws Exception {
-        return Path.of(of.getProtectionDomain().getCodeSource().getLocation().toURI()).toString();
-    }
-
     /** With the one flag when the runtime is a jar already (mvn verify), with the explicit flags before that (mvn test). */
     private static Process java(Path program, String... args) throws Exception {
-        String runtime = place(Gmp.class);
-        List<String> command = new ArrayList<>(List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString()));
+        String runtime = ChildJava.place(Gmp.class).toString();
+        List<String> command = new ArrayList<>(List.of(ChildJava.JAVA));
         if (runtime.endsWith(".jar")) {
             command.add("-javaagent:" + runtime);
         } else {
             command.add("--add-exports=java.base/jdk.internal.vm=ALL-UNNAMED");
             command.add("--add-opens=java.base/java.lang=ALL-UNNAMED");
         }
-        command.addAll(List.of("-cp", runtime + ":" + place(NativeException.class), program.toString()));
+        command.addAll(List.of("-cp", ChildJava.runtime(), program.toString()));
         command.addAll(List.of(args));
         return new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
     }

@@ -5,11 +5,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.abort;
 
-import java.io.PrintWriter;
-import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 
 import org.gmp4j.bench.peers.Toolchains;
 import org.gmp4j.bench.resp.RespServer;
@@ -18,21 +17,12 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import picocli.CommandLine;
 
 /** {@code gmp resp} refuses what it cannot measure, in one sentence; and measures for a moment, where redis-benchmark is. */
 @Timeout(value = 3, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class RespCommandTest {
-    private final StringWriter out = new StringWriter();
-    private final StringWriter err = new StringWriter();
-
-    private int resp(String... arguments) {
-        CommandLine root = GmpCommand.commandLine();
-        root.setOut(new PrintWriter(out, true)).setErr(new PrintWriter(err, true));
-        String[] all = new String[arguments.length + 1];
-        all[0] = "resp";
-        System.arraycopy(arguments, 0, all, 1, arguments.length);
-        return GmpCommand.execute(root, all);
+    private static CommandLineRun resp(String... arguments) {
+        return CommandLineRun.of(Stream.concat(Stream.of("resp"), Stream.of(arguments)).toArray(String[]::new));
     }
 
     @ParameterizedTest
@@ -53,10 +43,11 @@ class RespCommandTest {
         "more; Unmatched argument at index 1: 'more'"
     })
     void badInput(String argument, String sentence) {
-        assertEquals(2, resp(argument));
-        assertEquals("", out.toString());
-        assertTrue(err.toString().startsWith("gmp: " + sentence), err.toString());
-        assertEquals(1, err.toString().lines().count(), err.toString());
+        CommandLineRun run = resp(argument);
+        assertEquals(2, run.code());
+        assertEquals("", run.out());
+        assertTrue(run.err().startsWith("gmp: " + sentence), run.err());
+        assertEquals(1, run.err().lines().count(), run.err());
     }
 
     @Test
@@ -68,11 +59,12 @@ class RespCommandTest {
             abort(e.getMessage());
         }
         Path page = Files.writeString(dir.resolve("r.md"), "# Old\n\n## Remarks\n\nKept.\n");
-        assertEquals(0, resp("--servers=net,jdk", "--pipeline=1,16", "--command=get", "--runs=2", "--seconds=0.2",
-                "--warmup=0", "--connections=10", "--markdown=" + page), err.toString());
+        CommandLineRun run = resp("--servers=net,jdk", "--pipeline=1,16", "--command=get", "--runs=2", "--seconds=0.2",
+                "--warmup=0", "--connections=10", "--markdown=" + page);
+        assertEquals(0, run.code(), run.err());
         for (String pipeline : new String[] {"1 ", "16"}) {
-            assertTrue(out.toString().lines().anyMatch(l -> l.matches("  " + pipeline + " +get +gmp4j, org.gmp4j.net +[1-9][0-9,]*"
-                    + " +[0-9.]+ [um]s +[0-9.]+ [um]s +[0-9.]+ [nu]s")), out.toString());
+            assertTrue(run.out().lines().anyMatch(l -> l.matches("  " + pipeline + " +get +gmp4j, org.gmp4j.net +[1-9][0-9,]*"
+                    + " +[0-9.]+ [um]s +[0-9.]+ [um]s +[0-9.]+ [nu]s")), run.out());
         }
         String text = Files.readString(page);
         assertTrue(text.contains("| 16 | get | gmp4j, org.gmp4j.net | JDK, java.net.Socket | "), text);

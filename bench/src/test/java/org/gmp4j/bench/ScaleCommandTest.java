@@ -4,8 +4,6 @@ package org.gmp4j.bench;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import java.io.PrintWriter;
-import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -16,7 +14,6 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
-import picocli.CommandLine;
 
 /** {@code gmp scale} with small sizes; its JVMs check the results of what they measure. */
 @Timeout(value = 4, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
@@ -24,14 +21,7 @@ class ScaleCommandTest {
     @TempDir
     private Path dir;
 
-    private final StringWriter out = new StringWriter();
-    private final StringWriter err = new StringWriter();
-
-    private int gmp(String... args) {
-        CommandLine root = GmpCommand.commandLine();
-        root.setOut(new PrintWriter(out, true)).setErr(new PrintWriter(err, true));
-        return GmpCommand.execute(root, args);
-    }
+    private String out;
 
     private Map<?, ?> scale(String... what) throws Exception {
         Path json = dir.resolve("s.json");
@@ -40,8 +30,10 @@ class ScaleCommandTest {
         System.arraycopy(what, 0, args, 1, what.length);
         args[what.length + 1] = "--max=100";
         args[what.length + 2] = "--json=" + json;
-        assertEquals(0, gmp(args), err.toString());
-        assertEquals("", err.toString());
+        CommandLineRun run = CommandLineRun.of(args);
+        assertEquals(0, run.code(), run.err());
+        assertEquals("", run.err());
+        out = run.out();
         return (Map<?, ?>) Json.parse(Files.readString(json));
     }
 
@@ -70,8 +62,8 @@ class ScaleCommandTest {
             assertEquals(procs, o.containsKey("cpu_exponent"), o.toString());
         }
         for (String head : List.of("procs", "goroutines", "timers", "channels", "queues")) {
-            assertTrue(out.toString().lines().anyMatch(l -> l.startsWith("  " + head + " ") && l.endsWith("expected")),
-                    out.toString());
+            assertTrue(out.lines().anyMatch(l -> l.startsWith("  " + head + " ") && l.endsWith("expected")),
+                    out);
         }
     }
 
@@ -89,7 +81,7 @@ class ScaleCommandTest {
                 assertTrue(row.get("unit").equals("ns") ? v > 0 : Double.isFinite(v), row.toString());
             }
         }
-        assertTrue(out.toString().lines().anyMatch(l -> l.startsWith("  collector ")), out.toString());
+        assertTrue(out.lines().anyMatch(l -> l.startsWith("  collector ")), out);
     }
 
     @Test
@@ -106,6 +98,6 @@ class ScaleCommandTest {
             assertTrue(rows.stream().anyMatch(row -> (Double) ((List<?>) row).get(column) > 0), rows.toString());
         }
         assertEquals(columns.size() - 1, ((List<?>) drift.get("change_an_hour")).size());
-        assertEquals(13, out.toString().strip().lines().count(), out.toString());
+        assertEquals(13, out.strip().lines().count(), out);
     }
 }

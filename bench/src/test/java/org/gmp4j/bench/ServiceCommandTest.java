@@ -6,9 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import java.io.PrintWriter;
-import java.io.StringReader;
-import java.io.StringWriter;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -17,7 +14,7 @@ import java.util.Base64;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
-import javax.xml.parsers.DocumentBuilderFactory;
+import java.util.stream.Stream;
 
 import org.HdrHistogram.Histogram;
 import org.junit.jupiter.api.Tag;
@@ -26,22 +23,12 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.xml.sax.InputSource;
-import picocli.CommandLine;
 
 /** {@code gmp service} refuses what it cannot measure, in one sentence; and measures for a moment, with real processes. */
 @Timeout(value = 3, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class ServiceCommandTest {
-    private final StringWriter out = new StringWriter();
-    private final StringWriter err = new StringWriter();
-
-    private int service(String... arguments) {
-        CommandLine root = GmpCommand.commandLine();
-        root.setOut(new PrintWriter(out, true)).setErr(new PrintWriter(err, true));
-        String[] all = new String[arguments.length + 1];
-        all[0] = "service";
-        System.arraycopy(arguments, 0, all, 1, arguments.length);
-        return GmpCommand.execute(root, all);
+    private static CommandLineRun service(String... arguments) {
+        return CommandLineRun.of(Stream.concat(Stream.of("service"), Stream.of(arguments)).toArray(String[]::new));
     }
 
     @ParameterizedTest
@@ -103,20 +90,19 @@ class ServiceCommandTest {
         assertArrayEquals(bytes, Files.readAllBytes(file));
     }
 
-    private void refused(String sentence, String... arguments) {
-        err.getBuffer().setLength(0);
-        int exit = service(arguments);
-        assertEquals("", out.toString());
-        assertTrue(err.toString().startsWith(sentence), err.toString());
-        assertEquals(1, err.toString().lines().count(), err.toString());
-        assertEquals(2, exit);
+    private static void refused(String sentence, String... arguments) {
+        CommandLineRun run = service(arguments);
+        assertEquals("", run.out());
+        assertTrue(run.err().startsWith(sentence), run.err());
+        assertEquals(1, run.err().lines().count(), run.err());
+        assertEquals(2, run.code());
     }
 
     /** It could not open its connections, and says what to do before it tries. */
     @Test
     void tooFewOpenFiles() throws Exception {
         Process p = new ProcessBuilder("sh", "-c", "ulimit -n 500 && exec \"$@\"", "sh",
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(), "--enable-native-access=ALL-UNNAMED",
+                ChildJava.JAVA, "--enable-native-access=ALL-UNNAMED",
                 "-cp", System.getProperty("java.class.path"), GmpCommand.class.getName(), "service", "--connections=301")
                 .redirectErrorStream(true).start();
         String said = new String(p.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
@@ -125,14 +111,25 @@ class ServiceCommandTest {
         assertEquals(2, p.waitFor());
     }
 
-    /** All that take part, in turns, from a young server on; Go where there is one. */
+    /** All that take part, from a young server on; Go where there is one. */
     @Test
     void allOutputs(@TempDir Path dir) throws Exception {
+        outputs(1, dir);
+    }
+
+    @Tag("long")
+    @Test
+    void allOutputsOfTwoTurns(@TempDir Path dir) throws Exception {
+        outputs(2, dir);
+    }
+
+    private static void outputs(int turns, Path dir) throws Exception {
         Path json = dir.resolve("s.json");
         Path html = dir.resolve("s.html");
         Path markdown = dir.resolve("s.md");
-        assertEquals(0, service("--mix=rare", "--rate=1000", "--runs=2", "--seconds=0.3", "--warmup=0", "--connections=50",
-                "--quantum=200..1000", "--peers=jdk,go,net", "--json=" + json, "--html=" + html, "--markdown=" + markdown), err.toString());
+        CommandLineRun run = service("--mix=rare", "--rate=1000", "--runs=" + turns, "--seconds=0.3", "--warmup=0", "--connections=50",
+                "--quantum=200..1000", "--peers=jdk,go,net", "--json=" + json, "--html=" + html, "--markdown=" + markdown);
+        assertEquals(0, run.code(), run.err());
         Map<?, ?> all = (Map<?, ?>) Json.parse(Files.readString(json));
         assertTrue(((Map<?, ?>) all.get("machine")).containsKey("cpu"));
         List<?> medians = (List<?>) all.get("medians");
@@ -140,9 +137,9 @@ class ServiceCommandTest {
                 medians.stream().map(m -> ((Map<?, ?>) m).get("scheduler")).toList());
         boolean go = ((Map<?, ?>) all.get("versions")).containsKey("go");
         List<?> runs = (List<?>) all.get("runs");
-        assertEquals(go ? 8 : 6, runs.size());
-        for (Object run : runs) {
-            run((Map<?, ?>) run);
+        assertEquals(turns * (go ? 4 : 3), runs.size());
+        for (Object of : runs) {
+            run((Map<?, ?>) of);
         }
         Map<?, ?> ours = (Map<?, ?>) medians.getLast();
         assertTrue((Double) ours.get("p99_ns") >= (Double) ours.get("p50_ns"), ours.toString());
@@ -151,11 +148,10 @@ class ServiceCommandTest {
         assertEquals(go, ratios.containsKey("go"));
         if (!go) {
             assertTrue(((Map<?, ?>) medians.get(1)).get("missing").toString().startsWith("Go 1.25 or newer was not found"));
-            assertTrue(out.toString().matches("(?s).* go +not found.*"), out.toString());
+            assertTrue(run.out().matches("(?s).* go +not found.*"), run.out());
         }
-        String page = Files.readString(html).replaceFirst("<!DOCTYPE html>", "");
-        assertEquals("html", DocumentBuilderFactory.newInstance().newDocumentBuilder()
-                .parse(new InputSource(new StringReader(page))).getDocumentElement().getTagName());
+        String page = Files.readString(html);
+        assertEquals("html", HtmlPage.parse(page).getDocumentElement().getTagName());
         assertEquals(6, page.split("<svg", -1).length, page); // four against load, one of percentiles
         assertTrue(Files.readString(markdown).contains("| 1000/s | net 200 µs to 1 ms | "), Files.readString(markdown));
         nothingIsLeft();
@@ -183,13 +179,14 @@ class ServiceCommandTest {
     @Test
     void burning(@TempDir Path dir) throws Exception {
         Path json = dir.resolve("s.json");
-        assertEquals(0, service("--mix=fixed", "--load=light", "--runs=1", "--seconds=0.2", "--warmup=0.1",
-                "--connections=1", "--quantum=10000", "--spin=latency:50us", "--peers=none", "--burn", "--json=" + json), err.toString());
+        CommandLineRun run = service("--mix=fixed", "--load=light", "--runs=1", "--seconds=0.2", "--warmup=0.1",
+                "--connections=1", "--quantum=10000", "--spin=latency:50us", "--peers=none", "--burn", "--json=" + json);
+        assertEquals(0, run.code(), run.err());
         Map<?, ?> all = (Map<?, ?>) Json.parse(Files.readString(json));
-        Map<?, ?> run = (Map<?, ?>) ((List<?>) all.get("runs")).getFirst();
-        assertEquals("gmp4j 10 ms latency:50us", run.get("scheduler"));
-        assertTrue((Double) run.get("queued") > 0, run.toString());
-        assertFalse(out.toString().contains("divided by"), out.toString()); // there is no other
+        Map<?, ?> first = (Map<?, ?>) ((List<?>) all.get("runs")).getFirst();
+        assertEquals("gmp4j 10 ms latency:50us", first.get("scheduler"));
+        assertTrue((Double) first.get("queued") > 0, first.toString());
+        assertFalse(run.out().contains("divided by"), run.out()); // there is no other
         nothingIsLeft();
     }
 
@@ -197,10 +194,11 @@ class ServiceCommandTest {
     @Tag("long")
     @Test
     void tooMuch() {
-        assertEquals(1, service("--mix=rare", "--rate=1000000", "--runs=1", "--seconds=30", "--warmup=0", "--quantum=1000",
-                "--peers=none"), err.toString());
-        assertTrue(out.toString().contains("gmp4j 1 ms  failed"), out.toString());
-        assertTrue(out.toString().contains("gmp4j 1 ms: 1 of 1 runs failed: the server falls behind, "), out.toString());
+        CommandLineRun run = service("--mix=rare", "--rate=1000000", "--runs=1", "--seconds=30", "--warmup=0", "--quantum=1000",
+                "--peers=none");
+        assertEquals(1, run.code(), run.err());
+        assertTrue(run.out().contains("gmp4j 1 ms  failed"), run.out());
+        assertTrue(run.out().contains("gmp4j 1 ms: 1 of 1 runs failed: the server falls behind, "), run.out());
         nothingIsLeft();
     }
 

@@ -7,9 +7,6 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
-import java.io.PrintWriter;
-import java.io.StringReader;
-import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -21,7 +18,6 @@ import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import javax.xml.parsers.DocumentBuilderFactory;
 
 import org.HdrHistogram.AbstractHistogram;
 import org.HdrHistogram.HistogramLogReader;
@@ -35,8 +31,6 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.w3c.dom.Document;
 import org.w3c.dom.Element;
 import org.w3c.dom.NodeList;
-import org.xml.sax.InputSource;
-import picocli.CommandLine;
 
 /** The whole command: a run of a fraction of a second with all its outputs, and bad usage. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
@@ -46,22 +40,11 @@ class StealCommandTest {
     private static final String[] PERCENTILES = {"p50", "p90", "p99", "p999", "p9999", "max"};
 
     private Path dir;
-    private Outcome run;
+    private CommandLineRun run;
     private String json;
     private String hgrm;
     private Path hlog;
     private String html;
-
-    private record Outcome(int exit, String out, String err) {
-    }
-
-    private static Outcome gmp(String... args) {
-        StringWriter out = new StringWriter();
-        StringWriter err = new StringWriter();
-        CommandLine root = GmpCommand.commandLine();
-        root.setOut(new PrintWriter(out, true)).setErr(new PrintWriter(err, true));
-        return new Outcome(GmpCommand.execute(root, args), out.toString(), err.toString());
-    }
 
     @BeforeAll
     void shortRun(@TempDir Path temporary) throws IOException {
@@ -71,9 +54,9 @@ class StealCommandTest {
         hlog = dir.resolve("s.hlog");
         Path htmlFile = dir.resolve("s.html");
         Files.writeString(jsonFile, "what stood here before, longer than nothing");
-        run = gmp("steal", "--procs", "2", "--seconds", "0.4", "--samples", Integer.toString(SAMPLES), "--json",
+        run = CommandLineRun.of("steal", "--procs", "2", "--seconds", "0.4", "--samples", Integer.toString(SAMPLES), "--json",
                 jsonFile.toString(), "--hgrm", hgrmFile.toString(), "--hlog", hlog.toString(), "--html", htmlFile.toString());
-        assertEquals(0, run.exit, run.err);
+        assertEquals(0, run.code(), run.err());
         json = Files.readString(jsonFile);
         hgrm = Files.readString(hgrmFile);
         html = Files.readString(htmlFile);
@@ -100,7 +83,7 @@ class StealCommandTest {
         Map<String, Object> all = object(Json.parse(json));
         assertFalse(object(all.get("machine")).isEmpty());
         assertTrue(object(all.get("others")).containsKey("most_percent")); // It is null where each run was too short to tell.
-        assertTrue(run.out.matches("(?s).*\nothers    had (at most [0-9]+ %|a share) of the CPUs .*"), run.out);
+        assertTrue(run.out().matches("(?s).*\nothers    had (at most [0-9]+ %|a share) of the CPUs .*"), run.out());
         for (Map<String, Object> run : runs()) {
             assertInstanceOf(String.class, run.get("kind"));
             assertInstanceOf(String.class, run.get("spin"));
@@ -170,9 +153,9 @@ class StealCommandTest {
             "machine", "JVM", "pinning", "settings", "clock", "push + pop", "failed probe", "wake", "handoff",
             "coordinated omission", "CPU while idle", "no scheduler", "busy"
         }) {
-            assertTrue(run.out.contains(word), word + " in:\n" + run.out);
+            assertTrue(run.out().contains(word), word + " in:\n" + run.out());
         }
-        assertTrue(run.out.lines().allMatch(l -> l.length() <= 130), run.out);
+        assertTrue(run.out().lines().allMatch(l -> l.length() <= 130), run.out());
     }
 
     /** HdrHistogram's own reader finds the histogram of each run, by its tag. */
@@ -224,9 +207,7 @@ class StealCommandTest {
 
     @Test
     void pageIsWellFormedAndComplete() throws Exception {
-        DocumentBuilderFactory factory = DocumentBuilderFactory.newInstance();
-        factory.setExpandEntityReferences(false);
-        Document page = factory.newDocumentBuilder().parse(new InputSource(new StringReader(html)));
+        Document page = HtmlPage.parse(html);
         int curves = 0;
         NodeList paths = page.getElementsByTagName("path");
         for (int i = 0; i < paths.getLength(); i++) {
@@ -274,11 +255,11 @@ class StealCommandTest {
     void badUsageIsOneSentence(String options, String why) throws IOException {
         try (var before = Files.list(dir)) {
             Set<Path> files = new TreeSet<>(before.toList());
-            Outcome bad = gmp(("steal " + options.replace("DIR", dir.toString())).split(" "));
-            assertEquals(2, bad.exit, bad.err);
-            assertEquals("", bad.out);
-            assertEquals(1, bad.err.lines().count(), bad.err);
-            assertTrue(bad.err.contains(why), bad.err);
+            CommandLineRun bad = CommandLineRun.of(("steal " + options.replace("DIR", dir.toString())).split(" "));
+            assertEquals(2, bad.code(), bad.err());
+            assertEquals("", bad.out());
+            assertEquals(1, bad.err().lines().count(), bad.err());
+            assertTrue(bad.err().contains(why), bad.err());
             try (var after = Files.list(dir)) {
                 assertEquals(files, new TreeSet<>(after.toList()));
             }
@@ -288,28 +269,28 @@ class StealCommandTest {
     @Test
     void whatStoodInAFileStaysUntilThereIsAResult() throws IOException {
         Path file = Files.writeString(dir.resolve("kept"), "kept");
-        assertEquals(2, gmp("steal", "--json", file.toString(), "--html", dir.toString()).exit);
+        assertEquals(2, CommandLineRun.of("steal", "--json", file.toString(), "--html", dir.toString()).code());
         assertEquals("kept", Files.readString(file));
         Files.delete(file);
     }
 
     @Test
     void aFullDiskIsOneSentence() {
-        Outcome full = gmp("steal", "--spin", "go", "--seconds", "0.1", "--samples", "20", "--json", "/dev/full");
-        assertEquals(1, full.exit);
-        assertEquals(1, full.err.lines().count(), full.err);
-        assertTrue(full.err.contains("cannot write to /dev/full: No space left on device"), full.err);
-        assertTrue(full.out.contains("handoff"), full.out);
+        CommandLineRun full = CommandLineRun.of("steal", "--spin", "go", "--seconds", "0.1", "--samples", "20", "--json", "/dev/full");
+        assertEquals(1, full.code());
+        assertEquals(1, full.err().lines().count(), full.err());
+        assertTrue(full.err().contains("cannot write to /dev/full: No space left on device"), full.err());
+        assertTrue(full.out().contains("handoff"), full.out());
     }
 
     @Test
     void onePolicyUnpinned() throws IOException {
         Path file = dir.resolve("one.json");
-        Outcome one = gmp("steal", "--spin", "latency:50us", "--affinity", "none", "--procs", "3", "--seconds", "0.1",
+        CommandLineRun one = CommandLineRun.of("steal", "--spin", "latency:50us", "--affinity", "none", "--procs", "3", "--seconds", "0.1",
                 "--samples", "20", "--json", file.toString());
-        assertEquals(0, one.exit, one.err);
-        assertTrue(one.out.contains("none: the kernel places the threads"), one.out);
-        assertTrue(one.out.contains("latency:50us") && !one.out.contains("busy  "), one.out);
+        assertEquals(0, one.code(), one.err());
+        assertTrue(one.out().contains("none: the kernel places the threads"), one.out());
+        assertTrue(one.out().contains("latency:50us") && !one.out().contains("busy  "), one.out());
         object(Json.parse(Files.readString(file)));
         Files.delete(file);
     }

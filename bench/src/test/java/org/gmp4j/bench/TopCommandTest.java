@@ -71,9 +71,7 @@ class TopCommandTest {
     }
 
     private static Process start(String... args) throws Exception {
-        List<String> line = new ArrayList<>(List.of(System.getProperty("java.home") + "/bin/java",
-                "--add-exports=java.base/jdk.internal.vm=ALL-UNNAMED", "--add-opens=java.base/java.lang=ALL-UNNAMED",
-                "--enable-native-access=ALL-UNNAMED", "-cp", System.getProperty("java.class.path"), Target.class.getName()));
+        List<String> line = ChildJava.command(System.getProperty("java.class.path"), Target.class.getName());
         line.addAll(List.of(args));
         Process p = new ProcessBuilder(line).redirectError(ProcessBuilder.Redirect.INHERIT).start();
         BufferedReader said = p.inputReader();

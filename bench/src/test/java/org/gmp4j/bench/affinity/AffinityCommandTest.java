@@ -4,17 +4,15 @@ package org.gmp4j.bench.affinity;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import java.io.ByteArrayInputStream;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Random;
-import javax.xml.parsers.DocumentBuilderFactory;
 
 import org.gmp4j.bench.CommandLineRun;
+import org.gmp4j.bench.HtmlPage;
 import org.gmp4j.bench.report.Verdict;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -36,10 +34,7 @@ class AffinityCommandTest {
         assertTrue(run.out().matches("(?s).*\nothers: had (at most [0-9]+ %|a share) of the CPUs .*"), run.out());
         assertTrue(run.out().contains("scatter nearest") && !run.out().contains("none nearest"), run.out());
         assertTrue(Files.readString(json).contains("\"stolenIn1000Over\": {\"core\": "));
-        String page = Files.readString(html);
-        assertEquals(4, DocumentBuilderFactory.newInstance().newDocumentBuilder()
-                .parse(new ByteArrayInputStream(page.substring(page.indexOf("<html")).getBytes(StandardCharsets.UTF_8)))
-                .getElementsByTagName("svg").getLength());
+        assertEquals(4, HtmlPage.parse(Files.readString(html)).getElementsByTagName("svg").getLength());
     }
 
     private static List<Double> about(double middle, double width, int n, long seed) {

@@ -6,6 +6,7 @@ import java.io.InputStream;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.URISyntaxException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.DriverManager;
@@ -87,7 +88,13 @@ final class MariaDb implements AutoCloseable {
             if (!fresh.resolve(NEEDED.getFirst()).toFile().setExecutable(true)) {
                 throw new IOException("cannot be made executable: " + fresh);
             }
-            Files.move(fresh, there);
+            try {
+                Files.move(fresh, there);
+            } catch (FileSystemException e) {
+                if (!Files.exists(there)) { // Else another process was first.
+                    throw e;
+                }
+            }
         }
         return there;
     }

@@ -4,7 +4,6 @@ package org.gmp4j.bench.library;
 import java.io.File;
 import java.io.IOException;
 import java.io.OutputStream;
-import java.net.URISyntaxException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -14,6 +13,7 @@ import java.util.jar.JarOutputStream;
 import java.util.stream.Stream;
 
 import org.gmp4j.Gmp;
+import org.gmp4j.bench.ChildJava;
 import org.gmp4j.bench.library.app.SpringService;
 import org.junit.jupiter.api.Assumptions;
 
@@ -27,7 +27,7 @@ final class OneFlag {
 
     /** Puts the agent's jar there, alone and under a name of its own. */
     OneFlag(Path folder) throws Exception {
-        Path runtime = place(Gmp.class);
+        Path runtime = ChildJava.place(Gmp.class);
         Assumptions.assumeTrue(runtime.toString().endsWith(".jar"), "the runtime is a jar in mvn verify only");
         this.folder = folder;
         agent = Files.copy(Path.of(runtime.toString().replaceFirst("\\.jar$", "-agent.jar")), folder.resolve("one.jar"));
@@ -36,10 +36,6 @@ final class OneFlag {
     /** The one flag; {@code debug} as in GMPDEBUG. */
     List<String> flags(String debug) {
         return List.of("-javaagent:" + agent + "=default,debug=" + debug);
-    }
-
-    private static Path place(Class<?> of) throws URISyntaxException {
-        return Path.of(of.getProtectionDomain().getCodeSource().getLocation().toURI());
     }
 
     /** The jars of the test's class path that are of these folders of a Maven repository. */
@@ -52,9 +48,9 @@ final class OneFlag {
     }
 
     /** The programs alone, as a jar: their classes, and what Micronaut's processor wrote beside them. */
-    Path classes(String name) throws IOException, URISyntaxException {
+    Path classes(String name) throws IOException {
         Path jar = folder.resolve(name);
-        Path root = place(SpringService.class);
+        Path root = ChildJava.place(SpringService.class);
         try (OutputStream file = Files.newOutputStream(jar); JarOutputStream out = new JarOutputStream(file)) {
             for (String below : List.of("org/gmp4j/bench/library/app", "META-INF/micronaut")) {
                 try (Stream<Path> all = Files.walk(root.resolve(below))) {
@@ -73,7 +69,7 @@ final class OneFlag {
     }
 
     /** What starts a main class with the programs' classes and these libraries. */
-    List<String> program(Class<?> main, String... groups) throws IOException, URISyntaxException {
+    List<String> program(Class<?> main, String... groups) throws IOException {
         List<String> path = new ArrayList<>(List.of(classes(main.getSimpleName() + ".jar").toString()));
         libraries(groups).forEach(p -> path.add(p.toString()));
         return List.of("-cp", String.join(File.pathSeparator, path), main.getName());
@@ -81,7 +77,7 @@ final class OneFlag {
 
     /** Java itself, with what it is to be given. */
     static List<String> java(List<String> flags, List<String> program) {
-        List<String> command = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+        List<String> command = new ArrayList<>(List.of(ChildJava.JAVA,
                 "--enable-native-access=ALL-UNNAMED"));
         command.addAll(flags);
         command.addAll(program);

@@ -8,12 +8,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
-import javax.xml.parsers.DocumentBuilderFactory;
 
 import org.gmp4j.affinity.Affinity;
 import org.gmp4j.affinity.StealOrder;
 import org.gmp4j.affinity.Topology;
 import org.gmp4j.bench.CommandLineRun;
+import org.gmp4j.bench.HtmlPage;
 import org.gmp4j.bench.topo.Machines;
 import org.gmp4j.queue.Places;
 import org.junit.jupiter.api.Test;
@@ -94,10 +94,7 @@ class SimulationTest {
         assertEquals(0, run.code(), run.err());
         assertTrue(run.out().contains("sched.lock is busy") && run.out().contains("Left out"), run.out());
         assertTrue(Files.readString(json).contains("\"leftOut\""));
-        String page = Files.readString(html);
-        assertTrue(DocumentBuilderFactory.newInstance().newDocumentBuilder()
-                .parse(new java.io.ByteArrayInputStream(page.substring(page.indexOf("<html")).getBytes("UTF-8")))
-                .getElementsByTagName("svg").getLength() >= 9);
+        assertTrue(HtmlPage.parse(Files.readString(html)).getElementsByTagName("svg").getLength() >= 9);
     }
 
     /** With one CPU of each core free, no goroutine is stolen within a core. */

@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
-import java.io.StringReader;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -15,18 +14,17 @@ import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
-import javax.xml.parsers.DocumentBuilderFactory;
 
 import org.gmp4j.affinity.Affinity;
 import org.gmp4j.affinity.Topology;
 import org.gmp4j.bench.CommandLineRun;
+import org.gmp4j.bench.HtmlPage;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.w3c.dom.Node;
-import org.xml.sax.InputSource;
 
 /** {@code gmp topo} on recorded machines; the answers were worked out by hand from what their makers document. */
 class TopoTest {
@@ -129,8 +127,7 @@ class TopoTest {
                 """, run.out());
         String text = Files.readString(json);
         assertTrue(text.contains("\"allowed\": \"4-7\"") && text.contains("\"procs\": 3"), text);
-        var picture = DocumentBuilderFactory.newInstance().newDocumentBuilder()
-                .parse(new InputSource(new StringReader(Files.readString(svg))));
+        var picture = HtmlPage.parse(Files.readString(svg));
         long usable = 0;
         for (int i = 0; i < picture.getElementsByTagName("rect").getLength(); i++) {
             String style = picture.getElementsByTagName("rect").item(i).getAttributes().getNamedItem("class").getNodeValue();

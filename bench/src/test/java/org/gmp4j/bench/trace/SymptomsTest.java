@@ -19,15 +19,13 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.spi.ToolProvider;
 
-import org.gmp4j.Gmp;
+import org.gmp4j.bench.ChildJava;
 import org.gmp4j.bench.Json;
 import org.gmp4j.bench.trace.TraceSummary.Latencies;
 import org.gmp4j.bench.trace.TraceSummary.Site;
 import org.gmp4j.bench.trace.TraceSummary.State;
 import org.gmp4j.bench.trace.TraceSummary.Waits;
-import org.gmp4j.ffi.NativeException;
 import org.gmp4j.metrics.Symptom.Kind;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -47,25 +45,15 @@ class SymptomsTest {
     private Path dir;
 
     @BeforeAll
-    static void compile() throws Exception {
-        assertEquals(0, ToolProvider.findFirst("javac").orElseThrow().run(System.out, System.err, "-cp", libraries(), "-d",
-                classes.toString(), "examples/Symptoms.java"));
-    }
-
-    private static String libraries() throws Exception {
-        return place(Gmp.class) + ":" + place(NativeException.class);
-    }
-
-    private static String place(Class<?> of) throws Exception {
-        return Path.of(of.getProtectionDomain().getCodeSource().getLocation().toURI()).toString();
+    static void compile() {
+        ChildJava.compile(classes, List.of("examples/Symptoms.java"));
     }
 
     /** Runs one until schedtrace and the page have shown it, and it has started so many goroutines, and gives its trace. */
     private TraceSummary provoke(String name, String schedtrace, Kind kind, long goroutines) throws Exception {
         Path trace = dir.resolve("trace");
-        ProcessBuilder java = new ProcessBuilder(System.getProperty("java.home") + "/bin/java",
-                "--add-exports=java.base/jdk.internal.vm=ALL-UNNAMED", "--add-opens=java.base/java.lang=ALL-UNNAMED",
-                "--enable-native-access=ALL-UNNAMED", "-cp", classes + ":" + libraries(), "Symptoms", name, "1000");
+        ProcessBuilder java = new ProcessBuilder(
+                ChildJava.command(classes + ":" + ChildJava.runtime(), "Symptoms", name, "1000"));
         java.environment().put("GMPDEBUG", "schedtrace=50,dashboard=0,trace=" + trace);
         Process p = java.start();
         try {

@@ -7,7 +7,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.File;
-import java.net.URISyntaxException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -16,6 +15,7 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
+import org.gmp4j.bench.ChildJava;
 import org.gmp4j.bench.CommandLineRun;
 import org.gmp4j.bench.GmpCommand;
 import org.gmp4j.bench.Json;
@@ -31,8 +31,6 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** {@code gmp try} refuses what it cannot measure, measures a small service, and says in one sentence why another cannot be measured. */
 @Timeout(value = 3, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class TryCommandTest {
-    private static final String JAVA = Path.of(System.getProperty("java.home"), "bin", "java").toString();
-
     @TempDir
     private Path dir;
 
@@ -73,13 +71,9 @@ class TryCommandTest {
     }
 
     private List<String> service(String what) throws Exception {
-        String path = place(TinyService.class) + File.pathSeparator + place(NativeException.class); // The agent looks for it there too.
+        String path = ChildJava.place(TinyService.class) + File.pathSeparator + ChildJava.place(NativeException.class); // For the agent.
         return List.of("java", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp", path, TinyService.class.getName(), what,
                 pids().toString());
-    }
-
-    private static Path place(Class<?> c) throws URISyntaxException {
-        return Path.of(c.getProtectionDomain().getCodeSource().getLocation().toURI());
     }
 
     private Path pids() {
@@ -154,7 +148,7 @@ class TryCommandTest {
     /** By a script, whose child listens and has to be ended too. */
     @Test
     void answersErrors() throws Exception {
-        List<String> command = new ArrayList<>(List.of("sh", "-c", "\"$@\"; true", "sh", JAVA));
+        List<String> command = new ArrayList<>(List.of("sh", "-c", "\"$@\"; true", "sh", ChildJava.JAVA));
         command.addAll(service("error").subList(1, service("error").size()));
         failed(attempt(command, "--path=/x"), "the service, started with jdk, answers GET /x with 500: [0-9]+ of [0-9]+ requests",
                 "tiny service: error");
@@ -163,7 +157,7 @@ class TryCommandTest {
     /** A command that takes the flag away would compare the JDK's scheduler with itself. */
     @Test
     void withoutEffect() throws Exception {
-        List<String> command = new ArrayList<>(List.of("env", "-u", "JAVA_TOOL_OPTIONS", JAVA));
+        List<String> command = new ArrayList<>(List.of("env", "-u", "JAVA_TOOL_OPTIONS", ChildJava.JAVA));
         command.addAll(service("answer").subList(1, service("answer").size()));
         CommandLineRun run = attempt(command, "--warmup=0");
         assertTrue(run.err().contains("gmp: the service, started with gmp4j, has no thread of this scheduler: the flag had no effect."),

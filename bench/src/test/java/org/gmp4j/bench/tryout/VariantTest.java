@@ -5,16 +5,16 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 
+import org.gmp4j.bench.ChildJava;
 import org.gmp4j.bench.measure.JavaCommand;
 import org.junit.jupiter.api.Test;
 
 class VariantTest {
     private static final String FLAG = "-javaagent:" + JavaCommand.runtime() + "=default";
-    private static final String JAVA = Path.of(System.getProperty("java.home"), "bin", "java").toString();
+    private static final String JAVA = ChildJava.JAVA;
 
     @Test
     void parsed() {
