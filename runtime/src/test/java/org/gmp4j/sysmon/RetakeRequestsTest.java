@@ -12,6 +12,7 @@ import java.time.Duration;
 
 import org.gmp4j.Go;
 import org.gmp4j.sched.base.Machine;
+import org.gmp4j.struct.P;
 import org.gmp4j.struct.SchedStat;
 import org.gmp4j.struct.Schedt;
 import org.gmp4j.testing.TestGmp;
@@ -59,6 +60,9 @@ class RetakeRequestsTest {
             assertTrue(gmp.gmp.call(() -> {
                 boolean seen = false;
                 for (int i = 0; i < TRIES && !seen; i++) {
+                    Machine m = Machine.current();
+                    long pp = m.attachedP();
+                    int slice = P.SCHEDTICK.getOpaque(pp);
                     boolean _ = retake.look(System.nanoTime());
                     long told = SchedStat.NTOLD.getOpaque(sched);
                     long _ = Schedt.addSpinners(sched, Schedt.SPINS); // So no M is woken.
@@ -70,7 +74,9 @@ class RetakeRequestsTest {
                         }
                         Go.go(() -> { });
                         long now = told(retake, sched);
-                        seen = Schedt.RUNQSIZE.getOpaque(sched) > 0; // It was there at that look.
+                        // It was there at that look, and the slice is the one of the first look: sysmon takes the P if the start of the
+                        // thread sleeps for long.
+                        seen = Schedt.RUNQSIZE.getOpaque(sched) > 0 && m.attachedP() == pp && P.SCHEDTICK.getOpaque(pp) == slice;
                         assertTrue(!seen || now == told + 1, "left alone");
                     } finally {
                         long _ = Schedt.addSpinners(sched, -Schedt.SPINS);

@@ -9,8 +9,10 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -19,6 +21,8 @@ import org.gmp4j.affinity.Affinity;
 import org.gmp4j.affinity.Topology;
 import org.gmp4j.bench.CommandLineRun;
 import org.gmp4j.bench.HtmlPage;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -28,8 +32,36 @@ import org.w3c.dom.Node;
 
 /** {@code gmp topo} on recorded machines; the answers were worked out by hand from what their makers document. */
 class TopoTest {
+    /** The files of a machine. What a test changes is put back after it. */
+    @TempDir
+    private static Path machine;
+
     @TempDir
     private Path root;
+    private final Map<Path, Optional<byte[]>> changed = new HashMap<>();
+
+    @BeforeAll
+    static void expand() throws IOException {
+        Machines.expand("container-v2", machine);
+    }
+
+    /** Deletes a file of the machine until the end of the test. Returns its path. */
+    private Path without(String file) throws IOException {
+        Path path = machine.resolve(file);
+        changed.put(path, Files.exists(path) ? Optional.of(Files.readAllBytes(path)) : Optional.empty());
+        Files.deleteIfExists(path);
+        return path;
+    }
+
+    @AfterEach
+    void putBack() throws IOException {
+        for (Map.Entry<Path, Optional<byte[]>> file : changed.entrySet()) {
+            Files.deleteIfExists(file.getKey());
+            if (file.getValue().isPresent()) {
+                Files.write(file.getKey(), file.getValue().get());
+            }
+        }
+    }
 
     private static String places(Affinity a, int procs, Topology t) {
         return a.place(procs, t).stream().map(TopoReport::list).collect(Collectors.joining(" "));
@@ -217,9 +249,7 @@ class TopoTest {
             sys/fs/cgroup/pod/cpuset.cpus.effective|2-9-11|no list of CPUs
             """)
     void oneSentence(String file, String says, String names) throws IOException {
-        Machines.expand("container-v2", root);
-        Path path = root.resolve(file);
-        Files.deleteIfExists(path);
+        Path path = without(file);
         if ("/".equals(says)) {
             Files.createDirectory(path);
         } else {
@@ -229,7 +259,7 @@ class TopoTest {
     }
 
     private void refused(String names) {
-        CommandLineRun run = CommandLineRun.of("topo", "--sysfs=" + root);
+        CommandLineRun run = CommandLineRun.of("topo", "--sysfs=" + machine);
         assertEquals(2, run.code(), run.out());
         assertEquals("", run.out());
         assertEquals(1, run.err().lines().count(), run.err());
@@ -239,9 +269,7 @@ class TopoTest {
     /** A pipe without a writer, a file without an end, links in a circle: nothing hangs. */
     @Test
     void hostile() throws Exception {
-        Machines.expand("container-v2", root);
-        Path file = root.resolve("sys/devices/system/cpu/online");
-        Files.delete(file);
+        Path file = without("sys/devices/system/cpu/online");
         assertEquals(0, new ProcessBuilder("mkfifo", file.toString()).start().waitFor());
         refused("is no file");
         Files.delete(file);
@@ -269,22 +297,21 @@ class TopoTest {
             mountinfo|31 23 0:27 / /x|/..|20|/sys/fs/cgroup rw - cgroup2 cgroup2 rw|outside of
             """)
     void hostileCgroups(String file, String begin, String part, int times, String end, String names) throws IOException {
-        Machines.expand("container-v2", root);
         String text = (begin == null ? "" : begin) + (part == null ? "" : part).replaceAll(":$", "\n").repeat(times)
                 + (end == null ? "" : end);
-        Files.writeString(root.resolve("proc/self/" + file), text + "\n");
+        Files.writeString(without("proc/self/" + file), text + "\n");
         refused(names);
     }
 
     /** Each file may be as it is, and together they say that there are a million folders. */
     @Test
     void manyMounts() throws IOException {
-        Machines.expand("container-v2", root);
-        Files.writeString(root.resolve("proc/self/cgroup"), ("0::/" + "a/".repeat(1_500) + "\n").repeat(60));
+        Path cgroup = without("proc/self/cgroup");
+        Files.writeString(cgroup, ("0::/" + "a/".repeat(1_500) + "\n").repeat(60));
         refused("more than 16384 folders");
-        Files.writeString(root.resolve("proc/self/cgroup"), "0::/pod/app\n");
-        Files.writeString(root.resolve("proc/self/mountinfo"), "31 23 0:27 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n".repeat(10_000));
-        CommandLineRun run = CommandLineRun.of("topo", "--sysfs=" + root);
+        Files.writeString(cgroup, "0::/pod/app\n");
+        Files.writeString(without("proc/self/mountinfo"), "31 23 0:27 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n".repeat(10_000));
+        CommandLineRun run = CommandLineRun.of("topo", "--sysfs=" + machine);
         assertEquals(0, run.code(), run.err());
         assertTrue(run.out().contains("cgroup CPU limit: 2.5 CPUs"), run.out());
     }
