@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ./gmp run [-XX:+UseSerialGC ...] bench/examples/Parked.java [GOROUTINES]
-// So many goroutines wait in a receive: what memory they take, heap and all.
+// ./gmp run [-XX:+UseSerialGC ...] bench/examples/Parked.java [GOROUTINES [ROUNDS]]
+// So many goroutines wait in a receive: what memory they take, heap and all. Before that 1,000 wait in each of 500 rounds.
 
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
@@ -14,8 +14,9 @@ import org.gmp4j.Go;
 public class Parked {
     public static void main(String[] args) throws IOException {
         int n = args.length > 0 ? Integer.parseInt(args[0]) : 1_000_000;
+        int rounds = args.length > 1 ? Integer.parseInt(args[1]) : 500;
         try (Gmp gmp = Gmp.builder().procs(1).build()) {
-            for (int i = 0; i < 500; i++) {
+            for (int i = 0; i < rounds; i++) {
                 park(gmp, 1_000, false); // Until the compilers are done: interpreted frames are larger.
             }
             park(gmp, n, true);

@@ -26,9 +26,8 @@ import org.gmp4j.testing.ChildJvm.Result;
 import org.gmp4j.testing.PinningCall;
 import org.gmp4j.testing.Raw;
 import org.gmp4j.timer.TimerHeaps;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
 
 /** Fatal errors but for deadlocks: those of Go's {@code crash_test.go}. Each program runs in a JVM of its own. */
 class FatalTest {
@@ -126,9 +125,19 @@ class FatalTest {
      * A corrupt scheduler: the message, where it was found, every P, M and G, and the end. In the second case JDK 25 and 26 can read no
      * stack, because they believe that the thread is about to be parked. Later the JVM reads it, whatever the JDK believes.
      */
-    @ParameterizedTest
-    @CsvSource({"Throw,_Grunnable", "ThrowInJdkPark,_Gwaiting"})
-    void throwDumpsAll(String program, String wanted) {
+    @Test
+    void throwDumpsAll() {
+        dumpsAll("Throw", "_Grunnable");
+    }
+
+    /** The report waits some seconds for the stack. */
+    @Tag("long")
+    @Test
+    void throwInAParkOfTheJdkDumpsAll() {
+        dumpsAll("ThrowInJdkPark", "_Gwaiting");
+    }
+
+    private static void dumpsAll(String program, String wanted) {
         Result r = jvm().run(program);
         assertEquals(2, r.exit(), r::toString);
         assertTrue(r.err().startsWith("fatal error: casgstatus: bad transition of goroutine 1: wanted _Grunning -> " + wanted

@@ -10,36 +10,47 @@ import org.gmp4j.testing.Stress;
 import org.gmp4j.testing.TestGmp;
 import org.junit.jupiter.api.Tag;
 
-/** 100,000 goroutines pass tokens through channels on 1, 2 and 8 Ps; with rings of 4 slots too. */
+/** Thousands of goroutines pass tokens through channels on 1, 2 and 8 Ps; with rings of 4 slots too. */
 @Tag("ring")
 class TokensTest {
-    private static final int GOROUTINES = 100_000;
+    private static final int SOME = 20_000;
+    private static final int MANY = 100_000;
 
     @Stress
     void onOneP() {
-        chain(1);
-        ring(1);
+        tokens(1, SOME);
     }
 
     @Stress
     void onTwoPs() {
-        chain(2);
-        ring(2);
+        tokens(2, SOME);
     }
 
     @Stress
     void onEightPs() {
-        chain(8);
-        ring(8);
+        tokens(8, SOME);
+    }
+
+    @Tag("long")
+    @Stress
+    void many() {
+        tokens(1, MANY);
+        tokens(2, MANY);
+        tokens(8, MANY);
+    }
+
+    private static void tokens(int procs, int goroutines) {
+        chain(procs, goroutines);
+        ring(procs, goroutines);
     }
 
     /** One token through all of them, which each adds 1 to. */
-    private static void chain(int procs) {
+    private static void chain(int procs, int goroutines) {
         try (TestGmp gmp = TestGmp.procs(procs)) {
-            assertEquals(GOROUTINES, gmp.call(() -> {
+            assertEquals(goroutines, gmp.call(() -> {
                 Chan<Integer> first = Chan.make();
                 Chan<Integer> left = first;
-                for (int i = 0; i < GOROUTINES; i++) {
+                for (int i = 0; i < goroutines; i++) {
                     Chan<Integer> in = left;
                     Chan<Integer> out = Chan.make();
                     Go.go(() -> out.send(in.recv() + 1));
@@ -52,10 +63,10 @@ class TokensTest {
         }
     }
 
-    /** Rings of 100 with 50 tokens in each going round at once; 1,000 rings. */
-    private static void ring(int procs) {
+    /** Rings of 100 with 50 tokens in each going round at once. */
+    private static void ring(int procs, int goroutines) {
         int members = 100;
-        int rings = GOROUTINES / members;
+        int rings = goroutines / members;
         int laps = 3;
         AtomicLong sum = new AtomicLong();
         try (TestGmp gmp = TestGmp.procs(procs)) {

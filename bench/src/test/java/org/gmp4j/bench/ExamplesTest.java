@@ -47,7 +47,7 @@ class ExamplesTest {
                 "Pipeline 5000 1000",
                 "RateLimiter 200 2000",
                 "Skynet 1000",
-                "Parked 1000",
+                "Parked 1000 20",
                 "Spawns 10000",
                 "Start",
                 "Start jdk",

@@ -18,6 +18,7 @@ import java.util.concurrent.TimeUnit;
 import org.gmp4j.bench.peers.Toolchains;
 import org.gmp4j.bench.resp.RespProcess;
 import org.gmp4j.bench.resp.RespServer;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -65,6 +66,13 @@ class RespTest {
             ERR wrong number of arguments for 'get' command
 
             """;
+
+    private static List<String> net;
+
+    @BeforeAll
+    static void compile() throws Exception {
+        net = RespServer.commands(List.of(RespServer.NET), Map.of()).get(RespServer.NET);
+    }
 
     /** A session, messages, a benchmark, and the end by SIGTERM with a client that waits. */
     @ParameterizedTest
@@ -155,16 +163,15 @@ class RespTest {
     @ParameterizedTest
     @CsvSource(delimiter = ';', value = {"65536", "x", "-1", "0 tcp", "0 net go", "0 net gmp more"})
     void badInput(String arguments) throws Exception {
-        List<String> command = new ArrayList<>(RespServer.commands(List.of(RespServer.NET), Map.of()).get(RespServer.NET));
+        List<String> command = new ArrayList<>(net);
         command.addAll(List.of(arguments.split(" ")));
         refused(2, "Resp: use Resp [PORT [net|socket [gmp|jdk]]], with a port from 0, for any, to 65535.\n", command);
     }
 
     @Test
     void portThatIsTaken() throws Exception {
-        List<String> command = RespServer.commands(List.of(RespServer.NET), Map.of()).get(RespServer.NET);
-        try (RespProcess first = new RespProcess(RespServer.NET, command, -1)) {
-            List<String> second = new ArrayList<>(command);
+        try (RespProcess first = new RespProcess(RespServer.NET, net, -1)) {
+            List<String> second = new ArrayList<>(net);
             second.add("" + first.port());
             refused(1, "Resp: port " + first.port() + ": listen tcp 127.0.0.1:", second);
         }

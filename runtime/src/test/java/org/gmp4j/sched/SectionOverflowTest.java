@@ -26,6 +26,7 @@ class SectionOverflowTest {
         sweep(from, rounds, MIXED);
     }
 
+    @Tag("long")
     @ParameterizedTest
     @CsvSource({"goroutine", "thread"})
     void interpreted(String from) {
