@@ -112,6 +112,8 @@ abstract class InvariantChecks {
                     NodeQueues.size(NodeQueues.list(nodeq, i)));
             n += of;
         }
+        long ahead = Schedt.LASTAHEAD.get(sched);
+        require(ahead == 0 || "sched.arrived".equals(place.get(ahead)), "R7", "the last that is ahead in sched.arrived is not there");
         require(n == size, "R6", "runqsize is %d, the list has %d", size, n);
     }
 

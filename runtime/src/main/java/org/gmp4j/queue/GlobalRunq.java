@@ -69,10 +69,34 @@ public final class GlobalRunq {
 
     /** Puts a G that would have run next at the head of {@code sched.arrived}. The caller holds the lock. */
     public static void globrunqputhead(long sched, long gp) {
+        insertArrived(sched, 0, gp);
+    }
+
+    /**
+     * Puts a G that another thread wakes into {@code sched.arrived}: ahead of the Gs that have not begun, or at the tail, as {@link Turns}
+     * decides. Gs that are ahead stay in their order. The caller holds the lock, and need not have a P.
+     */
+    public static void globrunqputahead(long sched, long gp) {
+        int ahead = Schedt.NAHEAD.get(sched);
+        if (!Turns.goesAhead(ahead)) {
+            globrunqputarrived(sched, gp);
+            return;
+        }
+        Schedt.NAHEAD.set(sched, ahead + 1);
+        insertArrived(sched, Schedt.LASTAHEAD.get(sched), gp);
+        Schedt.LASTAHEAD.set(sched, gp);
+    }
+
+    /** Puts a G into {@code sched.arrived} behind the G {@code before}, or at the head if {@code before} is 0. */
+    private static void insertArrived(long sched, long before, long gp) {
         long list = arrived(sched);
-        long next = head(list);
+        long next = before == 0 ? head(list) : G.SCHEDLINK.get(before);
         G.SCHEDLINK.set(gp, next);
-        Mem.LONG.setOpaque(list + HEAD, gp);
+        if (before == 0) {
+            Mem.LONG.setOpaque(list + HEAD, gp);
+        } else {
+            G.SCHEDLINK.set(before, gp);
+        }
         if (next == 0) {
             Mem.LONG.set(list + TAIL, gp);
         }
@@ -275,10 +299,23 @@ public final class GlobalRunq {
         if (next == 0) {
             Mem.LONG.set(list + TAIL, before);
         }
-        if (list != common(sched) && list != arrived(sched)) {
+        if (list == arrived(sched)) {
+            countAhead(sched, list, before, gp);
+        } else if (list != common(sched)) {
             NodeQueues.count(list, -1);
         }
         G.SCHEDLINK.set(gp, 0);
         Schedt.RUNQSIZE.setOpaque(sched, Schedt.RUNQSIZE.getOpaque(sched) - 1);
+    }
+
+    /** Keeps {@code lastahead} and {@code nahead} when {@code gp}, which followed {@code before}, has left {@code sched.arrived}. */
+    private static void countAhead(long sched, long list, long before, long gp) {
+        long last = Schedt.LASTAHEAD.get(sched);
+        if (gp == last) {
+            Schedt.LASTAHEAD.set(sched, before); // All Gs before the last that is ahead are ahead, too.
+        }
+        if (last == 0 || isEmpty(list)) {
+            Schedt.NAHEAD.set(sched, 0); // The G was not put ahead, or no G is left that others could have been put ahead of.
+        }
     }
 }

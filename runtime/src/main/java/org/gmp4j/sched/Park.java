@@ -123,7 +123,7 @@ public final class Park {
             }
             s.traceOutside(Ev.UNBLOCK, 0, gp);
             SchedLock.lock(s.sched);
-            GlobalRunq.globrunqputarrived(s.sched, gp);
+            GlobalRunq.globrunqputahead(s.sched, gp);
             SchedLock.unlock(s.sched);
         }
         Wakep.wakep(s);

@@ -31,7 +31,9 @@ public final class Schedt {
     public static final LongField MNEXT = Mem.longField(schedt.layout(), "mnext");
     public static final LongField NMFREED = Mem.longField(schedt.layout(), "nmfreed");
     public static final IntField STOPWAIT = Mem.intField(schedt.layout(), "stopwait");
+    public static final IntField NAHEAD = Mem.intField(schedt.layout(), "nahead");
     public static final LongField PIDLE = Mem.longField(schedt.layout(), "pidle");
+    public static final LongField LASTAHEAD = Mem.longField(schedt.layout(), "lastahead");
     public static final LongField ALLM = Mem.longField(schedt.layout(), "allm");
     public static final LongField GFREE = Mem.longField(schedt.layout(), "gfree");
     public static final LongField GFREECOUNT = Mem.longField(schedt.layout(), "gfreecount");

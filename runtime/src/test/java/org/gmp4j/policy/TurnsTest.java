@@ -22,6 +22,7 @@ class TurnsTest {
                 .row("The P has no Gs, the global queue has", TurnsTest::poll)
                 .row("The P has no Gs.", () -> assertEquals(4, Turns.MOST_TAKEN))
                 .row("A P takes a share", TurnsTest::share)
+                .row("A thread without a P wakes a G", TurnsTest::ahead)
                 .end();
     }
 
@@ -54,6 +55,12 @@ class TurnsTest {
     private static void poll() {
         assertTrue(Turns.isPollDue(50_000));
         assertFalse(Turns.isPollDue(49_999));
+    }
+
+    private static void ahead() {
+        assertTrue(Turns.goesAhead(0));
+        assertTrue(Turns.goesAhead(2));
+        assertFalse(Turns.goesAhead(3));
     }
 
     private static void share() {

@@ -55,6 +55,69 @@ class GlobalRunqTest {
         }
     }
 
+    /** Three that were woken go ahead of those that have not begun, in their order; the next ones when one of the others was taken. */
+    @Test
+    void theWokenGoAhead() {
+        try (FakeSched f = new FakeSched(1)) {
+            long[] g = LongStream.generate(f::runnable).limit(9).toArray();
+            GlobalRunq.globrunqputarrived(f.sched, g[3]);
+            GlobalRunq.globrunqputahead(f.sched, g[0]);
+            GlobalRunq.globrunqputahead(f.sched, g[1]);
+            assertEquals(f.name(g[0]), f.name(GlobalRunq.pop(f.sched)));
+            GlobalRunq.globrunqputarrived(f.sched, g[5]);
+            GlobalRunq.globrunqputahead(f.sched, g[2]);
+            GlobalRunq.globrunqputahead(f.sched, g[6]); // The fourth ahead of g[3].
+            for (int i = 1; i <= 3; i++) {
+                assertEquals(f.name(g[i]), f.name(GlobalRunq.pop(f.sched)));
+            }
+            GlobalRunq.globrunqputahead(f.sched, g[4]);
+            GlobalRunq.globrunqputarrived(f.sched, g[7]);
+            for (int i = 4; i <= 7; i++) {
+                assertEquals(f.name(g[i]), f.name(GlobalRunq.pop(f.sched)));
+            }
+            assertEquals(0, Schedt.RUNQSIZE.getOpaque(f.sched));
+            GlobalRunq.globrunqputahead(f.sched, g[8]);
+            assertEquals(g[8], GlobalRunq.tail(GlobalRunq.arrived(f.sched)));
+            assertEquals(f.name(g[8]), f.name(GlobalRunq.pop(f.sched)));
+            assertEquals(0, GlobalRunq.tail(GlobalRunq.arrived(f.sched)));
+        }
+    }
+
+    /** In an empty list nothing is passed: when all that were woken have been taken, three more may go ahead. */
+    @Test
+    void anEmptyListForgetsThem() {
+        try (FakeSched f = new FakeSched(1)) {
+            long[] g = LongStream.generate(f::runnable).limit(5).toArray();
+            for (int i = 0; i < 3; i++) {
+                GlobalRunq.globrunqputahead(f.sched, g[i]);
+                assertEquals(f.name(g[i]), f.name(GlobalRunq.pop(f.sched)));
+            }
+            GlobalRunq.globrunqputarrived(f.sched, g[4]);
+            GlobalRunq.globrunqputahead(f.sched, g[3]);
+            assertEquals(f.name(g[3]), f.name(GlobalRunq.pop(f.sched)));
+        }
+    }
+
+    /** One that is ahead and locked to a thread is taken from wherever it stands, and the next one that wakes up goes behind the rest. */
+    @Test
+    void lockedAhead() {
+        for (int at = 0; at < 2; at++) {
+            try (FakeSched f = new FakeSched(1)) {
+                long[] g = LongStream.generate(f::runnable).limit(4).toArray();
+                GlobalRunq.globrunqputarrived(f.sched, g[3]);
+                GlobalRunq.globrunqputahead(f.sched, g[0]);
+                GlobalRunq.globrunqputahead(f.sched, g[1]);
+                G.LOCKEDM.setOpaque(g[at], 1);
+                assertEquals(f.name(g[at]), f.name(GlobalRunq.popLocked(f.sched)));
+                G.LOCKEDM.setOpaque(g[at], 0);
+                GlobalRunq.globrunqputahead(f.sched, g[2]);
+                assertEquals(f.name(g[1 - at]), f.name(GlobalRunq.pop(f.sched)));
+                assertEquals(f.name(g[2]), f.name(GlobalRunq.pop(f.sched)));
+                assertEquals(f.name(g[3]), f.name(GlobalRunq.pop(f.sched)));
+            }
+        }
+    }
+
     /** One that is locked to a thread is taken from wherever it stands, the others stay in their order. */
     @Test
     void lockedFirst() {

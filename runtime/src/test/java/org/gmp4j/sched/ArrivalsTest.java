@@ -1,16 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.sched;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 
 import org.gmp4j.Chan;
 import org.gmp4j.Go;
+import org.gmp4j.lock.SchedLock;
+import org.gmp4j.queue.GlobalRunq;
+import org.gmp4j.struct.G;
 import org.gmp4j.struct.Schedt;
 import org.gmp4j.testing.TestGmp;
 import org.junit.jupiter.api.Test;
@@ -25,7 +33,7 @@ class ArrivalsTest {
 
     /** How a goroutine arrives. */
     private enum By {
-        START, CHANNEL, UNPARK, SYSCALL
+        START, CHANNEL, UNPARK, MONITOR, SYSCALL
     }
 
     /** A goroutine that runs {@code arrived} when a thread without a P lets it. */
@@ -43,8 +51,12 @@ class ArrivalsTest {
             this.gmp = gmp;
             this.arrived = arrived;
             thread = gmp.gmp.threadFactory().newThread(() -> {
-                LockSupport.park();
-                arrived.run();
+                if (by == By.UNPARK) {
+                    LockSupport.park();
+                }
+                synchronized (chan) {
+                    arrived.run();
+                }
             });
         }
 
@@ -63,6 +75,14 @@ class ArrivalsTest {
                     thread.start();
                     TestGmp.awaitOthers();
                 }
+                case MONITOR -> {
+                    Thread.ofPlatform().start(this::holdMonitor);
+                    while (called.getCount() != 0) {
+                        Go.gosched();
+                    }
+                    thread.start();
+                    TestGmp.awaitOthers();
+                }
                 default -> {
                     Go.go(() -> {
                         GStack st = GStack.current();
@@ -77,6 +97,15 @@ class ArrivalsTest {
                     while (called.getCount() != 0) {
                         Go.gosched();
                     }
+                }
+            }
+        }
+
+        private void holdMonitor() {
+            synchronized (chan) {
+                called.countDown();
+                while (returns.getCount() != 0) {
+                    Thread.onSpinWait();
                 }
             }
         }
@@ -120,6 +149,56 @@ class ArrivalsTest {
         }
         Arrays.sort(late);
         assertTrue(late[ROUNDS / 2] < QUANTUM.toNanos() / 2, Arrays.toString(late));
+    }
+
+    /** Of those that wake up three go ahead of those that were to begin earlier, in their order. */
+    @ParameterizedTest
+    @EnumSource(names = {"CHANNEL", "UNPARK", "MONITOR"})
+    void thoseThatWakeUpGoAhead(By by) throws InterruptedException {
+        Map<Long, String> names = new ConcurrentHashMap<>();
+        List<Long> queue = new ArrayList<>();
+        try (TestGmp gmp = TestGmp.with(b -> b.procs(1).quantum(QUANTUM))) {
+            long sched = gmp.scheduler().sched;
+            CountDownLatch ready = new CountDownLatch(1);
+            CountDownLatch queued = new CountDownLatch(1);
+            CountDownLatch ran = new CountDownLatch(6);
+            List<Arrival> woken = new ArrayList<>();
+            for (int i = 1; i <= 4; i++) {
+                String name = "woken " + i;
+                woken.add(new Arrival(by, gmp, () -> ran(names, name, ran)));
+            }
+            gmp.go(() -> {
+                woken.forEach(Arrival::prepare);
+                GStack st = GStack.enter(); // Sysmon does not take its P.
+                ready.countDown();
+                while (queued.getCount() != 0) {
+                    Thread.onSpinWait();
+                }
+                GStack.exit(st);
+            });
+            ready.await();
+            gmp.go(() -> ran(names, "begins 1", ran));
+            gmp.go(() -> ran(names, "begins 2", ran));
+            for (int i = 0; i < woken.size(); i++) {
+                woken.get(i).arrive();
+                while (Schedt.RUNQSIZE.getOpaque(sched) < 3 + i) {
+                    Thread.onSpinWait();
+                }
+            }
+            SchedLock.lock(sched);
+            for (long gp = GlobalRunq.head(GlobalRunq.arrived(sched)); gp != 0; gp = G.SCHEDLINK.get(gp)) {
+                queue.add(G.GOID.get(gp));
+            }
+            SchedLock.unlock(sched);
+            queued.countDown();
+            ran.await();
+        }
+        assertEquals(List.of("woken 1", "woken 2", "woken 3", "begins 1", "begins 2", "woken 4"), queue.stream().map(names::get).toList());
+    }
+
+    private static void ran(Map<Long, String> names, String name, CountDownLatch ran) {
+        names.put(G.GOID.get(GStack.current().gp()), name);
+        ran.countDown();
     }
 
     /** Those that come with the first have their turn as well, in the ring, and not when a slice ends: one has begun with the first. */

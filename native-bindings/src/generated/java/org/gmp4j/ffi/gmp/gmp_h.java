@@ -26,10 +26,10 @@ public class gmp_h extends gmp_h$shared {
                 .or(Linker.nativeLinker().defaultLookup());
     }
 
-    private static final int GMP_ABI_VERSION = (int)8L;
+    private static final int GMP_ABI_VERSION = (int)9L;
     /**
      * {@snippet lang=c :
-     * #define GMP_ABI_VERSION 8
+     * #define GMP_ABI_VERSION 9
      * }
      */
     public static int GMP_ABI_VERSION() {

@@ -23,9 +23,11 @@ import static java.lang.foreign.MemoryLayout.PathElement.*;
  *     int64_t mnext;
  *     int64_t nmfreed;
  *     int32_t stopwait;
+ *     int32_t nahead;
  *     puintptr pidle;
  *     struct gqueue runq;
  *     struct gqueue arrived;
+ *     guintptr lastahead;
  *     muintptr allm;
  *     guintptr gfree;
  *     int64_t procresizetime;
@@ -77,15 +79,17 @@ public class schedt {
         gmp_h.C_LONG.withName("mnext"),
         gmp_h.C_LONG.withName("nmfreed"),
         gmp_h.C_INT.withName("stopwait"),
-        MemoryLayout.paddingLayout(4),
+        gmp_h.C_INT.withName("nahead"),
         gmp_h.C_LONG.withName("pidle"),
         gqueue.layout().withName("runq"),
         gqueue.layout().withName("arrived"),
+        gmp_h.C_LONG.withName("lastahead"),
         gmp_h.C_LONG.withName("allm"),
         gmp_h.C_LONG.withName("gfree"),
         gmp_h.C_LONG.withName("procresizetime"),
         gmp_h.C_LONG.withName("totaltime"),
         gmp_h.C_LONG.withName("nodeq"),
+        MemoryLayout.paddingLayout(120),
         gmp_h.C_INT.withName("gomaxprocs"),
         gmp_h.C_INT.withName("runqsize"),
         gmp_h.C_INT.withName("gcwaiting"),

@@ -185,7 +185,7 @@ public final class JdkReady {
             if (yielded) {
                 GlobalRunq.globrunqput(s.sched, g);
             } else {
-                GlobalRunq.globrunqputarrived(s.sched, g);
+                GlobalRunq.globrunqputahead(s.sched, g);
             }
             SchedLock.unlock(s.sched);
             Wakep.wakep(s);

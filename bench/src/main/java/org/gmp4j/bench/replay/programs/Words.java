@@ -200,9 +200,12 @@ final class Words {
         }
     }
 
-    /** What has arrived precedes what Ps have put off, and each keeps its order. */
+    /**
+     * What has arrived precedes what Ps have put off, and each keeps its order. Gs that are woken precede those that have not begun, but no
+     * more of them than the policy lets go ahead.
+     */
     static final class Arrived extends Case {
-        private final Structs s = new Structs(1, 5);
+        private final Structs s = new Structs(1, 9);
 
         @Override
         protected void begin() {
@@ -214,6 +217,13 @@ final class Words {
                 G.SCHEDLINK.set(s.gs[1], s.gs[2]);
                 GlobalRunq.globrunqputarrived(s.sched, s.gs[1], s.gs[2], 2);
                 SchedLock.unlock(s.sched);
+            });
+            lane("wakes", () -> {
+                for (int i = 5; i < s.gs.length; i++) {
+                    SchedLock.lock(s.sched);
+                    GlobalRunq.globrunqputahead(s.sched, s.gs[i]);
+                    SchedLock.unlock(s.sched);
+                }
             });
             lane("puts", () -> {
                 SchedLock.lock(s.sched);
@@ -227,13 +237,16 @@ final class Words {
 
         @Override
         protected void end() {
-            for (long gp : s.gs) {
-                long next = GlobalRunq.pop(s.sched);
-                check(next == gp, "the global queue has G" + (next == 0 ? 0 : G.GOID.get(next)) + " where G" + G.GOID.get(gp)
-                        + " belongs");
-                boolean _ = s.took(next);
+            int[] at = new int[s.gs.length];
+            for (int i = 0; i < s.gs.length; i++) {
+                long gp = GlobalRunq.pop(s.sched);
+                check(s.took(gp), "the global queue has lost a G");
+                at[(int) G.GOID.get(gp) - 1] = i;
             }
-            s.all(5);
+            check(at[5] == 0 && at[6] == 1 && at[7] == 2, "three that were woken are not the first, in their order");
+            check(at[0] < at[1] && at[1] < at[2] && at[7] < at[8], "Gs have overtaken others");
+            check(at[3] == s.gs.length - 2 && at[4] == s.gs.length - 1, "what Ps have put off is not the last, in its order");
+            s.all(s.gs.length);
         }
     }
 
