@@ -33,7 +33,7 @@ import org.junit.jupiter.api.Tag;
  */
 @Tag("ring")
 class MixTest {
-    private static final int GOROUTINES = 1_500;
+    private static final int GOROUTINES = Stress.REPEAT > 1 ? 1_500 : 500;
     private static final int STEPS = 20;
 
     private final Set<Thread> threads = ConcurrentHashMap.newKeySet();

@@ -12,7 +12,6 @@ import java.util.stream.Stream;
 
 import org.gmp4j.bench.peers.Toolchains;
 import org.gmp4j.bench.resp.RespServer;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -20,7 +19,6 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** {@code gmp resp} refuses what it cannot measure, in one sentence; and measures for a moment, where redis-benchmark is. */
-@Tag("alone")
 @Timeout(value = 3, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class RespCommandTest {
     private static CommandLineRun resp(String... arguments) {

@@ -25,7 +25,6 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** {@code gmp service} refuses what it cannot measure, in one sentence; and measures for a moment, with real processes. */
-@Tag("alone")
 @Timeout(value = 3, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class ServiceCommandTest {
     private static CommandLineRun service(String... arguments) {

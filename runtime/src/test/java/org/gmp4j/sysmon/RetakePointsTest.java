@@ -40,7 +40,7 @@ class RetakePointsTest {
 
     private static volatile int sink;
 
-    /** Points are armed for a thread that comes to none, and for less time at the next scan: that bounds how often other loops call the hook. */
+    /** Points are armed for a thread that comes to none, the next time for less time: other loops seldom call the hook. */
     @Test
     void patienceEnds() throws ReflectiveOperationException {
         long mp = Mem.alloc(m.layout(), 1);

@@ -49,13 +49,14 @@ class AffinityCommandTest {
     /** The interval holds the true median about as often as it says. */
     @Test
     void interval() {
+        int all = 80;
         int holds = 0;
-        for (int i = 0; i < 200; i++) {
+        for (int i = 0; i < all; i++) {
             Bootstrap b = Bootstrap.of(about(10, 4, 15, i), i);
             assertTrue(b.low() <= b.median() && b.median() <= b.high());
             holds += b.low() <= 10 && 10 <= b.high() ? 1 : 0;
         }
-        assertTrue(holds > 200 * 85 / 100, holds + " of 200");
+        assertTrue(holds > all * 85 / 100, holds + " of " + all);
         Bootstrap same = Bootstrap.of(Collections.nCopies(5, 3.0), 1);
         assertEquals(new Bootstrap(3, 3, 3), same);
     }

@@ -22,7 +22,6 @@ import org.gmp4j.bench.Json;
 import org.gmp4j.bench.measure.JavaCommand;
 import org.gmp4j.ffi.NativeException;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -30,7 +29,6 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** {@code gmp try} refuses what it cannot measure, measures a small service, and says in one sentence why another cannot be measured. */
-@Tag("alone")
 @Timeout(value = 3, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class TryCommandTest {
     @TempDir
