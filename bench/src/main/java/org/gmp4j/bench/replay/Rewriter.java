@@ -81,7 +81,7 @@ final class Rewriter extends ClassLoader {
         return (Thread) THREAD.get(stack.getClass()).get(stack);
     }
 
-    private static boolean isRewritten(String name) {
+    static boolean isRewritten(String name) {
         return name.startsWith(Names.PROGRAMS)
                 || name.startsWith(Names.REWRITTEN) && Names.AS_THEY_ARE.stream().noneMatch(name::startsWith);
     }
@@ -123,7 +123,8 @@ final class Rewriter extends ClassLoader {
     }
 
     private byte[] rewritten(byte[] original) {
-        ClassModel c = files.parse(original);
+        ClassModel read = files.parse(original);
+        ClassModel c = files.parse(files.transformClass(read, new References(read, names)));
         c.methods().stream().filter(m -> m.methodName().equalsString("<clinit>")).forEach(m -> handles(c, m));
         ClassModel woven = files.parse(files.transformClass(c, new Weaver(c, names, handles)));
         return files.transformClass(woven, new DigestWeaver(woven, names));

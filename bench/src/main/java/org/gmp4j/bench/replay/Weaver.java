@@ -16,16 +16,13 @@ import java.lang.classfile.TypeKind;
 import java.lang.classfile.instruction.ConstantInstruction;
 import java.lang.classfile.instruction.FieldInstruction;
 import java.lang.classfile.instruction.IncrementInstruction;
-import java.lang.classfile.instruction.InvokeDynamicInstruction;
 import java.lang.classfile.instruction.InvokeInstruction;
 import java.lang.classfile.instruction.LineNumber;
 import java.lang.classfile.instruction.MonitorInstruction;
 import java.lang.classfile.instruction.NewObjectInstruction;
 import java.lang.classfile.instruction.ReturnInstruction;
 import java.lang.constant.ClassDesc;
-import java.lang.constant.ConstantDesc;
 import java.lang.constant.ConstantDescs;
-import java.lang.constant.DirectMethodHandleDesc;
 import java.lang.constant.MethodTypeDesc;
 import java.lang.reflect.AccessFlag;
 import java.util.ArrayDeque;
@@ -130,7 +127,7 @@ final class Weaver implements ClassTransform {
                 | (isStatic ? ClassFile.ACC_STATIC : 0);
     }
 
-    private static void load(CodeBuilder b, MethodTypeDesc type, int slot) {
+    static void load(CodeBuilder b, MethodTypeDesc type, int slot) {
         int at = slot;
         for (ClassDesc p : type.parameterArray()) {
             TypeKind kind = TypeKind.from(p);
@@ -286,10 +283,6 @@ final class Weaver implements ClassTransform {
                     case FieldInstruction f -> field(b, f, name, line[0], fields, constructor || initialiser);
                     case InvokeInstruction i -> call(b, i, name, line[0], fields);
                     case ConstantInstruction c when names.constant(type, c) != null -> b.loadConstant(names.constant(type, c));
-                    case InvokeDynamicInstruction i -> {
-                        noReplacedReference(i);
-                        b.with(i);
-                    }
                     case IncrementInstruction i -> b.iinc(i.slot(), names.increment(type, i.constant()));
                     case NewObjectInstruction n when names.inPlaceOf(n.className().asInternalName()) != null ->
                         b.new_(names.inPlaceOf(n.className().asInternalName()));
@@ -301,18 +294,6 @@ final class Weaver implements ClassTransform {
                 }
             }
         };
-    }
-
-    /** Throws if a method reference names a method in whose place another is called: a lambda has to stand there. */
-    private void noReplacedReference(InvokeDynamicInstruction i) {
-        for (ConstantDesc arg : i.bootstrapArgs()) {
-            if (arg instanceof DirectMethodHandleDesc d) {
-                String owner = d.owner().descriptorString();
-                if (names.call(owner.substring(1, owner.length() - 1), d.methodName(), d.lookupDescriptor()) != null) {
-                    throw new IllegalStateException(type + " refers to " + d.methodName() + " by a method reference: use a lambda");
-                }
-            }
-        }
     }
 
     private void field(CodeBuilder b, FieldInstruction f, String method, int line, Deque<String> fields, boolean first) {
