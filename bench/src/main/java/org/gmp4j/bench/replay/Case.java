@@ -14,6 +14,7 @@ public abstract class Case {
 
     /** Makes the case of one run. */
     protected Case() {
+        Digest.made(done);
     }
 
     /** Sets the program up and adds its lanes. */
@@ -42,6 +43,7 @@ public abstract class Case {
         for (int i = 0; i < run.count; i++) {
             n += run.lanes[i].name.startsWith(beginning) ? 1 : 0;
         }
+        Digest.reads(n);
         return n;
     }
 
@@ -51,6 +53,7 @@ public abstract class Case {
         for (int i = 0; i < run.count; i++) {
             n += run.lanes[i].name.startsWith(beginning) && run.lanes[i].state != Lane.State.ENDED ? 1 : 0;
         }
+        Digest.reads(n);
         return n;
     }
 
@@ -58,14 +61,18 @@ public abstract class Case {
     public final boolean isAsleep(String lane) {
         for (int i = 0; i < run.count; i++) {
             if (run.lanes[i].name.equals(lane)) {
-                return run.lanes[i].state == Lane.State.ASLEEP;
+                boolean asleep = run.lanes[i].state == Lane.State.ASLEEP;
+                Digest.reads(asleep ? 1 : 0);
+                return asleep;
             }
         }
+        Digest.reads(0);
         return false;
     }
 
     /** Returns the simulated time. */
     public final long now() {
+        Digest.reads(run.now);
         return run.now;
     }
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.bench.replay;
 
-import java.lang.invoke.MethodHandle;
-import java.lang.invoke.MethodType;
 import java.lang.invoke.VarHandle;
+import java.lang.reflect.Array;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -21,8 +20,9 @@ import java.util.concurrent.atomic.AtomicReference;
  *
  * <p>The state is the content of all words and fields that were written, and the frames of all lanes and stacks. Frames cannot be read, but
  * what they hold follows from what their code has read, so a lane and a stack have a number of all values that they have read in turn
- * ({@link Lane#history}). An object is known by what its creator had read before. Objects of the JDK whose content is not seen, such as
- * lists, count as written at each call; the more of them two lanes share, the fewer states are known again.
+ * ({@link Lane#history}). An object is known by what its creator had read before. The content of arrays and atomics is read again after a
+ * call of the JDK that gets them. Other objects of the JDK, such as lists, hide their content: they count as read and written at each call,
+ * and the more of them two lanes share, the fewer states are known again. What class initialisers have left is where each run begins.
  *
  * <p>Two states with the same 64 bits are taken for one. Of ten million states, that two differ has a chance of one in 400,000.
  */
@@ -33,12 +33,13 @@ public final class Digest {
     private static final long SETUP = 0x5EED;
     private static final int NEW = 0x2E3;
     private static final int RETURNED = 0x2E7;
+    private static final int TYPE = 0x2E9;
     /** The fields that stand for the content of an object of the JDK, and for the number of an object in the run. */
     private static final long CONTENT = 1L << 40;
     private static final long NUMBER = 2L << 40;
     private static final Map<Object, Integer> LASTING = new IdentityHashMap<>();
-    private static final Map<VarHandle, Integer> HANDLES = new IdentityHashMap<>();
-    private static final Map<VarHandle, MethodHandle> GETTERS = new IdentityHashMap<>();
+    /** What class initialisers have left in the fields of lasting objects and of classes, by the fields' numbers. */
+    private static final Map<Object, Map<Long, Object>> FIRST = new IdentityHashMap<>();
 
     /** An object that rewritten code has used. */
     private static final class Known {
@@ -170,12 +171,16 @@ public final class Digest {
         Known k = objects.get(o);
         if (k == null) {
             Integer lasting = LASTING.get(o);
-            long id = lasting != null ? mix(NEW, lasting) : mix(history(), o.getClass().getName().hashCode());
+            long id = lasting != null ? mix(NEW, lasting) : o instanceof Class<?> c ? mix(TYPE, c.getName().hashCode())
+                    : mix(history(), o.getClass().getName().hashCode());
             while (!ids.add(id)) {
                 id++;
             }
             k = new Known(id);
             objects.put(o, k);
+            for (Map.Entry<Long, Object> f : FIRST.getOrDefault(o, Map.of()).entrySet()) {
+                k.fields.put(f.getKey(), adds(k, f.getKey(), valueOf(f.getValue()))); // Each run begins with it: it is no part of heap.
+            }
         }
         return k;
     }
@@ -200,23 +205,45 @@ public final class Digest {
             case Boolean b -> mix(4, b ? 1 : 0);
             case Class<?> c -> c.getName().hashCode();
             case Enum<?> e -> mix(e.ordinal(), e.getDeclaringClass().getName().hashCode());
+            case Values.Raw r -> r.bits();
             default -> known(o).id;
         };
     }
 
     private void set(Object o, long field, long value) {
         Known k = known(o);
-        long adds = value == 0 ? 0 : mix(mix(k.id, field), value);
-        Long before = k.fields.put(field, adds);
+        long adds = adds(k, field, value);
+        Long before = adds == 0 ? k.fields.remove(field) : k.fields.put(field, adds);
         heap += adds - (before == null ? 0 : before);
     }
 
-    /** Has an object of the JDK follow from what the caller has read, and the caller's frames from it. */
+    private static long adds(Known k, long field, long value) {
+        return value == 0 ? 0 : mix(mix(k.id, field), value);
+    }
+
+    /** Has an object of the JDK that hides its content follow from what the caller has read, and the caller's frames from it. */
     private void use(Object o) {
-        Known k = known(o);
-        Long content = k.fields.get(CONTENT);
+        Long content = known(o).fields.get(CONTENT);
         absorb(content == null ? 0 : content);
         set(o, CONTENT, history());
+    }
+
+    /** Notes the content of an atomic or of an array as it is. Returns false if the object is neither. */
+    private boolean see(Object o) {
+        switch (o) {
+            case AtomicInteger a -> set(a, 0, a.get());
+            case AtomicLong a -> set(a, 0, a.get());
+            case AtomicBoolean a -> set(a, 0, a.get() ? 1 : 0);
+            case AtomicReference<?> a -> set(a, 0, valueOf(a.get()));
+            default -> {
+                Class<?> element = o.getClass().getComponentType();
+                for (int i = 0; element != null && i < Array.getLength(o); i++) {
+                    set(o, i, valueOf(Values.raw(element, Array.get(o, i))));
+                }
+                return element != null;
+            }
+        }
+        return true;
     }
 
     // What rewritten code calls
@@ -228,11 +255,31 @@ public final class Digest {
         }
     }
 
+    /** Notes what a class initialiser has left in a field of a lasting object, or in a static field of a class. */
+    static void begins(Object o, long field, Object value) {
+        Object _ = FIRST.computeIfAbsent(o, _ -> new HashMap<>()).put(field, value);
+    }
+
     /** A new object: it is known by what its maker has read, not by what the first of its users has. */
     public static void made(Object o) {
         if (isOn()) {
             Known _ = now.known(o);
+            if (o instanceof Object[] parts && o.getClass().getComponentType().isArray()) {
+                for (Object part : parts) {
+                    if (part != null) {
+                        made(part);
+                    }
+                }
+                boolean _ = now.see(o);
+            } else if (!o.getClass().isArray()) {
+                boolean _ = now.see(o); // An atomic may begin with another value than 0.
+            }
         }
+    }
+
+    /** A lambda that captures nothing: one object for all runs. */
+    public static void constant(Object o) {
+        outlasts(o);
     }
 
     /** The value of a field or an element. */
@@ -291,50 +338,43 @@ public final class Digest {
         }
     }
 
-    /** A call of a method of an object whose content is not seen. */
-    public static void opaque(Object o) {
-        if (isOn() && o != null && !o.getClass().getName().startsWith("java.util.ImmutableCollections")) {
+    /** Called before a call of the JDK, with each object that it gets: it may read it, and change it. */
+    public static void before(Object o) {
+        if (!isOn() || o == null) {
+            return;
+        }
+        Class<?> element = o.getClass().getComponentType();
+        for (int i = 0; element != null && i < Array.getLength(o); i++) {
+            now.absorb(now.valueOf(Values.raw(element, Array.get(o, i))));
+        }
+        if (element == null && !now.see(o) && Values.hides(o)) {
             now.use(o);
         }
     }
 
-    /** An access that may have written an atomic's value, or a field of {@code o}, by a VarHandle or by itself. */
+    /** Called after a call of the JDK, with each object that it got: what it called may have read more. */
+    public static void after(Object o) {
+        if (isOn() && o != null && !now.see(o) && Values.hides(o)) {
+            now.set(o, CONTENT, now.history());
+        }
+    }
+
+    /** Called with what a call of the JDK has returned: an array may be new, and filled. */
+    public static void returned(Object o) {
+        if (isOn() && o != null) {
+            boolean _ = now.see(o);
+        }
+    }
+
+    /** An access that may have written an atomic's value, or a field or an element of {@code o}, by a VarHandle or by itself. */
     public static void changed(Object by, Object o) {
         if (!isOn()) {
             return;
         }
-        switch (by) {
-            case AtomicInteger a -> now.set(a, 0, a.get());
-            case AtomicLong a -> now.set(a, 0, a.get());
-            case AtomicBoolean a -> now.set(a, 0, a.get() ? 1 : 0);
-            case AtomicReference<?> a -> now.set(a, 0, now.valueOf(a.get()));
-            case VarHandle h when h.coordinateTypes().size() == 1 -> now.set(o, number(h), now.content(h.varType(), get(h, o)));
-            default -> now.use(o);
-        }
-    }
-
-    /** Returns a field's value as {@link #put} notes it. */
-    private long content(Class<?> type, Object v) {
-        return switch (v) {
-            case Integer i when type.isPrimitive() -> i;
-            case Long l when type.isPrimitive() -> l;
-            case Boolean b when type.isPrimitive() -> b ? 1 : 0;
-            case null, default -> valueOf(v);
-        };
-    }
-
-    /** Returns the number of the handle's field, which is that of a write without the handle too. */
-    private static int number(VarHandle h) {
-        return HANDLES.computeIfAbsent(h, v -> v.describeConstable().orElseThrow().constantName().hashCode());
-    }
-
-    private static Object get(VarHandle h, Object o) {
-        MethodHandle getter = GETTERS.computeIfAbsent(h, v -> v.toMethodHandle(VarHandle.AccessMode.GET)
-                .asType(MethodType.methodType(Object.class, Object.class)));
-        try {
-            return getter.invokeExact(o);
-        } catch (Throwable t) {
-            throw new IllegalStateException(t);
+        if (by instanceof VarHandle h && h.coordinateTypes().size() <= 1) {
+            now.set(o, Values.number(h, o), now.valueOf(Values.get(h, o)));
+        } else if (!now.see(o)) {
+            now.use(o);
         }
     }
 
@@ -391,7 +431,7 @@ public final class Digest {
             sum += mix(i, run.lanes[i].state(run));
         }
         for (int i = 0; i < stacks.size(); i++) {
-            sum += stacks.get(i).digest();
+            sum += stacks.get(i).digest(this);
         }
         return mix(mix(sum, run.now), mix(run.early, mix(run.spurious + ((long) run.failedStarts << 32), run.count)));
     }

@@ -16,7 +16,10 @@ import java.lang.classfile.TypeKind;
 import java.lang.classfile.instruction.ArrayLoadInstruction;
 import java.lang.classfile.instruction.ArrayStoreInstruction;
 import java.lang.classfile.instruction.FieldInstruction;
+import java.lang.classfile.instruction.InvokeDynamicInstruction;
 import java.lang.classfile.instruction.InvokeInstruction;
+import java.lang.classfile.instruction.NewMultiArrayInstruction;
+import java.lang.classfile.instruction.NewObjectInstruction;
 import java.lang.classfile.instruction.NewPrimitiveArrayInstruction;
 import java.lang.classfile.instruction.NewReferenceArrayInstruction;
 import java.lang.classfile.instruction.ReturnInstruction;
@@ -24,7 +27,9 @@ import java.lang.constant.ClassDesc;
 import java.lang.constant.ConstantDescs;
 import java.lang.constant.MethodTypeDesc;
 import java.lang.reflect.AccessFlag;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -39,7 +44,7 @@ final class DigestWeaver implements ClassTransform {
     private static final String VAR_HANDLE = "java/lang/invoke/VarHandle";
     private static final String ATOMIC = "java/util/concurrent/atomic/";
     /** What makes objects whose content is not seen: a call of them is a write. */
-    private static final List<String> OPAQUE = List.of("java/util/", "java/lang/ref/", "java/lang/ThreadLocal", "[");
+    private static final List<String> OPAQUE = List.of("java/util/", "java/lang/ref/", "java/lang/ThreadLocal", "java/lang/StringBu", "[");
     /** Types under them whose objects never change, or note their changes themselves. */
     private static final List<String> FIXED = List.of("java/util/function/", "java/util/Objects", "java/util/concurrent/TimeUnit",
             "java/util/concurrent/Semaphore", "java/util/concurrent/locks/");
@@ -87,6 +92,7 @@ final class DigestWeaver implements ClassTransform {
     private CodeTransform code(String method) {
         boolean framed = !method.equals("<clinit>") && !method.startsWith(HELPER) && !method.startsWith(Weaver.HELPER);
         int[] saved = new int[1];
+        Deque<String> begun = new ArrayDeque<>();
         return new CodeTransform() {
             @Override
             public void atStart(CodeBuilder b) {
@@ -106,7 +112,7 @@ final class DigestWeaver implements ClassTransform {
                     leave(b, r.typeKind(), saved[0]);
                     b.with(r);
                 } else {
-                    instruction(b, e, method);
+                    instruction(b, e, method, begun);
                 }
             }
         };
@@ -122,7 +128,8 @@ final class DigestWeaver implements ClassTransform {
         b.lload(saved).invokestatic(DIGEST, "leave", t);
     }
 
-    private void instruction(CodeBuilder b, CodeElement e, String method) {
+    /** @param begun the classes of the objects that are allocated, and whose constructors are not called yet */
+    private void instruction(CodeBuilder b, CodeElement e, String method, Deque<String> begun) {
         switch (e) {
             case FieldInstruction f when f.owner().asInternalName().equals(type) && finals.contains(f.name().stringValue()) -> b.with(f);
             case FieldInstruction f when f.opcode() == Opcode.GETFIELD || f.opcode() == Opcode.GETSTATIC -> {
@@ -135,11 +142,31 @@ final class DigestWeaver implements ClassTransform {
                 got(b, a.typeKind().upperBound());
             }
             case ArrayStoreInstruction a -> store(b, a);
-            case NewReferenceArrayInstruction n -> b.with(n).dup().invokestatic(DIGEST, "made", OBJECT);
-            case NewPrimitiveArrayInstruction n -> b.with(n).dup().invokestatic(DIGEST, "made", OBJECT);
+            case NewReferenceArrayInstruction n -> made(b.with(n));
+            case NewPrimitiveArrayInstruction n -> made(b.with(n));
+            case NewMultiArrayInstruction n -> made(b.with(n));
+            case NewObjectInstruction n -> {
+                begun.push(n.className().asInternalName());
+                b.with(n);
+            }
+            case InvokeInstruction i when i.name().equalsString("<init>") -> {
+                constructor(b, i);
+                if (i.owner().asInternalName().equals(begun.peek())) { // Else it is the constructor of the superclass.
+                    String made = begun.pop();
+                    if (!Rewriter.isRewritten(made.replace('/', '.'))) {
+                        made(b);
+                    }
+                }
+            }
             case InvokeInstruction i -> invoke(b, i, method);
+            case InvokeDynamicInstruction i when i.bootstrapMethod().owner().descriptorString().equals(References.METAFACTORY) ->
+                b.with(i).dup().invokestatic(DIGEST, i.typeSymbol().parameterCount() == 0 ? "constant" : "made", OBJECT);
             default -> b.with(e);
         }
+    }
+
+    private static void made(CodeBuilder b) {
+        b.dup().invokestatic(DIGEST, "made", OBJECT);
     }
 
     private void got(CodeBuilder b, ClassDesc of) {
@@ -205,7 +232,7 @@ final class DigestWeaver implements ClassTransform {
             b.invokestatic(DIGEST, "forget", MethodTypeDesc.of(ConstantDescs.CD_void));
         }
         boolean isStatic = i.opcode() == Opcode.INVOKESTATIC;
-        boolean handle = owner.equals(VAR_HANDLE) && !isStatic;
+        boolean handle = Weaver.isOfHandle(i);
         boolean atomic = handle || owner.startsWith(ATOMIC) && i.opcode() == Opcode.INVOKEVIRTUAL;
         if (atomic) {
             atomic(b, i, handle);
@@ -232,8 +259,13 @@ final class DigestWeaver implements ClassTransform {
                 got(h, t.returnType());
             }
             if (!reads) {
-                h.aload(0).aload(handle && t.parameterCount() > 1 && !t.parameterType(1).isPrimitive() ? 1 : 0)
-                        .invokestatic(DIGEST, "changed", TWO_OBJECTS);
+                h.aload(0);
+                if (handle && Weaver.isOfStatic(i)) {
+                    h.loadConstant(self);
+                } else {
+                    h.aload(handle ? 1 : 0);
+                }
+                h.invokestatic(DIGEST, "changed", TWO_OBJECTS);
             }
             h.return_(TypeKind.from(t.returnType()));
         });
@@ -241,21 +273,60 @@ final class DigestWeaver implements ClassTransform {
 
     private void opaque(CodeBuilder b, InvokeInstruction i, boolean isStatic) {
         MethodTypeDesc t = isStatic ? i.typeSymbol() : i.typeSymbol().insertParameterTypes(0, i.owner().asSymbol());
+        ClassDesc result = t.returnType();
         helper(b, t, h -> {
-            int at = 0;
-            for (int p = 0; p < (isStatic ? t.parameterCount() : 1); p++) {
-                if (!t.parameterType(p).isPrimitive()) {
-                    h.aload(at).invokestatic(DIGEST, "opaque", OBJECT);
+            objects(h, t, "before");
+            h.trying(in -> {
+                load(in, t);
+                in.with(i);
+                objects(in, t, "after");
+                if (!result.equals(ConstantDescs.CD_void)) {
+                    got(in, result);
                 }
-                at += TypeKind.from(t.parameterType(p)).slotSize();
-            }
-            load(h, t);
-            h.with(i);
-            if (!t.returnType().equals(ConstantDescs.CD_void)) {
-                got(h, t.returnType());
-            }
-            h.return_(TypeKind.from(t.returnType()));
+                if (!result.isPrimitive()) {
+                    in.dup().invokestatic(DIGEST, "returned", OBJECT);
+                }
+                in.return_(TypeKind.from(result));
+            }, c -> c.catchingAll(thrown -> {
+                objects(thrown, t, "after");
+                thrown.athrow();
+            }));
         });
+    }
+
+    /** The constructor of a class of the JDK may read the objects that it gets: their content is that of the new object. */
+    private void constructor(CodeBuilder b, InvokeInstruction i) {
+        MethodTypeDesc t = i.typeSymbol();
+        if (!isOpaque(i.owner().asInternalName(), "<init>") || t.parameterList().stream().allMatch(ClassDesc::isPrimitive)) {
+            b.with(i);
+            return;
+        }
+        int[] at = new int[t.parameterCount()];
+        for (int p = at.length - 1; p >= 0; p--) {
+            TypeKind kind = TypeKind.from(t.parameterType(p)).asLoadable();
+            at[p] = b.allocateLocal(kind);
+            b.storeLocal(kind, at[p]);
+        }
+        for (int p = 0; p < at.length; p++) {
+            if (!t.parameterType(p).isPrimitive()) {
+                b.aload(at[p]).invokestatic(DIGEST, "before", OBJECT);
+            }
+        }
+        for (int p = 0; p < at.length; p++) {
+            b.loadLocal(TypeKind.from(t.parameterType(p)).asLoadable(), at[p]);
+        }
+        b.with(i);
+    }
+
+    /** Passes each object that a call gets to a method of the digest. */
+    private static void objects(CodeBuilder b, MethodTypeDesc t, String to) {
+        int at = 0;
+        for (ClassDesc p : t.parameterArray()) {
+            if (!p.isPrimitive()) {
+                b.aload(at).invokestatic(DIGEST, to, OBJECT);
+            }
+            at += TypeKind.from(p).slotSize();
+        }
     }
 
     private static void load(CodeBuilder b, MethodTypeDesc t) {

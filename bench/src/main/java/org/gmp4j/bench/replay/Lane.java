@@ -74,9 +74,10 @@ final class Lane {
     /** Returns the number of what the lane does next, and of what its frames hold. */
     long state(Run run) {
         if (state == State.ENDED || state == State.ASLEEP && futex == Case.STAYS) {
-            return state.ordinal();
+            return Digest.mix(first, state.ordinal() + (interrupted ? 4 : 0)); // Programs count lanes by their names.
         }
-        long words = Digest.mix(site, (loops ? 1 : 0) + (spins ? 2 : 0) + (interrupted ? 4 : 0) + (told != null ? 8 : 0));
+        long words = Digest.mix(site, (loops ? 1 : 0) + (spins ? 2 : 0) + (interrupted ? 4 : 0));
+        words = told == null ? words : Digest.mix(words, run.digest.id(told));
         if (state == State.ASLEEP) {
             words = Digest.mix(words, Digest.mix(futex, Digest.mix(deadline, run.before(this))));
         }

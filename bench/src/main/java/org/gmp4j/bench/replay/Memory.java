@@ -81,6 +81,7 @@ public final class Memory {
         if (top > BASE + RUN_BYTES) {
             throw new OutOfMemoryError("the run has used up its memory");
         }
+        Digest.reads(at);
         return at;
     }
 
@@ -110,6 +111,7 @@ public final class Memory {
     public static void give(Object arena, long address) {
         if (TAKEN.containsKey(address)) {
             GIVEN.put(address, TAKEN.get(address));
+            Digest.word(~address, 0, 1);
         }
     }
 
@@ -134,6 +136,20 @@ public final class Memory {
     /** Returns how much memory the run has taken. */
     static long used() {
         return top - BASE;
+    }
+
+    /** Returns a number of the content of all memory, and of what has been given back. */
+    static long content() {
+        long sum = GIVEN.hashCode();
+        for (long at = BASE; at < top; at += Long.BYTES) {
+            sum += Mem.LONG.get(at) * (at - BASE + 1);
+        }
+        for (Kept k : KEPT) {
+            for (long at = 0; at < k.bytes; at += Long.BYTES) {
+                sum += Mem.LONG.get(k.address + at) * (k.address + at + 1);
+            }
+        }
+        return sum;
     }
 
     private static void put(long address, int v) {

@@ -62,10 +62,15 @@ final class Rewriter extends ClassLoader {
      * @throws IllegalStateException with one sentence if the rewriter knows a name that does not exist
      */
     static List<Program> load(Path mutants) {
+        return load(mutants, CATALOG);
+    }
+
+    /** Loads the programs that a class of their package lists. */
+    static List<Program> load(Path mutants, String catalog) {
         Rewriter loader = new Rewriter(mutants);
         loader.names.check(loader.getParent());
         try {
-            return programs(loader.loadClass(CATALOG).getConstructor().newInstance());
+            return programs(loader.loadClass(catalog).getConstructor().newInstance());
         } catch (ReflectiveOperationException e) {
             throw new IllegalStateException(e);
         }

@@ -38,7 +38,7 @@ final class Run {
     final Program program;
     /** The number of the run's state; null if the strategy does not compare states. */
     final Digest digest;
-    private Case its;
+    Case its;
     private final Strategy strategy;
     /** What the run writes down; null for nothing. */
     final Trace trace;
@@ -342,6 +342,10 @@ final class Run {
             }
         }
         Lane starved = starved();
+        if (starved != null && digest != null) {
+            fail("an exhaustive search does not see how long " + starved.name + " has waited");
+            return;
+        }
         if (starved != null) {
             options[optionCount++] = starved.index * KINDS;
             return;

@@ -70,12 +70,12 @@ final class StackThread extends Thread {
 
     /** Returns the words that the JDK has of the thread, as a number. */
     long words() {
-        return state + (permit ? 1L << 8 : 0) + (interrupted ? 1L << 9 : 0) + (told != null ? 1L << 10 : 0) + ((long) pins << 11);
+        return state + (permit ? 1L << 8 : 0) + (interrupted ? 1L << 9 : 0) + ((long) pins << 10);
     }
 
     /** Returns the number of what the stack has of the state of a run. */
-    long digest() {
-        return Digest.mix(id, isDone() ? 1 : Digest.mix(history, words()));
+    long digest(Digest of) {
+        return Digest.mix(id, isDone() ? 1 : Digest.mix(history, told == null ? words() : Digest.mix(words(), of.id(told))));
     }
 
     boolean isDone() {

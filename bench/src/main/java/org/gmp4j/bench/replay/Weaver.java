@@ -103,10 +103,10 @@ final class Weaver implements ClassTransform {
         }
         for (Helper h : helpers) {
             out.withMethodBody(h.name, h.type, flags(true), b -> {
-                if (h.type.parameterCount() > objectSlot(h) && !h.type.parameterType(objectSlot(h)).isPrimitive()) {
-                    b.aload(objectSlot(h));
+                if (isOfStatic(h.call)) {
+                    b.loadConstant(self);
                 } else {
-                    b.aload(0);
+                    b.aload(objectSlot(h));
                 }
                 b.loadConstant(h.site).invokestatic(WORLD, h.writes ? "writes" : "reads", OBJECT_AT);
                 load(b, h.type, 0);
@@ -120,6 +120,20 @@ final class Weaver implements ClassTransform {
     /** The object of a VarHandle's access is its first coordinate; that of an atomic is itself. */
     private static int objectSlot(Helper h) {
         return h.call.owner().asInternalName().equals(VAR_HANDLE) ? 1 : 0;
+    }
+
+    /** Returns whether a call accesses a static field by its VarHandle. The field is taken to be one of the class that makes the call. */
+    static boolean isOfStatic(InvokeInstruction call) {
+        String name = call.name().stringValue();
+        int values = name.contains("ompareAnd") ? 2 : name.startsWith("set") || name.startsWith("getAnd") ? 1 : 0;
+        return isOfHandle(call) && call.typeSymbol().parameterCount() == values;
+    }
+
+    /** Returns whether a call is an access by a VarHandle. */
+    static boolean isOfHandle(InvokeInstruction call) {
+        String name = call.name().stringValue();
+        return call.owner().asInternalName().equals(VAR_HANDLE) && call.opcode() == Opcode.INVOKEVIRTUAL
+                && (name.startsWith("get") || name.startsWith("set") || name.contains("ompareAnd"));
     }
 
     private int flags(boolean isStatic) {
@@ -347,7 +361,7 @@ final class Weaver implements ClassTransform {
             if (!names.isWrapper(type)) {
                 b.loadConstant(Sites.add(simple(), method, line, field, name)).invokestatic(WORLD, "at", AT);
             }
-        } else if (owner.equals(VAR_HANDLE) && !name.endsWith("Fence") && !name.startsWith("with")
+        } else if (isOfHandle(i)
                 || owner.startsWith("java/util/concurrent/atomic/Atomic") && i.opcode() == Opcode.INVOKEVIRTUAL) {
             String field = owner.equals(VAR_HANDLE) && !fields.isEmpty() ? fields.pop() : "";
             boolean reads = name.startsWith("get") && !name.startsWith("getAnd");

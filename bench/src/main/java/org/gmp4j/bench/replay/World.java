@@ -72,7 +72,9 @@ public final class World {
                 run.accessWithoutPoint();
             }
         } else if (!plain || run.program.plain()) {
-            run.point(site, address, null, writes);
+            int here = site;
+            run.point(here, address, null, writes);
+            site = here; // Other lanes have run meanwhile, and the caller may make a second access.
         }
     }
 
@@ -421,7 +423,9 @@ public final class World {
         if (stops()) {
             run.point(Sites.JDK, 0, run.lanes[tid - 1].thread, false);
         }
-        return run.lanes[tid - 1].state == Lane.State.READY ? 'R' : 'S';
+        boolean runs = run.lanes[tid - 1].state == Lane.State.READY;
+        Digest.reads(runs ? 1 : 0);
+        return runs ? 'R' : 'S';
     }
 
     /** {@code OsThread.cpuNanos}: it cannot be read, so a thread counts as having had a CPU all the time. */

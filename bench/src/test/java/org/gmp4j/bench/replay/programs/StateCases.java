@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.bench.replay.programs;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
+import java.util.function.IntConsumer;
+import java.util.function.IntSupplier;
+import java.util.function.Supplier;
+
+import org.gmp4j.bench.replay.Case;
+import org.gmp4j.bench.replay.Program;
+import org.gmp4j.ffi.Memory;
+
+/**
+ * Programs of which each has something that is easily left out of a state. In those of the group "race" a lane raises {@link Both#gate},
+ * and what another does depends on whether it comes before or after that; nothing but what it has done tells it later. In those of "alike"
+ * all schedules lead to one state.
+ */
+public final class StateCases implements Supplier<List<Program>> {
+    private static final VarHandle HEAD;
+
+    static {
+        try {
+            HEAD = MethodHandles.lookup().findStaticVarHandle(StateCases.class, "head", Object.class);
+        } catch (ReflectiveOperationException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    private static volatile Object head;
+    private static volatile int first = 1;
+    private static final Cell CELL = new Cell();
+    private static final AtomicInteger COUNT = new AtomicInteger(1);
+    private static final int[][] TABLE = {{1}};
+
+    static {
+        CELL.set(1);
+    }
+
+    /** Makes the list. */
+    public StateCases() {
+    }
+
+    @Override
+    public List<Program> get() {
+        List<Program> all = new ArrayList<>();
+        all.add(race("array-copied", b -> {
+            int[] from = new int[1];
+            int[] to = b.keep(new int[1]);
+            b.raising(() -> from[0] = 1);
+            b.lane("copies", () -> {
+                b.gate.set(1);
+                System.arraycopy(from, 0, to, 0, 1);
+            });
+        }));
+        all.add(race("array-filled", b -> {
+            long[] x = b.keep(new long[2]);
+            b.raising(() -> { });
+            b.lane("fills", () -> Arrays.fill(x, b.gate.get()));
+        }));
+        all.add(race("array-cloned", b -> {
+            int[] x = new int[1];
+            AtomicReference<int[]> copy = b.keep(new AtomicReference<>());
+            b.raising(() -> x[0] = 1);
+            b.lane("clones", () -> {
+                b.gate.set(1);
+                copy.set(x.clone());
+            });
+        }));
+        all.add(race("list-added", b -> {
+            List<Integer> from = new ArrayList<>();
+            List<Integer> to = b.keep(new ArrayList<>());
+            b.raising(() -> from.add(1));
+            b.lane("adds", () -> {
+                b.gate.set(1);
+                to.addAll(from);
+            });
+        }));
+        all.add(race("list-of-list", b -> {
+            List<Integer> from = new ArrayList<>();
+            AtomicReference<List<Integer>> copy = b.keep(new AtomicReference<>());
+            b.raising(() -> from.add(1));
+            b.lane("copies", () -> {
+                b.gate.set(1);
+                copy.set(new ArrayList<>(from));
+            });
+        }));
+        all.add(race("list-replaced", b -> {
+            List<Integer> list = b.keep(new ArrayList<>(List.of(7)));
+            b.raising(() -> { });
+            b.lane("replaces", () -> list.replaceAll(_ -> b.gate.get()));
+        }));
+        all.add(race("text", b -> {
+            StringBuilder text = b.keep(new StringBuilder());
+            b.raising(() -> { });
+            b.lane("appends", () -> append(text, b));
+        }));
+        all.add(race("atomic-not-0", b -> {
+            AtomicInteger n = b.keep(new AtomicInteger(1));
+            b.raising(() -> { });
+            b.lane("clears", () -> b.ifFirst(() -> n.set(0)));
+        }));
+        all.add(race("static-not-0", b -> {
+            b.raising(() -> { });
+            b.lane("clears", () -> b.ifFirst(() -> first = 0));
+        }));
+        all.add(race("static-cell", b -> {
+            b.raising(() -> { });
+            b.lane("clears", () -> b.ifFirst(() -> CELL.set(0)));
+        }));
+        all.add(race("static-atomic", b -> {
+            b.raising(() -> { });
+            b.lane("clears", () -> b.ifFirst(() -> COUNT.set(0)));
+        }));
+        all.add(race("static-array", b -> {
+            b.raising(() -> { });
+            b.lane("clears", () -> b.ifFirst(() -> TABLE[0][0] = 0));
+        }));
+        all.add(race("static-handle", b -> {
+            b.lane("puts", () -> {
+                boolean _ = HEAD.compareAndSet((Object) null, (Object) "one");
+            });
+            b.lane("puts too", () -> {
+                boolean _ = HEAD.compareAndSet((Object) null, (Object) "other");
+            });
+        }));
+        all.add(race("freed", b -> {
+            long at = Memory.malloc(8);
+            b.raising(() -> { });
+            b.lane("frees", () -> b.ifFirst(() -> Memory.free(at)));
+        }));
+        all.add(Program.of("allocated", "order", "two lanes take memory", () -> new Both(b -> {
+            AtomicInteger address = b.keep(new AtomicInteger());
+            b.lane("takes", () -> address.set((int) Memory.malloc(8)));
+            b.lane("takes too", () -> {
+                long _ = Memory.malloc(8);
+                b.gate.set(1);
+            });
+        })).covered());
+        all.add(Program.of("ended", "order", "a lane that has ended had one of two names", () -> new Both(b -> {
+            b.raising(() -> { });
+            b.lane("starts", () -> new Thread(() -> { }, b.gate.get() == 0 ? "a" : "b").start());
+            b.lane("counts", () -> {
+                while (b.living("starts") > 0 || b.living("raises") > 0) {
+                    Thread.onSpinWait();
+                }
+                b.kept.set(b.count("a"));
+            });
+        })).covered());
+        all.add(alike("first-user", b -> {
+            AtomicInteger n = new AtomicInteger();
+            b.twice(_ -> n.set(1));
+        }));
+        all.add(alike("first-user-parts", b -> {
+            int[][] x = new int[2][1];
+            b.twice(_ -> {
+                b.gate.set(1);
+                x[1][0] = 1;
+            });
+        }));
+        all.add(alike("first-user-lock", b -> {
+            ReentrantLock lock = new ReentrantLock();
+            b.twice(_ -> {
+                if (lock.tryLock()) {
+                    lock.unlock();
+                }
+            });
+        }));
+        all.add(alike("first-user-done", b -> b.twice(_ -> {
+            b.gate.set(1);
+            b.done.set(1);
+        })));
+        all.add(alike("first-user-lambda", b -> b.twice(_ -> b.kept.set((Supplier<Integer>) () -> 1))));
+        all.add(alike("first-user-static", b -> b.twice(_ -> {
+            b.gate.set(1);
+            TABLE[0][0] = 2;
+        })));
+        all.add(Program.of("by-reference", "reference", "two lanes count by method references", () -> new Both(b -> {
+            IntSupplier gets = b.done::get;
+            IntConsumer sets = b.done::set;
+            b.twice(_ -> sets.accept(gets.getAsInt() + 1));
+        }) {
+            @Override
+            protected void end() {
+                check(done.get() == 2, "a count is lost");
+            }
+        }).covered());
+        all.add(Program.of("starves", "starves", "a lane reads until another has written, without a pause", () -> new Both(b -> {
+            b.lane("reads", () -> {
+                while (b.gate.get() == 0) {
+                    continue;
+                }
+            });
+            b.raising(() -> { });
+        })).covered());
+        return all;
+    }
+
+    private static void append(StringBuilder text, Both b) {
+        text.append(b.gate.get());
+    }
+
+    private static Program race(String name, Consumer<Both> body) {
+        return Program.of(name, "race", "two lanes", () -> new Both(body)).covered();
+    }
+
+    private static Program alike(String name, Consumer<Both> body) {
+        return Program.of(name, "alike", "two lanes", () -> new Both(body)).covered();
+    }
+
+    /** A case of two lanes. */
+    private static class Both extends Case {
+        final AtomicInteger gate = new AtomicInteger();
+        final AtomicReference<Object> kept = new AtomicReference<>();
+        private final Consumer<Both> body;
+
+        Both(Consumer<Both> body) {
+            this.body = body;
+        }
+
+        @Override
+        protected void begin() {
+            body.accept(this);
+        }
+
+        @Override
+        protected void end() {
+            // Nothing has to hold.
+        }
+
+        /** Keeps an object to be looked at. */
+        final <T> T keep(T o) {
+            kept.set(o);
+            return o;
+        }
+
+        final void raising(Runnable then) {
+            lane("raises", () -> {
+                gate.set(1);
+                then.run();
+            });
+        }
+
+        final void ifFirst(Runnable then) {
+            if (gate.get() == 0) {
+                then.run();
+            }
+        }
+
+        final void twice(IntConsumer each) {
+            for (int i = 0; i < 2; i++) {
+                int k = i;
+                lane("lane" + i, () -> each.accept(k));
+            }
+        }
+    }
+}
