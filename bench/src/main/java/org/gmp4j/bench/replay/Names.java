@@ -22,6 +22,7 @@ final class Names {
     private static final String STRUCT = ROOT + "struct/";
     private static final String STACK = ROOT + "stack/";
     private static final String FFI = ROOT + "ffi/";
+    private static final String FIND = ROOT + "sched/FindRunnable";
     private static final String HOOK = ROOT + "sched/jdk/InterruptHook";
     private static final String JDK = "java/lang/";
     private static final String WORLD = World.class.getName();
@@ -283,12 +284,13 @@ final class Names {
     }
 
     /**
-     * Returns whether the frames of an M hold nothing before a call but what its lane began with, and copies of words that nobody but the M
-     * writes: at the head of the loop of findRunnable, M, scheduler and P.
+     * Returns whether the frames of an M hold nothing before a call but what its lane began with: the M and its scheduler. Those are the
+     * head of the loop of findRunnable, before the M reads its P, and the call of findRunnable by the loop of schedule, so that all Ms come
+     * back from findRunnable with what they have found and nothing else.
      */
     boolean forgets(String type, String method, String calledType, String called) {
-        return type.equals(ROOT + "sched/FindRunnable") && method.equals("findRunnable") && calledType.equals(ROOT + "sched/Inject")
-                && called.equals("drain");
+        return type.equals(FIND) && method.equals("findRunnable") && calledType.equals(ROOT + "sched/base/Machine") && called.equals("pp")
+                || type.equals(ROOT + "sched/Schedule") && method.equals("schedule") && calledType.equals(FIND);
     }
 
     boolean isAccessor(String descriptor) {
