@@ -45,6 +45,13 @@ final class Rewriter extends ClassLoader {
     private final Names names = new Names();
     private final Path mutants;
     private final Map<String, String> handles = new HashMap<>();
+    private final Volatiles volatiles = new Volatiles(name -> {
+        try {
+            return read(name);
+        } catch (ClassNotFoundException e) {
+            throw new IllegalStateException(e);
+        }
+    });
     private final ClassFile files = ClassFile.of(ClassFile.ClassHierarchyResolverOption.of(
             ClassHierarchyResolver.ofResourceParsing(Rewriter.class.getClassLoader())
                     .orElse(ClassHierarchyResolver.ofClassLoading(Rewriter.class.getClassLoader()))));
@@ -131,7 +138,7 @@ final class Rewriter extends ClassLoader {
         ClassModel read = files.parse(original);
         ClassModel c = files.parse(files.transformClass(read, new References(read, names)));
         c.methods().stream().filter(m -> m.methodName().equalsString("<clinit>")).forEach(m -> handles(c, m));
-        ClassModel woven = files.parse(files.transformClass(c, new Weaver(c, names, handles)));
+        ClassModel woven = files.parse(files.transformClass(c, new Weaver(c, names, handles, volatiles)));
         return files.transformClass(woven, new DigestWeaver(woven, names));
     }
 

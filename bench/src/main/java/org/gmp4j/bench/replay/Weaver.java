@@ -54,6 +54,7 @@ final class Weaver implements ClassTransform {
     private final boolean isInterface;
     /** The names of the fields that static VarHandles of any class reach. */
     private final Map<String, String> handles;
+    private final Volatiles others;
     private final List<Helper> helpers = new ArrayList<>();
     private final Set<String> volatiles = new HashSet<>();
     private final Set<String> finals = new HashSet<>();
@@ -62,7 +63,8 @@ final class Weaver implements ClassTransform {
     private record Helper(String name, MethodTypeDesc type, InvokeInstruction call, int site, boolean writes) {
     }
 
-    Weaver(ClassModel model, Names names, Map<String, String> handles) {
+    Weaver(ClassModel model, Names names, Map<String, String> handles, Volatiles others) {
+        this.others = others;
         this.model = model;
         this.names = names;
         this.handles = handles;
@@ -318,8 +320,8 @@ final class Weaver implements ClassTransform {
             fields.push(owner.substring(owner.lastIndexOf('/') + 1) + "." + field);
         }
         boolean ours = owner.equals(type) && !finals.contains(field);
-        boolean ordered = ours && volatiles.contains(field);
-        if (!first && ours && (ordered || names.hasSharedFields(type))) {
+        boolean ordered = ours ? volatiles.contains(field) : others.isVolatile(owner, field);
+        if (!first && (ordered || ours && names.hasSharedFields(type))) {
             boolean isWrite = f.opcode() == Opcode.PUTFIELD || f.opcode() == Opcode.PUTSTATIC;
             int site = Sites.add(simple(), method, line, field, isWrite ? "set" : "get");
             String call = (isWrite ? "writes" : "reads") + (ordered ? "" : "Plain");
@@ -332,7 +334,7 @@ final class Weaver implements ClassTransform {
                         b.dup2().pop();
                     }
                 }
-                default -> b.loadConstant(self);
+                default -> b.loadConstant(f.owner().asSymbol());
             }
             b.loadConstant(site).invokestatic(WORLD, call, OBJECT_AT);
         }

@@ -2,6 +2,7 @@
 package org.gmp4j.bench.replay;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -60,9 +61,12 @@ class StatesTest {
     }
 
     @Test
-    void aMethodReferenceIsAPointToo() {
-        Finding f = Search.all(group("reference").getFirst(), 60 * SECOND);
-        assertEquals("a count is lost", f.failed().failure.why());
+    void aMethodReferenceAndAVolatileFieldOfAnotherClassArePoints() {
+        for (Program p : group("count")) {
+            Finding f = Search.all(p, 60 * SECOND);
+            assertNotNull(f.failed(), p.name());
+            assertEquals("a count is lost", f.failed().failure.why());
+        }
     }
 
     @Test

@@ -182,16 +182,12 @@ public final class StateCases implements Supplier<List<Program>> {
             b.gate.set(1);
             TABLE[0][0] = 2;
         })));
-        all.add(Program.of("by-reference", "reference", "two lanes count by method references", () -> new Both(b -> {
+        all.add(count("by-reference", b -> {
             IntSupplier gets = b.done::get;
             IntConsumer sets = b.done::set;
             b.twice(_ -> sets.accept(gets.getAsInt() + 1));
-        }) {
-            @Override
-            protected void end() {
-                check(done.get() == 2, "a count is lost");
-            }
-        }).covered());
+        }));
+        all.add(count("of-another-class", b -> b.twice(_ -> b.counter.count = b.counter.count + 1)));
         all.add(Program.of("starves", "starves", "a lane reads until another has written, without a pause", () -> new Both(b -> {
             b.lane("reads", () -> {
                 while (b.gate.get() == 0) {
@@ -207,6 +203,15 @@ public final class StateCases implements Supplier<List<Program>> {
         text.append(b.gate.get());
     }
 
+    private static Program count(String name, Consumer<Both> body) {
+        return Program.of(name, "count", "two lanes count", () -> new Both(body) {
+            @Override
+            protected void end() {
+                check(done.get() + counter.count == 2, "a count is lost");
+            }
+        }).covered();
+    }
+
     private static Program race(String name, Consumer<Both> body) {
         return Program.of(name, "race", "two lanes", () -> new Both(body)).covered();
     }
@@ -215,9 +220,15 @@ public final class StateCases implements Supplier<List<Program>> {
         return Program.of(name, "alike", "two lanes", () -> new Both(body)).covered();
     }
 
+    /** A volatile field that another class accesses. */
+    private static final class Counter {
+        volatile int count;
+    }
+
     /** A case of two lanes. */
     private static class Both extends Case {
         final AtomicInteger gate = new AtomicInteger();
+        final Counter counter = new Counter();
         final AtomicReference<Object> kept = new AtomicReference<>();
         private final Consumer<Both> body;
 
