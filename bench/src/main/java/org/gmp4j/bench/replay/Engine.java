@@ -40,7 +40,18 @@ final class Engine {
 
     /** Runs a schedule with a trace. */
     static Run repeat(Program p, Schedule schedule, Trace trace) {
-        return run(p, new Scripted(schedule.parts(), true), trace);
+        return repeat(p, schedule, trace, false);
+    }
+
+    /** @param delays whether stores reach memory when the schedule says so */
+    static Run repeat(Program p, Schedule schedule, Trace trace, boolean delays) {
+        return run(p, scripted(schedule.parts(), true, delays), trace);
+    }
+
+    private static Scripted scripted(int[][] parts, boolean exact, boolean delays) {
+        Scripted s = new Scripted(parts, exact);
+        s.delays = delays;
+        return s;
     }
 
     /** Returns a schedule with fewer switches that fails for the same reason. */
@@ -57,7 +68,7 @@ final class Engine {
                         continue;
                     }
                     left--;
-                    Run r = run(p, new Scripted(tried, false));
+                    Run r = run(p, scripted(tried, false, failed.delays));
                     Schedule found = new Schedule(r.schedule());
                     if (r.failure != null && r.failure.isLike(failed.failure) && isShorter(found, best)) {
                         best = found;

@@ -98,11 +98,13 @@ public final class JdkStacks {
 
     /** Sets the state of a goroutine that the runtime has parked. */
     public static void toWaiting(Object stack) {
+        World.drain();
         of(stack).state = StackThread.WAIT;
     }
 
     /** Sets the state of a goroutine that is runnable. */
     public static void toYielded(Object stack) {
+        World.drain();
         of(stack).state = StackThread.YIELDED;
     }
 

@@ -48,6 +48,8 @@ final class Lane {
     Selector told;
     /** Whether it has mounted or left a stack, so that it is resumed at once. */
     boolean switches;
+    /** Its stores that others do not see yet. */
+    final StoreBuffer stores = new StoreBuffer();
     /** The number of what its own code began with, and of all that it has read since ({@link Digest}). */
     long first;
     long history;

@@ -153,13 +153,44 @@ public final class Memory {
     }
 
     private static void put(long address, int v) {
+        World.drain();
         Digest.word(address, Mem.INT.get(address), v);
         Mem.INT.set(address, value(v));
     }
 
     private static void put(long address, long v) {
+        World.drain();
         Digest.word(address, Mem.LONG.get(address), v);
         Mem.LONG.set(address, value(v));
+    }
+
+    /** A store after which the lane's next load need not wait. */
+    private static void store(long address, int v) {
+        StoreBuffer buffer = World.buffer();
+        if (buffer == null) {
+            put(address, v);
+        } else {
+            buffer.add(address, value(v), false);
+        }
+    }
+
+    private static void store(long address, long v) {
+        StoreBuffer buffer = World.buffer();
+        if (buffer == null) {
+            put(address, v);
+        } else {
+            buffer.add(address, value(v), true);
+        }
+    }
+
+    private static int load(long address, int memory) {
+        StoreBuffer buffer = World.buffer();
+        return value(buffer == null ? memory : (int) buffer.read(address, memory));
+    }
+
+    private static long load(long address, long memory) {
+        StoreBuffer buffer = World.buffer();
+        return value(buffer == null ? memory : buffer.read(address, memory));
     }
 
     private static int value(int v) {
@@ -195,23 +226,29 @@ public final class Memory {
     /** A plain read. */
     public static int getIntPlain(long address) {
         point(address, false, true);
-        return value(Mem.INT.get(address));
+        return load(address, Mem.INT.get(address));
     }
 
     /** A plain write. */
     public static void setIntPlain(long address, int v) {
         point(address, true, true);
-        put(address, v);
+        store(address, v);
     }
 
     /** A read of any other order. */
     public static int getInt(long address) {
         point(address, false, false);
-        return value(Mem.INT.get(address));
+        return load(address, Mem.INT.get(address));
     }
 
-    /** A write of any other order. */
+    /** An opaque or a release write. */
     public static void setInt(long address, int v) {
+        point(address, true, false);
+        store(address, v);
+    }
+
+    /** A volatile write. */
+    public static void setIntVolatile(long address, int v) {
         point(address, true, false);
         put(address, v);
     }
@@ -219,6 +256,7 @@ public final class Memory {
     /** A compare-and-set. */
     public static boolean casInt(long address, int expected, int v) {
         point(address, true, false);
+        World.drain();
         boolean same = Mem.INT.get(address) == expected;
         if (same) {
             put(address, v);
@@ -248,6 +286,7 @@ public final class Memory {
 
     private static int swapInt(long address, int v, char how) {
         point(address, true, false);
+        World.drain();
         int old = Mem.INT.get(address);
         put(address, switch (how) {
             case '+' -> old + v;
@@ -263,23 +302,29 @@ public final class Memory {
     /** A plain read. */
     public static long getLongPlain(long address) {
         point(address, false, true);
-        return value(Mem.LONG.get(address));
+        return load(address, Mem.LONG.get(address));
     }
 
     /** A plain write. */
     public static void setLongPlain(long address, long v) {
         point(address, true, true);
-        put(address, v);
+        store(address, v);
     }
 
     /** A read of any other order. */
     public static long getLong(long address) {
         point(address, false, false);
-        return value(Mem.LONG.get(address));
+        return load(address, Mem.LONG.get(address));
     }
 
-    /** A write of any other order. */
+    /** An opaque or a release write. */
     public static void setLong(long address, long v) {
+        point(address, true, false);
+        store(address, v);
+    }
+
+    /** A volatile write. */
+    public static void setLongVolatile(long address, long v) {
         point(address, true, false);
         put(address, v);
     }
@@ -287,6 +332,7 @@ public final class Memory {
     /** A compare-and-set. */
     public static boolean casLong(long address, long expected, long v) {
         point(address, true, false);
+        World.drain();
         boolean same = Mem.LONG.get(address) == expected;
         if (same) {
             put(address, v);
@@ -297,6 +343,7 @@ public final class Memory {
     /** {@code getAndAdd}. */
     public static long addLong(long address, long v) {
         point(address, true, false);
+        World.drain();
         long old = Mem.LONG.get(address);
         put(address, old + v);
         return value(old);
@@ -305,6 +352,7 @@ public final class Memory {
     /** {@code getAndSet}. */
     public static long swapLong(long address, long v) {
         point(address, true, false);
+        World.drain();
         long old = Mem.LONG.get(address);
         put(address, v);
         return value(old);

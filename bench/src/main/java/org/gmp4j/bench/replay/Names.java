@@ -153,6 +153,7 @@ final class Names {
         call(FFI + "Memory", "free", MEMORY, "free");
         call(FFI + "Memory", "unmap", MEMORY, "drop");
         call(FFI + "Membarrier", "run", WORLD, "fence");
+        call(JDK + "invoke/VarHandle", "fullFence", WORLD, "drain");
         call(FFI + "Membarrier", "isAvailable", WORLD, "yes");
         call(FFI + "OsThread", "gettid", WORLD, "tid");
         call(FFI + "OsThread", "cpuNanos", WORLD, "cpuNanos");
@@ -215,9 +216,10 @@ final class Names {
         for (String mode : List.of("getOpaque", "getAcquire", "getVolatile")) {
             accessor(owner, mode, "get" + kind, kind);
         }
-        for (String mode : List.of("setOpaque", "setRelease", "setVolatile")) {
+        for (String mode : List.of("setOpaque", "setRelease")) {
             accessor(owner, mode, "set" + kind, kind);
         }
+        accessor(owner, "setVolatile", "set" + kind + "Volatile", kind);
         accessor(owner, "get", "get" + kind + "Plain", kind);
         accessor(owner, "set", "set" + kind + "Plain", kind);
         accessor(owner, "compareAndSet", "cas" + kind, kind);

@@ -9,10 +9,13 @@ final class RandomWalk extends Strategy {
     /** One in so many steps of a run considers the end of a sleep. */
     private static final int END_SLEEP = 24;
     private static final int[] STAY = {0, 50, 75, 90, 97};
+    /** One in a hundred, or half, of the steps of a run is the arrival of a store that is held back. */
+    private static final int[] ARRIVE = {1, 5, 20, 50};
 
     private final long seed;
     private Numbers numbers;
     private int stay;
+    private int arrive;
 
     RandomWalk(long seed) {
         this.seed = seed;
@@ -22,6 +25,7 @@ final class RandomWalk extends Strategy {
     void begin(Run run) {
         numbers = new Numbers(seed);
         stay = STAY[numbers.below(STAY.length)];
+        arrive = delays ? ARRIVE[numbers.below(ARRIVE.length)] : 0;
     }
 
     @Override
@@ -33,6 +37,14 @@ final class RandomWalk extends Strategy {
         if (isStart(run)) {
             return run.options[numbers.below(2)];
         }
+        int stores = 0;
+        while (stores < n && Run.kind(run.options[n - 1 - stores]) == Run.STORE) {
+            stores++;
+        }
+        if (stores == n || stores > 0 && numbers.below(100) < arrive) {
+            return run.options[n - 1 - numbers.below(stores)];
+        }
+        n -= stores;
         int go = 0;
         while (go < n && Run.kind(run.options[go]) == Run.GO) {
             go++;

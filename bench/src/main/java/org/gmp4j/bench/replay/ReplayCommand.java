@@ -25,11 +25,12 @@ import picocli.CommandLine.Spec;
         description = {
             "Run small programs over the scheduler's own classes, one simulated thread at a time. Before each access to a shared word a"
                     + " strategy chooses the thread that goes on, so a schedule is a number and can be run again. Clock, futexes, thread"
-                    + " starts and parks are simulated. Memory is sequentially consistent: a missing fence is not found here.",
+                    + " starts and parks are simulated. Memory is sequentially consistent but for the strategy stores.",
             "",
             "  random      any thread, at each access or seldom, as the seed says",
             "  pct         the thread with the highest priority, which changes at a few random steps",
             "  mixed       random for even seeds, pct for odd ones",
+            "  stores      random, and a store reaches memory at a random later step if no fence is behind it",
             "  exhaustive  all schedules of a small program that differ in more than the order of accesses to different words",
             "",
             "A failing schedule is shortened and printed with a column for each thread."
@@ -49,7 +50,7 @@ public final class ReplayCommand implements Callable<Integer> {
     private List<String> programs = new ArrayList<>();
 
     @Option(names = "--strategy", paramLabel = "NAME",
-            description = "random, pct, mixed or exhaustive (default: mixed, then exhaustive for small programs).")
+            description = "random, pct, mixed, stores or exhaustive (default: mixed, then exhaustive for small programs).")
     private String strategy;
 
     @Option(names = "--seeds", paramLabel = "N", defaultValue = "1000",
@@ -66,7 +67,7 @@ public final class ReplayCommand implements Callable<Integer> {
     @Option(names = "--schedule", paramLabel = "TEXT",
             description = "Run this schedule of one program, and print its steps: '0x12 1x3 0' is twelve steps of thread 0, three of"
                     + " thread 1, one of thread 0; 2t ends a sleep of thread 2 by its limit, 2w without a reason; 2f lets its start of a"
-                    + " thread fail.")
+                    + " thread fail; 2s lets a store of thread 2 reach memory.")
     private String schedule;
 
     @Option(names = "--seconds", paramLabel = "N", defaultValue = "60",
@@ -124,7 +125,7 @@ public final class ReplayCommand implements Callable<Integer> {
 
     private void check() {
         if (strategy != null && !Search.STRATEGIES.contains(strategy)) {
-            throw bad("--strategy is \"" + strategy + "\": use random, pct, mixed or exhaustive");
+            throw bad("--strategy is \"" + strategy + "\": use random, pct, mixed, stores or exhaustive");
         }
         if (seeds < 1) {
             throw bad("--seeds is " + seeds + ": use 1 or more");
@@ -175,7 +176,7 @@ public final class ReplayCommand implements Callable<Integer> {
         Program p = chosen.getFirst();
         Run run;
         try {
-            run = schedule != null ? Engine.repeat(p, Schedule.parse(schedule), new Trace())
+            run = schedule != null ? Engine.repeat(p, Schedule.parse(schedule), new Trace(), Search.STORES.equals(strategy))
                     : Engine.run(p, Search.strategy(strategy == null ? Search.MIXED : strategy, seed, Engine.length(p)), new Trace());
         } catch (IllegalArgumentException e) {
             throw bad("--schedule: " + e.getMessage());
@@ -237,7 +238,7 @@ public final class ReplayCommand implements Callable<Integer> {
     private void explain(Finding f) throws IOException {
         PrintWriter out = spec.commandLine().getOut();
         Schedule shorter = Engine.shrink(f.program(), f.failed());
-        Run again = Engine.repeat(f.program(), shorter, new Trace());
+        Run again = Engine.repeat(f.program(), shorter, new Trace(), f.failed().delays);
         writeTrace(again);
         out.println();
         out.print(Lanes.text(again));
@@ -245,7 +246,8 @@ public final class ReplayCommand implements Callable<Integer> {
         if (f.seed() >= 0) {
             out.println("gmp replay --program " + f.program().name() + " --strategy " + f.strategy() + " --seed " + f.seed());
         }
-        out.println("gmp replay --program " + f.program().name() + " --schedule '" + shorter + "'");
+        out.println("gmp replay --program " + f.program().name() + (f.failed().delays ? " --strategy " + Search.STORES : "")
+                + " --schedule '" + shorter + "'");
         out.println();
     }
 

@@ -18,8 +18,11 @@ final class Run {
     static final int SPURIOUS = 2;
     static final int FAILS = 3;
     static final int KINDS = 4;
+    /** A store of the lane reaches memory, and no lane goes on. */
+    static final int STORE = 4;
     /** The most lanes of a run. */
     static final int MOST = 16;
+    private static final int STORES = MOST * KINDS;
     /** A lane that could go on for so many steps goes on next: no schedule is unfair for longer. */
     private static final int STARVED = 1_500;
     /** After so many steps in which all lanes wait in loops, the sleep that ends first has ended. */
@@ -40,6 +43,8 @@ final class Run {
     final Digest digest;
     Case its;
     private final Strategy strategy;
+    /** Whether lanes hold stores back ({@link StoreBuffer}). */
+    final boolean delays;
     /** What the run writes down; null for nothing. */
     final Trace trace;
     final Lane[] lanes = new Lane[MOST];
@@ -48,7 +53,7 @@ final class Run {
     Lane lane;
     /** The number of the lane that took the last step. */
     int last;
-    final int[] options = new int[MOST * KINDS];
+    final int[] options = new int[STORES + MOST];
     int optionCount;
     /** The options that were taken. */
     private int[] schedule = new int[256];
@@ -77,14 +82,19 @@ final class Run {
         this.strategy = strategy;
         this.trace = trace;
         digest = strategy.comparesStates() ? new Digest(this) : null;
+        delays = strategy.delays;
     }
 
     static int lane(int option) {
-        return option / KINDS;
+        return option >= STORES ? option - STORES : option / KINDS;
     }
 
     static int kind(int option) {
-        return option % KINDS;
+        return option >= STORES ? STORE : option % KINDS;
+    }
+
+    static int option(int lane, int kind) {
+        return kind == STORE ? STORES + lane : lane * KINDS + kind;
     }
 
     /** Runs the program to its end, or to its first failure. */
@@ -124,6 +134,7 @@ final class Run {
             c.run();
             if (c.isDone()) {
                 if (l.mounted == null) {
+                    l.stores.drain();
                     l.state = Lane.State.ENDED;
                 } else {
                     l.mounted = null;
@@ -154,6 +165,7 @@ final class Run {
             }
         });
         l.since = steps;
+        World.drain();
         if (digest != null) {
             digest.begins(l, body);
         }
@@ -171,6 +183,9 @@ final class Run {
         l.objectId = digest == null || object == null ? 0 : digest.id(object);
         l.loops &= !writes || site == Sites.PAUSE;
         pause(l);
+        if (writes && site != Sites.PAUSE && (object != null || site == Sites.FUTEX_WAIT || site == Sites.FUTEX_WAKE)) {
+            l.stores.drain(); // An atomic instruction, or a system call.
+        }
         Digest.reads(site);
     }
 
@@ -259,6 +274,7 @@ final class Run {
     /** Puts the lane that runs to sleep. Returns the error number of the futex call. */
     int sleep(long word, long nanos) {
         Lane l = lane;
+        l.stores.drain();
         l.loops = false;
         l.state = Lane.State.ASLEEP;
         l.futex = word;
@@ -315,7 +331,14 @@ final class Run {
             return -1;
         }
         take(o);
-        return o;
+        if (kind(o) != STORE) {
+            return o;
+        }
+        long word = lanes[lane(o)].stores.drainOne();
+        if (trace != null) {
+            trace.store(lane(o), word);
+        }
+        return decide();
     }
 
     private void watch() {
@@ -385,6 +408,11 @@ final class Run {
                 }
             }
         }
+        for (int i = 0; i < count; i++) {
+            if (!lanes[i].stores.isEmpty()) {
+                options[optionCount++] = option(i, STORE);
+            }
+        }
     }
 
     /** Returns whether all lanes that can go on are in loops in which they wait for others. */
@@ -437,10 +465,13 @@ final class Run {
         schedule[steps++] = option;
         now += program.small() ? 0 : STEP;
         Lane l = lanes[lane(option)];
-        l.since = steps;
         for (int i = 0; i < count; i++) {
             lanes[i].spins = false;
         }
+        if (kind(option) == STORE) {
+            return;
+        }
+        l.since = steps;
         if (kind(option) == TIMEOUT) {
             early += kind(options[0]) == GO ? 1 : 0;
             now = Math.max(now, l.deadline);

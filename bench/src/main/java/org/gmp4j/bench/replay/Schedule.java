@@ -6,12 +6,12 @@ import java.util.Arrays;
 /**
  * A schedule: which lane takes each step. As text it is the lanes' numbers with how many steps each takes in a row: {@code 0x12 1x3 0}.
  * A {@code t} behind the number of a lane says that its sleep reaches its limit, a {@code w} that it is woken without a reason, an
- * {@code f} that its start of a thread fails.
+ * {@code f} that its start of a thread fails, an {@code s} that a store of it reaches memory.
  *
  * @param options the options as {@link Run} numbers them
  */
 record Schedule(int[] options) {
-    private static final String KINDS = " twf";
+    private static final String KINDS = " twfs";
 
     /**
      * Parses a text.
@@ -22,7 +22,7 @@ record Schedule(int[] options) {
         int[] all = new int[64];
         int n = 0;
         for (String word : text.strip().split("[\\s,]+")) {
-            if (!word.matches("[0-9]{1,2}[twf]?(x[0-9]{1,6})?")) {
+            if (!word.matches("[0-9]{1,2}[twfs]?(x[0-9]{1,6})?")) {
                 throw new IllegalArgumentException("\"" + word + "\" is no part of a schedule: use 0x12 for twelve steps of lane 0");
             }
             String[] parts = word.split("x");
@@ -35,7 +35,7 @@ record Schedule(int[] options) {
             while (n + times > all.length) {
                 all = Arrays.copyOf(all, all.length * 2);
             }
-            Arrays.fill(all, n, n + times, lane * Run.KINDS + kind);
+            Arrays.fill(all, n, n + times, Run.option(lane, kind));
             n += times;
         }
         return new Schedule(Arrays.copyOf(all, n));

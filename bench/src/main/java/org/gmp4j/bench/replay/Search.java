@@ -8,16 +8,20 @@ final class Search {
     static final String RANDOM = "random";
     static final String PCT = "pct";
     static final String EXHAUSTIVE = "exhaustive";
+    /** Random, with stores that reach memory late. */
+    static final String STORES = "stores";
     /** Random for even seeds, PCT for odd ones. */
     static final String MIXED = "mixed";
-    static final List<String> STRATEGIES = List.of(MIXED, RANDOM, PCT, EXHAUSTIVE);
+    static final List<String> STRATEGIES = List.of(MIXED, RANDOM, PCT, STORES, EXHAUSTIVE);
 
     private Search() {
     }
 
     static Strategy strategy(String name, long seed, int length) {
         boolean pct = name.equals(PCT) || name.equals(MIXED) && (seed & 1) != 0;
-        return pct ? new Pct(seed, length) : new RandomWalk(seed);
+        Strategy s = pct ? new Pct(seed, length) : new RandomWalk(seed);
+        s.delays = name.equals(STORES);
+        return s;
     }
 
     /** Runs the seeds from {@code first} on. */

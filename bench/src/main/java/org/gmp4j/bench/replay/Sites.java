@@ -15,6 +15,7 @@ final class Sites {
     static final int NO_START = add("thread", "start fails", 0, "", "");
     static final int DESCRIPTOR = add("descriptor", "use", 0, "", "");
     static final int PARTS = add("program", "parts", 0, "", "");
+    static final int STORE = add("memory", "store arrives", 0, "", "");
     static final int JDK = add("thread", "state", 0, "", "");
 
     /**

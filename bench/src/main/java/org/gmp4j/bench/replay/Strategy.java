@@ -6,6 +6,9 @@ abstract class Strategy {
     /** The result of {@link #choose} that ends the run: another run has covered what would follow. */
     static final int NOTHING_NEW = -1;
 
+    /** Whether stores reach memory later than the lane's next load, if nothing orders the two. */
+    boolean delays;
+
     /** Begins a run. */
     abstract void begin(Run run);
 

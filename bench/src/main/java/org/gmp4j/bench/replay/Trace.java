@@ -48,6 +48,11 @@ final class Trace {
         steps.add(new Step(l.index, l.site, what));
     }
 
+    /** A store of a lane reaches memory. */
+    void store(int lane, long word) {
+        steps.add(new Step(lane, Sites.STORE, words.computeIfAbsent(word, w -> words.size() + 1)));
+    }
+
     /** Adds a remark to the last step. */
     void note(Lane l, String text) {
         if (!steps.isEmpty()) {

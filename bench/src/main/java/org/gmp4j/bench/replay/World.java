@@ -120,6 +120,20 @@ public final class World {
         pause();
     }
 
+    // The order of stores
+
+    /** Returns where the lane that runs holds its stores back; null if they reach memory at once. */
+    static StoreBuffer buffer() {
+        return stops() && run.delays ? run.lane.stores : null;
+    }
+
+    /** A full fence: all stores of the lane that runs reach memory. */
+    public static void drain() {
+        if (run != null && run.lane != null) {
+            run.lane.stores.drain();
+        }
+    }
+
     // The clock
 
     /** {@code System.nanoTime}. A class initialiser, which runs once for many runs, reads the time at which each begins. */
@@ -403,9 +417,11 @@ public final class World {
 
     // What the machine answers
 
-    /** A call of the kernel that only makes other CPUs run a fence. */
+    /** A call of the kernel that makes all CPUs run a fence. */
     public static void fence() {
-        // Memory is sequentially consistent.
+        for (int i = 0; run != null && i < run.count; i++) {
+            run.lanes[i].stores.drain();
+        }
     }
 
     /** The kernel can do it. */

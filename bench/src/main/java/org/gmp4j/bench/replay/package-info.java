@@ -7,7 +7,7 @@
  * real thread runs one at a time ({@link org.gmp4j.bench.replay.Run}). Before each access a {@link
  * org.gmp4j.bench.replay.Strategy} chooses the lane that goes on. Clock, futexes, thread starts and the JDK's parks are simulated too.
  *
- * <p>Memory is sequentially consistent here: a schedule is an interleaving, and stores take effect in its order. A missing fence is not
- * found, which jcstress is for.
+ * <p>A schedule is an interleaving, and stores take effect in its order. Under the strategy {@code stores} a store reaches memory later, as
+ * on x86 ({@link org.gmp4j.bench.replay.StoreBuffer}): a missing full fence is found. Jcstress is for the fences that other CPUs need.
  */
 package org.gmp4j.bench.replay;

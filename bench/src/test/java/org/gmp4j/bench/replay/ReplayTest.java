@@ -177,12 +177,32 @@ class ReplayTest {
         assertTrue(failed.failure.isLike(again.failure), () -> failed.failure.text() + ", then " + again.failure);
     }
 
+    /** Only a store that is seen late makes a difference: without it the same program holds. */
+    @Test
+    void aMissingFenceIsFoundWhereStoresAreLate() throws IOException {
+        Program p = program(Plant.in(dir, "sched/base/Gate.java", "            Membarrier.run();\n", "            // No fence.\n"), "gate");
+        assertNull(Search.seeds(p, Search.RANDOM, 0, SEEDS, 60 * SECOND).failed());
+        Run failed = Search.seeds(p, Search.STORES, 0, SEEDS, 60 * SECOND).failed();
+        assertNotNull(failed);
+        Schedule shorter = Schedule.parse(Engine.shrink(p, failed).toString());
+        Run again = Engine.repeat(p, shorter, new Trace(), true);
+        assertTrue(failed.failure.isLike(again.failure), () -> failed.failure.text() + ", then " + again.failure);
+    }
+
+    @Test
+    void eachProgramHoldsWhereStoresAreLate() {
+        for (Program p : ALL) {
+            Finding f = Search.seeds(p, Search.STORES, 0, SEEDS / 3, 60 * SECOND);
+            assertNull(f.failed(), () -> f.row());
+        }
+    }
+
     @Test
     void aScheduleThatDoesNotFitIsRefused() {
         Program p = program(ALL, "kick");
         assertThrows(IllegalArgumentException.class, () -> Engine.repeat(p, Schedule.parse("0x500"), new Trace()));
         assertThrows(IllegalArgumentException.class, () -> Schedule.parse("zero"));
-        assertEquals("0x3 1 0t 12w 3f", Schedule.parse(" 0x2, 0 1 0tx1 12w 3f").toString());
+        assertEquals("0x3 1 0t 12w 3f 15sx2", Schedule.parse(" 0x2, 0 1 0tx1 12w 3f 15s 15s").toString());
     }
 
     @Test
