@@ -11,7 +11,7 @@ import java.util.Map;
 final class Checked extends Strategy {
     private static final long END = 0xE2D;
     /** Of the states of a program of production code those have their contents compared that have none of these bits. */
-    private static final long SOME = 0xF;
+    private static final long SOME = 0x3F;
 
     Strategy by;
     private final Map<Long, Long> contents = new HashMap<>();

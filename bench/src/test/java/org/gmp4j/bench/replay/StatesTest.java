@@ -15,7 +15,7 @@ class StatesTest {
     private static final List<Program> CASES = Rewriter.load(null, Names.PROGRAMS + "StateCases");
     private static final List<Program> ALL = Rewriter.load(null);
     private static final long SECOND = 1_000_000_000;
-    private static final int SEEDS = 60;
+    private static final int SEEDS = 30;
     private static final int MOST_STATES = 3_000;
 
     private static List<Program> group(String name) {
