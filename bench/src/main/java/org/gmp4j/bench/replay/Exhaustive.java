@@ -13,6 +13,7 @@ import java.util.Set;
 /**
  * Runs a small program once under each of its schedules, but only once for schedules that differ in the order of independent accesses
  * alone, or that lead to a state again ({@link Digest}). Two accesses depend on each other if they are to one word and one of them writes.
+ * A step in a monitor has many accesses, and depends on all others. The order in which lanes take memory is not taken to matter.
  *
  * <p>At a point another lane is taken only if its next access, later in a run, races with the one that was taken here ({@link Races}); and
  * not if a run before has covered what would follow (sleep sets). A run that comes to a state whose schedules have all been run ends there.
@@ -201,13 +202,18 @@ final class Exhaustive extends Strategy {
 
     private static long word(Run run, int option) {
         Lane l = run.lanes[Run.lane(option)];
-        if (Run.kind(option) != Run.GO || l.spins) {
+        if (Run.kind(option) != Run.GO || l.spins || isMonitor(l)) {
             return Trace.ANYWHERE;
         }
         if (l.word == 0 && l.object == null) {
             return FIRST + l.index; // The lane has not begun: its first step makes no access.
         }
         return l.object == null ? l.word : Digest.mix(l.objectId, Sites.of(l.site).field().hashCode());
+    }
+
+    /** Returns whether the lane enters a monitor: what it does there is one step, whose accesses are not known before. */
+    private static boolean isMonitor(Lane l) {
+        return l.site == Sites.MONITOR && !(l.object instanceof LaneLock) && !(l.object instanceof Permits);
     }
 
     private static void inherit(Node before, Node node) {

@@ -131,6 +131,14 @@ public final class StateCases implements Supplier<List<Program>> {
                 boolean _ = HEAD.compareAndSet((Object) null, (Object) "other");
             });
         }));
+        all.add(race("monitor", b -> {
+            b.lane("writes", () -> {
+                synchronized (b) {
+                    b.gate.set(1);
+                }
+            });
+            b.lane("reads", () -> b.kept.set(b.gate.get()));
+        }));
         all.add(race("freed", b -> {
             long at = Memory.malloc(8);
             b.raising(() -> { });
