@@ -98,14 +98,16 @@ public final class JdkStacks {
 
     /** Sets the state of a goroutine that the runtime has parked. */
     public static void toWaiting(Object stack) {
-        World.drain();
-        of(stack).state = StackThread.WAIT;
+        StackThread t = of(stack);
+        point(t, true);
+        t.state = StackThread.WAIT;
     }
 
     /** Sets the state of a goroutine that is runnable. */
     public static void toYielded(Object stack) {
-        World.drain();
-        of(stack).state = StackThread.YIELDED;
+        StackThread t = of(stack);
+        point(t, true);
+        t.state = StackThread.YIELDED;
     }
 
     /** Returns whether the JDK has made the thread runnable. */
@@ -118,14 +120,14 @@ public final class JdkStacks {
     /** Returns whether the thread is runnable because of {@code Thread.yield}. */
     public static boolean hasYielded(Object stack) {
         StackThread t = of(stack);
-        Digest.reads(t);
+        point(t, false);
         return t.state == StackThread.YIELDED;
     }
 
     /** Returns whether the thread has never run. */
     public static boolean isNew(Object stack) {
         StackThread t = of(stack);
-        Digest.reads(t);
+        point(t, false);
         return isNew((Thread) t);
     }
 
