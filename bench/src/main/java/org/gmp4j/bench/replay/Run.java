@@ -63,6 +63,8 @@ final class Run {
     int early;
     int spurious;
     int failedStarts;
+    /** How many of the steps are arrivals of stores at memory, in which no lane goes on. */
+    private int arrivals;
     Failure failure;
     /** Whether the strategy has ended the run. */
     boolean cut;
@@ -321,7 +323,7 @@ final class Run {
         if (optionCount == 0 || failure != null) {
             return -1;
         }
-        if (steps >= program.steps()) {
+        if (steps - arrivals >= program.steps()) {
             fail("it goes on after " + program.steps() + " steps");
             return -1;
         }
@@ -469,6 +471,7 @@ final class Run {
             lanes[i].spins = false;
         }
         if (kind(option) == STORE) {
+            arrivals++;
             return;
         }
         l.since = steps;
