@@ -241,17 +241,20 @@ class PollTurnsTest {
         assumeTrue(Runtime.getRuntime().availableProcessors() > 1, "one CPU");
         try (TestGmp gmp = TestGmp.with(b -> b.procs(2).spin(SpinPolicy.busy()))) {
             int fd = EventFd.create();
-            int times = 200;
+            AtomicBoolean over = new AtomicBoolean();
             AtomicInteger heard = new AtomicInteger();
+            CountDownLatch ended = new CountDownLatch(1);
             gmp.go(() -> {
-                while (heard.get() < times) {
+                while (!over.get()) {
                     await(fd, 0);
                     heard.incrementAndGet();
                 }
+                ended.countDown();
             });
             long sched = gmp.scheduler().sched; // It asks a goroutine.
             long before = SchedStat.NREADY.getOpaque(sched);
-            for (int i = 0; i < times; i++) {
+            long end = System.nanoTime() + PATIENCE;
+            for (int i = 0; SchedStat.NREADY.getOpaque(sched) == before && System.nanoTime() - end < 0; i++) {
                 awaitWaiters(gmp, 1);
                 while (Schedt.LASTPOLL.getVolatile(sched) != 0 || Schedt.NMSPINNING.getVolatile(sched) == 0) {
                     Thread.onSpinWait();
@@ -261,7 +264,13 @@ class PollTurnsTest {
                     Thread.onSpinWait();
                 }
             }
-            assertTrue(SchedStat.NREADY.getOpaque(sched) > before);
+            boolean seen = SchedStat.NREADY.getOpaque(sched) > before;
+            over.set(true);
+            add(fd);
+            while (ended.getCount() != 0) {
+                Thread.onSpinWait();
+            }
+            assertTrue(seen);
             Fd.close(fd);
         }
     }

@@ -5,7 +5,6 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.FileSystem;
 import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -72,9 +71,8 @@ public final class Machines {
                         out.write(file.getValue().getBytes(StandardCharsets.UTF_8));
                     }
                 }
-                try (FileSystem files = FileSystems.newFileSystem(zip)) {
-                    return Topology.recorded(files.getPath("/"));
-                }
+                // It stays open: a policy that reserves CPUs reads the machine again.
+                return Topology.recorded(FileSystems.newFileSystem(zip).getPath("/"));
             } finally {
                 Files.delete(zip);
             }
