@@ -28,7 +28,6 @@ import org.gmp4j.struct.P;
 import org.gmp4j.testing.ChildJvm;
 import org.gmp4j.testing.ChildJvm.Result;
 import org.gmp4j.testing.TestGmp;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -146,19 +145,8 @@ class RetakePointsTest {
 
     /** Where C2 leaves polls out of loops a nudge comes too late: their points are armed. */
     @ParameterizedTest
-    @ValueSource(strings = {"Serial", "G1"})
+    @ValueSource(strings = {"Serial", "Parallel", "G1"})
     void loopsWithoutPolls(String collector) {
-        endInTime(collector);
-    }
-
-    /** For this collector C2 compiles loops as for the serial one. */
-    @Tag("long")
-    @Test
-    void loopsWithoutPollsOfTheParallelCollector() {
-        endInTime("Parallel");
-    }
-
-    private static void endInTime(String collector) {
         Result r = new ChildJvm(UnpolledLoopProgram.class).with("-XX:+Use" + collector + "GC", "-XX:TieredStopAtLevel=4").run();
         assertEquals("in time\n", r.out(), r::toString);
     }
