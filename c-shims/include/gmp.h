@@ -312,11 +312,11 @@ struct schedt {
     int64_t mnext;         /* Ms made so far, and the next id */
     int64_t nmfreed;
     int32_t stopwait;      /* stopTheWorld: Ps still to stop */
-    int32_t nahead;        /* Gs that were put ahead in arrived since another of its Gs was taken */
+    int32_t nahead;        /* woken Gs that stand one after the other up to lastahead, or were taken since another G of arrived was */
     puintptr pidle;        /* idle Ps, by link */
     struct gqueue runq;    /* the global queue, by schedlink: Gs that Ps have put off */
     struct gqueue arrived; /* likewise: Gs that threads without a P made runnable; its head is read without the lock as a hint */
-    guintptr lastahead;    /* the last G in arrived of those that were put ahead of others, all at its head; 0 for none */
+    guintptr lastahead;    /* the G of arrived behind which the next woken G goes; 0 when that goes to the head */
     muintptr allm;         /* all Ms, by alllink; for a debugger, as Java uses Allm */
     guintptr gfree;        /* free Gs, by schedlink */
     int64_t procresizetime;

@@ -170,6 +170,8 @@ public final class Warm {
         Schedt.TIMERPMASK.setRelease(sched, words);
         SchedLock.lock(sched);
         GlobalRunq.globrunqputhead(sched, gs[0]);
+        GlobalRunq.globrunqputahead(sched, gs[2]);
+        var _ = GlobalRunq.pop(sched);
         GlobalRunq.globrunqput(sched, gs[1]);
         long _ = GlobalRunq.globrunqget(sched, mine);
         GlobalRunq.globrunqput(sched, gs[0]);

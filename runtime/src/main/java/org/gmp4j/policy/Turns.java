@@ -21,18 +21,18 @@ package org.gmp4j.policy;
  * <tr><td>The P has no Gs.</td><td>A share of {@code sched.arrived}, or else of {@code sched.runq}.</td></tr>
  * <tr><td>A P takes a share.</td><td>Its part of the Gs in the global queue and one more, but at most {@value #MOST_TAKEN} and what its
  * ring has room for.</td></tr>
- * <tr><td>A thread without a P wakes a G.</td><td>The G goes into {@code sched.arrived}, ahead of Gs that have not begun, but behind all if
- * {@value #MOST_AHEAD} have gone ahead since a G was taken that had not.</td></tr>
+ * <tr><td>A thread without a P wakes a G that waits for a channel, a lock, a monitor or an unpark.</td><td>The G goes into {@code
+ * sched.arrived}, behind the Gs that were woken so before it, and ahead of the others, of which one comes after each {@value #MOST_AHEAD}
+ * woken Gs.</td></tr>
  * </table>
  *
  * <p>Go's rule alone is not enough. Short requests often arrive from threads without a P, such as the selector thread of a web server; Go
  * has no such threads. In one queue with Gs that need the CPU for long, a request would wait for a slice of each of them. So requests have
  * a list of their own, which comes first where the P has no other Gs.
  *
- * <p>A goroutine that wakes up holds others up: behind a monitor that has become free, each waits until the one before it has had a turn.
- * If that one had its turn after all requests that have arrived meanwhile, the last of n would wait for n times the length of the queue.
- * (The JVM wakes those that wait for a monitor on a thread of its own, which has no P. Where a goroutine wakes another, that goes to
- * runnext.) The limit lets goroutines begin, however many wake up.
+ * <p>Other goroutines may wait for what a woken one does next. Those that wait for a monitor are woken one after the other: when one
+ * leaves the monitor, the JVM wakes the next, on a thread without a P. If each ran only after all requests that had arrived before it, the
+ * last of n would wait for n times the length of the queue. (A goroutine that is woken by another goroutine goes to runnext.)
  *
  * <p>The Gs of the ring and of {@code sched.arrived} may occupy the P for ever, and one G of {@code sched.runq} in each 61st slice is too
  * rare where slices are long. So sysmon measures for how long {@code sched.runq} was passed over. Goroutines that need the CPU for long
@@ -53,7 +53,7 @@ public final class Turns {
     public static final int MOST_INHERITED = 3;
     /** The greatest number of Gs that a P takes from the global queue at once: one to run, and others for its ring. */
     public static final int MOST_TAKEN = 4;
-    /** The number of woken Gs that may go ahead of a G which has not begun. */
+    /** The number of woken Gs in a row before one of the other Gs of {@code sched.arrived}. */
     static final int MOST_AHEAD = 3;
     static final int GLOBAL_FIRST = 61;
     /** An odd number, because a P skips every second slice's number while its goroutines are preempted one after the other. */
@@ -98,9 +98,9 @@ public final class Turns {
     }
 
     /**
-     * Returns whether a G that a thread without a P wakes goes ahead of the Gs that have not begun.
+     * Returns whether a woken G goes ahead of the next of the other Gs of {@code sched.arrived}.
      *
-     * @param ahead the number of Gs that were put ahead since a G was taken that was not
+     * @param ahead the number of woken Gs that go ahead of that one already
      */
     public static boolean goesAhead(int ahead) {
         return ahead < MOST_AHEAD;

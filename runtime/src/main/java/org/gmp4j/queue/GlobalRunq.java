@@ -14,7 +14,8 @@ import org.gmp4j.struct.Throw;
 /**
  * The global run queue: two lists of runnable Gs, linked by schedlink, under {@code sched.lock} (R7). {@code sched.arrived} has the Gs that
  * threads without a P made runnable, and {@code sched.runq} the Gs that were preempted, have yielded, or overflowed a ring. {@link Turns}
- * decides from which list a P takes. A scheduler may be configured to have one more list for each NUMA node ({@link NodeQueues}).
+ * decides from which list a P takes, and which Gs of {@code sched.arrived} go ahead of others; apart from that each list is first in, first
+ * out. A scheduler may be configured to have one more list for each NUMA node ({@link NodeQueues}).
  *
  * <p>{@code runqsize} counts the Gs of all lists together. It is written under the lock, and read without the lock as a hint: an M that
  * reads 0 while another thread adds a G searches elsewhere, and reads it again under the lock before it sleeps.
@@ -73,17 +74,19 @@ public final class GlobalRunq {
     }
 
     /**
-     * Puts a G that another thread wakes into {@code sched.arrived}: ahead of the Gs that have not begun, or at the tail, as {@link Turns}
-     * decides. Gs that are ahead stay in their order. The caller holds the lock, and need not have a P.
+     * Puts a woken G into {@code sched.arrived}, behind the G that was woken before it, and ahead of the others as far as {@link Turns}
+     * lets it. The caller holds the lock, and need not have a P.
      */
     public static void globrunqputahead(long sched, long gp) {
         int ahead = Schedt.NAHEAD.get(sched);
+        long before = Schedt.LASTAHEAD.get(sched);
         if (!Turns.goesAhead(ahead)) {
-            globrunqputarrived(sched, gp);
-            return;
+            long other = before == 0 ? head(arrived(sched)) : G.SCHEDLINK.get(before);
+            before = other == 0 ? before : other;
+            ahead = 0;
         }
         Schedt.NAHEAD.set(sched, ahead + 1);
-        insertArrived(sched, Schedt.LASTAHEAD.get(sched), gp);
+        insertArrived(sched, before, gp);
         Schedt.LASTAHEAD.set(sched, gp);
     }
 
@@ -312,10 +315,10 @@ public final class GlobalRunq {
     private static void countAhead(long sched, long list, long before, long gp) {
         long last = Schedt.LASTAHEAD.get(sched);
         if (gp == last) {
-            Schedt.LASTAHEAD.set(sched, before); // All Gs before the last that is ahead are ahead, too.
+            Schedt.LASTAHEAD.set(sched, before);
         }
         if (last == 0 || isEmpty(list)) {
-            Schedt.NAHEAD.set(sched, 0); // The G was not put ahead, or no G is left that others could have been put ahead of.
+            Schedt.NAHEAD.set(sched, 0); // One of the others was taken, or there are none.
         }
     }
 }

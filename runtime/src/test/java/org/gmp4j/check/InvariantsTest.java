@@ -234,6 +234,7 @@ class InvariantsTest {
         f.put("R6 runqsize", () -> plantInt(SL, "runqsize", sched, 2));
         f.put("R7 a G in common that waits", () -> status(global, GStatus.GWAITING));
         f.put("R7 the tail", () -> globalTail(ring(0)));
+        f.put("R7 the last that is ahead", () -> plantLong(SL, "lastahead", sched, ring(0)));
         f.put("G1 an unknown state", () -> status(waiting, 7));
         f.put("G1 copystack", () -> status(waiting, GStatus.GCOPYSTACK));
         f.put("G2 curg", () -> plantLong(ML, "curg", mp, waiting));

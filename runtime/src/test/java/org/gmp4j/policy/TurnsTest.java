@@ -22,7 +22,7 @@ class TurnsTest {
                 .row("The P has no Gs, the global queue has", TurnsTest::poll)
                 .row("The P has no Gs.", () -> assertEquals(4, Turns.MOST_TAKEN))
                 .row("A P takes a share", TurnsTest::share)
-                .row("A thread without a P wakes a G", TurnsTest::ahead)
+                .row("A thread without a P wakes a G that waits", TurnsTest::ahead)
                 .end();
     }
 

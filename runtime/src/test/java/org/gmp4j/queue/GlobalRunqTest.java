@@ -55,32 +55,70 @@ class GlobalRunqTest {
         }
     }
 
-    /** Three that were woken go ahead of those that have not begun, in their order; the next ones when one of the others was taken. */
+    /** Three that were woken go ahead of each that has arrived otherwise, all in their order. */
     @Test
     void theWokenGoAhead() {
         try (FakeSched f = new FakeSched(1)) {
-            long[] g = LongStream.generate(f::runnable).limit(9).toArray();
-            GlobalRunq.globrunqputarrived(f.sched, g[3]);
-            GlobalRunq.globrunqputahead(f.sched, g[0]);
-            GlobalRunq.globrunqputahead(f.sched, g[1]);
-            assertEquals(f.name(g[0]), f.name(GlobalRunq.pop(f.sched)));
-            GlobalRunq.globrunqputarrived(f.sched, g[5]);
-            GlobalRunq.globrunqputahead(f.sched, g[2]);
-            GlobalRunq.globrunqputahead(f.sched, g[6]); // The fourth ahead of g[3].
-            for (int i = 1; i <= 3; i++) {
-                assertEquals(f.name(g[i]), f.name(GlobalRunq.pop(f.sched)));
+            long[] g = LongStream.generate(f::runnable).limit(12).toArray();
+            for (int start : new int[] {3, 7, 10}) {
+                GlobalRunq.globrunqputarrived(f.sched, g[start]);
             }
-            GlobalRunq.globrunqputahead(f.sched, g[4]);
-            GlobalRunq.globrunqputarrived(f.sched, g[7]);
-            for (int i = 4; i <= 7; i++) {
-                assertEquals(f.name(g[i]), f.name(GlobalRunq.pop(f.sched)));
+            for (int woken : new int[] {0, 1, 2, 4, 5}) {
+                GlobalRunq.globrunqputahead(f.sched, g[woken]);
             }
+            GlobalRunq.globrunqput(f.sched, g[11]);
+            assertOrder(f, g, 0, 5);
+            GlobalRunq.globrunqputahead(f.sched, g[6]);
+            GlobalRunq.globrunqputahead(f.sched, g[8]); // Behind g[7], as three went ahead of that.
+            assertOrder(f, g, 5, 8);
+            GlobalRunq.globrunqputahead(f.sched, g[9]);
+            assertOrder(f, g, 8, 12);
             assertEquals(0, Schedt.RUNQSIZE.getOpaque(f.sched));
-            GlobalRunq.globrunqputahead(f.sched, g[8]);
-            assertEquals(g[8], GlobalRunq.tail(GlobalRunq.arrived(f.sched)));
-            assertEquals(f.name(g[8]), f.name(GlobalRunq.pop(f.sched)));
-            assertEquals(0, GlobalRunq.tail(GlobalRunq.arrived(f.sched)));
         }
+    }
+
+    /** The limit also counts those that have been taken, until one of the others was, but not those of the other list. */
+    @Test
+    void takenOnesCount() {
+        try (FakeSched f = new FakeSched(1)) {
+            long[] g = LongStream.generate(f::runnable).limit(6).toArray();
+            GlobalRunq.globrunqputarrived(f.sched, g[3]);
+            for (int i = 0; i < 3; i++) {
+                GlobalRunq.globrunqputahead(f.sched, g[i]);
+                assertOrder(f, g, i, i + 1);
+            }
+            GlobalRunq.globrunqput(f.sched, g[5]);
+            assertEquals(f.name(g[3]), f.name(GlobalRunq.head(GlobalRunq.arrived(f.sched))));
+            assertTakenAsLocked(f, g[5]);
+            GlobalRunq.globrunqputahead(f.sched, g[4]);
+            assertOrder(f, g, 3, 5);
+        }
+    }
+
+    /** When one of the others was taken, three more may go ahead of the next. */
+    @Test
+    void oneOfTheOthersBeginsAnew() {
+        try (FakeSched f = new FakeSched(1)) {
+            long[] g = LongStream.generate(f::runnable).limit(8).toArray();
+            GlobalRunq.globrunqputarrived(f.sched, g[3]);
+            GlobalRunq.globrunqputarrived(f.sched, g[7]);
+            for (int i = 0; i < 3; i++) {
+                GlobalRunq.globrunqputahead(f.sched, g[i]);
+            }
+            assertOrder(f, g, 0, 4);
+            for (int i = 4; i < 7; i++) {
+                GlobalRunq.globrunqputahead(f.sched, g[i]);
+            }
+            assertOrder(f, g, 4, 8);
+        }
+    }
+
+    /** Takes a G as one that is locked to a thread. */
+    private static void assertTakenAsLocked(FakeSched f, long gp) {
+        G.LOCKEDM.setOpaque(gp, 1);
+        long taken = GlobalRunq.popLocked(f.sched);
+        G.LOCKEDM.setOpaque(gp, 0); // The slots of Gs are used again.
+        assertEquals(f.name(gp), f.name(taken));
     }
 
     /** In an empty list nothing is passed: when all that were woken have been taken, three more may go ahead. */
@@ -90,15 +128,29 @@ class GlobalRunqTest {
             long[] g = LongStream.generate(f::runnable).limit(5).toArray();
             for (int i = 0; i < 3; i++) {
                 GlobalRunq.globrunqputahead(f.sched, g[i]);
-                assertEquals(f.name(g[i]), f.name(GlobalRunq.pop(f.sched)));
+                assertOrder(f, g, i, i + 1);
             }
             GlobalRunq.globrunqputarrived(f.sched, g[4]);
             GlobalRunq.globrunqputahead(f.sched, g[3]);
-            assertEquals(f.name(g[3]), f.name(GlobalRunq.pop(f.sched)));
+            assertOrder(f, g, 3, 5);
         }
     }
 
-    /** One that is ahead and locked to a thread is taken from wherever it stands, and the next one that wakes up goes behind the rest. */
+    /** In a list of woken ones alone the last is the tail, however many there are. */
+    @Test
+    void onlyTheWoken() {
+        try (FakeSched f = new FakeSched(1)) {
+            long[] g = LongStream.generate(f::runnable).limit(6).toArray();
+            for (int i = 0; i < 5; i++) {
+                GlobalRunq.globrunqputahead(f.sched, g[i]);
+            }
+            GlobalRunq.globrunqputarrived(f.sched, g[5]);
+            assertOrder(f, g, 0, 6);
+            assertEquals(0, GlobalRunq.tail(GlobalRunq.arrived(f.sched)));
+        }
+    }
+
+    /** One that is ahead and locked to a thread is taken from wherever it stands, and the next woken one goes behind the rest of them. */
     @Test
     void lockedAhead() {
         for (int at = 0; at < 2; at++) {
@@ -107,14 +159,18 @@ class GlobalRunqTest {
                 GlobalRunq.globrunqputarrived(f.sched, g[3]);
                 GlobalRunq.globrunqputahead(f.sched, g[0]);
                 GlobalRunq.globrunqputahead(f.sched, g[1]);
-                G.LOCKEDM.setOpaque(g[at], 1);
-                assertEquals(f.name(g[at]), f.name(GlobalRunq.popLocked(f.sched)));
-                G.LOCKEDM.setOpaque(g[at], 0);
+                assertTakenAsLocked(f, g[at]);
                 GlobalRunq.globrunqputahead(f.sched, g[2]);
                 assertEquals(f.name(g[1 - at]), f.name(GlobalRunq.pop(f.sched)));
-                assertEquals(f.name(g[2]), f.name(GlobalRunq.pop(f.sched)));
-                assertEquals(f.name(g[3]), f.name(GlobalRunq.pop(f.sched)));
+                assertOrder(f, g, 2, 4);
             }
+        }
+    }
+
+    /** The next Gs of the global queue are these. */
+    private static void assertOrder(FakeSched f, long[] g, int from, int to) {
+        for (int i = from; i < to; i++) {
+            assertEquals(f.name(g[i]), f.name(GlobalRunq.pop(f.sched)));
         }
     }
 
