@@ -277,6 +277,11 @@ public final class Digest {
         }
     }
 
+    /** Returns whether an object has a number. */
+    public static boolean isKnown(Object o) {
+        return isOn() && now.objects.containsKey(o);
+    }
+
     /** A lambda that captures nothing: one object for all runs. */
     public static void constant(Object o) {
         outlasts(o);

@@ -53,14 +53,16 @@ final class DigestWeaver implements ClassTransform {
     private final ClassDesc self;
     private final boolean isInterface;
     private final Names names;
+    private final Volatiles others;
     private final Set<String> finals = new HashSet<>();
     private final List<Helper> helpers = new ArrayList<>();
 
     private record Helper(String name, MethodTypeDesc type, Consumer<CodeBuilder> body) {
     }
 
-    DigestWeaver(ClassModel model, Names names) {
+    DigestWeaver(ClassModel model, Names names, Volatiles others) {
         this.names = names;
+        this.others = others;
         type = model.thisClass().asInternalName();
         self = model.thisClass().asSymbol();
         isInterface = model.flags().has(AccessFlag.INTERFACE);
@@ -93,6 +95,7 @@ final class DigestWeaver implements ClassTransform {
         boolean framed = !method.equals("<clinit>") && !method.startsWith(HELPER) && !method.startsWith(Weaver.HELPER);
         int[] saved = new int[1];
         Deque<String> begun = new ArrayDeque<>();
+        boolean[] isThis = {false}; // Whether the constructor of the superclass has been called.
         return new CodeTransform() {
             @Override
             public void atStart(CodeBuilder b) {
@@ -111,7 +114,11 @@ final class DigestWeaver implements ClassTransform {
                 if (framed && e instanceof ReturnInstruction r) {
                     leave(b, r.typeKind(), saved[0]);
                     b.with(r);
+                } else if (isThis[0] && e instanceof FieldInstruction f && f.opcode() == Opcode.PUTFIELD && isFinal(f)) {
+                    putFinal(b, f);
                 } else {
+                    isThis[0] |= method.equals("<init>") && e instanceof InvokeInstruction i && i.name().equalsString("<init>")
+                            && !i.owner().asInternalName().equals(begun.peek());
                     instruction(b, e, method, begun);
                 }
             }
@@ -131,7 +138,7 @@ final class DigestWeaver implements ClassTransform {
     /** @param begun the classes of the objects that are allocated, and whose constructors are not called yet */
     private void instruction(CodeBuilder b, CodeElement e, String method, Deque<String> begun) {
         switch (e) {
-            case FieldInstruction f when f.owner().asInternalName().equals(type) && finals.contains(f.name().stringValue()) -> b.with(f);
+            case FieldInstruction f when isFinal(f) -> b.with(f);
             case FieldInstruction f when f.opcode() == Opcode.GETFIELD || f.opcode() == Opcode.GETSTATIC -> {
                 b.with(f);
                 got(b, f.typeSymbol());
@@ -203,7 +210,7 @@ final class DigestWeaver implements ClassTransform {
         int value = isStatic ? 0 : 1;
         helper(b, t, h -> {
             if (isStatic) {
-                h.loadConstant(f.owner().asSymbol());
+                h.loadConstant(others.declares(f.owner().asSymbol(), f.name().stringValue()));
             } else {
                 h.aload(0);
             }
@@ -213,6 +220,22 @@ final class DigestWeaver implements ClassTransform {
             }
             h.loadLocal(TypeKind.from(of), value).with(f).return_();
         });
+    }
+
+    private boolean isFinal(FieldInstruction f) {
+        return f.owner().asInternalName().equals(type) && finals.contains(f.name().stringValue());
+    }
+
+    /** The final fields of an object follow from its number, unless a constructor writes them when the object has one. */
+    private static void putFinal(CodeBuilder b, FieldInstruction f) {
+        TypeKind kind = TypeKind.from(f.typeSymbol()).asLoadable();
+        int value = b.allocateLocal(kind);
+        int object = b.allocateLocal(TypeKind.REFERENCE);
+        b.storeLocal(kind, value).astore(object);
+        b.aload(object).invokestatic(DIGEST, "isKnown", MethodTypeDesc.of(ConstantDescs.CD_boolean, ConstantDescs.CD_Object));
+        b.ifThen(t -> t.aload(object).loadConstant(f.name().stringValue().hashCode()).loadLocal(kind, value)
+                .invokestatic(DIGEST, "put", put(f.typeSymbol())));
+        b.aload(object).loadLocal(kind, value).with(f);
     }
 
     private static void store(CodeBuilder b, ArrayStoreInstruction a) {

@@ -139,7 +139,7 @@ final class Rewriter extends ClassLoader {
         ClassModel c = files.parse(files.transformClass(read, new References(read, names)));
         c.methods().stream().filter(m -> m.methodName().equalsString("<clinit>")).forEach(m -> handles(c, m));
         ClassModel woven = files.parse(files.transformClass(c, new Weaver(c, names, handles, volatiles)));
-        return files.transformClass(woven, new DigestWeaver(woven, names));
+        return files.transformClass(woven, new DigestWeaver(woven, names, volatiles));
     }
 
     /** Notes which fields the VarHandles reach that an initialiser makes: the last text before the handle is stored. */

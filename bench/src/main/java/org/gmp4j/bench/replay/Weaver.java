@@ -56,6 +56,7 @@ final class Weaver implements ClassTransform {
     private final Map<String, String> handles;
     private final Volatiles others;
     private final List<Helper> helpers = new ArrayList<>();
+    private final Set<String> declared = new HashSet<>();
     private final Set<String> volatiles = new HashSet<>();
     private final Set<String> finals = new HashSet<>();
 
@@ -72,6 +73,7 @@ final class Weaver implements ClassTransform {
         self = model.thisClass().asSymbol();
         isInterface = model.flags().has(AccessFlag.INTERFACE);
         model.fields().forEach(f -> {
+            declared.add(f.fieldName().stringValue());
             if (f.flags().has(AccessFlag.VOLATILE)) {
                 volatiles.add(f.fieldName().stringValue());
             }
@@ -267,10 +269,11 @@ final class Weaver implements ClassTransform {
 
     private void monitor(CodeBuilder b, boolean isStatic, String what) {
         if (isStatic) {
-            b.invokestatic(WORLD, what, NOTHING);
+            b.loadConstant(self);
         } else {
-            b.aload(0).invokestatic(WORLD, what, MONITOR);
+            b.aload(0);
         }
+        b.invokestatic(WORLD, what, MONITOR);
     }
 
     /** Rewrites the instructions of one method. */
@@ -320,7 +323,7 @@ final class Weaver implements ClassTransform {
             fields.push(owner.substring(owner.lastIndexOf('/') + 1) + "." + field);
         }
         boolean ours = owner.equals(type) && !finals.contains(field);
-        boolean ordered = ours ? volatiles.contains(field) : others.isVolatile(owner, field);
+        boolean ordered = ours && declared.contains(field) ? volatiles.contains(field) : others.isVolatile(owner, field);
         if (!first && (ordered || ours && names.hasSharedFields(type))) {
             boolean isWrite = f.opcode() == Opcode.PUTFIELD || f.opcode() == Opcode.PUTSTATIC;
             int site = Sites.add(simple(), method, line, field, isWrite ? "set" : "get");
@@ -334,7 +337,7 @@ final class Weaver implements ClassTransform {
                         b.dup2().pop();
                     }
                 }
-                default -> b.loadConstant(f.owner().asSymbol());
+                default -> b.loadConstant(others.declares(f.owner().asSymbol(), field));
             }
             b.loadConstant(site).invokestatic(WORLD, call, OBJECT_AT);
         }
