@@ -39,6 +39,7 @@ public abstract class Case {
 
     /** Returns how many lanes there are whose names begin so, ended ones too. */
     public final int count(String beginning) {
+        World.asks();
         int n = 0;
         for (int i = 0; i < run.count; i++) {
             n += run.lanes[i].name.startsWith(beginning) ? 1 : 0;
@@ -49,6 +50,7 @@ public abstract class Case {
 
     /** Returns how many lanes have not ended whose names begin so. */
     public final int living(String beginning) {
+        World.asks();
         int n = 0;
         for (int i = 0; i < run.count; i++) {
             n += run.lanes[i].name.startsWith(beginning) && run.lanes[i].state != Lane.State.ENDED ? 1 : 0;
@@ -59,6 +61,7 @@ public abstract class Case {
 
     /** Returns whether a lane sleeps. */
     public final boolean isAsleep(String lane) {
+        World.asks();
         for (int i = 0; i < run.count; i++) {
             if (run.lanes[i].name.equals(lane)) {
                 boolean asleep = run.lanes[i].state == Lane.State.ASLEEP;

@@ -13,7 +13,9 @@ import java.util.Set;
 /**
  * Runs a small program once under each of its schedules, but only once for schedules that differ in the order of independent accesses
  * alone, or that lead to a state again ({@link Digest}). Two accesses depend on each other if they are to one word and one of them writes.
- * A step in a monitor has many accesses, and depends on all others. The order in which lanes take memory is not taken to matter.
+ * Three kinds of steps depend on all others: one in a monitor, which has many accesses; one that asks whether another lane sleeps or has
+ * ended; and one that ends the process. The order in which lanes take memory, start lanes or get random numbers is not taken to matter. A
+ * step's accesses to arrays, to collections of the JDK, and to what has no points are not compared: locks must order them.
  *
  * <p>At a point another lane is taken only if its next access, later in a run, races with the one that was taken here ({@link Races}); and
  * not if a run before has covered what would follow (sleep sets). A run that comes to a state whose schedules have all been run ends there.
@@ -159,11 +161,15 @@ final class Exhaustive extends Strategy {
         Node last = depth == 0 ? null : path.get(depth - 1);
         int lane = last == null ? 0 : Run.lane(last.options[last.at]);
         if (last != null && run.lanes[lane].spins && last.words[last.at] != Trace.ANYWHERE) {
-            last.words[last.at] = Trace.ANYWHERE;
-            int before = races.take(depth - 1, lane, Trace.ANYWHERE, true);
-            if (before >= 0) {
-                want(path.get(before), lane);
-            }
+            dependsOnAll(last, lane);
+        }
+    }
+
+    private void dependsOnAll(Node last, int lane) {
+        last.words[last.at] = Trace.ANYWHERE;
+        int before = races.take(depth - 1, lane, Trace.ANYWHERE, true);
+        if (before >= 0) {
+            want(path.get(before), lane);
         }
     }
 
@@ -272,6 +278,11 @@ final class Exhaustive extends Strategy {
 
     /** Called after a run. Returns whether there is another schedule. */
     boolean another(Run run) {
+        if (run.over && depth > 0) { // The other lanes have steps that they take before this end in other runs.
+            Node last = path.get(depth - 1);
+            dependsOnAll(last, Run.lane(last.options[last.at]));
+            last.wanted = (1L << last.options.length) - 1;
+        }
         if (!run.cut) {
             schedules++;
             ends.add(run.digest.state());

@@ -14,6 +14,11 @@ public final class LaneLock extends ReentrantLock {
     public LaneLock() {
     }
 
+    void reset() {
+        owner = null;
+        times = 0;
+    }
+
     @Override
     public boolean tryLock() {
         World.writes(this, Sites.MONITOR);

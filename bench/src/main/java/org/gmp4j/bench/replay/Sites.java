@@ -16,6 +16,7 @@ final class Sites {
     static final int DESCRIPTOR = add("descriptor", "use", 0, "", "");
     static final int PARTS = add("program", "parts", 0, "", "");
     static final int STORE = add("memory", "store arrives", 0, "", "");
+    static final int ASKS = add("lane", "state", 0, "", "");
     static final int JDK = add("thread", "state", 0, "", "");
 
     /**

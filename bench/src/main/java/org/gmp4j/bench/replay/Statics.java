@@ -119,6 +119,7 @@ public final class Statics {
             case AtomicBoolean a -> content(a, a.get(), a::set);
             case AtomicReference<?> a -> reference(a);
             case Permits p -> OBJECTS.add(p::reset);
+            case LaneLock l -> OBJECTS.add(l::reset);
             default -> {
                 if (o.getClass().isArray()) {
                     elements(o);

@@ -184,7 +184,7 @@ public final class World {
         atomic++;
     }
 
-    /** Enters the monitor of a class, or leaves its initialiser's beginning. */
+    /** Begins a class initialiser. */
     public static void enter() {
         atomic++;
     }
@@ -194,7 +194,7 @@ public final class World {
         atomic--;
     }
 
-    /** Leaves what {@link #enter()} entered. */
+    /** Ends what {@link #enter()} began. */
     public static void exit() {
         atomic--;
     }
@@ -293,10 +293,18 @@ public final class World {
 
     /** {@code Thread.isAlive}. */
     public static boolean isAlive(Thread t) {
+        asks();
         Lane l = run == null ? null : laneOf(t);
         boolean alive = l != null && l.state != Lane.State.ENDED;
         Digest.reads(alive ? 1 : 0);
         return alive;
+    }
+
+    /** A point before the lane asks whether another sleeps or has ended. Each step may change that, so it depends on all others. */
+    static void asks() {
+        if (stops()) {
+            run.point(Sites.ASKS, Trace.ANYWHERE, null, false);
+        }
     }
 
     /** {@code Thread.join}. */
@@ -358,6 +366,7 @@ public final class World {
 
     /** {@code AbstractSelector.begin}: an interrupt of the caller tells the selector from now on. */
     public static void begins(Selector told) {
+        writes(currentThread(), Sites.JDK);
         Lane l = lane();
         if (l.mounted != null) {
             l.mounted.told = told;
@@ -371,6 +380,7 @@ public final class World {
 
     /** {@code AbstractSelector.end}. */
     public static void ends(Selector told) {
+        writes(currentThread(), Sites.JDK);
         Lane l = lane();
         if (l.mounted != null) {
             l.mounted.told = null;
@@ -436,9 +446,7 @@ public final class World {
 
     /** {@code OsThread.state}: a lane runs or sleeps. */
     public static int state(int tid) {
-        if (stops()) {
-            run.point(Sites.JDK, 0, run.lanes[tid - 1].thread, false);
-        }
+        asks();
         boolean runs = run.lanes[tid - 1].state == Lane.State.READY;
         Digest.reads(runs ? 1 : 0);
         return runs ? 'R' : 'S';
