@@ -25,7 +25,7 @@ final class Run {
     private static final int STORES = MOST * KINDS;
     /** A lane that could go on for so many steps goes on next: no schedule is unfair for longer. */
     private static final int STARVED = 1_500;
-    /** After so many steps in which all lanes wait in loops, the sleep that ends first has ended. */
+    /** After so many steps in which all lanes wait in loops, all stores have reached memory, and the sleep that ends first has ended. */
     private static final int LATE = 50;
     /** After so many such steps, while no lane sleeps for a time, they wait in vain. */
     private static final int IN_VAIN = 4 * STARVED;
@@ -381,6 +381,9 @@ final class Run {
             }
         }
         waits = allLoop() ? waits + 1 : 0;
+        if (waits > LATE) {
+            World.fence(); // A store is not held back while all wait.
+        }
         boolean sleeper = waits > LATE && earliestDeadline() != Long.MAX_VALUE;
         if (optionCount == 0 && !sleeper) {
             for (int i = 0; i < count; i++) {

@@ -69,6 +69,15 @@ class StatesTest {
         }
     }
 
+    /** The schedule has no arrival of a store. */
+    @Test
+    void aStoreArrivesWhileAllWaitAndIsSeenByItsLane() {
+        for (Program p : group("stores")) {
+            Run run = Engine.repeat(p, Schedule.parse("0"), null, true);
+            assertNull(run.failure, () -> p.name() + ": " + run.failure.text());
+        }
+    }
+
     @Test
     void aLaneThatWaitsTooLongEndsTheSearch() {
         Finding f = Search.all(group("starves").getFirst(), 60 * SECOND);

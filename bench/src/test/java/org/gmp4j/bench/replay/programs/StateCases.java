@@ -17,6 +17,8 @@ import java.util.function.Supplier;
 import org.gmp4j.bench.replay.Case;
 import org.gmp4j.bench.replay.Program;
 import org.gmp4j.ffi.Memory;
+import org.gmp4j.ffi.OsThread;
+import org.gmp4j.struct.Mem;
 
 /**
  * Programs of which each has something that is easily left out of a state. In those of the group "race" a lane raises {@link Both#gate},
@@ -38,6 +40,8 @@ public final class StateCases implements Supplier<List<Program>> {
     private static volatile int first = 1;
     private static final Cell CELL = new Cell();
     private static final AtomicInteger COUNT = new AtomicInteger(1);
+    private static final ReentrantLock LOCK = new ReentrantLock();
+    private static final String STAYS = "stays";
     private static final int[][] TABLE = {{1}};
 
     static {
@@ -144,6 +148,41 @@ public final class StateCases implements Supplier<List<Program>> {
             b.raising(() -> { });
             b.lane("frees", () -> b.ifFirst(() -> Memory.free(at)));
         }));
+        all.add(race("final-late", b -> {
+            b.raising(() -> { });
+            b.lane("makes", () -> b.kept.set(new Late(b.gate)));
+        }));
+        all.add(race("static-inherited", b -> {
+            b.lane("sets", () -> Counter.all = 1);
+            b.lane("sets too", () -> Heir.set(2));
+        }));
+        all.add(race("static-monitor", b -> b.twice(k -> {
+            int _ = b.gate.get();
+            keepIn(b, k);
+        })));
+        all.add(race("static-lock", b -> b.twice(_ -> {
+            LOCK.lock();
+            b.gate.set(b.gate.get() + 1);
+            LOCK.unlock();
+        })));
+        all.add(race("living", b -> {
+            b.raising(() -> { });
+            b.lane("counts", () -> b.kept.set(b.living("raises")));
+        }));
+        all.add(race("asleep", b -> {
+            b.lane(STAYS, () -> {
+                b.gate.set(1);
+                b.stay();
+            });
+            b.lane("asks", () -> b.kept.set(OsThread.state(1)));
+        }));
+        all.add(race("exit", b -> {
+            b.lane("exits", () -> {
+                int _ = b.gate.get();
+                b.exit();
+            });
+            b.lane("sets", () -> b.kept.set(1));
+        }));
         all.add(Program.of("allocated", "order", "two lanes take memory", () -> new Both(b -> {
             AtomicInteger address = b.keep(new AtomicInteger());
             b.lane("takes", () -> address.set((int) Memory.malloc(8)));
@@ -196,6 +235,33 @@ public final class StateCases implements Supplier<List<Program>> {
             b.twice(_ -> sets.accept(gets.getAsInt() + 1));
         }));
         all.add(count("of-another-class", b -> b.twice(_ -> b.counter.count = b.counter.count + 1)));
+        all.add(Program.ofLoop("inherited", "two lanes count", () -> new Both(b -> {
+            Heir heir = new Heir();
+            b.kept.set(heir);
+            b.twice(_ -> heir.raise());
+        }) {
+            @Override
+            protected void end() {
+                check(((Heir) kept.get()).count == 2, "a count is lost");
+            }
+        }).in("count").covered());
+        all.add(Program.of("answers", "stores", "each of two lanes waits for a store of the other", () -> new Both(b -> {
+            long asked = Memory.malloc(8);
+            long answered = Memory.malloc(8);
+            b.lane("asks", () -> {
+                Mem.LONG.setRelease(asked, 1);
+                await(answered);
+            });
+            b.lane("answers", () -> {
+                await(asked);
+                Mem.LONG.setRelease(answered, 1);
+            });
+        })));
+        all.add(Program.of("own", "stores", "a lane reads its store in a monitor", () -> new Both(b -> b.lane("reads", () -> {
+            long at = Memory.malloc(8);
+            Mem.LONG.setRelease(at, 1);
+            Case.check(read(at) == 1, "it does not see its own store");
+        }))));
         all.add(Program.of("starves", "starves", "a lane reads until another has written, without a pause", () -> new Both(b -> {
             b.lane("reads", () -> {
                 while (b.gate.get() == 0) {
@@ -205,6 +271,20 @@ public final class StateCases implements Supplier<List<Program>> {
             b.raising(() -> { });
         })).covered());
         return all;
+    }
+
+    private static void await(long word) {
+        while (Mem.LONG.getAcquire(word) == 0) {
+            Thread.onSpinWait();
+        }
+    }
+
+    private static synchronized long read(long word) {
+        return Mem.LONG.getAcquire(word);
+    }
+
+    private static synchronized void keepIn(Both b, int k) {
+        b.kept.set(k);
     }
 
     private static void append(StringBuilder text, Both b) {
@@ -229,8 +309,30 @@ public final class StateCases implements Supplier<List<Program>> {
     }
 
     /** A volatile field that another class accesses. */
-    private static final class Counter {
+    private static class Counter {
+        static volatile int all;
         volatile int count;
+    }
+
+    /** A class that names fields which it inherits as its own. */
+    private static final class Heir extends Counter {
+        static void set(int n) {
+            all = n;
+        }
+
+        void raise() {
+            count = count + 1;
+        }
+    }
+
+    /** An object that has a number before all of its final fields are written. */
+    private static final class Late {
+        int before = 1;
+        final int late;
+
+        Late(AtomicInteger gate) {
+            late = gate.get();
+        }
     }
 
     /** A case of two lanes. */
@@ -252,6 +354,11 @@ public final class StateCases implements Supplier<List<Program>> {
         @Override
         protected void end() {
             // Nothing has to hold.
+        }
+
+        @Override
+        protected boolean mayRest(String lane) {
+            return lane.equals(STAYS);
         }
 
         /** Keeps an object to be looked at. */
