@@ -14,7 +14,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** Faults that the scheduler once had, put back: each is found, shortened, and repeated by its schedule. */
 class PastFaultsTest {
-    private static final int SEEDS = 4_000;
+    private static final int SEEDS = 20_000;
 
     @TempDir
     Path dir;
