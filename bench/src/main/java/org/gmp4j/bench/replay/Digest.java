@@ -24,7 +24,8 @@ import java.util.concurrent.atomic.AtomicReference;
  * call of the JDK that gets them. Other objects of the JDK, such as lists, hide their content: they count as read and written at each call,
  * and the more of them two lanes share, the fewer states are known again. What class initialisers have left is where each run begins.
  *
- * <p>Two states with the same 64 bits are taken for one. Of ten million states, that two differ has a chance of one in 400,000.
+ * <p>Two states with the same 64 bits are taken for one. The chance that two different ones of ten million states share a number is one
+ * in 400,000.
  */
 public final class Digest {
     /** That of the run under way; null if states are not compared. */

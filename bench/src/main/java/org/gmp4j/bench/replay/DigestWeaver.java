@@ -43,7 +43,7 @@ final class DigestWeaver implements ClassTransform {
     private static final String HELPER = "digest$";
     private static final String VAR_HANDLE = "java/lang/invoke/VarHandle";
     private static final String ATOMIC = "java/util/concurrent/atomic/";
-    /** What makes objects whose content is not seen: a call of them is a write. */
+    /** Types of the JDK whose objects hide their content: a call of such an object counts as a write to it. */
     private static final List<String> OPAQUE = List.of("java/util/", "java/lang/ref/", "java/lang/ThreadLocal", "java/lang/StringBu", "[");
     /** Types under them whose objects never change, or note their changes themselves. */
     private static final List<String> FIXED = List.of("java/util/function/", "java/util/Objects", "java/util/concurrent/TimeUnit",

@@ -9,7 +9,7 @@ final class RandomWalk extends Strategy {
     /** One in so many steps of a run considers the end of a sleep. */
     private static final int END_SLEEP = 24;
     private static final int[] STAY = {0, 50, 75, 90, 97};
-    /** One in a hundred, or half, of the steps of a run is the arrival of a store that is held back. */
+    /** Percents: in so many of a run's steps a store that is held back arrives, if there is one. */
     private static final int[] ARRIVE = {1, 5, 20, 50};
 
     private final long seed;

@@ -5,8 +5,8 @@ import org.gmp4j.struct.Mem;
 
 /**
  * The stores of one lane to off-heap words that other lanes do not see yet, in the order in which it has made them, as a CPU of x86 holds
- * them. The lane itself reads them. A volatile store, an atomic instruction, a full fence and a system call wait until all of them have
- * reached memory; the others do not.
+ * them. The lane itself reads them. A volatile store, an atomic instruction, a full fence and a futex call wait until all of them have
+ * reached memory; plain, opaque and release stores do not wait, nor does any load.
  */
 final class StoreBuffer {
     /** As many stores as the buffer holds: the lane's next one waits until the first has reached memory. */
