@@ -30,9 +30,10 @@ package org.gmp4j.policy;
  * has no such threads. In one queue with Gs that need the CPU for long, a request would wait for a slice of each of them. So requests have
  * a list of their own, which comes first where the P has no other Gs.
  *
- * <p>Other goroutines may wait for what a woken one does next. Those that wait for a monitor are woken one after the other: when one
- * leaves the monitor, the JVM wakes the next, on a thread without a P. If each ran only after all requests that had arrived before it, the
- * last of n would wait for n times the length of the queue. (A goroutine that is woken by another goroutine goes to runnext.)
+ * <p>Other goroutines may wait until a woken goroutine leaves a monitor or a lock. The JVM wakes the goroutines that wait for a monitor
+ * one after the other: when a goroutine leaves the monitor, a thread without a P wakes the next one. If each of them ran only after all
+ * requests that had arrived before it, the last of n would wait for n times the length of the queue. (A goroutine that is woken by
+ * another goroutine goes to runnext.)
  *
  * <p>The Gs of the ring and of {@code sched.arrived} may occupy the P for ever, and one G of {@code sched.runq} in each 61st slice is too
  * rare where slices are long. So sysmon measures for how long {@code sched.runq} was passed over. Goroutines that need the CPU for long

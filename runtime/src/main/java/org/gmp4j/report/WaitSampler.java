@@ -23,7 +23,7 @@ import org.gmp4j.struct.WaitReason;
  * pipes and processes are left out, as in Go's block profile. At intervals it takes a sample: it finds the goroutines that wait, and adds
  * the time since the last sample to each of their places. So a wait itself costs nothing, and a wait that has not ended counts too. A wait
  * that is shorter than the interval is seen with a probability in proportion to its length. So the times are right on average, but the
- * number of waits counts only those that were seen.
+ * number of waits is the number of waits that a sample has met.
  */
 public final class WaitSampler extends Sampler {
     private static final String REASON = "wait";

@@ -77,7 +77,7 @@ class GlobalRunqTest {
         }
     }
 
-    /** The limit also counts those that have been taken, until one of the others was, but not those of the other list. */
+    /** Woken Gs that were taken count to the limit until another G of the list is taken; a G taken from sched.runq changes nothing. */
     @Test
     void takenOnesCount() {
         try (FakeSched f = new FakeSched(1)) {

@@ -151,7 +151,7 @@ class ArrivalsTest {
         assertTrue(late[ROUNDS / 2] < QUANTUM.toNanos() / 2, Arrays.toString(late));
     }
 
-    /** Those that wake up go ahead of those that were to begin earlier, three before each, and in their order. */
+    /** Goroutines that are woken go ahead of goroutines that were started before: three before each, in the order of their wake-ups. */
     @ParameterizedTest
     @EnumSource(names = {"CHANNEL", "UNPARK", "MONITOR"})
     void thoseThatWakeUpGoAhead(By by) throws InterruptedException {

@@ -32,7 +32,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** {@link Retake} and {@link ArmPoints}: goroutines that come to no point, and those that need none. */
+/** {@link Retake} and {@link ArmPoints}: goroutines that come to no preemption point, and goroutines that need no points. */
 class RetakePointsTest {
     private static final long PATIENCE = 10_000_000_000L;
     private static final long SOON = 50_000;

@@ -9,7 +9,7 @@ import org.gmp4j.struct.SchedStat;
 
 /** Scans by a {@link Retake} of the test's own, at times that the test chooses. */
 final class RetakeScans {
-    /** So long that sysmon's own scans ask nobody to yield. */
+    /** A quantum so long that sysmon's own scans ask no goroutine to yield. */
     static final Duration QUANTUM = Duration.ofMinutes(1);
 
     private RetakeScans() {

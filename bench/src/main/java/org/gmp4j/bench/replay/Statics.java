@@ -57,7 +57,7 @@ public final class Statics {
         return depth > 0;
     }
 
-    /** Returns what static fields have: the values of those that are not final, and the objects whose fields are kept. */
+    /** Returns the values of the static fields that are not final, and the objects whose fields are kept. */
     static List<Object> values() {
         List<Object> all = new ArrayList<>(KEPT);
         FIELDS.forEach(k -> all.add(k.field.get()));

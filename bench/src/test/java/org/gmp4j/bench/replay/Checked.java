@@ -10,7 +10,7 @@ import java.util.Map;
  */
 final class Checked extends Strategy {
     private static final long END = 0xE2D;
-    /** Of the states of a program of production code those have their contents compared that have none of these bits. */
+    /** In a program of production code, contents are compared only for states whose number has none of these bits: one in 64. */
     private static final long SOME = 0x3F;
 
     Strategy by;
