@@ -8,8 +8,9 @@ import java.lang.instrument.Instrumentation;
 import java.security.ProtectionDomain;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
-import java.util.TreeSet;
+import java.util.TreeMap;
 import java.util.WeakHashMap;
 import java.util.concurrent.atomic.LongAdder;
 
@@ -81,12 +82,12 @@ public final class OnDemand implements ClassFileTransformer {
     }
 
     /**
-     * Returns the names of the methods of a class that would get points.
+     * Returns the names of the methods of a class that would get points, each with whether it has a loop within a loop.
      *
-     * @return an empty set when the class would get none; null when its class file is not available, for instance because the class was
+     * @return an empty map when the class would get none; null when its class file is not available, for instance because the class was
      *     made at run time, or when its loader's resource is no class file, for instance because it is encrypted
      */
-    public static @Nullable Set<String> methods(Class<?> c) {
+    public static @Nullable Map<String, Boolean> methods(Class<?> c) {
         String name = c.getName();
         try (InputStream in = c.getResourceAsStream(name.substring(name.lastIndexOf('.') + 1) + ".class")) {
             if (in == null) {
@@ -96,10 +97,10 @@ public final class OnDemand implements ClassFileTransformer {
             if (scan.leftAlone() == LeftAlone.UNKNOWN_FORMAT) {
                 return null;
             }
-            Set<String> methods = new TreeSet<>();
+            Map<String, Boolean> methods = new TreeMap<>();
             if (scan.leftAlone() == null) {
                 for (MethodPoints m : scan.found()) {
-                    methods.add(scan.utf8(m.name()));
+                    boolean _ = methods.merge(scan.utf8(m.name()), m.isNested(), Boolean::logicalOr);
                 }
             }
             return methods;

@@ -34,6 +34,16 @@ final class PointScan {
         int count() {
             return headers.length + (entry ? 1 : 0);
         }
+
+        /** Returns whether a loop contains another loop. */
+        boolean isNested() {
+            for (byte depth : depths) {
+                if (depth > 0) {
+                    return true;
+                }
+            }
+            return false;
+        }
     }
 
     /** HotSpot compiles no methods longer than this ({@code HugeMethodLimit}), bytes. */

@@ -21,9 +21,13 @@ import org.jspecify.annotations.Nullable;
  * CPU time.</td><td>The class is to have points. (A thread that has lost its CPU shows the same method in each sample, but it uses no CPU
  * time.)</td></tr>
  * <tr><td>A goroutine or thread has a method of the class on its stack, and there was no search before, or it had one at the last search,
- * too.</td><td>The class is searched for again after {@value #FIRST_RETRY} ns, doubled up to {@value #LAST_RETRY} ns, {@value #RETRIES}
- * times in all. After the transformation a running call stays in the old method, which HotSpot interprets and never compiles again. So
- * there must be no long call then.</td></tr>
+ * too: then its call is <em>long</em>.</td><td>The class is searched for again after {@value #FIRST_RETRY} ns, doubled up to
+ * {@value #LAST_RETRY} ns, {@value #RETRIES} times in all. After the transformation a running call stays in the old method, which HotSpot
+ * interprets and never compiles again.</td></tr>
+ * <tr><td>No long call is in a <em>hot</em> method: one that was sampled, or, if counted loops have no safepoint polls, one that has a loop
+ * within a loop. Of up to {@value #PROFILE} samples of those who make the long calls, at most one in {@value #OWN} found them in code of
+ * the class, rather than in what it calls.</td><td>The long calls do not keep the class from its points: what they call is compiled. The
+ * loop of a server that reads a request, has it handled and answers is such a call.</td></tr>
  * <tr><td>There were {@value #BURST} pauses, less one for each {@value #EVERY} ns that have passed.</td><td>There is no pause now, because
  * each stops all threads for some milliseconds.</td></tr>
  * </table>
@@ -37,6 +41,8 @@ public final class DemandRules {
     static final long FIRST_RETRY = 50_000_000;
     static final long LAST_RETRY = 10_000_000_000L;
     static final int RETRIES = 20;
+    public static final int PROFILE = 256;
+    static final int OWN = 128;
     static final int BURST = 4;
     static final long EVERY = 10_000_000_000L;
 
@@ -122,6 +128,16 @@ public final class DemandRules {
      */
     public static boolean isFree(Set<Long> holders, @Nullable Set<Long> before) {
         return holders.isEmpty() || before != null && Collections.disjoint(holders, before);
+    }
+
+    /**
+     * Returns whether long calls may stay in old methods, because they spend hardly any CPU time in them.
+     *
+     * @param ran the number of samples of those who make the calls
+     * @param own the number of samples in which a method of the class was the innermost one
+     */
+    public static boolean mayStay(int ran, int own) {
+        return (long) own * OWN <= ran;
     }
 
     /** Returns the time between a search that found a holder and the next search for the class, ns; -1 if there is no next search. */

@@ -88,7 +88,7 @@ public final class StackSearch {
         return true;
     }
 
-    private static Thread[] platformThreads() {
+    static Thread[] platformThreads() {
         ThreadGroup root = Thread.currentThread().getThreadGroup();
         while (root.getParent() != null) {
             root = root.getParent();

@@ -2,6 +2,8 @@
 package org.gmp4j.sysmon;
 
 import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -10,11 +12,15 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 
+import org.gmp4j.agent.CallsOfLine;
+import org.gmp4j.agent.CallsOfLine.Called;
 import org.gmp4j.agent.OnDemand;
 import org.gmp4j.ffi.CompilerThreads;
 import org.gmp4j.ffi.Inheritance;
 import org.gmp4j.ffi.OsThread;
+import org.gmp4j.ffi.VmFlags;
 import org.gmp4j.policy.DemandRules;
+import org.gmp4j.report.CallProfile;
 import org.gmp4j.report.StackSearch;
 import org.gmp4j.stack.JdkFrames;
 import org.gmp4j.stack.OwnThread;
@@ -44,6 +50,10 @@ final class Demand implements Runnable {
     private static final long FIRST_PAUSE = 2_000_000;
     private static final long LAST_PAUSE = 128_000_000;
 
+    /** The number of times that a profile may look for running goroutines and threads, and the pause before each, ns. */
+    private static final int PROBES = 4 * DemandRules.PROFILE;
+    private static final long PROBE_EVERY = 1_000_000;
+
     /** Whether the thread has started, or is about to. */
     private static final AtomicBoolean BEGUN = new AtomicBoolean();
     private static volatile @Nullable Demand demand;
@@ -70,15 +80,56 @@ final class Demand implements Runnable {
     private record Overrun(Thread thread, int tid) {
     }
 
-    /** The names of the methods of a class that would have points; null, for all methods, if the class file could not be read. */
-    private record Methods(@Nullable Set<String> names, DemandRules.Samples samples) {
+    /**
+     * A class that has no points yet.
+     *
+     * @param loops the names of the methods that would have points, each with whether it has a loop within a loop; null, for all methods,
+     *     if the class file could not be read
+     * @param sampled the names of the methods in which samples found a goroutine
+     * @param calls the methods that a line of a method calls, by the method's name and the line
+     */
+    private record Methods(@Nullable Map<String, Boolean> loops, Set<String> sampled, Map<String, List<Called>> calls,
+            DemandRules.Samples samples) {
+        Methods(@Nullable Map<String, Boolean> loops) {
+            this(loops, new HashSet<>(), new HashMap<>(), new DemandRules.Samples());
+        }
+
         boolean has(String method) {
-            return names == null || names.contains(method);
+            return loops == null || loops.containsKey(method);
+        }
+
+        /** Returns the names of the methods that would have points; null for all methods. */
+        @Nullable Set<String> names() {
+            return loops == null ? null : loops.keySet();
+        }
+
+        /**
+         * Returns the names of the methods that no long call may execute: the sampled ones. If counted loops have no polls, the code of an
+         * inner loop is never seen executing; so then the methods that have one are added. The result is null for all methods.
+         */
+        @Nullable Set<String> hot() {
+            if (VmFlags.countedLoopsPoll()) {
+                return sampled;
+            }
+            if (loops == null) {
+                return null;
+            }
+            Set<String> hot = new HashSet<>(sampled);
+            loops.forEach((name, nested) -> {
+                if (nested) {
+                    boolean _ = hot.add(name);
+                }
+            });
+            return hot;
         }
     }
 
+    /** A method that would have points. */
+    private record Place(Class<?> type, String method) {
+    }
+
     /** The value for a class that may have no points. */
-    private static final Methods NONE = new Methods(Set.of(), new DemandRules.Samples());
+    private static final Methods NONE = new Methods(Map.of());
 
     /** A class that is to have points. This keeps the class and its loader alive, for minutes at most. */
     private static final class Wish {
@@ -86,8 +137,12 @@ final class Demand implements Runnable {
         private final Methods methods;
         /** The nanoTime of the next search. */
         private long next;
-        /** The ids of the goroutines and threads that had the class on their stacks at the last search; null before the first search. */
+        /**
+         * The ids of the goroutines and threads that had a method of the class on their stacks at the last search, and of those that had a
+         * hot one ({@link Methods#hot}); null before the first search.
+         */
         private @Nullable Set<Long> holders;
+        private @Nullable Set<Long> hot;
         private int retries;
 
         Wish(Class<?> type, Methods methods, long now) {
@@ -208,16 +263,17 @@ final class Demand implements Runnable {
             if (i > 0 && !ranOn(o.tid)) {
                 return any;
             }
-            Class<?> type = innermost(JdkFrames.of(o.thread));
-            if (type == null) {
+            Place place = innermost(JdkFrames.of(o.thread));
+            if (place == null || points.has(place.type) || isWished(place.type)) {
                 return any;
             }
             any = true;
-            Methods methods = methods(type);
+            Methods methods = methods(place.type);
+            boolean _ = methods.sampled.add(place.method);
             long now = System.nanoTime();
             if (methods.samples.add(now)) {
                 methods.samples.clear();
-                wishes.add(new Wish(type, methods, now));
+                wishes.add(new Wish(place.type, methods, now));
                 return true;
             }
         }
@@ -236,17 +292,18 @@ final class Demand implements Runnable {
         return false;
     }
 
-    /**
-     * Returns the class of the innermost method that would have points. Returns null when there is none, or the class has its points, or is
-     * about to get them.
-     */
-    private @Nullable Class<?> innermost(StackTraceElement[] frames) {
+    /** Returns the innermost method on a stack that would have points; null when there is none. */
+    private @Nullable Place innermost(StackTraceElement[] frames) {
+        Place called = called(frames);
+        if (called != null) {
+            return called;
+        }
         int without = 0;
         for (StackTraceElement frame : frames) {
             Class<?> type = JdkFrames.type(frame);
             Methods methods = methods(type);
             if (methods.has(frame.getMethodName())) {
-                return points.has(type) || isWished(type) ? null : type;
+                return new Place(type, frame.getMethodName());
             }
             if (methods != NONE && ++without == FRAMES) {
                 return null;
@@ -255,10 +312,40 @@ final class Demand implements Runnable {
         return null;
     }
 
+    /**
+     * Returns the method with a loop that the innermost frame's line calls, in a JVM whose counted loops have no safepoint polls. There a
+     * thread that is to tell its frames runs its loop to the end, and tells them when the method with the loop has just returned. Returns
+     * null when the line calls no such method, or counted loops have polls.
+     */
+    private @Nullable Place called(StackTraceElement[] frames) {
+        if (frames.length == 0 || VmFlags.countedLoopsPoll()) {
+            return null;
+        }
+        Class<?> type = JdkFrames.type(frames[0]);
+        Methods methods = methods(type);
+        if (methods == NONE) {
+            return null;
+        }
+        String method = frames[0].getMethodName();
+        int line = frames[0].getLineNumber();
+        for (Called c : methods.calls.computeIfAbsent(method + ":" + line, _ -> CallsOfLine.of(type, method, line))) {
+            try {
+                Class<?> owner = Class.forName(c.owner(), false, type.getClassLoader());
+                Methods known = methods(owner);
+                if (known.loops != null && known.loops.containsKey(c.method())) {
+                    return new Place(owner, c.method());
+                }
+            } catch (ClassNotFoundException | LinkageError e) {
+                continue; // The line has not been executed to there.
+            }
+        }
+        return null;
+    }
+
     private Methods methods(Class<?> type) {
         Methods methods = known.get(type);
         if (methods == null) {
-            methods = points.mayHave(type) ? new Methods(OnDemand.methods(type), new DemandRules.Samples()) : NONE;
+            methods = points.mayHave(type) ? new Methods(OnDemand.methods(type)) : NONE;
             known.put(type, methods);
         }
         return methods;
@@ -273,7 +360,7 @@ final class Demand implements Runnable {
         return false;
     }
 
-    /** Gives points, in one pause, to the wished classes that no long call is executing ({@link DemandRules#isFree}). */
+    /** Gives points, in one pause, to the wished classes that no long call keeps from it ({@link DemandRules}). */
     private void grant() {
         long now = System.nanoTime();
         List<Wish> due = new ArrayList<>();
@@ -294,17 +381,20 @@ final class Demand implements Runnable {
         List<Class<?>> free = new ArrayList<>();
         StackSearch search = new StackSearch();
         for (Wish w : due) {
-            search.add(w.type.getName(), w.methods.names);
+            search.add(w.type.getName(), w.methods.names());
+            search.add(w.type.getName(), w.methods.hot());
         }
         boolean whole = search.run();
         for (int i = 0; i < due.size(); i++) {
             Wish w = due.get(i);
-            Set<Long> holders = search.holders(i);
-            if (whole && DemandRules.isFree(holders, w.holders)) {
+            Set<Long> holders = search.holders(2 * i);
+            Set<Long> hot = search.holders(2 * i + 1);
+            if (whole && DemandRules.isFree(hot, w.hot) && (DemandRules.isFree(holders, w.holders) || mayStay(w, holders))) {
                 free.add(w.type);
                 wishes.remove(w);
             } else {
                 w.holders = holders;
+                w.hot = hot;
                 later(w, now);
             }
         }
@@ -314,6 +404,34 @@ final class Demand implements Runnable {
                 known.put(c, NONE);
             }
         }
+    }
+
+    /**
+     * Returns whether the calls of the class's methods that have lasted since the last search may stay in the old methods. The caller has
+     * found that none of them is a call of a hot method.
+     */
+    private boolean mayStay(Wish w, Set<Long> holders) {
+        if (w.holders == null) {
+            return false;
+        }
+        Set<Long> callers = new HashSet<>(holders);
+        boolean _ = callers.retainAll(w.holders);
+        CallProfile profile = new CallProfile(callers, frames -> isOwnCode(w, frames));
+        for (int i = 0; i < PROBES && profile.ran() < DemandRules.PROFILE; i++) {
+            LockSupport.parkNanos(PROBE_EVERY);
+            profile.sample();
+        }
+        return DemandRules.mayStay(profile.ran(), profile.own());
+    }
+
+    /**
+     * Returns whether a thread executes a method of the class that was not sampled, rather than what that calls. HotSpot may have inlined
+     * the callee, but a loop in it has safepoint polls of its own, so the frames show the callee.
+     */
+    private boolean isOwnCode(Wish w, StackTraceElement[] frames) {
+        String method = frames[0].getMethodName();
+        return JdkFrames.type(frames[0]) == w.type && w.methods.has(method) && !w.methods.sampled.contains(method)
+                && called(frames) == null;
     }
 
     /** Sets the time of the next search for the class, or drops the class after the last search. */

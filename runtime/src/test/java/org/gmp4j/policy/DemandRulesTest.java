@@ -80,6 +80,14 @@ class DemandRulesTest {
     }
 
     @Test
+    void longCallsMayStayWhereTheyComputeLittle() {
+        assertTrue(DemandRules.mayStay(0, 0), "they use no CPU time");
+        assertTrue(DemandRules.mayStay(DemandRules.PROFILE, DemandRules.PROFILE / DemandRules.OWN));
+        assertFalse(DemandRules.mayStay(DemandRules.PROFILE, DemandRules.PROFILE / DemandRules.OWN + 1));
+        assertFalse(DemandRules.mayStay(DemandRules.OWN - 1, 1));
+    }
+
+    @Test
     void aClassOnAStackIsTriedAgainAndThenLeft() {
         assertEquals(DemandRules.FIRST_RETRY, DemandRules.retryAfter(0));
         assertEquals(2 * DemandRules.FIRST_RETRY, DemandRules.retryAfter(1));

@@ -9,7 +9,7 @@ import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
+import java.util.Map;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongUnaryOperator;
@@ -57,6 +57,17 @@ final class DemandProgram {
         }
     }
 
+    /** Has a loop whose counter is an int, which C2 compiles without a safepoint poll unless the collector asks for them. */
+    static final class Counted {
+        static long sum(int n) {
+            long h = n;
+            for (int i = 0; i < n; i++) {
+                h = h * 6_364_136_223_846_793_005L + (h >>> 7);
+            }
+            return h;
+        }
+    }
+
     static final class Endless implements LongUnaryOperator {
         @Override
         public long applyAsLong(long n) {
@@ -77,6 +88,23 @@ final class DemandProgram {
             for (long i = 0; i < n; i++) {
                 h = h * 6_364_136_223_846_793_005L + (h >>> 7);
             }
+            for (int i = 0; n == 0 && i < 2; i++) {
+                h += chan.recv();
+            }
+            return h;
+        }
+    }
+
+    /** Has two loops beside the one that overruns: one that waits in all its rounds, and one that computes, but not for a quantum. */
+    static final class Served implements LongUnaryOperator {
+        private static Chan<Integer> chan;
+
+        @Override
+        public long applyAsLong(long n) {
+            long h = n;
+            for (long i = 0; i < n; i++) {
+                h = h * 6_364_136_223_846_793_005L + (h >>> 7);
+            }
             return h;
         }
 
@@ -86,6 +114,17 @@ final class DemandProgram {
                 sum += chan.recv();
             }
             return sum;
+        }
+
+        static long computes() {
+            long h = 1;
+            while (!stop) {
+                for (int i = 0; i < 100_000; i++) {
+                    h = h * 6_364_136_223_846_793_005L + (h >>> 7);
+                }
+                Go.gosched();
+            }
+            return h;
         }
     }
 
@@ -177,6 +216,9 @@ final class DemandProgram {
             case "heldByTheHog" -> heldByTheHog();
             case "heldByAParkedGoroutine" -> heldByAParkedGoroutine();
             case "heldByAThread" -> heldByAThread();
+            case "anotherMethodComputes" -> anotherMethodComputes();
+            case "anotherMethodWaits" -> anotherMethodWaits();
+            case "loopWithoutPolls" -> loopWithoutPolls();
             case "kinds" -> kinds();
             case "madeAtRunTime" -> givesPoints(new Maker().make());
             case "loaderGone" -> loaderGone();
@@ -249,16 +291,59 @@ final class DemandProgram {
     private static void heldByAParkedGoroutine() {
         Parked.chan = Chan.make(0);
         Parked work = new Parked();
-        int[] got = new int[1];
+        long[] got = new long[1];
         WaitGroup waiter = new WaitGroup();
-        waiter.go(() -> got[0] = Parked.waits());
+        waiter.go(() -> got[0] = work.applyAsLong(0));
         Parked.chan.send(1);
         callUntilRefused(work);
-        check(!has(work), "a goroutine waits inside a method that would have points");
+        check(!has(work), "a goroutine waits inside the method that overruns");
         Parked.chan.send(2);
         waiter.await();
         check(got[0] == 3, "got " + got[0]);
         call(work, () -> has(work));
+    }
+
+    private static void anotherMethodComputes() {
+        Served work = new Served();
+        WaitGroup computer = new WaitGroup();
+        computer.go(() -> sink += Served.computes());
+        long refused = Demand.refusals();
+        call(work, () -> Demand.refusals() >= refused + 5 || has(work));
+        check(!has(work), "a call that computes would never be compiled again");
+        stop = true;
+        computer.await();
+        call(work, () -> has(work));
+    }
+
+    private static void anotherMethodWaits() {
+        Served.chan = Chan.make(0);
+        Served work = new Served();
+        int[] got = new int[1];
+        WaitGroup waiter = new WaitGroup();
+        waiter.go(() -> got[0] = Served.waits());
+        Served.chan.send(1);
+        call(work, () -> has(work));
+        Served.chan.send(2);
+        waiter.await();
+        check(got[0] == 3, "got " + got[0]);
+    }
+
+    /** In a JVM whose counted loops have no safepoint polls, frames are told when the loop has ended. C2 compiles it before. */
+    private static void loopWithoutPolls() {
+        for (int i = 0; i < 100_000; i++) {
+            sink += Counted.sum(1_000);
+        }
+        for (long end = System.nanoTime() + PATIENCE; !OnDemand.get().has(Counted.class);) {
+            check(System.nanoTime() - end < 0, OnDemand.counts() + " " + Points.counters());
+            WaitGroup calls = new WaitGroup();
+            calls.go(() -> {
+                for (int i = 0; i < 10; i++) {
+                    sink += Counted.sum((int) ROUNDS);
+                }
+            });
+            calls.await();
+        }
+        check(OnDemand.counts().classes() == 1, "another class got them: " + OnDemand.counts());
     }
 
     private static void heldByAThread() throws InterruptedException {
@@ -284,7 +369,8 @@ final class DemandProgram {
             Class<?> hidden = MethodHandles.lookup().defineHiddenClass(in.readAllBytes(), false).lookupClass();
             check(!points.mayHave(hidden), "hidden");
         }
-        check(OnDemand.methods(Again.class).equals(Set.of("applyAsLong")), "" + OnDemand.methods(Again.class));
+        check(OnDemand.methods(Again.class).equals(Map.of("applyAsLong", false)), "" + OnDemand.methods(Again.class));
+        check(OnDemand.methods(Served.class).get("computes"), "a loop within a loop");
         check(OnDemand.methods(DemandTest.class) != null, "a class of another file");
         check(OnDemand.methods(new Maker().make().getClass()) == null, "its class file cannot be had");
         check(OnDemand.methods(new Maker(() -> new ByteArrayInputStream(new byte[1_000])).make().getClass()) == null, "no class file");

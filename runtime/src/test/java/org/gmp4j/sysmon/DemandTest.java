@@ -59,6 +59,19 @@ class DemandTest {
     }
 
     @Test
+    void aCallThatLastsMayStayWhereItComputesNothing() throws IOException {
+        runs(demand(), "anotherMethodWaits");
+        runs(demand().with("-XX:+UseG1GC"), "anotherMethodComputes"); // Its counted loops have safepoint polls.
+    }
+
+    @Test
+    void loopsWithoutSafepointPolls() throws IOException {
+        runs(demand().with("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=4", "-XX:CompileCommand=quiet",
+                "-XX:CompileCommand=dontinline,org.gmp4j.sysmon.DemandProgram$Counted::sum"), "loopWithoutPolls");
+        runs(demand().with("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=4"), "anotherMethodComputes");
+    }
+
+    @Test
     void classesOfAllKinds() throws IOException {
         runs(demand(), "kinds", "madeAtRunTime", "loaderGone", "fullHeap");
     }

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.report;
+
+import java.util.Set;
+import java.util.function.Predicate;
+
+import org.gmp4j.sched.GStack;
+import org.gmp4j.sched.base.Scheduler;
+import org.gmp4j.stack.JdkFrames;
+import org.gmp4j.stack.Stack;
+import org.gmp4j.struct.G;
+import org.gmp4j.struct.GStatus;
+
+/** Samples some goroutines and threads, to find out how often they execute certain code of their own rather than what that calls. */
+public final class CallProfile {
+    private final Set<Long> callers;
+    private final Predicate<StackTraceElement[]> isOwn;
+    private final boolean threads;
+    private int ran;
+    private int own;
+
+    /**
+     * Creates a profile without samples.
+     *
+     * @param callers the goroutines and threads to be sampled, as {@link StackSearch#holders} returns them
+     * @param isOwn whether the code is executing, from the frames of {@link JdkFrames#of}
+     */
+    public CallProfile(Set<Long> callers, Predicate<StackTraceElement[]> isOwn) {
+        this.callers = callers;
+        this.isOwn = isOwn;
+        threads = callers.stream().anyMatch(id -> id > 0);
+    }
+
+    /** Takes a sample of each of them that is running now. A running goroutine is stopped for a moment. */
+    public void sample() {
+        for (Scheduler s : Scheduler.live()) {
+            boolean _ = s.slots.all(gp -> {
+                if (GStatus.readgstatus(gp) == GStatus.GRUNNING && callers.contains(-G.GOID.get(gp))) {
+                    Stack st = GStack.of(s, gp);
+                    if (st != null) {
+                        count(JdkFrames.of(st.thread));
+                    }
+                }
+                return true;
+            });
+        }
+        if (threads) {
+            for (Thread t : StackSearch.platformThreads()) {
+                if (callers.contains(t.threadId())) {
+                    count(JdkFrames.of(t));
+                }
+            }
+        }
+    }
+
+    /** Counts the frames of a thread. A thread whose innermost method is native may wait there, and such a sample does not count. */
+    private void count(StackTraceElement[] frames) {
+        if (frames.length > 0 && !frames[0].isNativeMethod()) {
+            ran++;
+            if (isOwn.test(frames)) {
+                own++;
+            }
+        }
+    }
+
+    /** Returns the number of samples. */
+    public int ran() {
+        return ran;
+    }
+
+    /** Returns the number of samples that found the code executing. */
+    public int own() {
+        return own;
+    }
+}
