@@ -57,8 +57,19 @@ final class DemandProgram {
         }
     }
 
-    /** Has a loop whose counter is an int, which C2 compiles without a safepoint poll unless the collector asks for them. */
+    /** Has loops whose counter is an int, which C2 compiles without a safepoint poll unless the collector asks for them. */
     static final class Counted {
+        static long computes() {
+            long h = 1;
+            while (!stop) {
+                for (int i = 0; i < 100_000; i++) {
+                    h = h * 6_364_136_223_846_793_005L + (h >>> 7);
+                }
+                Go.gosched();
+            }
+            return h;
+        }
+
         static long sum(int n) {
             long h = n;
             for (int i = 0; i < n; i++) {
@@ -333,8 +344,21 @@ final class DemandProgram {
         for (int i = 0; i < 100_000; i++) {
             sink += Counted.sum(1_000);
         }
-        for (long end = System.nanoTime() + PATIENCE; !OnDemand.get().has(Counted.class);) {
-            check(System.nanoTime() - end < 0, OnDemand.counts() + " " + Points.counters());
+        WaitGroup computer = new WaitGroup();
+        computer.go(() -> sink += Counted.computes());
+        long refused = Demand.refusals();
+        callCounted(() -> Demand.refusals() >= refused + 5 || OnDemand.get().has(Counted.class));
+        check(!OnDemand.get().has(Counted.class), "a call that computes in an inner loop would never be compiled again");
+        stop = true;
+        computer.await();
+        callCounted(() -> OnDemand.get().has(Counted.class));
+        check(OnDemand.counts().classes() == 1, "another class got them: " + OnDemand.counts());
+    }
+
+    /** As {@link #call}, without an interface between the caller and the method with the loop. */
+    private static void callCounted(BooleanSupplier until) {
+        for (long end = System.nanoTime() + PATIENCE; !until.getAsBoolean();) {
+            check(System.nanoTime() - end < 0, OnDemand.counts() + " " + Points.counters() + " " + Demand.refusals());
             WaitGroup calls = new WaitGroup();
             calls.go(() -> {
                 for (int i = 0; i < 10; i++) {
@@ -343,7 +367,6 @@ final class DemandProgram {
             });
             calls.await();
         }
-        check(OnDemand.counts().classes() == 1, "another class got them: " + OnDemand.counts());
     }
 
     private static void heldByAThread() throws InterruptedException {

@@ -68,7 +68,6 @@ class DemandTest {
     void loopsWithoutSafepointPolls() throws IOException {
         runs(demand().with("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=4", "-XX:CompileCommand=quiet",
                 "-XX:CompileCommand=dontinline,org.gmp4j.sysmon.DemandProgram$Counted::sum"), "loopWithoutPolls");
-        runs(demand().with("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=4"), "anotherMethodComputes");
     }
 
     @Test
