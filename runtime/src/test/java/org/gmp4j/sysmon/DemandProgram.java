@@ -347,7 +347,7 @@ final class DemandProgram {
         WaitGroup computer = new WaitGroup();
         computer.go(() -> sink += Counted.computes());
         long refused = Demand.refusals();
-        callCounted(() -> Demand.refusals() >= refused + 5 || OnDemand.get().has(Counted.class));
+        callCounted(() -> Demand.refusals() >= refused + 3 || OnDemand.get().has(Counted.class));
         check(!OnDemand.get().has(Counted.class), "a call that computes in an inner loop would never be compiled again");
         stop = true;
         computer.await();
@@ -361,7 +361,7 @@ final class DemandProgram {
             check(System.nanoTime() - end < 0, OnDemand.counts() + " " + Points.counters() + " " + Demand.refusals());
             WaitGroup calls = new WaitGroup();
             calls.go(() -> {
-                for (int i = 0; i < 10; i++) {
+                for (int i = 0; i < 3; i++) {
                     sink += Counted.sum((int) ROUNDS);
                 }
             });
