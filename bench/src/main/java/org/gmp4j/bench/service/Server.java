@@ -91,7 +91,7 @@ final class Server {
         TcpListener listener = TcpListener.listen("127.0.0.1:0");
         gmp.go(() -> {
             try {
-                listener.serve(c -> serve(c, perNano));
+                listener.serve(c -> serveNet(c, perNano));
             } catch (IOException e) {
                 throw new IllegalStateException(e);
             }
@@ -99,7 +99,7 @@ final class Server {
         return listener.addr().getPort();
     }
 
-    private static void serve(TcpConn conn, double perNano) {
+    private static void serveNet(TcpConn conn, double perNano) {
         byte[] request = new byte[Long.BYTES];
         MemorySegment whole = MemorySegment.ofArray(request);
         try (conn) { // TCP_NODELAY is set from the start.
