@@ -43,7 +43,7 @@ final class ChanTimer extends TickTimer {
         if (when == 0 || now < when) {
             return null;
         }
-        long late = now() - when; // The wall clock is read after this clock, so the time may be late, but not early, as in Go.
+        long late = now() - when; // instant() reads the wall clock after now(), so the result may be late, but not early, as in Go.
         Instant due = instant().minusNanos(late); // The allocation may fail, so it comes before any field changes.
         if (period == 0) {
             when = 0;
@@ -58,7 +58,8 @@ final class ChanTimer extends TickTimer {
 
     /**
      * Puts the time into the buffer if the timer is due. Called under the lock, before a receive or a select checks for an element. Does
-     * nothing while receivers wait: the alarm delivers the tick to one of them, and would find the timer fired if the time were taken here.
+     * nothing while receivers wait, because the alarm delivers the tick to one of them. If this method took the time, the alarm would find
+     * the timer fired and deliver nothing.
      */
     void putIfDue() {
         Instant at = when == 0 || !c.recvq.isEmpty() ? null : due(now());

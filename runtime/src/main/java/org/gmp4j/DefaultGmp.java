@@ -107,7 +107,7 @@ final class DefaultGmp {
             try {
                 all.removeLast().close();
             } catch (OutOfMemoryError e) {
-                continue; // The scheduler's threads stay asleep. The caller throws the error for which it closes all schedulers.
+                continue; // The threads of this scheduler stay asleep. The caller throws the error that came first.
             }
         }
     }
@@ -208,7 +208,7 @@ final class DefaultGmp {
 
     /**
      * Sets the number of Ps from the settings of the JDK's scheduler: its parallelism, but not more than its greatest number of threads.
-     * Called when no other setting has that number.
+     * Called when no setting of the runtime has the number of Ps.
      */
     private static void asTheJdks(Gmp.Builder b, @Nullable Setting parallelism, @Nullable Setting most) {
         int procs = parallelism == null ? Procs.numCPU() : parallelism.number();
@@ -229,7 +229,7 @@ final class DefaultGmp {
     enum Compilers {
         /** C2 gives way on one CPU, if it can get its old share back later. */
         AUTO,
-        /** C2 gives way on any number of CPUs, even if it becomes equal again only when all other threads get C2's lower share. */
+        /** C2 gives way on any number of CPUs. If C2 cannot get its old share back, all other threads get C2's lower share later. */
         YIELD,
         /** C2 does not give way. */
         EQUAL

@@ -221,7 +221,7 @@ final class Diagnosis implements Runnable {
     // The invariants
 
     private void check() {
-        // Initialises the JDK's classes for a message. If that ran out of memory at the first message, those classes would stay unusable.
+        // Initialises the JDK's classes that format a message, because a class whose initialiser fails for lack of memory stays unusable.
         String _ = "%s %d".formatted(s.name(), 0);
         s.setAtStop(this::checkStopped);
         Thread t = new OwnThread(this::checkNowAndThen, s.name() + "-invariants");

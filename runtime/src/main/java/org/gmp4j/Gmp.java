@@ -413,7 +413,7 @@ public final class Gmp implements Executor, AutoCloseable {
      * <p>They end as goroutines do, and so do virtual threads that a goroutine starts by {@code Thread.ofVirtual} and the like. First the
      * thread runs its deferred work, then it reports an exception ({@link Builder#uncaught}), and only then a join of it returns. {@link
      * Go#goexit} counts as no exception. But code that catches each {@code Throwable} of a task, as {@code FutureTask} and {@code
-     * StructuredTaskScope} do, takes it for the task's outcome, and has that outcome before deferred work runs. {@link
+     * StructuredTaskScope} do, treats it as the task's outcome, and reports that outcome before deferred work runs. {@link
      * #newThreadPerTaskExecutor} avoids both problems.
      *
      * <p>An interrupt ends a wait in the JDK as on any thread, and a wait in this library, except for a lock, by a {@link

@@ -24,11 +24,11 @@ import org.jspecify.annotations.Nullable;
  * <p>The collector does not see the size of a buffer: a thousand channels that were dropped unclosed are little garbage but much memory. So
  * the sizes of all buffers are added up, and when the sum exceeds {@link #LIMIT} the collector is asked to run, as for direct buffers. The
  * limit is a quarter of the maximum heap, or twice the sum that is left after a collection, if that is more. No allocation is refused
- * because of the limit. A thread that makes a buffer also frees collected ones, because the thread that frees them ({@link Freeing}) may
- * get no CPU for long on a busy machine.
+ * because of the limit. A thread of its own frees collected buffers ({@link Freeing}). On a busy machine it may get no CPU for long, so a
+ * thread that makes a buffer also frees some.
  *
- * <p>Rejected: an automatic arena, and a {@code Cleaner}. Both unregister a buffer under a lock of the JDK, and a channel is drained
- * under a lock of the runtime.
+ * <p>Rejected: an automatic arena, and a {@code Cleaner}. Both unregister a buffer under a lock of the JDK, but a channel is drained under
+ * a lock of the runtime, and a thread that holds such a lock must take none of the JDK's.
  */
 final class LongBlock extends PhantomReference<LongChan> {
     private static final long LEAST_LIMIT = Math.max(16 << 20, Runtime.getRuntime().maxMemory() / 4);

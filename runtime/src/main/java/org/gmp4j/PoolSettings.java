@@ -29,7 +29,8 @@ final class PoolSettings {
     /**
      * Reads the pools.
      *
-     * @throws IllegalArgumentException with a sentence that follows the setting's name and value
+     * @throws IllegalArgumentException when the text is bad; its message is a sentence, in front of which the caller puts the setting's
+     *     name and value
      */
     static List<PoolSettings> parse(String text) {
         List<PoolSettings> all = new ArrayList<>();

@@ -52,7 +52,7 @@ final class Rehearsal {
     private static final long MAX_STACK = 1 << 20;
     private static final long QUANTUM_NANOS = 200_000;
     private static final Duration SOON = Duration.ofNanos(20_000);
-    /** Time, ns, that the other parts of a failed rehearsal get to end. After that their threads stay. */
+    /** How long, ns, a failed rehearsal waits for its other parts to end. Threads that live longer stay. */
     private static final long END_NANOS = 1_000_000_000;
     private static final int MOST_ENDS = 16;
     /** One and a half times the heap memory that a rehearsal takes, in pieces so small that no collector treats them as large objects. */
@@ -176,7 +176,7 @@ final class Rehearsal {
         }
     }
 
-    /** Called when a part has failed. Ends the waits of the other parts for it. */
+    /** Called when a part has failed. Ends the waits of other parts for that part. */
     private void failed(long goid, Throwable t) {
         boolean _ = failure.compareAndSet(null, t);
         for (int i = 0; i < MOST_ENDS && ends.get(i) != null; i++) {

@@ -34,7 +34,7 @@ public final class Topology {
      */
     public record Cpu(int id, int core, int socket, int node, BitSet siblings, List<Cache> caches) {
         /**
-         * Copies what can change.
+         * Copies the mutable components.
          *
          * @param siblings copied
          * @param caches copied
@@ -104,7 +104,7 @@ public final class Topology {
      */
     public record Cache(int level, CacheType type, long bytes, BitSet cpus) {
         /**
-         * Copies what can change.
+         * Copies the mutable components.
          *
          * @param cpus copied
          */
@@ -131,7 +131,7 @@ public final class Topology {
      */
     public record Node(int id, BitSet cpus) {
         /**
-         * Copies what can change.
+         * Copies the mutable components.
          *
          * @param cpus copied
          */
@@ -176,7 +176,7 @@ public final class Topology {
      */
     public record Cpuset(String cgroup, BitSet cpus) {
         /**
-         * Copies what can change.
+         * Copies the mutable components.
          *
          * @param cpus copied
          */
@@ -211,9 +211,7 @@ public final class Topology {
     private final BitSet isolated;
     private final Map<String, BitSet> kinds;
     private final Map<Integer, Long> memory = new TreeMap<>();
-    /**
-     * The machine for a process that may use all CPUs: this object if this process may use them all, null if the other CPUs were not read.
-     */
+    /** The result of {@link #whole()}: this object if this process may use all CPUs; null if the other CPUs were not read yet. */
     private final @Nullable Topology whole;
     private final Path root;
 
@@ -248,8 +246,8 @@ public final class Topology {
     }
 
     /**
-     * Reads the machine as it is now. The affinity mask is that of the process's first thread, which {@code taskset} or a cpuset sets, not
-     * that of a thread that was pinned later. Reading some files for each CPU takes milliseconds on a large machine.
+     * Reads the machine as it is now. The affinity mask is that of the process's first thread, which {@code taskset} or a cpuset sets. The
+     * mask of the calling thread does not count. Reading some files for each CPU takes milliseconds on a large machine.
      *
      * @return a new description
      * @throws RuntimeException when the kernel refuses {@code sched_getaffinity}

@@ -51,11 +51,11 @@ import org.gmp4j.struct.Throw;
  * before step 3 on the left, the thread's permit is set and the park returns at once.
  *
  * <p>No stale event wakes a goroutine. While an M has an event in its buffer, the goroutine may end its wait, the descriptor may be closed,
- * and a goroutine may wait for a new descriptor with the same number; but the new wait has another tag. The tag also protects from an armed
- * registration of a file that a child process still has open, while its number means another file in this process. The goroutine that is
- * unparked at step 3 may have left its wait after step 2, because of a time-out, an interrupt or a close, and may even have ended. Then the
- * goroutine that has its slot gets a needless permit. Every user of {@code park} allows for such permits, because the JDK's own pollers
- * give them too.
+ * and a goroutine may wait for a new descriptor with the same number; but the new wait has another tag. The tag also protects against a
+ * registration that is still armed because a child process has the old file open, while the number belongs to a new file in this process.
+ * The goroutine that is unparked at step 3 may have left its wait after step 2, because of a time-out, an interrupt or a close, and may
+ * even have ended. Then the goroutine that has its slot gets a needless permit. Every user of {@code park} allows for such permits, because
+ * the JDK's own pollers give them too.
  *
  * <p>While a goroutine waits in the poller, a thread polls. The count of waiters grows before the goroutine parks. Its M then searches for
  * work, and polls or, as the last M, sleeps in the poller ({@code FindRunnable.giveUp}). If that M finds other work instead, sysmon polls.
@@ -77,8 +77,8 @@ public final class Netpoller implements Netpoll, EdgePoller {
     /** Whether the poller is open. Written once, under the lock, after the descriptors and the buffers. */
     private volatile boolean open;
     /**
-     * The nanoTime of the last failure to open the poller for the JDK's sockets, after which the next attempt comes a second later; 0 for
-     * none.
+     * The nanoTime of the last failure to open the poller for the JDK's sockets; 0 for none. The next attempt comes after {@link
+     * #ASK_AGAIN}.
      */
     private volatile long failedAt;
     /** Written by {@link #close}, when all goroutines have ended. Read when a descriptor of {@code org.gmp4j.net} is registered. */
@@ -284,8 +284,9 @@ public final class Netpoller implements Netpoll, EdgePoller {
     }
 
     /**
-     * Ends the wait of the calling goroutine, and deletes its registration if the wait ended without an event. The descriptor is still
-     * open, or a file that cannot be polled has its number: the JDK closes a descriptor only when all its waiters have left.
+     * Ends the wait of the calling goroutine, and deletes its registration if the wait ended without an event. The number still belongs to
+     * the descriptor, or during a close to a file that cannot be polled, because the JDK releases the number only when all waiters have
+     * left.
      *
      * @return false when {@link #register} had not registered it
      */
@@ -503,7 +504,7 @@ public final class Netpoller implements Netpoll, EdgePoller {
         GStack caller = GStack.enterChecked(); // The caller may be a goroutine of another scheduler.
         try {
             closed = true;
-            release(); // Releases also what a failed open has made.
+            release(); // Also releases the descriptors of a failed open.
             cache.close();
             long[] all = descs;
             for (int i = 0; i < all.length; i++) {

@@ -74,8 +74,8 @@ public abstract class GStack extends Stack {
     public boolean waitsPinned;
 
     /**
-     * The room on the stack that a section of the runtime must have. When there are too many frames on the heap, it is more than any stack
-     * has. Written by the goroutine and its M.
+     * The room on the stack that a section of the runtime must have; {@code Long.MAX_VALUE} when there are too many frames on the heap.
+     * Written by the goroutine and its M.
      */
     private long room = Headroom.toTake();
     /** The number of switches until the M next counts the frames on the heap. The M writes this field and the next two. */
@@ -89,14 +89,14 @@ public abstract class GStack extends Stack {
     @Nullable Bubble bubble;
     /** Whether the bubble counts the goroutine as waiting. Written by the goroutine and by its waker in turn. */
     boolean durable;
-    /** The unlock function of its wait, which the bubble's unlock function calls. Set by the goroutine, cleared by its M. */
+    /** The unlock function of the goroutine's wait, which the bubble's unlock function calls. Set by the goroutine, cleared by its M. */
     Park.@Nullable Unlock unlock;
 
-    /** The unlock function of its present {@link Park#gopark}. Written by the goroutine, read by its M. */
+    /** The unlock function of the goroutine's present {@link Park#gopark}. Written by the goroutine, read by its M. */
     Park.@Nullable Unlock parkUnlock;
     /** The argument of the unlock function; null while the goroutine does not park. Written by the goroutine, read by its M. */
     @Nullable Object parkLock;
-    /** Whether its present wait may be ended by an interrupt, a limit of time or a context. Written by the goroutine. */
+    /** Whether an interrupt, a limit of time or a context may end the goroutine's present wait. Written by the goroutine. */
     boolean endable;
     /** The place where the goroutine was started; null when that was not recorded. Written by the goroutine, or by its starter. */
     public @Nullable String site;
@@ -168,7 +168,7 @@ public abstract class GStack extends Stack {
         if (st != null) {
             return st;
         }
-        return (GStack) (hidden != null ? hidden.stack(gp) : GSlots.stack(gp)); // Reads it again: it may have been put back.
+        return (GStack) (hidden != null ? hidden.stack(gp) : GSlots.stack(gp)); // The search may have put it back.
     }
 
     /** Returns the goroutine on this stack. */
@@ -181,9 +181,9 @@ public abstract class GStack extends Stack {
      * the runtime that touches the P, or holds a runtime lock, is inside a section. Sections nest.
      *
      * <p>First m.locks is raised, then m.gate is read. The P is taken only while locks is 0, by the signal handler on this same thread, or
-     * by another thread that has a fence run here first ({@link Gate}). So either the taker sees the raised locks, or this read sees that
-     * the P is gone or being taken, and the goroutine gets a P as after a system call. The fence between the two accesses is for the
-     * compiler alone.
+     * by another thread, which first makes this one execute a fence ({@link Gate}). So either the taker sees the raised locks, or this read
+     * sees that the P is gone or being taken, and the goroutine gets a P as after a system call. The fence between the two accesses is for
+     * the compiler alone.
      *
      * <p>The outermost call ensures that the section has room on the stack: see {@link Headroom}. On a thread that is not a goroutine
      * nesting is not counted, so code that may be inside another section calls {@link #enterChecked} instead.
@@ -192,7 +192,7 @@ public abstract class GStack extends Stack {
      * @throws StackOverflowError when there is too little room; nothing has changed
      */
     public static @Nullable GStack enter() {
-        long left = Headroom.left(); // This comes first: after a call in the middle, compiled code would have to reload all its values.
+        long left = Headroom.left(); // Comes first, because compiled code would have to reload its values after a call in the middle.
         GStack st = current();
         if (st != null) {
             st.acquirem(left);

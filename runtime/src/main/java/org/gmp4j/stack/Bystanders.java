@@ -25,8 +25,8 @@ import org.jspecify.annotations.Nullable;
  * program</td></tr>
  * <tr><td>{@code InnocuousThread} with a context class loader, which runs the program's code: the pools of asynchronous channels</td>
  * <td>yes, except the threads of {@code Cleaner}: Go does not wait for finalizers either</td></tr>
- * <tr><td>{@code DestroyJavaVM}, which ends the process when all other threads are daemons</td><td>yes, because it ends the process; no
- * while a non-daemon thread waits for a goroutine's end, which keeps the process alive</td></tr>
+ * <tr><td>{@code DestroyJavaVM}, which ends the process when all other threads are daemons</td><td>yes, except while a non-daemon thread
+ * that waits for a goroutine's end keeps the process alive</td></tr>
  * <tr><td>a thread of the runtime: {@link OwnThread}</td><td>no</td></tr>
  * <tr><td>a thread that waits for a goroutine's end: {@link EndLatch}</td><td>no</td></tr>
  * <tr><td>a live virtual thread of another scheduler, except the JDK's socket pollers</td><td>yes</td></tr>
@@ -36,9 +36,9 @@ import org.jspecify.annotations.Nullable;
  * <p>Threads start and end during a search. A thread that starts another one and ends must not hide it. So a thread that is listed and has
  * ended when it is checked counts in this search, because it may have started another thread. A search also detects that a thread was made
  * meanwhile: at its begin and its end it takes one of the numbers that threads get ({@link Thread#threadId}). It may still miss a thread T
- * that was made before the search: a virtual thread V starts T after the search has passed T's place in the list, and V ends before the
- * search reaches V. When {@code main} ends, there is a moment before {@code DestroyJavaVM} begins. So {@code Checkdead} needs two searches,
- * one after the other.
+ * that was made before the search and is started during it, when a virtual thread V starts T after the search has passed T's place in the
+ * list, and V ends before the search comes to V's. When {@code main} ends, there is a moment before {@code DestroyJavaVM} begins. So {@code
+ * Checkdead} needs two searches, one after the other.
  *
  * <p>It takes no lock that the program may hold for long: threads are listed by the JVM, virtual threads by concurrent sets. Only one
  * thread at a time may call this.
@@ -100,7 +100,7 @@ public final class Bystanders {
         }
     }
 
-    /** Returns the number that the next thread of the process, virtual or not, would have got. It takes that number. */
+    /** Takes and returns the next of the numbers that the threads of the process, virtual or not, get. */
     private static long nextNumber() {
         return new OwnThread(NOTHING, "gmp-number").threadId();
     }
@@ -171,9 +171,10 @@ public final class Bystanders {
     }
 
     /**
-     * Returns whether the threads that wait for processes are all idle. The thread that starts a process puts the process into the
-     * JDK's table, and then hands it to a waiting thread. The waiting thread completes the futures of the process's end, and then removes
-     * the process from the table. Only the JDK may initialise the table's class, and has done so when there is such a thread.
+     * Returns whether the threads that wait for processes are all idle. The thread that starts a process puts the process into the JDK's
+     * table, and then hands it to a waiting thread. The waiting thread completes the futures of the process's end, and then removes the
+     * process from the table. The read of the table does not initialise its class, because a thread that waits for processes exists only
+     * after the JDK has done that.
      */
     private static boolean noProcess() {
         Field processes = tables().processes;

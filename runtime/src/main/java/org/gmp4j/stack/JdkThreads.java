@@ -20,16 +20,16 @@ import org.jspecify.annotations.Nullable;
  * {@code jdk.internal.vm.Continuation} ({@link JdkMembers} makes the access). It checks the version and every member once, in
  * {@link #check}.
  *
- * <p>Unmounting takes no lock. An interrupt also marks the carrier, for a thread that blocks pinned to it, and must not mark a carrier that
- * runs another thread by then. The JDK's {@code interrupt} holds the thread's {@code interruptLock}: it sets {@code interrupted}, then
- * reads {@code carrierThread}, then marks that carrier. The JDK's {@code unmount} takes the same lock. The unmount of this class takes
- * none: it writes {@code carrierThread = null}, and the CAS on the goroutine's status or the JDK's state that follows is a fence. The next
- * mount of any thread on this carrier first reads {@code interrupted} of the thread that was on it before. An interrupter that read the old
- * carrier had set {@code interrupted} before that. So if the flag is clear, there was no such interrupter, or the thread has cleared the
- * flag meanwhile. The thread clears it under the lock, hence after the interrupter had marked the carrier, and the mark is visible. If the
- * flag is set, the mount takes the lock once, which waits for an interrupter that has not finished. The JDK's {@code mount} then clears a
- * mark that does not belong to the new thread. A carrier that is to sleep with no thread mounted does all steps but the last at once
- * ({@link #idle}), because it would otherwise keep a thread that has ended reachable.
+ * <p>Unmounting takes no lock. An interrupt of a virtual thread also marks its carrier as interrupted, because the thread may block while
+ * it is pinned. It must not mark a carrier that by then runs another thread. The JDK's {@code interrupt} holds the thread's {@code
+ * interruptLock}: it sets {@code interrupted}, then reads {@code carrierThread}, then marks that carrier. The JDK's {@code unmount} takes
+ * the same lock. The unmount of this class takes none: it writes {@code carrierThread = null}, and the CAS on the goroutine's status or the
+ * JDK's state that follows is a fence. The next mount of any thread on this carrier first reads {@code interrupted} of the thread that was
+ * on it before. An interrupter that read the old carrier had set {@code interrupted} before that. So if the flag is clear, there was no
+ * such interrupter, or the thread has cleared the flag meanwhile. The thread clears it under the lock, hence after the interrupter had
+ * marked the carrier, and the mark is visible. If the flag is set, the mount takes the lock once, which waits for an interrupter that has
+ * not finished. The JDK's {@code mount} then clears a mark that does not belong to the new thread. A carrier that is to sleep with no
+ * thread mounted does all steps but the last at once ({@link #idle}), because it would otherwise keep a thread that has ended reachable.
  *
  * <p>Between an unmount and the next mount only the M's own code runs, and its sleep is a futex, which no interrupt ends. The same lock
  * also guards the JDK's {@code unpark} of a pinned thread. A late unpark leaves a permit to the carrier, so that a park returns for no
@@ -250,7 +250,9 @@ public final class JdkThreads {
         }
     }
 
-    /** The class of these wrappers. An object of this class is a task in one. */
+    /**
+     * Has the class of the wrappers of {@link #adapted}. An object of this class is the task in one of them, by which it finds that class.
+     */
     private static final class Adapter implements Runnable {
         static final Class<?> TYPE = ForkJoinTask.adapt(new Adapter()).getClass();
         static final long TASK = task();
@@ -553,7 +555,10 @@ public final class JdkThreads {
         return JDK_SCHEDULER;
     }
 
-    /** Passes an unmounted thread to the JDK's own scheduler, which runs it from now on, unless it still waits. */
+    /**
+     * Makes the JDK's own scheduler the scheduler of an unmounted thread, which runs it from now on. A thread that still waits runs when
+     * its wait is over.
+     */
     public static void leaveToJdk(Thread vt, Runnable runContinuation) {
         setScheduler(vt, JDK_SCHEDULER);
         pin(); // The pool's locks must not unmount the caller. The JDK pins in the same case.

@@ -40,7 +40,7 @@ public final class P {
     private P() {
     }
 
-    /** Returns the address of the word. */
+    /** Returns the address of the word {@code timersLock}. */
     public static long timersLockAddress(long p) {
         return p + TIMERSLOCK_OFFSET;
     }

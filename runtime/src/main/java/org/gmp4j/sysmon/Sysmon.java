@@ -348,8 +348,9 @@ public final class Sysmon implements Monitor {
     }
 
     /**
-     * Sleeps while all Ps are idle: lightly, or deeply when no P ran anything for a light sleep, and lightly after a deep sleep. An M that
-     * takes an idle P holds sched.lock, and so sees in sysmonwait which kind of sleep it is.
+     * Sleeps while all Ps are idle. The sleep is light until no P has run anything for the time of a light sleep, and then deep. When a
+     * thread ends a deep sleep, a light one follows ({@link #rested}). An M that takes an idle P holds sched.lock, and so sees in
+     * sysmonwait which kind of sleep it is.
      *
      * @return whether a thread ended a light sleep, or a P runs something already
      */
@@ -368,7 +369,7 @@ public final class Sysmon implements Monitor {
             waitTimes.allIdle(since, now);
         }
         sleeps = deep ? Math.min(deepSleep, untilDue(now)) : Pacing.light(quantum.most());
-        s.monitorPaidAt = seen.tookFromSleeper() ? now : now + leastSleep(now, false); // A thread that blocks wants no CPU.
+        s.monitorPaidAt = seen.tookFromSleeper() ? now : now + leastSleep(now, false); // A blocked thread needs no CPU.
         Schedt.SYSMONWAIT.setVolatile(sched, deep ? Schedt.SYSMON_SLEEPS : Schedt.SYSMON_RESTS);
         SchedLock.unlock(sched);
         boolean rung = Note.sleep(note, sleeps);
