@@ -141,7 +141,7 @@ final class DefaultGmp {
     private static final class First implements Runnable {
         @Override
         public void run() {
-            // It is enough that it runs.
+            // There is nothing to do.
         }
     }
 

@@ -26,8 +26,8 @@ import org.gmp4j.classfile.Constants;
  * executes the method handle's frames, too.
  * </ul>
  *
- * <p>Rejected: {@code java.lang.classfile}. While a program starts and its code is not compiled yet, it takes several times as long, and it
- * computes the stack maps anew, which this class keeps. The tests compare the output of this class with it.
+ * <p>Rejected: {@code java.lang.classfile}. While that library is not compiled yet, at the start of a program, it takes several times as
+ * long as this class. It also computes the stack maps anew, which this class keeps. The tests compare the output of this class with it.
  */
 final class PointWriter {
     /** The number that is added to the depth of a loop that C2 may vectorise. */

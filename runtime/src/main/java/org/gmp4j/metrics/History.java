@@ -30,7 +30,7 @@ final class History implements WebServer.Background {
     private final Thread thread = new OwnThread(this::loop, "gmp-dashboard-history");
     private volatile boolean over;
     /** The lengths of the readings in the ring, the oldest first. This and the fields below are guarded by the monitor. */
-    private final ArrayDeque<Integer> lengths = new ArrayDeque<>(MOST); // This size lets it never grow.
+    private final ArrayDeque<Integer> lengths = new ArrayDeque<>(MOST); // With this size it never grows.
     private @Nullable Arena arena;
     private MemorySegment ring = MemorySegment.NULL;
     /** The offset in the ring at which the next reading begins. */

@@ -46,6 +46,6 @@ public final class Frames {
                 || c.equals("org.gmp4j.Selectgo") || c.equals("org.gmp4j.Select") && !e.getMethodName().equals("run")
                 || c.startsWith("java.lang.VirtualThread") || c.startsWith("jdk.internal.vm.Continuation")
                 || c.startsWith("java.lang.System$") && e.getMethodName().equals("parkVirtualThread")
-                || c.equals("java.lang.Thread") && e.getMethodName().equals("getStackTrace"); // Of the thread that writes this.
+                || c.equals("java.lang.Thread") && e.getMethodName().equals("getStackTrace"); // The reader's own frame.
     }
 }

@@ -359,7 +359,7 @@ final class FindRunnable {
         long pollUntil = checkTimersNoP(s);
         m.untold = 0; // checkTimersNoP has read that timer.
         if (Schedt.CLOSING.getAcquire(sched) == Scheduler.STOPPED) {
-            Threads.stopm(m); // Ends the M, even if timers are set. After the scheduler's end they run outside of it.
+            Threads.stopm(m); // Ends the M, even if timers are set, because OutsideTimers takes them.
             return 0;
         }
         if ((pollUntil != 0 || s.netpoll.anyWaiters(s)) && Schedt.LASTPOLL.getVolatile(sched) != 0) {

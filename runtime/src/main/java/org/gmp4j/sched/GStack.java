@@ -529,7 +529,7 @@ public abstract class GStack extends Stack {
     }
 
     /**
-     * Runs the deferred work of the calling goroutine now. This is its stack.
+     * Runs the deferred work of the calling goroutine now. Called on this stack.
      *
      * @param end the outcome so far: null, {@link Goexit#INSTANCE} or an exception
      * @return the outcome after the deferred work, of the same kinds

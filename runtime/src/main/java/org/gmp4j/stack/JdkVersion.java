@@ -23,8 +23,8 @@ enum JdkVersion {
     /** Whether the JDK puts an adapter around the task of a virtual thread that it gives to a {@code ForkJoinPool}. */
     final boolean adaptsTasks;
     /**
-     * Whether a thread dump may crash when a virtual thread is mounted or unmounted meanwhile. Then it gets only stacks that
-     * {@link DumpHold} holds.
+     * Whether a thread dump may crash when a virtual thread is mounted or unmounted meanwhile. Then a dump gets only stacks that {@link
+     * DumpHold} holds.
      */
     final boolean dumpsNeedHolds;
     /** Whether a thread that joins another waits at the monitor of that thread. Then a thread that ends takes its own monitor. */

@@ -290,8 +290,8 @@ class Retake {
         anyOver = !cooperative;
         long gp = M.CURG.getOpaque(mp);
         if (!told || gp == 0 || G.PREEMPT.getOpaque(gp) == 0) {
-            // This is the first request in this slice, or the goroutine that was asked has parked before it checked, and another goroutine
-            // has inherited the slice, which has ended.
+            // This is the first request in this slice. Or the goroutine that was asked has parked before it saw the request, and another
+            // goroutine has inherited the slice.
             w.preempted = SliceClock.slice(pp, tick);
             if (gp != 0) {
                 w.overrun.forget();

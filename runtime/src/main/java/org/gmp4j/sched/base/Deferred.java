@@ -69,7 +69,7 @@ public abstract class Deferred {
     private static final class Trial extends Deferred {
         @Override
         protected void run() {
-            // It is enough that it runs.
+            // There is nothing to do.
         }
     }
 

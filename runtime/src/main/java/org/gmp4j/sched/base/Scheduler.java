@@ -114,10 +114,10 @@ public final class Scheduler {
     /** Notes for the thread that closes the scheduler. */
     public final ClosingNotes closing;
     /**
-     * The time, by nanoTime, from which the kernel runs sysmon as soon as it is woken from its light sleep: before it, sysmon has used more
-     * than its share of the CPU. Sysmon writes it before the volatile store of sysmonwait that says that it sleeps lightly.
-     * {@code Wakep.wakep} reads it after an acquire of sysmonwait. A late reader may see the time of a later sleep; then sysmon has scanned
-     * the Ps meanwhile, and the wake-up is not needed.
+     * The nanoTime from which the kernel runs sysmon at once when a thread wakes it from its light sleep. Earlier, sysmon has used more
+     * than its share of the CPU. Sysmon writes this field before the volatile store to sysmonwait that announces a light sleep. {@code
+     * Wakep.wakep} reads it after an acquire of sysmonwait. A late reader may see the time of a later sleep; then sysmon has scanned the Ps
+     * meanwhile, and the wake-up is not needed.
      */
     public long monitorPaidAt;
     /** Records whether stand-ins find work, for a latency policy. */
