@@ -25,15 +25,17 @@ package org.gmp4j.policy;
  * <tr><td>A stray is being brought to a point.</td><td>{@value #WORK_SLEEP} ns.</td></tr>
  * <tr><td>A goroutine has used up its slice, and work waits.</td><td>A quarter of a quantum, at most the least quantum; at least
  * {@value #MIN_AGAIN} ns.</td></tr>
- * <tr><td>The same by the clock, but its thread has not used the slice up.</td><td>The CPU time that is left, but at least {@value #PROMPT}
- * ns; if the thread had no CPU for half of the time since the last scan, at least the time of the rule above.</td></tr>
+ * <tr><td>A goroutine's slice is over by the clock, but its thread has not used it up, and work waits.</td><td>The CPU time that is left,
+ * but at least {@value #PROMPT} ns; if the thread had no CPU for half of the time since the last scan, at least the time of the rule
+ * above.</td></tr>
  * <tr><td>A goroutine has used up its quantum, and no work waits.</td><td>A quarter of a quantum, or {@value #MIN_AGAIN} ns if that is
  * longer, but at most a quantum.</td></tr>
  * <tr><td>The same, a P is idle, and no thread fell asleep with a P within a second.</td><td>A quantum, from {@value #WORK_SLEEP} to
  * {@value #CALM} ns, if that is longer.</td></tr>
  * <tr><td>A goroutine was asked to yield less than {@value #CLOSELY} ns ago.</td><td>The shortest sleep that the rule at the end of this
  * table allows; {@value #TRUSTED} ns if the M's last goroutine reached a point by itself.</td></tr>
- * <tr><td>The same, but it is inside the runtime, or the M's signal handler is to release its P.</td><td>{@value #PROMPT} ns.</td></tr>
+ * <tr><td>A goroutine that was asked to yield is inside the runtime, or the M's signal handler is to release its P.</td><td>{@value
+ * #PROMPT} ns.</td></tr>
  * <tr><td>All Ps are idle, or a thread has ended a deep sleep.</td><td>A light sleep.</td></tr>
  * <tr><td>All Ps were idle for a light sleep and no stray is being brought to a point, or the world is stopped.</td><td>A deep sleep:
  * {@value #DEEP_SLEEP} ns. After a deep sleep that no thread ended the next is twice as long, {@value #DEEPEST_SLEEP} ns at most.</td></tr>
