@@ -19,7 +19,6 @@ final class SizeClasses {
     private static final int FINE_LOG = Integer.numberOfTrailingZeros(FINE);
     private static final int STEPS_LOG = 2;
 
-    /** The number of classes. */
     static final int COUNT = FINE_CLASSES + (Integer.numberOfTrailingZeros(LARGEST) - FINE_LOG << STEPS_LOG);
     /** The value for no class. */
     static final int NONE = -1;

@@ -120,7 +120,6 @@ final class Lookup {
         }
     }
 
-    /** Throws the exception. */
     static <T> T fail(Throwable t) throws IOException {
         switch (t) {
             case IOException e -> throw e;

@@ -9,7 +9,6 @@ import org.gmp4j.stack.OwnThread;
 
 /** Takes samples of a scheduler at intervals, on a thread of its own, from {@link #start} to {@link #stop}. Each of them is called once. */
 public abstract class Sampler {
-    /** The scheduler. */
     final Scheduler s;
     /** The time between two samples, ns. */
     final long interval;
