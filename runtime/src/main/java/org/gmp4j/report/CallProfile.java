@@ -2,7 +2,6 @@
 package org.gmp4j.report;
 
 import java.util.Set;
-import java.util.function.Predicate;
 
 import org.gmp4j.sched.GStack;
 import org.gmp4j.sched.base.Scheduler;
@@ -12,9 +11,8 @@ import org.gmp4j.struct.G;
 import org.gmp4j.struct.GStatus;
 
 /** Samples some goroutines and threads, to find out how often they execute certain code of their own rather than what that calls. */
-public final class CallProfile {
+public abstract class CallProfile {
     private final Set<Long> callers;
-    private final Predicate<StackTraceElement[]> isOwn;
     private final boolean threads;
     private int ran;
     private int own;
@@ -23,13 +21,18 @@ public final class CallProfile {
      * Creates a profile without samples.
      *
      * @param callers the goroutines and threads to be sampled, as {@link StackSearch#holders} returns them
-     * @param isOwn whether the code is executing, from the frames of {@link JdkFrames#of}
      */
-    public CallProfile(Set<Long> callers, Predicate<StackTraceElement[]> isOwn) {
+    protected CallProfile(Set<Long> callers) {
         this.callers = callers;
-        this.isOwn = isOwn;
-        threads = callers.stream().anyMatch(id -> id > 0);
+        boolean any = false;
+        for (long id : callers) {
+            any = any || id > 0;
+        }
+        threads = any;
     }
+
+    /** Returns whether the code is executing, from the frames of {@link JdkFrames#of}. */
+    protected abstract boolean isOwn(StackTraceElement[] frames);
 
     /** Takes a sample of each of them that is running now. A running goroutine is stopped for a moment. */
     public void sample() {
@@ -57,7 +60,7 @@ public final class CallProfile {
     private void count(StackTraceElement[] frames) {
         if (frames.length > 0 && !frames[0].isNativeMethod()) {
             ran++;
-            if (isOwn.test(frames)) {
+            if (isOwn(frames)) {
                 own++;
             }
         }

@@ -115,11 +115,11 @@ final class Demand implements Runnable {
                 return null;
             }
             Set<String> hot = new HashSet<>(sampled);
-            loops.forEach((name, nested) -> {
-                if (nested) {
-                    boolean _ = hot.add(name);
+            for (Map.Entry<String, Boolean> loop : loops.entrySet()) {
+                if (loop.getValue()) {
+                    boolean _ = hot.add(loop.getKey());
                 }
-            });
+            }
             return hot;
         }
     }
@@ -328,7 +328,13 @@ final class Demand implements Runnable {
         }
         String method = frames[0].getMethodName();
         int line = frames[0].getLineNumber();
-        for (Called c : methods.calls.computeIfAbsent(method + ":" + line, _ -> CallsOfLine.of(type, method, line))) {
+        String key = method.concat(":").concat(Integer.toString(line));
+        List<Called> calls = methods.calls.get(key);
+        if (calls == null) {
+            calls = CallsOfLine.of(type, method, line);
+            methods.calls.put(key, calls);
+        }
+        for (Called c : calls) {
             try {
                 Class<?> owner = Class.forName(c.owner(), false, type.getClassLoader());
                 Methods known = methods(owner);
@@ -416,7 +422,12 @@ final class Demand implements Runnable {
         }
         Set<Long> callers = new HashSet<>(holders);
         boolean _ = callers.retainAll(w.holders);
-        CallProfile profile = new CallProfile(callers, frames -> isOwnCode(w, frames));
+        CallProfile profile = new CallProfile(callers) {
+            @Override
+            protected boolean isOwn(StackTraceElement[] frames) {
+                return isOwnCode(w, frames);
+            }
+        };
         for (int i = 0; i < PROBES && profile.ran() < DemandRules.PROFILE; i++) {
             LockSupport.parkNanos(PROBE_EVERY);
             profile.sample();

@@ -352,7 +352,7 @@ final class DemandProgram {
         stop = true;
         computer.await();
         callCounted(() -> OnDemand.get().has(Counted.class));
-        check(OnDemand.counts().classes() == 1, "another class got them: " + OnDemand.counts());
+        check(OnDemand.counts().classes() <= 1, "another class got them, too: " + OnDemand.counts()); // It may not be counted yet.
     }
 
     /** As {@link #call}, without an interface between the caller and the method with the loop. */
