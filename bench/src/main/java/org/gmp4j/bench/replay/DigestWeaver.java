@@ -204,17 +204,20 @@ final class DigestWeaver implements ClassTransform {
 
     private void put(CodeBuilder b, FieldInstruction f) {
         ClassDesc of = f.typeSymbol();
+        String name = f.name().stringValue();
+        ClassDesc declares = others.declares(f.owner().asSymbol(), name);
         boolean isStatic = f.opcode() == Opcode.PUTSTATIC;
         MethodTypeDesc t = isStatic ? MethodTypeDesc.of(ConstantDescs.CD_void, of)
                 : MethodTypeDesc.of(ConstantDescs.CD_void, f.owner().asSymbol(), of);
         int value = isStatic ? 0 : 1;
         helper(b, t, h -> {
             if (isStatic) {
-                h.loadConstant(others.declares(f.owner().asSymbol(), f.name().stringValue()));
+                h.loadConstant(declares);
             } else {
                 h.aload(0);
             }
-            h.loadConstant(f.name().stringValue().hashCode()).loadLocal(TypeKind.from(of), value).invokestatic(DIGEST, "put", put(of));
+            h.loadConstant(Values.number(declares.descriptorString(), name)).loadLocal(TypeKind.from(of), value)
+                    .invokestatic(DIGEST, "put", put(of));
             if (!isStatic) {
                 h.aload(0);
             }
@@ -227,13 +230,14 @@ final class DigestWeaver implements ClassTransform {
     }
 
     /** The final fields of an object follow from its number, unless a constructor writes them when the object has one. */
-    private static void putFinal(CodeBuilder b, FieldInstruction f) {
+    private void putFinal(CodeBuilder b, FieldInstruction f) {
         TypeKind kind = TypeKind.from(f.typeSymbol()).asLoadable();
         int value = b.allocateLocal(kind);
         int object = b.allocateLocal(TypeKind.REFERENCE);
         b.storeLocal(kind, value).astore(object);
         b.aload(object).invokestatic(DIGEST, "isKnown", MethodTypeDesc.of(ConstantDescs.CD_boolean, ConstantDescs.CD_Object));
-        b.ifThen(t -> t.aload(object).loadConstant(f.name().stringValue().hashCode()).loadLocal(kind, value)
+        int number = Values.number(self.descriptorString(), f.name().stringValue());
+        b.ifThen(t -> t.aload(object).loadConstant(number).loadLocal(kind, value)
                 .invokestatic(DIGEST, "put", put(f.typeSymbol())));
         b.aload(object).loadLocal(kind, value).with(f);
     }

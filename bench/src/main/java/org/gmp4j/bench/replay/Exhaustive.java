@@ -15,7 +15,9 @@ import java.util.Set;
  * alone, or that lead to a state again ({@link Digest}). Two accesses depend on each other if they are to one word and one of them writes.
  * Three kinds of steps depend on all others: one in a monitor, which has many accesses; one that asks whether another lane sleeps or has
  * ended; and one that ends the process. The order in which lanes take memory, start lanes or get random numbers is not taken to matter. A
- * step's accesses to arrays, to collections of the JDK, and to what has no points are not compared: locks must order them.
+ * step's accesses to arrays, to collections of the JDK, and to what has no points are not compared: locks must order them. A program that
+ * is checked at each step is refused, because the states between two independent accesses are those of one order alone. Two objects of the
+ * JDK that share their content, such as two views of one list, count as two: a program whose lanes use both is covered in part.
  *
  * <p>At a point another lane is taken only if its next access, later in a run, races with the one that was taken here ({@link Races}); and
  * not if a run before has covered what would follow (sleep sets). A run that comes to a state whose schedules have all been run ends there.

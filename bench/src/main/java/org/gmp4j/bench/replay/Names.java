@@ -6,6 +6,7 @@ import java.io.InputStream;
 import java.lang.classfile.ClassFile;
 import java.lang.classfile.ClassModel;
 import java.lang.classfile.instruction.ConstantInstruction;
+import java.lang.classfile.instruction.InvokeInstruction;
 import java.lang.constant.ClassDesc;
 import java.lang.constant.ConstantDesc;
 import java.util.ArrayList;
@@ -23,6 +24,7 @@ final class Names {
     private static final String STACK = ROOT + "stack/";
     private static final String FFI = ROOT + "ffi/";
     private static final String FIND = ROOT + "sched/FindRunnable";
+    private static final String SCHEDULE = ROOT + "sched/Schedule";
     private static final String HOOK = ROOT + "sched/jdk/InterruptHook";
     private static final String JDK = "java/lang/";
     private static final String WORLD = World.class.getName();
@@ -292,7 +294,18 @@ final class Names {
      */
     boolean forgets(String type, String method, String calledType, String called) {
         return type.equals(FIND) && method.equals("findRunnable") && calledType.equals(ROOT + "sched/base/Machine") && called.equals("pp")
-                || type.equals(ROOT + "sched/Schedule") && method.equals("schedule") && calledType.equals(FIND);
+                || type.equals(SCHEDULE) && method.equals("schedule") && calledType.equals(FIND);
+    }
+
+    private void checkForgets(ClassLoader loader, String type, String method) {
+        long calls = read(loader, type).methods().stream().filter(m -> m.methodName().equalsString(method))
+                .flatMap(m -> m.code().orElseThrow().elementStream())
+                .filter(e -> e instanceof InvokeInstruction i
+                        && forgets(type, method, i.owner().asInternalName(), i.name().stringValue())).count();
+        if (calls != 1) {
+            throw new IllegalStateException("gmp replay takes one call of " + type.replace('/', '.') + "." + method
+                    + " for the head of a loop, and finds " + calls + ": change " + Names.class.getName() + ".forgets");
+        }
     }
 
     boolean isAccessor(String descriptor) {
@@ -307,7 +320,7 @@ final class Names {
         return SHARED.stream().anyMatch(type::startsWith) && OWN.stream().noneMatch(type::startsWith);
     }
 
-    /** Throws with one sentence if a class or a method of the table is not there. */
+    /** Throws with one sentence if a class or a method of the table is not there, or if a call is not the only one of its kind. */
     void check(ClassLoader loader) {
         List<String> all = new ArrayList<>(bodies.keySet());
         calls.keySet().stream().filter(k -> k.startsWith(ROOT)).forEach(all::add);
@@ -324,6 +337,8 @@ final class Names {
                 throw missing(entry.replace('/', '.'));
             }
         }
+        checkForgets(loader, FIND, "findRunnable");
+        checkForgets(loader, SCHEDULE, "schedule");
     }
 
     private static ClassModel read(ClassLoader loader, String type) {

@@ -75,7 +75,10 @@ final class StackThread extends Thread {
 
     /** Returns the number of what the stack has of the state of a run. */
     long digest(Digest of) {
-        return Digest.mix(id, isDone() ? 1 : Digest.mix(history, told == null ? words() : Digest.mix(words(), of.id(told))));
+        if (isDone()) {
+            return Digest.mix(id, interrupted ? 2 : 1);
+        }
+        return Digest.mix(id, Digest.mix(history, told == null ? words() : Digest.mix(words(), of.id(told))));
     }
 
     boolean isDone() {

@@ -46,7 +46,7 @@ public final class Statics {
         /** Has each run begin with a value. */
         void begins(Object with) {
             value = with;
-            Digest.begins(type, name.hashCode(), Values.raw(field.varType(), with));
+            Digest.begins(type, Values.number(type.descriptorString(), name), Values.raw(field.varType(), with));
         }
     }
 
@@ -162,7 +162,7 @@ public final class Statics {
                     VarHandle field = MethodHandles.privateLookupIn(c, MethodHandles.lookup()).unreflectVarHandle(f);
                     Object v = field.get(o);
                     if (!Modifier.isFinal(f.getModifiers())) {
-                        Digest.begins(o, f.getName().hashCode(), Values.raw(f.getType(), v));
+                        Digest.begins(o, Values.number(c.descriptorString(), f.getName()), Values.raw(f.getType(), v));
                         OBJECTS.add(() -> field.set(o, v));
                     }
                     keep(v);

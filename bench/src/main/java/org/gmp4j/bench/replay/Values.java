@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.bench.replay;
 
+import java.lang.constant.ClassDesc;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodType;
 import java.lang.invoke.VarHandle;
@@ -52,6 +53,11 @@ final class Values {
         return HIDING.get(o.getClass());
     }
 
+    /** Returns the number of a field. A class may have two fields of one name, as it hides one that it inherits. */
+    static int number(String declaringType, String field) {
+        return declaringType.hashCode() * 31 + field.hashCode();
+    }
+
     /** Returns the number of the handle's field, which is that of a write without the handle too. {@code o} has the field. */
     static int number(VarHandle h, Object o) {
         return NUMBERS.computeIfAbsent(h, v -> {
@@ -60,7 +66,7 @@ final class Values {
                     && !c.describeConstable().orElseThrow().equals(field.bootstrapArgsList().getFirst())) {
                 throw new IllegalStateException(c + " uses the handle of a static field of another class: " + field.constantName());
             }
-            return field.constantName().hashCode();
+            return number(((ClassDesc) field.bootstrapArgsList().getFirst()).descriptorString(), field.constantName());
         });
     }
 

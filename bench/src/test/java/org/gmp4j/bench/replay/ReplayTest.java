@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.IntStream;
@@ -211,5 +212,18 @@ class ReplayTest {
         IllegalStateException e = assertThrows(IllegalStateException.class, () -> new Names().check(none));
         assertTrue(e.getMessage().startsWith("gmp replay rewrites org.gmp4j."), e.getMessage());
         assertFalse(e.getMessage().contains("\n"), e.getMessage());
+    }
+
+    @Test
+    void aCallThatIsNotTheHeadOfTheLoopIsAnError() {
+        String find = "org/gmp4j/sched/FindRunnable.class";
+        ClassLoader other = new ClassLoader(getClass().getClassLoader()) {
+            @Override
+            public InputStream getResourceAsStream(String name) {
+                return super.getResourceAsStream(name.equals(find) ? "org/gmp4j/sched/Schedule.class" : name);
+            }
+        };
+        IllegalStateException e = assertThrows(IllegalStateException.class, () -> new Names().check(other));
+        assertTrue(e.getMessage().startsWith("gmp replay takes one call of org.gmp4j.sched.FindRunnable.findRunnable"), e.getMessage());
     }
 }

@@ -156,6 +156,14 @@ public final class StateCases implements Supplier<List<Program>> {
             b.lane("sets", () -> Counter.all = 1);
             b.lane("sets too", () -> Heir.set(2));
         }));
+        all.add(race("hidden-field", b -> {
+            Hiding o = b.keep(new Hiding());
+            b.raising(() -> { });
+            b.lane("sets", () -> {
+                b.ifFirst(() -> ((Hidden) o).n = 1);
+                o.n = 2;
+            });
+        }));
         all.add(race("static-monitor", b -> b.twice(k -> {
             int _ = b.gate.get();
             keepIn(b, k);
@@ -323,6 +331,16 @@ public final class StateCases implements Supplier<List<Program>> {
         void raise() {
             count = count + 1;
         }
+    }
+
+    /** A field that a subclass hides by one of the same name. */
+    private static class Hidden {
+        int n;
+    }
+
+    /** The subclass. */
+    private static final class Hiding extends Hidden {
+        int n;
     }
 
     /** An object that has a number before all of its final fields are written. */
