@@ -23,6 +23,13 @@ public record Program(String name, String group, String what, Supplier<Case> mak
     private static final int STEPS = 2_000;
     private static final int LONG = 20_000;
 
+    /** Refuses an exhaustive search of a program that is watched. */
+    public Program {
+        if (small && watched) {
+            throw new IllegalArgumentException(name + " is watched at each step, and an exhaustive search leaves steps out");
+        }
+    }
+
     /** Makes a program that is too large for an exhaustive search. */
     public static Program of(String name, String group, String what, Supplier<Case> maker) {
         return new Program(name, group, what, maker, STEPS, false, true, false, 0, 0, 0);

@@ -169,6 +169,11 @@ public final class ReplayCommand implements Callable<Integer> {
         if ((seed != null || schedule != null) && chosen.size() != 1) {
             throw bad((seed != null ? "--seed" : "--schedule") + " belongs to one program: name it by --program");
         }
+        for (Program p : Search.EXHAUSTIVE.equals(strategy) ? chosen : List.<Program>of()) {
+            if (p.watched()) {
+                throw bad("--strategy exhaustive leaves steps out, and program \"" + p.name() + "\" is checked at each: use mixed");
+            }
+        }
         return chosen;
     }
 

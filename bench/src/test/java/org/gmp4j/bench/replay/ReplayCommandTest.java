@@ -39,6 +39,7 @@ class ReplayCommandTest {
         "--schedule 0                       | --schedule belongs to one program",
         "--seed 1 --schedule 0              | --seed and --schedule both name a schedule",
         "--seed 1 --strategy exhaustive     | --seed names no schedule of an exhaustive search",
+        "--strategy exhaustive --program slices | --strategy exhaustive leaves steps out, and program \"slices\" is checked at each",
         "--program kick --schedule x        | --schedule: \"x\" is no part of a schedule",
         "--program kick --schedule 0x900    | --schedule: the schedule does not fit",
         "--program kick --schedule 99       | --schedule: \"99\" names a lane that no program has",
