@@ -109,6 +109,7 @@ public final class Memory {
 
     /** Gives a struct back. A write to it from now on is a failure: it may be another's. */
     public static void give(Object arena, long address) {
+        World.drain(); // A CPU's stores reach memory in their order: the caller's come before those of the next user.
         if (TAKEN.containsKey(address)) {
             GIVEN.put(address, TAKEN.get(address));
             Digest.word(~address, 0, 1);
@@ -183,14 +184,14 @@ public final class Memory {
         }
     }
 
-    private static int load(long address, int memory) {
+    private static int loadInt(long address) {
         StoreBuffer buffer = World.buffer();
-        return value(buffer == null ? memory : (int) buffer.read(address, memory));
+        return value(buffer == null ? Mem.INT.get(address) : (int) buffer.read(address, false));
     }
 
-    private static long load(long address, long memory) {
+    private static long loadLong(long address) {
         StoreBuffer buffer = World.buffer();
-        return value(buffer == null ? memory : buffer.read(address, memory));
+        return value(buffer == null ? Mem.LONG.get(address) : buffer.read(address, true));
     }
 
     private static int value(int v) {
@@ -215,18 +216,21 @@ public final class Memory {
         if (Long.compareUnsigned(address - BASE, top - BASE) >= 0 && !isKept(address)) {
             throw new AssertionError("an address of no memory: " + Long.toHexString(address));
         }
-        if (writes && !GIVEN.isEmpty()) {
-            Map.Entry<Long, Long> at = GIVEN.floorEntry(address);
-            if (at != null && address < at.getKey() + at.getValue()) {
-                throw new AssertionError("a struct is written to that was given back");
-            }
+        if (writes && isGiven(address)) {
+            throw new AssertionError("a struct is written to that was given back");
         }
+    }
+
+    /** Returns whether the word is in a struct that was given back. */
+    static boolean isGiven(long address) {
+        Map.Entry<Long, Long> at = GIVEN.isEmpty() ? null : GIVEN.floorEntry(address);
+        return at != null && address < at.getKey() + at.getValue();
     }
 
     /** A plain read. */
     public static int getIntPlain(long address) {
         point(address, false, true);
-        return load(address, Mem.INT.get(address));
+        return loadInt(address);
     }
 
     /** A plain write. */
@@ -238,7 +242,7 @@ public final class Memory {
     /** A read of any other order. */
     public static int getInt(long address) {
         point(address, false, false);
-        return load(address, Mem.INT.get(address));
+        return loadInt(address);
     }
 
     /** An opaque or a release write. */
@@ -302,7 +306,7 @@ public final class Memory {
     /** A plain read. */
     public static long getLongPlain(long address) {
         point(address, false, true);
-        return load(address, Mem.LONG.get(address));
+        return loadLong(address);
     }
 
     /** A plain write. */
@@ -314,7 +318,7 @@ public final class Memory {
     /** A read of any other order. */
     public static long getLong(long address) {
         point(address, false, false);
-        return load(address, Mem.LONG.get(address));
+        return loadLong(address);
     }
 
     /** An opaque or a release write. */

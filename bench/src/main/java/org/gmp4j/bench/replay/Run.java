@@ -119,6 +119,9 @@ final class Run {
     }
 
     private void ended() {
+        if (over) {
+            World.fence(); // The program checks what the process would leave.
+        }
         for (int i = 0; i < count && !over; i++) {
             if (lanes[i].state != Lane.State.ENDED && !its.mayRest(lanes[i].name)) {
                 fail(lanes[i].name + " sleeps for ever");
@@ -505,7 +508,7 @@ final class Run {
     }
 
     private void fail(Failure f) {
-        if (failure == null && !over) {
+        if (failure == null && (!over || lane == null)) { // When the process has ended, no lane fails any more, but a check may.
             failure = f;
         }
     }

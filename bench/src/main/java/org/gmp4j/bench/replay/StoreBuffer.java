@@ -33,17 +33,28 @@ final class StoreBuffer {
         wide[i] = isLong;
     }
 
-    /** Returns the last value that the lane has stored to a word; {@code memory} if the buffer has none. */
-    long read(long address, long memory) {
+    /**
+     * Returns a long, if {@code isLong}, or an int as the lane sees it: a part of its last store that has any byte of it, or memory. If
+     * that store has only some of the bytes, all stores reach memory first.
+     */
+    long read(long address, boolean isLong) {
+        int bytes = isLong ? Long.BYTES : Integer.BYTES;
         for (int i = n - 1; i >= 0; i--) {
-            if (addresses[(from + i) % MOST] == address) {
-                return values[(from + i) % MOST];
+            int at = (from + i) % MOST;
+            int stored = wide[at] ? Long.BYTES : Integer.BYTES;
+            long behind = address - addresses[at];
+            if (behind >= 0 && behind + bytes <= stored) {
+                return values[at] >>> behind * Byte.SIZE; // The low bytes come first in memory.
+            }
+            if (behind < stored && behind + bytes > 0) {
+                drain();
+                break;
             }
         }
-        return memory;
+        return isLong ? Mem.LONG.get(address) : Mem.INT.get(address);
     }
 
-    /** Lets the first store reach memory. Returns its address. */
+    /** Lets the first store reach memory. Returns its address. A store to a struct that another lane has given back is a failure. */
     long drainOne() {
         long address = addresses[from];
         if (wide[from]) {
@@ -53,6 +64,9 @@ final class StoreBuffer {
         }
         from = (from + 1) % MOST;
         n--;
+        if (Memory.isGiven(address)) {
+            World.failed(new AssertionError("a late store reaches a struct that was given back"));
+        }
         return address;
     }
 

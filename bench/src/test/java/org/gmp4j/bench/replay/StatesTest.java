@@ -79,6 +79,40 @@ class StatesTest {
     }
 
     @Test
+    void aLateStoreToAStructThatAnotherLaneHasGivenBackIsAFailure() {
+        Run run = Engine.repeat(group("given").getFirst(), Schedule.parse("0x2 1 0s"), null, true);
+        assertEquals("a late store reaches a struct that was given back", run.failure.why());
+        assertNull(Engine.repeat(group("given").getLast(), Schedule.parse("0x2"), null, true).failure);
+    }
+
+    @Test
+    void whatMustHoldIsCheckedWhenTheProcessHasEnded() {
+        Run run = Engine.run(group("ends").getFirst(), new RandomWalk(0));
+        assertEquals("the end is checked", run.failure.text());
+    }
+
+    @Test
+    void anInterruptOfAStackThatHasEndedIsPartOfTheState() {
+        Program p = Program.of("ended-stack", "race", "a stack ends and is interrupted", () -> new Case() {
+            private StackThread stack;
+
+            @Override
+            protected void begin() {
+                stack = new StackThread(null, () -> { });
+                lane("runs", () -> World.run.switchStack(stack));
+            }
+
+            @Override
+            protected void end() {
+                long before = stack.digest(World.run.digest);
+                stack.interrupted = true;
+                check(stack.isDone() && stack.digest(World.run.digest) != before, "the interrupt is not seen");
+            }
+        });
+        assertNull(Engine.run(p, new Exhaustive()).failure);
+    }
+
+    @Test
     void aLaneThatWaitsTooLongEndsTheSearch() {
         Finding f = Search.all(group("starves").getFirst(), 60 * SECOND);
         assertEquals("an exhaustive search does not see how long raises has waited", f.failed().failure.why());

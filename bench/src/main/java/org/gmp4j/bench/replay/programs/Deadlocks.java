@@ -91,6 +91,7 @@ final class Deadlocks {
         @Override
         protected void end() {
             check(reported, "all goroutines are asleep, and no deadlock was reported");
+            noneRunnable();
         }
     }
 

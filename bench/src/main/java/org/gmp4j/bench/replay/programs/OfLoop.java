@@ -150,13 +150,18 @@ abstract class OfLoop extends Case {
         idle();
     }
 
-    /** Checks an idle scheduler. */
-    final void idle() {
+    /** Checks that no goroutine is left in a queue. */
+    final void noneRunnable() {
         check(Schedt.RUNQSIZE.getOpaque(s.sched) == 0, "the process is idle, and the global queue has "
                 + Schedt.RUNQSIZE.getOpaque(s.sched) + " runnable goroutines");
         for (Processor p : s.procs()) {
             check(Runq.runqempty(p.pp), "the process is idle, and a P has runnable goroutines");
         }
+    }
+
+    /** Checks an idle scheduler. */
+    final void idle() {
+        noneRunnable();
         check(s.gcount() == 0, "the process is idle, and " + s.gcount() + " goroutines have not ended");
         check(Schedt.NMSPINNING.getVolatile(s.sched) == 0, "M7: the process is idle, and nmspinning is not 0");
         List<String> broken = new ArrayList<>();

@@ -270,6 +270,40 @@ public final class StateCases implements Supplier<List<Program>> {
             Mem.LONG.setRelease(at, 1);
             Case.check(read(at) == 1, "it does not see its own store");
         }))));
+        all.add(Program.of("halves", "stores", "a lane reads a half of its store, and a word of which it has stored a half",
+                () -> new Both(b -> b.lane("reads", () -> {
+                    long at = Memory.malloc(8);
+                    Mem.LONG.setRelease(at, 1L << 32 | 2);
+                    Case.check(Mem.INT.getAcquire(at) == 2 && Mem.INT.getAcquire(at + 4) == 1, "it does not see the halves of its store");
+                    Mem.INT.setRelease(at + 4, 3);
+                    Case.check(Mem.LONG.getAcquire(at) == (3L << 32 | 2), "it does not see its store of a half");
+                }))));
+        all.add(Program.of("given-back", "given", "a struct is given back while a store to it is held", () -> new Both(b -> {
+            long at = Memory.malloc(8);
+            b.lane("stores", () -> {
+                Mem.LONG.setRelease(at, 1);
+                int _ = b.gate.get();
+            });
+            b.lane("frees", () -> Memory.free(at));
+        })));
+        all.add(Program.of("own-given-back", "given", "a lane stores to a struct, and gives it back", () -> new Both(b -> {
+            long at = Memory.malloc(8);
+            b.lane("stores", () -> {
+                Mem.LONG.setRelease(at, 1);
+                Memory.free(at);
+            });
+        })));
+        all.add(Program.of("checked-at-end", "ends", "a lane ends the process, and a check fails", () -> new Both(b -> {
+            b.lane("exits", () -> {
+                b.exit();
+                Case.check(false, "a lane fails when the process has ended");
+            });
+        }) {
+            @Override
+            protected void end() {
+                check(false, "the end is checked");
+            }
+        }));
         all.add(Program.of("starves", "starves", "a lane reads until another has written, without a pause", () -> new Both(b -> {
             b.lane("reads", () -> {
                 while (b.gate.get() == 0) {
