@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.nio.file.SimpleFileVisitor;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.BasicFileAttributes;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashSet;
@@ -24,8 +25,9 @@ import javax.tools.ToolProvider;
  * Removes one barrier or check at a time and sees that a named test fails: {@code java .ci/Mutants.java [PATTERN]}.
  * {@code java .ci/Mutants.java --check} runs no test: it sees whether each text still stands in its source once.
  * {@code java .ci/Mutants.java --replay [PATTERN]} asks {@code gmp replay} instead of the tests, and prints by which program
- * and strategy it has found the mutant, after how many schedules. Without a pattern it takes the mutants of the files that
- * {@code gmp replay} runs.
+ * and strategy it has found the mutant within a minute of CPU time, after how many schedules. Without a pattern it takes the
+ * mutants of the files that {@code gmp replay} runs. {@code -Dmutants.strategy=NAME} names another strategy than
+ * {@code mixed}; for {@code exhaustive} there are only the small programs, which run the queues, the locks and the loop.
  *
  * <p>The list is {@code mutants.txt} beside this file; PATTERN is a regular expression that picks entries by name. The
  * sources are copied to a temporary directory and built there once; then each mutant compiles the one file that it changes
@@ -48,16 +50,22 @@ public final class Mutants {
             + "|Goexit0|GStack|Inject|Shortage|Checkdead|Closing|InterruptHook|Outside).java)");
     /** A row of {@code gmp replay} for a program that failed: its name, the strategy, the schedules, the time, the reason. */
     private static final Pattern FOUND = Pattern.compile("(?m)^(\\S+) +(\\S+) +(\\d+) +([0-9.]+) s +FAILED: (.*)$");
+    /** The files whose mutants an exhaustive search looks for in programs without a scheduler. */
+    private static final Pattern SMALL = Pattern.compile("/(queue|lock|struct)/");
     private static final int REPLAY_SEEDS = Integer.getInteger("mutants.seeds", 600);
     /** The groups of programs that are asked for the mutants of files, by a part of the path; the others' mutants are asked of all. */
     private static final Map<String, String> REPLAY_GROUPS = Map.of("/sched/",
             "loop,procs,close,deadlock,net,sync,timer,sysmon", "/timer/", "timer,loop,procs,close,deadlock,net", "/netpoll/", "net,sysmon",
             "/sysmon/", "sysmon", "/sync/", "sync,limit,loop", "/wait/", "sync,limit,chan,loop,net", "/queue/Sema", "sync,limit,loop",
             "/queue/Global", "words,loop,sysmon", "/struct/Sched", "words,loop");
+    /** The CPU time for one mutant, and how long it may take on a busy machine. */
+    private static final Duration REPLAY_LIMIT = Duration.ofMinutes(1);
     private static final int REPLAY_MINUTES = 10;
     private static final int REPLAY_LOOK_MILLIS = 100;
-    /** The most seconds for one program and strategy. */
-    private static final int REPLAY_SECONDS = Integer.getInteger("mutants.replay.seconds", 5);
+    private static final String REPLAY_STRATEGY = System.getProperty("mutants.strategy", "mixed");
+    private static final boolean REPLAY_ALL = REPLAY_STRATEGY.equals("exhaustive");
+    /** The most seconds for one program. */
+    private static final int REPLAY_SECONDS = Integer.getInteger("mutants.replay.seconds", REPLAY_ALL ? 60 : 5);
     private static final String RUN = "org.gmp4j.testing.RunTest";
     /** How long a test may take; one that takes longer hangs. */
     private static final int SECONDS = Integer.getInteger("mutants.seconds", 30);
@@ -105,6 +113,8 @@ public final class Mutants {
     private List<String> flags;
     /** The test under way. */
     private volatile Process running;
+    /** The CPU time that replay has taken for the last mutant. */
+    private Duration spent = Duration.ZERO;
 
     private Mutants(Path root, Path copy, boolean replays) {
         this.root = root;
@@ -225,39 +235,39 @@ public final class Mutants {
                 continue;
             }
             asked++;
-            long began = System.nanoTime();
-            String by = replayed(m);
-            found += by == null ? 0 : 1;
-            OUT.printf("%-28s %4d  %s%n", m.name, (System.nanoTime() - began) / 1_000_000_000L, by == null ? "-" : by);
+            spent = Duration.ZERO;
+            String[] by = {null};
+            End end = with(m, out -> replayed(m, out, by));
+            found += by[0] == null ? 0 : 1;
+            OUT.printf("%-28s %4d  %s%n", m.name, spent.toSeconds(), by[0] == null ? end : by[0]);
         }
         OUT.printf("%d of %d found, %d not asked%n", found, asked, mutants.size() - asked);
         return true;
     }
 
-    /** Returns by which program and strategy a mutant was found, and why it failed there; null if it was not. */
-    private String replayed(Mutant m) throws Exception {
-        String[] by = {null};
-        End end = with(m, out -> replayed(m, out, by));
-        return by[0] != null || end == End.FAILED ? by[0] : end.toString();
-    }
-
+    /** Asks for a mutant, and sets {@code by} to the program and the strategy that have found it, and why it failed there. */
     private End replayed(Mutant m, Path out, String[] by) throws Exception {
         List<String> command = new ArrayList<>(List.of(JAVA));
         command.addAll(flags);
         command.addAll(List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp", classPath, GMP, "replay", "--classes",
                 out.toString(), "--first", "--seeds", String.valueOf(REPLAY_SEEDS), "--seconds", String.valueOf(REPLAY_SECONDS)));
+        command.addAll(REPLAY_STRATEGY.equals("mixed") ? List.of() : List.of("--strategy", REPLAY_STRATEGY));
         REPLAY_GROUPS.forEach((part, groups) -> {
-            if (m.file.contains(part)) {
+            if (m.file.contains(part) && !REPLAY_ALL) {
                 command.addAll(List.of("--program", groups));
             }
         });
+        if (REPLAY_ALL) {
+            command.addAll(List.of("--program", SMALL.matcher(m.file).find() ? "ring,words,lock" : "covered"));
+        }
         Path log = copy.resolve("replay.log");
         Process p = new ProcessBuilder(command).directory(copy.toFile()).redirectErrorStream(true).redirectOutput(log.toFile()).start();
         running = p;
         long until = System.nanoTime() + TimeUnit.MINUTES.toNanos(REPLAY_MINUTES);
         boolean ended = false;
-        while (!ended && by[0] == null && System.nanoTime() < until) {
+        while (!ended && by[0] == null && spent.compareTo(REPLAY_LIMIT) < 0 && System.nanoTime() < until) {
             ended = p.waitFor(REPLAY_LOOK_MILLIS, TimeUnit.MILLISECONDS);
+            spent = p.info().totalCpuDuration().orElse(spent);
             Matcher row = FOUND.matcher(Files.readString(log));
             if (row.find()) { // The schedule need not be shortened.
                 by[0] = "%s %s, %s schedules: %s".formatted(row.group(1), row.group(2), row.group(3), row.group(5));
@@ -266,7 +276,7 @@ public final class Mutants {
         if (!ended) {
             end(p);
         }
-        return ended || by[0] != null ? End.FAILED : End.HUNG;
+        return by[0] != null ? End.FAILED : !ended ? End.HUNG : p.exitValue() == 0 ? End.SURVIVED : End.CRASHED;
     }
 
     // The list
