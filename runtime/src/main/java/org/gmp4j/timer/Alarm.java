@@ -15,31 +15,29 @@ import org.jspecify.annotations.Nullable;
  *  LIVE   to ZOMBIE   by the timer, under its lock: it no longer needs a check
  *  ZOMBIE to LIVE     by the timer, under its lock: it was set again, for {@code when} or a later time
  *  LIVE   to GONE     by the thread that takes the entry off the heap because it is due, and then checks the timer
- *  ZOMBIE to GONE     by a thread that removes the entry from the heap: because it is due, at the head, or in a sweep
+ *  ZOMBIE to GONE     by a thread that removes the entry from the heap: because it is due, at the head, in a sweep, or in a move
+ *  LIVE   to LIVE     by the thread that moves the entry to another heap
  *  GONE   to LIVE     by the thread that took the entry off, if it had no memory for the check; the timer no longer refers to the entry
  * </pre>
  *
- * A GONE alarm is in no heap. All these changes but the last are CASes, because the timer and the heap have different locks.
+ * A GONE alarm is in no heap. All these changes but the last are CASes, because the timer and the heap have different locks. The state
+ * names the heap. So a timer counts its zombie for the heap from which the entry will be removed, even if the entry is being moved.
  */
 final class Alarm {
-    private static final int LIVE = 0;
-    private static final int ZOMBIE = 1;
-    private static final int GONE = 2;
-
-    private static final VarHandle STATE = FieldHandle.of(MethodHandles.lookup(), Alarm.class, "state", int.class);
+    private static final VarHandle STATE = FieldHandle.of(MethodHandles.lookup(), Alarm.class, "state", Object.class);
 
     /** The key in the heap: the nanoTime at which the alarm is due. */
     final long when;
-    /**
-     * The heap that holds the alarm. Written when the alarm is pushed, and by a move in a stopped world. The timer reads it only to count
-     * zombies.
-     */
-    @SuppressWarnings("NullAway.Init")
-    volatile TimerHeap heap;
     /** The timer, which writes this before it makes the alarm LIVE; null in a zombie, so that a stopped timer is garbage at once. */
     private @Nullable RuntimeTimer timer;
-    private volatile int state;
+    /** The {@link TimerHeap} that holds a LIVE alarm; the {@link Zombie} of the heap that holds a ZOMBIE; null when GONE. */
+    private volatile @Nullable Object state;
 
+    /** The state of all zombies in a heap. */
+    record Zombie(TimerHeap heap) {
+    }
+
+    /** Makes an alarm that is in no heap. */
     Alarm(RuntimeTimer timer, long when) {
         this.timer = timer;
         this.when = when;
@@ -47,25 +45,33 @@ final class Alarm {
 
     /** Makes a live alarm a zombie, because its timer no longer needs a check. Called under the timer's lock. */
     void bury() {
-        if (STATE.compareAndSet(this, LIVE, ZOMBIE)) {
-            timer = null;
-            int _ = heap.zombies.incrementAndGet();
+        while (state instanceof TimerHeap heap) { // If the CAS fails, the entry was moved, or it is GONE.
+            if (STATE.compareAndSet(this, (Object) heap, (Object) heap.zombie)) {
+                timer = null;
+                int _ = heap.zombies.incrementAndGet();
+                return;
+            }
         }
     }
 
     /** Makes this alarm LIVE again. Returns false if it is no longer in its heap. Called under the lock of {@code t}. */
     boolean revive(RuntimeTimer t) {
-        int s = state;
-        if (s == ZOMBIE) {
+        Object s = state;
+        if (s instanceof Zombie zombie) {
             timer = t;
-            if (STATE.compareAndSet(this, ZOMBIE, LIVE)) {
-                heap.zombies.decrementAndGet();
+            if (STATE.compareAndSet(this, s, (Object) zombie.heap)) {
+                zombie.heap.zombies.decrementAndGet();
                 return true;
             }
             timer = null;
             return false;
         }
-        return s == LIVE; // A thread that makes a LIVE alarm GONE checks the timer.
+        return s != null; // A thread that makes a LIVE alarm GONE checks the timer.
+    }
+
+    /** Makes this alarm LIVE in a heap. Called under the heap's lock, by the thread that puts a new alarm into it. */
+    void enter(TimerHeap heap) {
+        state = heap;
     }
 
     /**
@@ -73,30 +79,44 @@ final class Alarm {
      * the heap.
      */
     @Nullable RuntimeTimer take() {
-        if (STATE.compareAndSet(this, LIVE, GONE)) {
-            return timer;
+        return change(null) ? timer : null;
+    }
+
+    /**
+     * Makes a LIVE alarm LIVE in another heap, and a ZOMBIE GONE. Returns whether it is LIVE. Called under the lock of the other heap, by
+     * the thread that moves the entry.
+     */
+    boolean move(TimerHeap to) {
+        return change(to);
+    }
+
+    /** Gives a LIVE alarm another state, and makes a ZOMBIE GONE. Returns whether it was LIVE. No other thread removes the entry. */
+    private boolean change(@Nullable Object next) {
+        for (;;) {
+            Object s = state;
+            boolean live = s instanceof TimerHeap;
+            if (STATE.compareAndSet(this, s, live ? next : null)) {
+                return live; // If the CAS fails, the timer has made it a zombie, or has revived it.
+            }
         }
-        if (!STATE.compareAndSet(this, ZOMBIE, GONE)) {
-            return take(); // The timer has revived it between the two CASes.
-        }
-        return null;
     }
 
     /** Makes this alarm GONE if it is a zombie, and returns whether it was one. Called under the heap's lock. */
     boolean buried() {
-        return state == ZOMBIE && STATE.compareAndSet(this, ZOMBIE, GONE);
+        Object s = state;
+        return s instanceof Zombie && STATE.compareAndSet(this, s, (Object) null);
     }
 
     /**
      * Makes a GONE alarm LIVE. The caller, the only thread that has the alarm, then puts it back into the heap. Called under the heap's
      * lock.
      */
-    void comeBack(RuntimeTimer t) {
+    void comeBack(RuntimeTimer t, TimerHeap heap) {
         timer = t;
-        state = LIVE;
+        state = heap;
     }
 
     boolean live() {
-        return state == LIVE;
+        return state instanceof TimerHeap;
     }
 }

@@ -44,6 +44,8 @@ class TimerHeap {
     final long pp;
     /** The approximate number of zombies in the heap: timers count up and down under their own locks. */
     final AtomicInteger zombies = new AtomicInteger();
+    /** The state of these zombies. */
+    final Alarm.Zombie zombie = new Alarm.Zombie(this);
 
     private Alarm[] slots = new Alarm[FIRST_CAPACITY];
     /** The stack of freed slots. The slots from {@link #fresh} on were never used. */
@@ -127,7 +129,12 @@ class TimerHeap {
     /** Adds an alarm. Called under the lock. */
     void push(Alarm a) {
         reserve(1);
-        a.heap = this;
+        a.enter(this);
+        place(a);
+    }
+
+    /** Adds an alarm whose state names this heap, and for which there is room. Called under the lock. */
+    void place(Alarm a) {
         int slot = nfree > 0 ? free[--nfree] : fresh++;
         slots[slot] = a;
         add(a.when, (long) slot << 1 | 1);
@@ -305,7 +312,7 @@ class TimerHeap {
                     lock();
                     flying--;
                     if (failed instanceof OutOfMemoryError) {
-                        a.comeBack(t);
+                        a.comeBack(t, this);
                         again = now + NO_MEMORY_NANOS;
                         put(again, what);
                     } else {
@@ -474,16 +481,18 @@ class TimerHeap {
         try {
             to.reserve(n); // Other threads may have used the room from prepareMove.
             to.promised = Math.max(0, to.promised - n);
+            to.hold(n); // An alarm may become a zombie before it is placed, and busy needs that held counts a zombie first.
             for (int i = 0; i < n; i++) {
                 long what = what(heap, i);
                 if (!isAlarm(what)) {
                     to.push(when(heap, i), what);
-                } else if (!alarms[slot(what)].buried()) {
-                    to.push(alarms[slot(what)]);
+                } else if (alarms[slot(what)].move(to)) {
+                    to.place(alarms[slot(what)]);
                 } else {
                     int _ = zombies.decrementAndGet(); // It is not set to 0, because a thread may revive an alarm meanwhile.
                 }
             }
+            to.hold(-n);
         } finally {
             to.unlockMoved();
         }

@@ -7,12 +7,14 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.PriorityQueue;
 import java.util.Random;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.IntConsumer;
 
 import org.gmp4j.Chan;
@@ -29,6 +31,7 @@ import org.gmp4j.struct.Schedt;
 import org.gmp4j.sync.WaitGroup;
 import org.gmp4j.testing.Stress;
 import org.gmp4j.testing.TestGmp;
+import org.gmp4j.testing.Threads;
 import org.junit.jupiter.api.Test;
 
 class TimerHeapTest {
@@ -154,6 +157,80 @@ class TimerHeapTest {
         from.moveTo(to);
         assertEquals(150, to.run(100));
         assertEquals(150, fired.get());
+    }
+
+    /** The heap to which a stopped timer's entry was moved counts it as stopped. */
+    @Test
+    void oneThatIsStoppedAfterAMove() {
+        TimerHeap from = new TimerHeap(Mem.alloc(p.layout(), 1));
+        TimerHeap to = new TimerHeap(Mem.alloc(p.layout(), 1));
+        Planted timer = new Planted(from, () -> { });
+        timer.set(1);
+        from.moveTo(to);
+        timer.unset();
+        assertFalse(to.busy());
+        assertEquals(0, to.next());
+        assertFalse(to.busy());
+        assertFalse(from.busy());
+        assertEquals(0, from.zombies.get());
+    }
+
+    /** Timers are stopped and set again while their entries are moved. Each heap counts those that it has. */
+    @Test
+    void stoppedWhileTheyMove() throws InterruptedException {
+        TimerHeap[] heaps = new TimerHeap[3];
+        Arrays.setAll(heaps, _ -> new TimerHeap(Mem.alloc(p.layout(), 1)));
+        Planted[] timers = new Planted[20];
+        Arrays.setAll(timers, _ -> new Planted(heaps[0], () -> { }));
+        AtomicBoolean over = new AtomicBoolean();
+        Threads stopping = new Threads().add(1, "stops", () -> {
+            while (!over.get()) {
+                for (Planted timer : timers) {
+                    timer.set(1);
+                    timer.unset();
+                }
+            }
+        }).start();
+        for (int i = 0; i < 2_000; i++) {
+            heaps[0].moveTo(heaps[1]); // Where stopped timers are set again.
+            heaps[1].moveTo(heaps[2]);
+            heaps[2].moveTo(heaps[1]);
+        }
+        over.set(true);
+        stopping.join();
+        for (TimerHeap heap : heaps) {
+            assertEquals(0, heap.next());
+            assertEquals(0, heap.zombies.get());
+            assertFalse(heap.busy());
+        }
+    }
+
+    /** A timer that is stopped as its entry is moved hides no other timer of the new heap. */
+    @Test
+    void busyDuringAMove() {
+        AtomicReference<Planted> stopped = new AtomicReference<>();
+        AtomicBoolean busy = new AtomicBoolean();
+        TimerHeap to = new TimerHeap(Mem.alloc(p.layout(), 1)) {
+            @Override
+            void place(Alarm a) {
+                Planted timer = stopped.getAndSet(null);
+                if (timer != null) { // It is being moved.
+                    timer.unset();
+                    busy.set(busy());
+                }
+                super.place(a);
+            }
+        };
+        TimerHeap from = new TimerHeap(Mem.alloc(p.layout(), 1));
+        new Planted(to, () -> { }).set(1);
+        Planted timer = new Planted(from, () -> { });
+        timer.set(1);
+        stopped.set(timer);
+        from.moveTo(to);
+        assertTrue(busy.get());
+        assertTrue(to.busy());
+        assertEquals(1, to.run(1));
+        assertFalse(to.busy());
     }
 
     /**

@@ -16,6 +16,9 @@ import org.gmp4j.bench.replay.Case;
 import org.gmp4j.bench.replay.Descriptors;
 import org.gmp4j.bench.replay.Program;
 import org.gmp4j.netpoll.PollFd;
+import org.gmp4j.sched.Newproc;
+import org.gmp4j.sched.base.Scheduler;
+import org.gmp4j.sched.life.Closing;
 import org.gmp4j.time.Time;
 import org.gmp4j.time.Timer;
 import org.gmp4j.wait.Limits;
@@ -40,6 +43,8 @@ final class Deadlocks {
                 of("deadlock-timer-outside", "the same, and a thread stops the timer", Deadlocks::behindTimerOfThread).waking(0, 0),
                 of("deadlock-timer-of-thread", "a deadlock behind a timer that a thread has stopped is reported at once",
                         Deadlocks::behindTimerOfPlainThread).waking(0, 0),
+                of("deadlock-timer-moved", "a timer is stopped as it leaves a closed scheduler, and the deadlock of another is reported",
+                        Deadlocks::behindMovedTimer).waking(0, 0),
                 of("deadlock-locked", "a deadlock of goroutines that are locked to their threads", Deadlocks::locked),
                 of("deadlock-net", "a spinner finds the packet for which another M sleeps in the poller, and then all wait",
                         Deadlocks::behindPoller),
@@ -163,6 +168,49 @@ final class Deadlocks {
                     });
                     d.done();
                     Integer _ = c.recv();
+                });
+            });
+        });
+        dead.withSysmon(SLICE);
+        return dead;
+    }
+
+    /** A thread stops timers as their entries are moved out of a scheduler that has ended. They do not hold the report up. */
+    private static Case behindMovedTimer() {
+        int n = 3;
+        Dead dead = new Dead(1, d -> {
+            d.before(d.now() + LONG.toNanos());
+            Scheduler closed = d.s;
+            Timer[] timers = new Timer[n];
+            Cell over = new Cell();
+            Newproc.newproc(closed, () -> {
+                for (int i = 0; i < n; i++) {
+                    timers[i] = Time.afterFunc(LONG, () -> { });
+                }
+                over.add(1);
+            });
+            d.start(1);
+            d.lane("closes", () -> {
+                try {
+                    check(Closing.close(closed, -1), "a close without a limit has ended early");
+                } catch (InterruptedException e) {
+                    Case.failed(e);
+                }
+                over.add(1);
+            });
+            d.lane("stops", () -> {
+                while (over.get() < 1 || d.living("M") > 0) {
+                    Thread.onSpinWait();
+                }
+                for (Timer timer : timers) {
+                    check(timer.stop(), "the timer had fired");
+                }
+                while (over.get() < 2) {
+                    Thread.onSpinWait();
+                }
+                d.go(() -> {
+                    d.done();
+                    Integer _ = Chan.<Integer>make().recv();
                 });
             });
         });
