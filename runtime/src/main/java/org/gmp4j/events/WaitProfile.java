@@ -14,14 +14,17 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The places where goroutines of a scheduler waited, or held a lock for which others waited, with the number and the time of these waits. A
- * place is a stack with labels. The profile is off until {@link #setRate} or {@link #openWindow} is called. While it is off, it costs a
- * wait only two loads and well predicted branches.
+ * place is a stack with labels. Labels may differ each time, like the number of a request. So at most {@value #MOST} places are kept, and
+ * all others are counted together at {@link Frames#OTHERS}. The profile is off until {@link #setRate} or {@link #openWindow} is called.
+ * While it is off, it costs a wait only two loads and well predicted branches.
  *
  * <p>A sample is taken on the goroutine's own stack, inside {@code GStack.enter}, when its wait is over, or when it has released the lock.
- * Sampling must not fail there, so without enough room on the stack, or memory, no sample is taken. The map is guarded by a monitor, for
- * which the goroutine waits pinned.
+ * Sampling must not fail there, so without enough room on the stack, or memory, no sample is taken. The places are guarded by a monitor,
+ * for which the goroutine waits pinned.
  */
 public final class WaitProfile {
+    /** The greatest number of places, without {@link Frames#OTHERS}. */
+    static final int MOST = 4_096;
     /** The room on the stack, bytes, that reading a stack needs in addition to a section of the runtime. */
     private static final long ROOM = 64 << 10;
 
@@ -39,6 +42,13 @@ public final class WaitProfile {
             this.labels = labels;
         }
 
+        private Place copy() {
+            Place copy = new Place(frames, labels);
+            copy.count = count;
+            copy.nanos = nanos;
+            return copy;
+        }
+
         /** Returns the number of waits. */
         public long count() {
             return Math.round(count);
@@ -53,18 +63,51 @@ public final class WaitProfile {
     private record Key(List<StackTraceElement> frames, Map<String, String> labels) {
     }
 
-    private final Map<Key, Place> places = new HashMap<>();
+    /** Places by frames and labels. */
+    private static final class Table {
+        private final Map<Key, Place> places = new HashMap<>();
+        /** The counts of the places that are not in the map; null if there are none. */
+        private @Nullable Place others;
+
+        void add(Key key, double count, double nanos) {
+            Place p = places.get(key);
+            if (p == null && places.size() < MOST) {
+                p = new Place(key.frames, key.labels);
+                places.put(key, p);
+            } else if (p == null) {
+                p = others == null ? new Place(List.of(Frames.OTHERS), Map.of()) : others;
+                others = p;
+            }
+            p.count += count;
+            p.nanos += nanos;
+        }
+
+        /** Returns copies of all places. The last is {@link Frames#OTHERS}, if anything was counted there. */
+        List<Place> all() {
+            List<Place> all = new ArrayList<>();
+            for (Place p : places.values()) {
+                all.add(p.copy());
+            }
+            if (others != null) {
+                all.add(others.copy());
+            }
+            return all;
+        }
+    }
+
+    /** The places that were found at the rate that the program has set. Its monitor guards also {@link #window} and the rates. */
+    private final Table kept = new Table();
+    /** The places that were found since a window was opened; null if none is open. */
+    private @Nullable Table window;
     /**
      * The rate; 0 for off. The callers of {@link #isOn} define the meaning of other values. It is the program's rate, or, if the program
-     * has set none, the window's. Written under the monitor of {@link #places}.
+     * has set none, the window's. Written under the monitor.
      */
     private volatile long rate;
-    /**
-     * The rate that the program has set; 0 for none. {@link #window} is that of an open window. Both are used under the monitor of
-     * {@link #places}.
-     */
+    /** The rate that the program has set; 0 for none. */
     private long wanted;
-    private long window;
+    /** The rate of the window; 0 if none is open. */
+    private long ofWindow;
     /** Whether waits are passed to the {@code Recorder}. */
     private volatile boolean recorded;
 
@@ -78,7 +121,19 @@ public final class WaitProfile {
         if (rate < 0) {
             throw new IllegalArgumentException(what + ": use 0 or more");
         }
-        boolean _ = setRates(rate, -1);
+        JdkThreads.pin(); // For the reason in all().
+        try {
+            synchronized (kept) {
+                wanted = rate;
+                setRate();
+            }
+        } finally {
+            JdkThreads.unpin();
+        }
+    }
+
+    private void setRate() {
+        rate = wanted != 0 ? wanted : ofWindow;
     }
 
     /**
@@ -87,33 +142,39 @@ public final class WaitProfile {
      * @return false, without a change, when a window is open already
      */
     public boolean openWindow(long rate) {
-        return setRates(-1, rate);
-    }
-
-    /** Closes the window that {@link #openWindow} has opened. */
-    public void closeWindow() {
-        boolean _ = setRates(-1, 0);
-    }
-
-    /**
-     * Sets the program's rate and the window's; a negative argument leaves that rate as it is. Returns false, without a change, if a second
-     * window would be opened.
-     */
-    private boolean setRates(long ofProgram, long ofWindow) {
-        JdkThreads.pin(); // For the reason in all().
+        Table table = new Table();
+        JdkThreads.pin();
         try {
-            synchronized (places) {
-                if (ofWindow > 0 && window != 0) {
+            synchronized (kept) {
+                if (window != null) {
                     return false;
                 }
-                wanted = ofProgram < 0 ? wanted : ofProgram;
-                window = ofWindow < 0 ? window : ofWindow;
-                rate = wanted != 0 ? wanted : window;
+                window = table;
+                ofWindow = rate;
+                setRate();
                 return true;
             }
         } finally {
             JdkThreads.unpin();
         }
+    }
+
+    /** Closes the window that {@link #openWindow} has opened. Returns the places that were found meanwhile. */
+    @SuppressWarnings("NullAway") // Called once for each window.
+    public List<Place> closeWindow() {
+        Table table;
+        JdkThreads.pin();
+        try {
+            synchronized (kept) {
+                table = window;
+                window = null;
+                ofWindow = 0;
+                setRate();
+            }
+        } finally {
+            JdkThreads.unpin();
+        }
+        return table.all();
     }
 
     /** Sets whether waits are passed to the {@code Recorder}. */
@@ -166,15 +227,14 @@ public final class WaitProfile {
         try {
             Map<String, String> labels = labelled == null ? Map.of() : labelled;
             List<StackTraceElement> frames = Frames.users(new Throwable().getStackTrace(), system);
-            synchronized (places) {
-                Key key = new Key(frames, labels);
-                Place p = places.get(key);
-                if (p == null) {
-                    p = new Place(frames, labels);
-                    places.put(key, p);
+            Key key = new Key(frames, labels);
+            synchronized (kept) {
+                if (wanted != 0) {
+                    kept.add(key, count, nanos);
                 }
-                p.count += count;
-                p.nanos += nanos;
+                if (window != null) {
+                    window.add(key, count, nanos);
+                }
             }
         } catch (OutOfMemoryError | StackOverflowError | NoClassDefFoundError e) {
             return; // This sample is left out.
@@ -183,19 +243,12 @@ public final class WaitProfile {
         }
     }
 
-    /** Returns copies of all places. */
+    /** Returns the places that were found at the rate that the program has set. */
     public List<Place> all() {
         JdkThreads.pin(); // Holders of the monitor are pinned. They could keep an unpinned waiter from unmounting.
         try {
-            synchronized (places) {
-                List<Place> all = new ArrayList<>();
-                for (Place p : places.values()) {
-                    Place copy = new Place(p.frames, p.labels);
-                    copy.count = p.count;
-                    copy.nanos = p.nanos;
-                    all.add(copy);
-                }
-                return all;
+            synchronized (kept) {
+                return kept.all();
             }
         } finally {
             JdkThreads.unpin();

@@ -4,11 +4,8 @@ package org.gmp4j.metrics;
 import java.io.IOException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 import org.gmp4j.events.WaitProfile;
@@ -54,9 +51,6 @@ final class Inspection {
         }
     }
 
-    private record Key(List<StackTraceElement> frames, Map<String, String> labels) {
-    }
-
     private Inspection() {
     }
 
@@ -98,31 +92,18 @@ final class Inspection {
         void pass() throws InterruptedException;
     }
 
-    /** Returns what is recorded during a span, as the difference of two readings, because the program may record on its own. */
+    /** Returns what is recorded during a span. The program may record on its own meanwhile. */
     private static List<Sample> waits(WaitProfile p, Kind kind, long rate, Span span) throws InterruptedException {
         if (!p.openWindow(rate)) {
             throw new IllegalStateException("another " + kind.text() + " profile of it is being taken");
         }
-        List<WaitProfile.Place> before;
-        List<WaitProfile.Place> after;
+        List<WaitProfile.Place> found;
         try {
-            before = p.all();
             span.pass();
-            after = p.all();
         } finally {
-            p.closeWindow();
+            found = p.closeWindow();
         }
-        Map<Key, WaitProfile.Place> was = new HashMap<>();
-        before.forEach(e -> was.put(new Key(e.frames, e.labels), e));
-        List<Sample> samples = new ArrayList<>();
-        for (WaitProfile.Place e : after) {
-            WaitProfile.Place old = was.get(new Key(e.frames, e.labels));
-            long count = e.count() - (old == null ? 0 : old.count());
-            if (count > 0) {
-                samples.add(new Sample(e.frames, e.labels, count, e.nanos() - (old == null ? 0 : old.nanos())));
-            }
-        }
-        return samples;
+        return Profile.samples(found);
     }
 
     /**

@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
@@ -47,7 +48,14 @@ public final class Profile {
     /** Makes a profile of waits. Users call {@code Gmp.blockProfile()} or {@code Gmp.mutexProfile()}. */
     @SuppressWarnings("exports")
     public Profile(String kind, WaitProfile waits) {
-        this(kind, "contentions", "delay", 1, waits.all().stream().map(p -> new Sample(p.frames, p.labels, p.count(), p.nanos())).toList());
+        this(kind, "contentions", "delay", 1, samples(waits.all()));
+    }
+
+    /** Returns a sample for each of these places, in a new list. */
+    static List<Sample> samples(List<WaitProfile.Place> waits) {
+        List<Sample> samples = new ArrayList<>();
+        waits.forEach(p -> samples.add(new Sample(p.frames, p.labels, p.count(), p.nanos())));
+        return samples;
     }
 
     /** Makes a profile of these waits. */

@@ -6,6 +6,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
 
+import org.gmp4j.print.Frames;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,9 +17,8 @@ import org.jspecify.annotations.Nullable;
 public final class Places {
     /** The greatest number of places, without {@link #OTHERS}. */
     static final int MOST = 4_096;
-    /** Stands for all places for which there is no room. Its frame is shown in the profile, as Go shows {@code _LostExternalCode}. */
-    public static final Place OTHERS =
-            new Place(List.of(new StackTraceElement("org.gmp4j.report.Places", "others", null, -1)), Map.of());
+    /** Stands for all places for which there is no room. */
+    public static final Place OTHERS = new Place(List.of(Frames.OTHERS), Map.of());
 
     private final Map<Place, Count> found = new ConcurrentHashMap<>();
     private final Count others = new Count();
