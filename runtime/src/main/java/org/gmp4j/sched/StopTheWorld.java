@@ -420,7 +420,7 @@ public final class StopTheWorld {
      */
     public static void withWorldStopped(Scheduler s, Runnable body) {
         stopTheWorld(s);
-        JdkThreads.pin(); // No goroutine may switch now: a lock for which body waits must block the thread.
+        JdkThreads.pin(); // A lock for which body waits blocks the thread. Its frames stay: see GStack.pinIfDeep.
         try {
             body.run();
         } finally {

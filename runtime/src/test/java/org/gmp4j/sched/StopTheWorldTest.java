@@ -2,16 +2,19 @@
 package org.gmp4j.sched;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
 
 import org.gmp4j.Chan;
 import org.gmp4j.Go;
 import org.gmp4j.sched.base.Machine;
 import org.gmp4j.sched.base.Scheduler;
+import org.gmp4j.stack.JdkState;
 import org.gmp4j.struct.M;
 import org.gmp4j.struct.P;
 import org.gmp4j.struct.PStatus;
@@ -283,6 +286,37 @@ class StopTheWorldTest {
                     }
                     assertEquals(m, Machine.of());
                 });
+            });
+        }
+    }
+
+    /** Its wait blocks the thread, and takes no frames off it, for which deep in a stack there may be no room. */
+    @Test
+    void theStopperWaitsPinned() {
+        try (TestGmp gmp = twoPs()) {
+            gmp.run(() -> {
+                GStack st = GStack.current();
+                AtomicInteger phase = new AtomicInteger();
+                AtomicBoolean pinned = new AtomicBoolean();
+                Thread waker = new Thread(() -> {
+                    awaitOutside(phase, 1);
+                    for (int i = 0; i < FEW && !pinned.get(); i++) { // Unpinned it would never be pinned.
+                        while (st.thread.getState() != Thread.State.WAITING) {
+                            Thread.yield();
+                        }
+                        pinned.set(JdkState.isPinned(st));
+                    }
+                    phase.set(2);
+                    LockSupport.unpark(st.thread);
+                });
+                waker.start();
+                StopTheWorld.withWorldStopped(st.s, () -> {
+                    phase.set(1);
+                    while (phase.get() < 2) {
+                        LockSupport.park();
+                    }
+                });
+                assertTrue(pinned.get());
             });
         }
     }

@@ -11,80 +11,57 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.time.Duration;
 
 import org.gmp4j.Go;
+import org.gmp4j.sched.Newproc;
 import org.gmp4j.sched.base.Machine;
-import org.gmp4j.struct.P;
-import org.gmp4j.struct.SchedStat;
 import org.gmp4j.struct.Schedt;
 import org.gmp4j.testing.TestGmp;
 import org.junit.jupiter.api.Test;
 
 /** {@link Retake}: a goroutine is asked to yield when its slice is over and another one waits. */
 class RetakeRequestsTest {
-    private static final int TRIES = 500;
     private static final long PATIENCE = 10_000_000_000L;
 
     /**
-     * Work that was queued since the last look, while an M searches, is no reason to tell a goroutine to yield; it is when it still waits
-     * at the next look. (Sysmon looks too, so its look may have been the last.)
+     * Work that was queued since the last scan, while an M searches, is no reason to ask a goroutine to yield. It is one if it still waits
+     * at the next scan.
      */
     @Test
-    void othersTakeWhatIsNew() throws Exception {
-        try (TestGmp gmp = TestGmp.with(b -> b.procs(2).quantum(QUANTUM).debug("asyncpreemptoff=1"))) {
-            long sched = gmp.scheduler().sched;
-            Retake retake = retake(gmp.scheduler());
-            assertTrue(gmp.gmp.call(() -> {
-                boolean late = false;
-                for (int i = 0; i < TRIES && !late; i++) {
-                    boolean _ = retake.look(System.nanoTime());
-                    long told = SchedStat.NTOLD.getOpaque(sched);
-                    long _ = Schedt.addSpinners(sched, Schedt.SPINS); // So no M is woken.
-                    try {
-                        Go.go(() -> { });
-                        late = told(retake, sched) == told && told(retake, sched) == told + 1;
-                    } finally {
-                        long _ = Schedt.addSpinners(sched, -Schedt.SPINS);
-                    }
-                    Go.gosched();
-                }
-                return late;
-            }));
+    void othersTakeWhatIsNew() throws InterruptedException {
+        try (Unwatched gmp = new Unwatched(QUANTUM.toNanos())) {
+            long sched = gmp.s.sched;
+            Retake retake = retake(gmp.s, new Stalls(gmp.s.config.debug()));
+            gmp.run(() -> {
+                boolean _ = retake.look(System.nanoTime());
+                long _ = Schedt.addSpinners(sched, Schedt.SPINS); // It stands for an M that searches.
+                Go.go(() -> { });
+                long first = told(retake, sched);
+                long second = told(retake, sched);
+                long _ = Schedt.addSpinners(sched, -Schedt.SPINS);
+                assertEquals(0, first, "the M may take it");
+                assertEquals(1, second, "the M has not taken it");
+            });
         }
     }
 
-    /** Work in the global queue is a reason to ask for the P even while an M searches, as that M may need any time. */
+    /** Work in the global queue is a reason to ask for the P even while an M searches, because that M may need any time. */
     @Test
-    void theGlobalQueueIsNotNew() throws Exception {
-        try (TestGmp gmp = TestGmp.with(b -> b.procs(2).quantum(QUANTUM).debug("asyncpreemptoff=1"))) {
-            long sched = gmp.scheduler().sched;
-            Retake retake = retake(gmp.scheduler());
-            assertTrue(gmp.gmp.call(() -> {
-                boolean seen = false;
-                for (int i = 0; i < TRIES && !seen; i++) {
-                    Machine m = Machine.current();
-                    long pp = m.attachedP();
-                    int slice = P.SCHEDTICK.getOpaque(pp);
-                    boolean _ = retake.look(System.nanoTime());
-                    long told = SchedStat.NTOLD.getOpaque(sched);
-                    long _ = Schedt.addSpinners(sched, Schedt.SPINS); // So no M is woken.
-                    try {
-                        Thread outside = new Thread(() -> gmp.gmp.go(() -> { }));
-                        outside.start();
-                        while (outside.isAlive()) {
-                            Thread.onSpinWait();
-                        }
-                        Go.go(() -> { });
-                        long now = told(retake, sched);
-                        // It was there at that look, and the slice is the one of the first look: sysmon takes the P if the start of the
-                        // thread sleeps for long.
-                        seen = Schedt.RUNQSIZE.getOpaque(sched) > 0 && m.attachedP() == pp && P.SCHEDTICK.getOpaque(pp) == slice;
-                        assertTrue(!seen || now == told + 1, "left alone");
-                    } finally {
-                        long _ = Schedt.addSpinners(sched, -Schedt.SPINS);
-                    }
-                    Go.gosched();
+    void theGlobalQueueIsNotNew() throws InterruptedException {
+        try (Unwatched gmp = new Unwatched(QUANTUM.toNanos())) {
+            long sched = gmp.s.sched;
+            Retake retake = retake(gmp.s, new Stalls(gmp.s.config.debug()));
+            gmp.run(() -> {
+                boolean _ = retake.look(System.nanoTime());
+                long _ = Schedt.addSpinners(sched, Schedt.SPINS); // It stands for an M that searches.
+                Thread outside = new Thread(() -> Newproc.newproc(gmp.s, () -> { }));
+                outside.start();
+                while (outside.isAlive()) {
+                    Thread.onSpinWait();
                 }
-                return seen;
-            }));
+                Go.go(() -> { });
+                long told = told(retake, sched);
+                long _ = Schedt.addSpinners(sched, -Schedt.SPINS);
+                assertEquals(1, told);
+            });
         }
     }
 
