@@ -70,7 +70,7 @@ public final class GlobalRunq {
 
     /** Puts a G that would have run next at the head of {@code sched.arrived}. The caller holds the lock. */
     public static void globrunqputhead(long sched, long gp) {
-        insertArrived(sched, 0, gp);
+        globrunqputbehind(sched, 0, gp);
     }
 
     /**
@@ -86,12 +86,14 @@ public final class GlobalRunq {
             ahead = 0;
         }
         Schedt.NAHEAD.set(sched, ahead + 1);
-        insertArrived(sched, before, gp);
+        globrunqputbehind(sched, before, gp);
         Schedt.LASTAHEAD.set(sched, gp);
     }
 
-    /** Puts a G into {@code sched.arrived} behind the G {@code before}, or at the head if {@code before} is 0. */
-    private static void insertArrived(long sched, long before, long gp) {
+    /**
+     * Puts a G into {@code sched.arrived} behind the G {@code before}, or at the head if {@code before} is 0. The caller holds the lock.
+     */
+    public static void globrunqputbehind(long sched, long before, long gp) {
         long list = arrived(sched);
         long next = before == 0 ? head(list) : G.SCHEDLINK.get(before);
         G.SCHEDLINK.set(gp, next);

@@ -365,11 +365,13 @@ public final class StopTheWorld {
         return runnable;
     }
 
-    /** Empties the P's queue and caches, moves its timers to the first P, and makes the P dead (P5). */
+    /** Empties the P's queue, whose order stays, and its caches, moves its timers to the first P, and makes the P dead (P5). */
     private static void destroy(Scheduler s, long pp) {
         long sched = s.sched;
-        for (long gp = Runq.runqget(pp); gp != 0; gp = Runq.runqget(pp)) {
-            GlobalRunq.globrunqputhead(sched, gp & ~Runq.INHERIT);
+        long last = 0;
+        for (long gp = Runq.runqget(pp) & ~Runq.INHERIT; gp != 0; gp = Runq.runqget(pp) & ~Runq.INHERIT) {
+            GlobalRunq.globrunqputbehind(sched, last, gp);
+            last = gp;
         }
         s.timers.move(pp, Idle.allp(sched, 0));
         GFree.gfpurge(sched, pp);

@@ -5,6 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.time.Duration;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
@@ -214,6 +217,23 @@ class StopTheWorldTest {
             }
         });
         assertEquals(10, ran.get());
+    }
+
+    /** The goroutines of a P that dies run in their order: the newest, then the others. */
+    @Test
+    void shrinkingKeepsTheOrder() {
+        Queue<Integer> ran = new ConcurrentLinkedQueue<>();
+        shrink(() -> {
+            for (int i = 0; i < 3; i++) { // So few that a P takes all of them at once.
+                int k = i;
+                Go.go(() -> ran.add(k));
+            }
+        }, () -> {
+            while (ran.size() < 3) {
+                Go.gosched();
+            }
+        });
+        assertEquals(List.of(2, 0, 1), List.copyOf(ran));
     }
 
     /** P5: what a P that dies had cached serves others: {@link TestGmp#check} counts all of it. */
