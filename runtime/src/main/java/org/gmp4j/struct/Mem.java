@@ -5,9 +5,7 @@ import java.lang.foreign.GroupLayout;
 import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.StructLayout;
 import java.lang.foreign.ValueLayout;
-import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 
@@ -92,8 +90,8 @@ public final class Mem {
 
         private final String kind;
         private final long stride;
-        private final List<long[]> chunks = new ArrayList<>();
-        private volatile long[][] published = new long[0][];
+        /** For each chunk its address, its end, and its node. */
+        private volatile long[][] chunks = new long[0][];
         /** The free structs, by NUMA node + 1. The first element has those of no particular node. */
         private Part[] parts = {new Part()};
 
@@ -101,7 +99,17 @@ public final class Mem {
         private static final class Part {
             private long bump;
             private long end;
-            private final ArrayList<Long> free = new ArrayList<>();
+            /** The addresses of free structs: the first {@link #nfree}. */
+            private long[] free = new long[0];
+            private int nfree;
+            /** The number of structs that may be given back. {@link #free} has room for all of them, so giving one back needs no memory. */
+            private int single;
+
+            private void makeRoom() {
+                if (single == free.length) {
+                    free = Arrays.copyOf(free, 2 * single + 1);
+                }
+            }
         }
 
         private Arena(String kind, long bytes) {
@@ -113,23 +121,34 @@ public final class Mem {
         /** Returns memory, zeroed or recycled, for {@code count} adjacent structs. {@code node} is -1 for any node. */
         synchronized long take(int count, int node) {
             Part of = part(node);
-            if (count == 1 && !of.free.isEmpty()) {
-                long addr = of.free.removeLast();
-                Memory.ALL.asSlice(addr, stride).fill((byte) 0);
-                return addr;
+            if (count == 1) {
+                if (of.nfree > 0) {
+                    long addr = of.free[of.nfree - 1];
+                    Memory.ALL.asSlice(addr, stride).fill((byte) 0);
+                    of.nfree--;
+                    return addr;
+                }
+                of.makeRoom();
             }
             long bytes = count * stride;
             if (of.bump + bytes > of.end) {
                 boolean huge = hugePages;
                 long size = Math.max(bytes, CHUNK);
                 size = huge ? size + HUGE_PAGE - 1 & -HUGE_PAGE : size;
-                of.bump = chunk(size, node, huge);
-                of.end = of.bump + size;
-                chunks.add(new long[] {of.bump, of.end, node});
-                published = chunks.toArray(new long[0][]);
+                long[] fresh = new long[3];
+                long[][] all = Arrays.copyOf(chunks, chunks.length + 1);
+                all[chunks.length] = fresh;
+                long at = chunk(size, node, huge); // The last allocation, because a later failure would lose this memory.
+                fresh[0] = at;
+                fresh[1] = at + size;
+                fresh[2] = node;
+                chunks = all;
+                of.bump = at;
+                of.end = at + size;
             }
             long addr = of.bump;
             of.bump += bytes;
+            of.single += count == 1 ? 1 : 0;
             return addr;
         }
 
@@ -165,16 +184,13 @@ public final class Mem {
         }
 
         synchronized void give(long addr) {
-            try {
-                part(nodeOf(addr)).free.add(addr);
-            } catch (OutOfMemoryError e) {
-                return; // There is no memory for the list, so one struct is lost.
-            }
+            Part of = part(nodeOf(addr));
+            of.free[of.nfree++] = addr;
         }
 
         private int nodeOf(long addr) {
             if (parts.length > 1) {
-                for (long[] c : published) {
+                for (long[] c : chunks) {
                     if (addr >= c[0] && addr < c[1]) {
                         return (int) c[2];
                     }
@@ -184,7 +200,7 @@ public final class Mem {
         }
 
         void check(long addr) {
-            for (long[] c : published) {
+            for (long[] c : chunks) {
                 if (addr >= c[0] && addr < c[1] && (addr - c[0]) % stride == 0) {
                     return;
                 }

@@ -76,6 +76,14 @@ class FullHeapTest {
         assertEquals(0, r.exit(), r::toString);
     }
 
+    /** Structs that are given back need no memory, or each would cost some collections and be lost. */
+    @Test
+    void structsAreGivenBack() throws ClassNotFoundException {
+        Result r = new ChildJvm(Class.forName("org.gmp4j.struct.FullHeapRecycleProgram")).with("-Xmx16m", "-XX:+UseSerialGC").run();
+        assertEquals("0\n", r.out(), r::toString);
+        assertEquals(0, r.exit(), r::toString);
+    }
+
     /** A virtual thread of the JDK's is about to wait for a channel, whose lock it has. */
     @Test
     void aVirtualThreadWaitsWithAFullHeap() {

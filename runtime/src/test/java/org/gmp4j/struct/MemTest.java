@@ -7,7 +7,9 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import java.util.ArrayList;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Set;
 
 import org.gmp4j.ffi.gmp.m;
@@ -37,6 +39,7 @@ class MemTest {
         long stride = Mem.stride(m.layout());
         assertTrue(stride >= m.layout().byteSize());
         Set<Long> seen = new HashSet<>();
+        List<Long> fresh = new ArrayList<>();
         long many = Mem.alloc(m.layout(), 10);
         for (int i = 0; i < 10; i++) {
             assertTrue(seen.add(many + i * stride));
@@ -47,8 +50,9 @@ class MemTest {
                 assertTrue(i > 20 || Math.abs(a - s) >= stride);
             }
             assertTrue(seen.add(a));
+            fresh.add(a);
         }
-        seen.forEach(a -> Mem.recycle(m.layout(), a));
+        fresh.forEach(a -> Mem.recycle(m.layout(), a));
     }
 
     @Test

@@ -26,7 +26,8 @@ public final class Allp {
     private long[] replaced = new long[0];
     /** The block of {@link StealCounts}. Written like procs. */
     private long steals;
-    /** Accessed by the thread that ends the scheduler. */
+    /** The number of Ps that {@link #release} has recycled, and whether it has done the rest. Accessed by the thread that calls it. */
+    private int recycled;
     private boolean released;
 
     Allp(long sched, Timers timers, Monitor monitor) {
@@ -133,18 +134,19 @@ public final class Allp {
     }
 
     /**
-     * Recycles all structs and arrays, once. Called when no M of the scheduler lives. If it throws for lack of memory, nothing has changed.
+     * Recycles all structs and arrays, once. Called when no M of the scheduler lives. If it throws for lack of memory, the next call goes
+     * on where this one stopped.
      */
     public void release() {
         if (released) {
             return;
         }
         long[] arrays = procs.length > 0 ? arrays(procs.length) : replaced;
-        released = true;
-        for (Processor pr : procs) {
-            pr.drop();
-            Mem.recycle(p.layout(), pr.pp);
+        for (; recycled < procs.length; recycled++) {
+            procs[recycled].drop();
+            Mem.recycle(p.layout(), procs[recycled].pp);
         }
+        released = true;
         NodeQueues.release(sched);
         unmap(arrays);
         if (arrays != replaced) {
