@@ -8,9 +8,9 @@ import java.lang.classfile.ClassModel;
 import java.lang.classfile.ClassTransform;
 import java.lang.classfile.CodeBuilder;
 import java.lang.classfile.CodeElement;
-import java.lang.classfile.CodeModel;
 import java.lang.classfile.CodeTransform;
 import java.lang.classfile.MethodModel;
+import java.lang.classfile.MethodTransform;
 import java.lang.classfile.Opcode;
 import java.lang.classfile.TypeKind;
 import java.lang.classfile.instruction.ArrayLoadInstruction;
@@ -72,13 +72,7 @@ final class DigestWeaver implements ClassTransform {
     @Override
     public void accept(ClassBuilder out, ClassElement e) {
         if (e instanceof MethodModel m && m.code().isPresent()) {
-            out.transformMethod(m, (mb, me) -> {
-                if (me instanceof CodeModel code) {
-                    mb.transformCode(code, code(m.methodName().stringValue()));
-                } else {
-                    mb.with(me);
-                }
-            });
+            out.transformMethod(m, MethodTransform.transformingCode(code(m.methodName().stringValue())));
         } else {
             out.with(e);
         }

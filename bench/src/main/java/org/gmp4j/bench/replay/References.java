@@ -8,8 +8,8 @@ import java.lang.classfile.ClassModel;
 import java.lang.classfile.ClassTransform;
 import java.lang.classfile.CodeBuilder;
 import java.lang.classfile.CodeElement;
-import java.lang.classfile.CodeModel;
 import java.lang.classfile.MethodModel;
+import java.lang.classfile.MethodTransform;
 import java.lang.classfile.TypeKind;
 import java.lang.classfile.instruction.InvokeDynamicInstruction;
 import java.lang.constant.ClassDesc;
@@ -47,13 +47,7 @@ final class References implements ClassTransform {
     @Override
     public void accept(ClassBuilder out, ClassElement e) {
         if (e instanceof MethodModel m && m.code().isPresent()) {
-            out.transformMethod(m, (mb, me) -> {
-                if (me instanceof CodeModel code) {
-                    mb.transformCode(code, this::instruction);
-                } else {
-                    mb.with(me);
-                }
-            });
+            out.transformMethod(m, MethodTransform.transformingCode(this::instruction));
         } else {
             out.with(e);
         }

@@ -8,9 +8,9 @@ import java.lang.classfile.ClassModel;
 import java.lang.classfile.ClassTransform;
 import java.lang.classfile.CodeBuilder;
 import java.lang.classfile.CodeElement;
-import java.lang.classfile.CodeModel;
 import java.lang.classfile.CodeTransform;
 import java.lang.classfile.MethodModel;
+import java.lang.classfile.MethodTransform;
 import java.lang.classfile.Opcode;
 import java.lang.classfile.TypeKind;
 import java.lang.classfile.instruction.ConstantInstruction;
@@ -165,13 +165,7 @@ final class Weaver implements ClassTransform {
             synchronizedMethod(out, m);
             return;
         }
-        out.transformMethod(m, (mb, me) -> {
-            if (me instanceof CodeModel code) {
-                mb.transformCode(code, code(m));
-            } else {
-                mb.with(me);
-            }
-        });
+        out.transformMethod(m, MethodTransform.transformingCode(code(m)));
     }
 
     /** Replaces the body by a call of a static method with the same parameters, behind the receiver. */
