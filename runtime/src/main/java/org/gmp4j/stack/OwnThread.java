@@ -45,6 +45,21 @@ public class OwnThread extends Thread {
         return new OwnThread(HELPERS, body, name, 0);
     }
 
+    /** Waits until a thread has ended, or returns at once if it was not started. An interrupt does not end the wait, and is kept. */
+    public static void joinUninterruptibly(Thread t) {
+        boolean interrupted = false;
+        while (t.isAlive()) {
+            try {
+                t.join();
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
     /** Returns whether a living thread belongs to the runtime. */
     static boolean is(Thread t) {
         return t instanceof OwnThread || t.getThreadGroup() == HELPERS;

@@ -139,16 +139,6 @@ public final class FuncTimer extends RuntimeTimer {
     }
 
     @Override
-    public boolean stop() {
-        lock.lock();
-        boolean pending = when != 0;
-        when = 0;
-        disarm();
-        lock.unlock();
-        return pending;
-    }
-
-    @Override
     public boolean reset(long nanos) {
         lock.lock();
         return set(nanos);

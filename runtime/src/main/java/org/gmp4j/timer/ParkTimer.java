@@ -71,16 +71,6 @@ final class ParkTimer extends RuntimeTimer implements Timeout {
     }
 
     @Override
-    public boolean stop() {
-        lock.lock();
-        boolean pending = when != 0;
-        when = 0;
-        disarm();
-        lock.unlock();
-        return pending;
-    }
-
-    @Override
     public boolean reset(long nanos) {
         throw new UnsupportedOperationException();
     }

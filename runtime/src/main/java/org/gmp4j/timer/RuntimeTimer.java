@@ -133,7 +133,14 @@ public abstract class RuntimeTimer {
     }
 
     /** Stops the timer. Returns true if that kept it from firing. The caller is inside {@code GStack.enter}. */
-    public abstract boolean stop();
+    public boolean stop() {
+        lock.lock();
+        boolean pending = when != 0;
+        when = 0;
+        disarm();
+        lock.unlock();
+        return pending;
+    }
 
     /** Sets the timer to fire {@code nanos} from now. Returns true if it had not fired. The caller is inside {@code GStack.enter}. */
     public abstract boolean reset(long nanos);

@@ -149,12 +149,12 @@ public final class Session implements Fatal.Unsaved {
             recordings.get(ended).stop(null);
         }
         over = true;
-        joinUninterruptibly(thread);
+        OwnThread.joinUninterruptibly(thread);
         // A new thread writes the file, because an interrupt of the caller's thread would close the spool.
         FutureTask<Void> writing = new FutureTask<>(this::finish);
         Thread t = new OwnThread(writing, "gmp-trace-end");
         t.start();
-        joinUninterruptibly(t);
+        OwnThread.joinUninterruptibly(t);
         switch (writing.state()) {
             case SUCCESS -> {
                 stopped = true;
@@ -219,20 +219,6 @@ public final class Session implements Fatal.Unsaved {
     @Override
     public boolean isWriting() {
         return over;
-    }
-
-    private static void joinUninterruptibly(Thread t) {
-        boolean interrupted = false;
-        while (t.isAlive()) {
-            try {
-                t.join();
-            } catch (InterruptedException e) {
-                interrupted = true;
-            }
-        }
-        if (interrupted) {
-            Thread.currentThread().interrupt();
-        }
     }
 
     static OutputStream open(Path file) throws IOException {

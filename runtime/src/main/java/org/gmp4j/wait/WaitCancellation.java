@@ -301,16 +301,6 @@ public abstract class WaitCancellation implements Runnable, InterruptHook.Told {
         }
 
         @Override
-        public boolean stop() {
-            lock.lock();
-            boolean live = when != 0;
-            when = 0;
-            disarm();
-            lock.unlock();
-            return live;
-        }
-
-        @Override
         public boolean reset(long nanos) {
             throw new UnsupportedOperationException();
         }

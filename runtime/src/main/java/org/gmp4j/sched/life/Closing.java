@@ -16,6 +16,7 @@ import org.gmp4j.sched.base.Gcount;
 import org.gmp4j.sched.base.Machine;
 import org.gmp4j.sched.base.Processor;
 import org.gmp4j.sched.base.Scheduler;
+import org.gmp4j.stack.OwnThread;
 import org.gmp4j.struct.M;
 import org.gmp4j.struct.Mem;
 import org.gmp4j.struct.RetiredSched;
@@ -154,14 +155,14 @@ public final class Closing extends ClosingNotes {
     private void end(Scheduler s) {
         endMs(s);
         s.spare.letGo();
-        joinUninterruptibly(s.monitor().stop());
+        OwnThread.joinUninterruptibly(s.monitor().stop());
         while (readers.get() != 0) {
             Thread.yield(); // Reads are short, and the readers are not goroutines of this scheduler.
         }
         Thread looker = before;
         if (looker != null) {
             looker.interrupt();
-            joinUninterruptibly(looker);
+            OwnThread.joinUninterruptibly(looker);
         }
         LiveSchedulers.remove(s);
         s.goroutines.deregister();
@@ -169,7 +170,7 @@ public final class Closing extends ClosingNotes {
         for (; machinesLeft < machines.length; machinesLeft++) {
             Machine mach = machines[machinesLeft];
             if (mach.thread != null) { // It is null if there was no memory for a thread.
-                joinUninterruptibly(mach.thread);
+                OwnThread.joinUninterruptibly(mach.thread);
             }
             Mem.recycle(m.layout(), mach.mp);
         }
@@ -224,19 +225,5 @@ public final class Closing extends ClosingNotes {
         long mp = Idle.mget(s.sched);
         SchedLock.unlock(s.sched);
         return mp;
-    }
-
-    private static void joinUninterruptibly(Thread t) {
-        boolean interrupted = false;
-        while (t.isAlive()) {
-            try {
-                t.join();
-            } catch (InterruptedException e) {
-                interrupted = true;
-            }
-        }
-        if (interrupted) {
-            Thread.currentThread().interrupt();
-        }
     }
 }
