@@ -46,6 +46,8 @@ public final class Catalog implements Supplier<List<Program>> {
         String g = "words";
         all.add(Program.of("global", g, "two Ps and a thread at the global queue", Words.Global::new));
         all.add(Program.of("arrived", g, "what has arrived comes before what Ps have put off, in its order", Words.Arrived::new).covered());
+        all.add(Program.of("ahead", g, "woken Gs go ahead of others that have arrived, three before each, whatever is taken meanwhile",
+                Words.Ahead::new));
         all.add(Program.of("turns", g, "the global queue in its turn, with Gs that were preempted and Gs that have arrived",
                 Words.Turns::new));
         all.add(Program.of("mask", g, "bits of a mask change at the same time", Words.Mask::new).covered());

@@ -242,6 +242,88 @@ final class Words {
     }
 
     /**
+     * Woken Gs go ahead of the others that have arrived, three before each of them, while a P takes from both lists. An other is taken
+     * before a woken one only if three woken ones have been taken since the other before it.
+     */
+    static final class Ahead extends Case {
+        private static final int WOKEN = 6;
+        private static final int MOST = 3;
+        private static final int COUNT = 9;
+        private final Structs s = new Structs(1, COUNT);
+        /** The others that wait, and for each woken G those that waited when it came. */
+        private final List<Long> others = new ArrayList<>();
+        private final List<List<Long>> waited = new ArrayList<>();
+        /** How many woken Gs may still go ahead of an other, by its number. */
+        private final int[] left = new int[COUNT];
+        private int waiting;
+        private int since;
+        private int taken;
+
+        private void locked(Runnable change) {
+            SchedLock.lock(s.sched);
+            change.run();
+            SchedLock.unlock(s.sched);
+        }
+
+        @Override
+        protected void begin() {
+            lane("wakes", () -> {
+                for (int i = 0; i < WOKEN; i++) {
+                    long gp = s.gs[i];
+                    locked(() -> {
+                        waiting++;
+                        waited.add(List.copyOf(others));
+                        GlobalRunq.globrunqputahead(s.sched, gp);
+                    });
+                }
+            });
+            lane("arrives", () -> {
+                for (int i = WOKEN; i < COUNT - 1; i++) {
+                    int k = i;
+                    locked(() -> {
+                        others.add(s.gs[k]);
+                        left[k] = MOST * others.size();
+                        GlobalRunq.globrunqputarrived(s.sched, s.gs[k]);
+                    });
+                }
+            });
+            lane("puts", () -> locked(() -> GlobalRunq.globrunqput(s.sched, s.gs[COUNT - 1])));
+            lane("P", () -> {
+                for (int i = 0; taken < COUNT; i++) {
+                    boolean turn = i % 2 != 0;
+                    locked(() -> took(turn ? GlobalRunq.globrunqturn(s.sched, s.ps[0]) : GlobalRunq.pop(s.sched)));
+                    Thread.onSpinWait();
+                }
+            });
+        }
+
+        private void took(long gp) {
+            if (!s.took(gp)) {
+                return;
+            }
+            taken++;
+            int i = (int) G.GOID.get(gp) - 1;
+            if (i < WOKEN) {
+                waiting--;
+                since++;
+                for (long other : waited.get(i)) {
+                    int k = (int) G.GOID.get(other) - 1;
+                    check(!others.contains(other) || left[k]-- > 0, "more than three woken Gs went ahead of one");
+                }
+            } else if (others.remove(gp)) {
+                check(waiting == 0 || since >= MOST, "a woken G waits behind one that it goes ahead of");
+                since = 0;
+            }
+            since = waiting == 0 && others.isEmpty() ? 0 : since;
+        }
+
+        @Override
+        protected void end() {
+            s.all(COUNT);
+        }
+    }
+
+    /**
      * A P takes from the global queue, in its turn and otherwise, what a thread and preempted goroutines put there. Those that were
      * preempted never get into its ring, and what has arrived comes before them.
      */
