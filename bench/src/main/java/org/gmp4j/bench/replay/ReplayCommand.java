@@ -31,7 +31,8 @@ import picocli.CommandLine.Spec;
             "  pct         the thread with the highest priority, which changes at a few random steps",
             "  mixed       random for even seeds, pct for odd ones",
             "  stores      random, and a store reaches memory at a random later step if no fence is behind it",
-            "  exhaustive  all schedules of a small program that differ in more than the order of accesses to different words",
+            "  exhaustive  all schedules of a small program that differ in more than the order of accesses to different words;"
+                    + " of a group it takes the small programs",
             "",
             "A failing schedule is shortened and printed with a column for each thread."
         })
@@ -164,13 +165,17 @@ public final class ReplayCommand implements Callable<Integer> {
                 throw bad("there is no program \"" + name + "\": '--program list' lists them");
             }
         }
-        List<Program> chosen = programs.isEmpty() ? all
-                : all.stream().filter(p -> programs.contains(p.name()) || programs.contains(p.group())).toList();
+        boolean exhaustive = Search.EXHAUSTIVE.equals(strategy);
+        List<Program> chosen = all.stream().filter(p -> programs.contains(p.name())
+                || (programs.isEmpty() || programs.contains(p.group())) && (p.small() || !exhaustive)).toList();
         if ((seed != null || schedule != null) && chosen.size() != 1) {
             throw bad((seed != null ? "--seed" : "--schedule") + " belongs to one program: name it by --program");
         }
-        for (Program p : Search.EXHAUSTIVE.equals(strategy) ? chosen : List.<Program>of()) {
-            if (p.watched()) {
+        if (chosen.isEmpty()) {
+            throw bad("--strategy exhaustive is for small programs, and none of these is small: use mixed");
+        }
+        for (Program p : chosen) {
+            if (exhaustive && p.watched()) {
                 throw bad("--strategy exhaustive leaves steps out, and program \"" + p.name() + "\" is checked at each: use mixed");
             }
         }

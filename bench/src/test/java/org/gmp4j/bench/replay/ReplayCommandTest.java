@@ -2,6 +2,7 @@
 package org.gmp4j.bench.replay;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
@@ -39,6 +40,7 @@ class ReplayCommandTest {
         "--schedule 0                       | --schedule belongs to one program",
         "--seed 1 --schedule 0              | --seed and --schedule both name a schedule",
         "--seed 1 --strategy exhaustive     | --seed names no schedule of an exhaustive search",
+        "--strategy exhaustive --program sysmon | --strategy exhaustive is for small programs, and none of these is small",
         "--strategy exhaustive --program slices | --strategy exhaustive leaves steps out, and program \"slices\" is checked at each",
         "--program kick --schedule x        | --schedule: \"x\" is no part of a schedule",
         "--program kick --schedule 0x900    | --schedule: the schedule does not fit",
@@ -71,6 +73,14 @@ class ReplayCommandTest {
         assertTrue(run.out().lines().anyMatch(l -> l.matches("runnext +exhaustive .* states, all")), run.out());
         assertTrue(run.out().contains("2 programs, "), run.out());
         assertTrue(Files.readString(json).contains("\"complete\": true"), Files.readString(json));
+    }
+
+    @Test
+    void ofAGroupAnExhaustiveSearchTakesTheSmallPrograms() {
+        CommandLineRun run = replay("--program", "words", "--strategy", "exhaustive");
+        assertEquals(0, run.code(), run.err());
+        assertTrue(run.out().lines().anyMatch(l -> l.matches("mask +exhaustive .* states, all")), run.out());
+        assertFalse(run.out().contains("free-gs"), run.out());
     }
 
     @Test
