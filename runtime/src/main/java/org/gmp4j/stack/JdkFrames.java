@@ -28,7 +28,8 @@ public final class JdkFrames {
 
     /**
      * Returns the frames of a thread, the innermost first. The array is empty when the thread is not mounted, or has ended. The elements
-     * are complete only for {@link #type}, {@link StackTraceElement#getMethodName} and {@link StackTraceElement#isNativeMethod}.
+     * are complete only for {@link #type}, {@link StackTraceElement#getMethodName}, {@link StackTraceElement#getLineNumber} and {@link
+     * StackTraceElement#isNativeMethod}.
      */
     public static StackTraceElement[] of(Thread t) {
         try {

@@ -341,8 +341,8 @@ final class Demand implements Runnable {
                 if (known.loops != null && known.loops.containsKey(c.method())) {
                     return new Place(owner, c.method());
                 }
-            } catch (ClassNotFoundException | LinkageError e) {
-                continue; // The line has not been executed to there.
+            } catch (ClassNotFoundException | RuntimeException | LinkageError e) {
+                continue; // The line has not been executed to there, or the loader refuses, such as one of a stopped application.
             }
         }
         return null;
