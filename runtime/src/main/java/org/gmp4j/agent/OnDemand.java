@@ -82,7 +82,8 @@ public final class OnDemand implements ClassFileTransformer {
     }
 
     /**
-     * Returns the names of the methods of a class that would get points, each with whether it has a loop within a loop.
+     * Returns the names of the methods of a class that would get points, each with whether a loop of it contains a loop that
+     * counts.
      *
      * @return an empty map when the class would get none; null when its class file is not available, for instance because the class was
      *     made at run time, or when its loader's resource is no class file, for instance because it is encrypted
@@ -100,7 +101,7 @@ public final class OnDemand implements ClassFileTransformer {
             Map<String, Boolean> methods = new TreeMap<>();
             if (scan.leftAlone() == null) {
                 for (MethodPoints m : scan.found()) {
-                    boolean _ = methods.merge(scan.utf8(m.name()), m.isNested(), Boolean::logicalOr);
+                    boolean _ = methods.merge(scan.utf8(m.name()), scan.countsWithinLoop(m), Boolean::logicalOr);
                 }
             }
             return methods;

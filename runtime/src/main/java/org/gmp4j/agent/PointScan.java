@@ -26,23 +26,13 @@ final class PointScan {
     /**
      * The points of one method. It is the {@code index}th of the class, its {@code Code} attribute is at {@code code}, and its name is
      * the constant {@code name}. {@code headers} and {@code jumps} are the offsets of the loop headers and of all jumps and switches, both
-     * ascending. {@code vectors} marks the loops that C2 may vectorise ({@link VectorLoops}), and {@code backs} the loops that may have
-     * their point on the way back ({@link CodeWriter}).
+     * ascending, and {@code lasts} those of the last branches back to the headers. {@code vectors} marks the loops that C2 may vectorise
+     * ({@link VectorLoops}), and {@code backs} the loops that may have their point on the way back ({@link CodeWriter}).
      */
-    record MethodPoints(int index, int code, int name, int[] headers, byte[] depths, boolean[] vectors, boolean[] backs,
+    record MethodPoints(int index, int code, int name, int[] headers, int[] lasts, byte[] depths, boolean[] vectors, boolean[] backs,
             boolean entry, int[] jumps) {
         int count() {
             return headers.length + (entry ? 1 : 0);
-        }
-
-        /** Returns whether a loop contains another loop. */
-        boolean isNested() {
-            for (byte depth : depths) {
-                if (depth > 0) {
-                    return true;
-                }
-            }
-            return false;
         }
     }
 
@@ -151,6 +141,27 @@ final class PointScan {
     /** Returns the methods that get points, in order. */
     List<MethodPoints> found() {
         return found;
+    }
+
+    /** Returns whether a loop of the method contains a loop that counts: one with an {@code iinc}. */
+    boolean countsWithinLoop(MethodPoints m) {
+        for (int i = 0; i < m.headers.length; i++) {
+            if (m.depths[i] > 0 && counts(m.code + 14, m.headers[i], m.lasts[i])) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private boolean counts(int start, int header, int last) {
+        for (int pc = header; pc <= last; pc += Opcodes.lengthOrKind(b[start + pc]) > 0 ? Opcodes.lengthOrKind(b[start + pc])
+                : Opcodes.length(b, start, pc)) {
+            int op = b[start + pc] & 0xFF;
+            if (op == Opcodes.IINC || op == Opcodes.WIDE && (b[start + pc + 1] & 0xFF) == Opcodes.IINC) {
+                return true;
+            }
+        }
+        return false;
     }
 
     int poolCount() {
@@ -442,18 +453,20 @@ final class PointScan {
         } else {
             int[] sorted = Arrays.copyOf(headers, loops);
             Arrays.sort(sorted);
+            int[] ends = new int[loops];
             byte[] depths = new byte[loops];
             boolean[] vectors = new boolean[loops];
             boolean[] backs = new boolean[loops];
             for (int i = 0; i < loops; i++) {
                 depths[i] = (byte) depth(sorted[i]);
                 int last = last(sorted[i]);
+                ends[i] = last;
                 boolean innermost = i + 1 == loops || sorted[i + 1] > last;
                 vectors[i] = innermost && VectorLoops.mayBe(this, code + 14, sorted[i], last);
                 backs[i] = !vectors[i] && !(entry && sorted[i] == 0);
             }
             // A loop at the start of a method that calls itself has its point at the entry.
-            found.add(new MethodPoints(index, code, name, sorted, depths, vectors, backs,
+            found.add(new MethodPoints(index, code, name, sorted, ends, depths, vectors, backs,
                     entry && (loops == 0 || sorted[0] != 0), Arrays.copyOf(jumps, jumpCount)));
         }
     }

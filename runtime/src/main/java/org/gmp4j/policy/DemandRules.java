@@ -24,10 +24,11 @@ import org.jspecify.annotations.Nullable;
  * too: then its call is <em>long</em>.</td><td>The class is searched for again after {@value #FIRST_RETRY} ns, doubled up to
  * {@value #LAST_RETRY} ns, {@value #RETRIES} times in all. After the transformation a running call stays in the old method, which HotSpot
  * interprets and never compiles again.</td></tr>
- * <tr><td>No long call is in a <em>hot</em> method: one that was sampled, or, if counted loops have no safepoint polls, one that has a loop
- * within a loop. Of up to {@value #PROFILE} samples of those who make the long calls, at most one in {@value #OWN} found them in code of
- * the class, rather than in what it calls.</td><td>The long calls do not keep the class from its points: what they call is compiled. The
- * loop of a server that reads a request, has it handled and answers is such a call.</td></tr>
+ * <tr><td>No long call is in a <em>hot</em> method: one that was sampled, or one that has a loop
+ * that counts within a loop. Of up to {@value #PROFILE} samples of those who make the long calls, at most one in {@value #OWN} found
+ * them in code of the class, rather than in what it calls.</td><td>The long calls do not keep the class from its points: what they call is compiled. The
+ * loop of a server that reads a request, has it handled and answers is such a call. Before the transformation two more searches,
+ * {@value #CONFIRM} ns apart, must find that still no long call is in a hot method.</td></tr>
  * <tr><td>There were {@value #BURST} pauses, less one for each {@value #EVERY} ns that have passed.</td><td>There is no pause now, because
  * each stops all threads for some milliseconds.</td></tr>
  * </table>
@@ -42,6 +43,7 @@ public final class DemandRules {
     static final long LAST_RETRY = 10_000_000_000L;
     static final int RETRIES = 20;
     public static final int PROFILE = 256;
+    public static final long CONFIRM = FIRST_RETRY;
     static final int OWN = 128;
     static final int BURST = 4;
     static final long EVERY = 10_000_000_000L;

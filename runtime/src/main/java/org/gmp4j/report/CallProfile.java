@@ -34,7 +34,10 @@ public abstract class CallProfile {
     /** Returns whether the code is executing, from the frames of {@link JdkFrames#of}. */
     protected abstract boolean isOwn(StackTraceElement[] frames);
 
-    /** Takes a sample of each of them that is running now. A running goroutine is stopped for a moment. */
+    /**
+     * Takes a sample of each of them that is running now. A running goroutine or thread is stopped for a moment. A thread that waits for a
+     * monitor does not run.
+     */
     public void sample() {
         for (Scheduler s : Scheduler.live()) {
             boolean _ = s.slots.all(gp -> {
@@ -49,7 +52,7 @@ public abstract class CallProfile {
         }
         if (threads) {
             for (Thread t : StackSearch.platformThreads()) {
-                if (callers.contains(t.threadId())) {
+                if (callers.contains(t.threadId()) && t.getState() == Thread.State.RUNNABLE) {
                     count(JdkFrames.of(t));
                 }
             }

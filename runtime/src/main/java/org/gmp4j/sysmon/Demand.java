@@ -50,9 +50,9 @@ final class Demand implements Runnable {
     private static final long FIRST_PAUSE = 2_000_000;
     private static final long LAST_PAUSE = 128_000_000;
 
-    /** The number of times that a profile may look for running goroutines and threads, and the pause before each, ns. */
-    private static final int PROBES = 4 * DemandRules.PROFILE;
+    /** The pause, ns, before each time that a profile looks for running goroutines and threads, and the longest duration of a profile. */
     private static final long PROBE_EVERY = 1_000_000;
+    private static final long LONGEST_PROFILE = 4 * DemandRules.PROFILE * PROBE_EVERY;
 
     /** Whether the thread has started, or is about to. */
     private static final AtomicBoolean BEGUN = new AtomicBoolean();
@@ -83,8 +83,8 @@ final class Demand implements Runnable {
     /**
      * A class that has no points yet.
      *
-     * @param loops the names of the methods that would have points, each with whether it has a loop within a loop; null, for all methods,
-     *     if the class file could not be read
+     * @param loops the names of the methods that would have points, each with whether a loop of it contains a loop that counts
+     *     ({@link OnDemand#methods}); null, for all methods, if the class file could not be read
      * @param sampled the names of the methods in which samples found a goroutine
      * @param calls the methods that a line of a method calls, by the method's name and the line
      */
@@ -104,13 +104,11 @@ final class Demand implements Runnable {
         }
 
         /**
-         * Returns the names of the methods that no long call may execute: the sampled ones. If counted loops have no polls, the code of an
-         * inner loop is never seen executing; so then the methods that have one are added. The result is null for all methods.
+         * Returns the names of the methods that no long call may execute: the sampled ones, and those in which a loop contains a loop that
+         * counts. Such a method may compute for long, and a profile may miss that: because the call waits meanwhile, or because the JVM's
+         * counted loops have no safepoint polls. The result is null for all methods.
          */
         @Nullable Set<String> hot() {
-            if (VmFlags.countedLoopsPoll()) {
-                return sampled;
-            }
             if (loops == null) {
                 return null;
             }
@@ -143,6 +141,8 @@ final class Demand implements Runnable {
          */
         private @Nullable Set<Long> holders;
         private @Nullable Set<Long> hot;
+        /** Whether a profile has found that long calls may stay in old methods. */
+        private boolean mayStay;
         private int retries;
 
         Wish(Class<?> type, Methods methods, long now) {
@@ -391,16 +391,27 @@ final class Demand implements Runnable {
             search.add(w.type.getName(), w.methods.hot());
         }
         boolean whole = search.run();
+        Map<Wish, Set<Long>> doubtful = new HashMap<>();
         for (int i = 0; i < due.size(); i++) {
             Wish w = due.get(i);
             Set<Long> holders = search.holders(2 * i);
             Set<Long> hot = search.holders(2 * i + 1);
-            if (whole && DemandRules.isFree(hot, w.hot) && (DemandRules.isFree(holders, w.holders) || mayStay(w, holders))) {
+            boolean second = w.holders != null;
+            boolean noneHot = whole && DemandRules.isFree(hot, w.hot);
+            if (noneHot && (DemandRules.isFree(holders, w.holders) || second && w.mayStay)) {
                 free.add(w.type);
                 wishes.remove(w);
+                continue;
+            }
+            if (noneHot && second) {
+                doubtful.put(w, lasting(holders, w.holders));
+            }
+            w.holders = holders;
+            w.hot = hot;
+            if (w.mayStay && !second) {
+                w.next = now + DemandRules.CONFIRM;
             } else {
-                w.holders = holders;
-                w.hot = hot;
+                w.mayStay = false;
                 later(w, now);
             }
         }
@@ -410,29 +421,41 @@ final class Demand implements Runnable {
                 known.put(c, NONE);
             }
         }
+        for (Map.Entry<Wish, Set<Long>> e : doubtful.entrySet()) { // This comes last, because what a search has found changes meanwhile.
+            profile(e.getKey(), e.getValue());
+        }
+    }
+
+    private static Set<Long> lasting(Set<Long> holders, @Nullable Set<Long> before) {
+        Set<Long> lasting = new HashSet<>(holders);
+        if (before != null) {
+            boolean _ = lasting.retainAll(before);
+        }
+        return lasting;
     }
 
     /**
-     * Returns whether the calls of the class's methods that have lasted since the last search may stay in the old methods. The caller has
-     * found that none of them is a call of a hot method.
+     * Finds out whether the long calls of the class's methods may stay in the old methods. The caller has found that none of them is a call
+     * of a hot method. If they may stay, two searches follow shortly, because a long call of a hot method may have begun meanwhile.
      */
-    private boolean mayStay(Wish w, Set<Long> holders) {
-        if (w.holders == null) {
-            return false;
-        }
-        Set<Long> callers = new HashSet<>(holders);
-        boolean _ = callers.retainAll(w.holders);
+    private void profile(Wish w, Set<Long> callers) {
         CallProfile profile = new CallProfile(callers) {
             @Override
             protected boolean isOwn(StackTraceElement[] frames) {
                 return isOwnCode(w, frames);
             }
         };
-        for (int i = 0; i < PROBES && profile.ran() < DemandRules.PROFILE; i++) {
+        long end = System.nanoTime() + LONGEST_PROFILE;
+        for (int i = 0; (i < DemandRules.PROFILE || profile.ran() < DemandRules.PROFILE) && System.nanoTime() - end < 0; i++) {
             LockSupport.parkNanos(PROBE_EVERY);
             profile.sample();
         }
-        return DemandRules.mayStay(profile.ran(), profile.own());
+        w.mayStay = DemandRules.mayStay(profile.ran(), profile.own());
+        if (w.mayStay) {
+            w.holders = null;
+            w.hot = null;
+            w.next = System.nanoTime();
+        }
     }
 
     /**

@@ -139,6 +139,30 @@ final class DemandProgram {
         }
     }
 
+    /** Has a method that waits for jobs, and computes for each in a loop within its loop. */
+    static final class Worker implements LongUnaryOperator {
+        private static Chan<Integer> jobs;
+
+        @Override
+        public long applyAsLong(long n) {
+            long h = n;
+            for (long i = 0; i < n; i++) {
+                h = h * 6_364_136_223_846_793_005L + (h >>> 7);
+            }
+            return h;
+        }
+
+        static long works() {
+            long h = 1;
+            for (int n = jobs.recv(); n != 0; n = jobs.recv()) {
+                for (int i = 0; i < n; i++) {
+                    h = h * 6_364_136_223_846_793_005L + (h >>> 7);
+                }
+            }
+            return h;
+        }
+    }
+
     static final class OnThread implements LongUnaryOperator {
         @Override
         public long applyAsLong(long n) {
@@ -228,6 +252,8 @@ final class DemandProgram {
             case "heldByAParkedGoroutine" -> heldByAParkedGoroutine();
             case "heldByAThread" -> heldByAThread();
             case "anotherMethodComputes" -> anotherMethodComputes();
+            case "anotherMethodIsIdle" -> anotherMethodIsIdle();
+            case "hotCallDuringTheProfile" -> hotCallDuringTheProfile();
             case "anotherMethodWaits" -> anotherMethodWaits();
             case "loopWithoutPolls" -> loopWithoutPolls();
             case "kinds" -> kinds();
@@ -326,6 +352,45 @@ final class DemandProgram {
         call(work, () -> has(work));
     }
 
+    private static void anotherMethodIsIdle() {
+        Worker.jobs = Chan.make(0);
+        Worker work = new Worker();
+        WaitGroup worker = new WaitGroup();
+        worker.go(() -> sink += Worker.works());
+        Worker.jobs.send(1);
+        long refused = Demand.refusals();
+        call(work, () -> Demand.refusals() >= refused + 3 || has(work));
+        check(!has(work), "a call that will compute would never be compiled again");
+        Worker.jobs.send(0);
+        worker.await();
+        call(work, () -> has(work));
+    }
+
+    /** The profile of the goroutine that waits lasts a second, because there is nothing to sample. */
+    private static void hotCallDuringTheProfile() {
+        Served.chan = Chan.make(0);
+        Served work = new Served();
+        int[] got = new int[1];
+        WaitGroup waiter = new WaitGroup();
+        waiter.go(() -> got[0] = Served.waits());
+        Served.chan.send(1);
+        long refused = Demand.refusals();
+        call(work, () -> Demand.refusals() > refused);
+        Go.sleep(Duration.ofMillis(300));
+        check(!has(work), "it has points before the call begins");
+        boolean[] changed = new boolean[1];
+        WaitGroup late = new WaitGroup();
+        late.go(() -> {
+            sink += work.applyAsLong(100 * ROUNDS); // It lasts some seconds, longer than the rest of the profile.
+            changed[0] = has(work);
+        });
+        late.await();
+        check(!changed[0], "a call that lasts would never be compiled again");
+        call(work, () -> has(work));
+        Served.chan.send(2);
+        waiter.await();
+    }
+
     private static void anotherMethodWaits() {
         Served.chan = Chan.make(0);
         Served work = new Served();
@@ -393,7 +458,8 @@ final class DemandProgram {
             check(!points.mayHave(hidden), "hidden");
         }
         check(OnDemand.methods(Again.class).equals(Map.of("applyAsLong", false)), "" + OnDemand.methods(Again.class));
-        check(OnDemand.methods(Served.class).get("computes"), "a loop within a loop");
+        check(OnDemand.methods(Served.class).equals(Map.of("applyAsLong", false, "waits", false, "computes", true)),
+                "a counted loop within a loop: " + OnDemand.methods(Served.class));
         check(OnDemand.methods(DemandTest.class) != null, "a class of another file");
         check(OnDemand.methods(new Maker().make().getClass()) == null, "its class file cannot be had");
         check(OnDemand.methods(new Maker(() -> new ByteArrayInputStream(new byte[1_000])).make().getClass()) == null, "no class file");

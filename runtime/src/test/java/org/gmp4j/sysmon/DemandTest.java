@@ -61,6 +61,7 @@ class DemandTest {
     @Test
     void aCallThatLastsMayStayWhereItComputesNothing() throws IOException {
         runs(demand(), "anotherMethodWaits");
+        runs(demand(), "anotherMethodIsIdle", "hotCallDuringTheProfile");
         runs(demand().with("-XX:+UseG1GC"), "anotherMethodComputes"); // Its counted loops have safepoint polls.
     }
 
