@@ -143,7 +143,7 @@ final class PointScan {
         return found;
     }
 
-    /** Returns whether a loop of the method contains a loop that counts: one with an {@code iinc}. */
+    /** Returns whether a loop of the method contains a loop that counts: one that adds a constant to an int, or 1 to a long. */
     boolean countsWithinLoop(MethodPoints m) {
         for (int i = 0; i < m.headers.length; i++) {
             if (m.depths[i] > 0 && counts(m.code + 14, m.headers[i], m.lasts[i])) {
@@ -154,10 +154,10 @@ final class PointScan {
     }
 
     private boolean counts(int start, int header, int last) {
-        for (int pc = header; pc <= last; pc += Opcodes.lengthOrKind(b[start + pc]) > 0 ? Opcodes.lengthOrKind(b[start + pc])
-                : Opcodes.length(b, start, pc)) {
+        for (int pc = header; pc <= last; pc += Opcodes.length(b, start, pc)) {
             int op = b[start + pc] & 0xFF;
-            if (op == Opcodes.IINC || op == Opcodes.WIDE && (b[start + pc + 1] & 0xFF) == Opcodes.IINC) {
+            int next = b[start + pc + 1] & 0xFF;
+            if (op == Opcodes.IINC || op == Opcodes.WIDE && next == Opcodes.IINC || op == Opcodes.LCONST_1 && next == Opcodes.LADD) {
                 return true;
             }
         }

@@ -23,6 +23,7 @@ public final class Opcodes {
     public static final int IASTORE = 79;
     public static final int AASTORE = 83;
     public static final int SASTORE = 86;
+    public static final int LCONST_1 = 10;
     public static final int LADD = 97;
     public static final int ISUB = 100;
     public static final int IINC = 132;

@@ -20,15 +20,15 @@ import org.jspecify.annotations.Nullable;
  * <tr><td>There were {@value #SAMPLES} samples of a class within {@value #WINDOW} ns, each after {@value #SPACING} ns more of the thread's
  * CPU time.</td><td>The class is to have points. (A thread that has lost its CPU shows the same method in each sample, but it uses no CPU
  * time.)</td></tr>
- * <tr><td>A goroutine or thread has a method of the class on its stack, and there was no search before, or it had one at the last search,
- * too: then its call is <em>long</em>.</td><td>The class is searched for again after {@value #FIRST_RETRY} ns, doubled up to
- * {@value #LAST_RETRY} ns, {@value #RETRIES} times in all. After the transformation a running call stays in the old method, which HotSpot
- * interprets and never compiles again.</td></tr>
- * <tr><td>No long call is in a <em>hot</em> method: one that was sampled, or one that has a loop
- * that counts within a loop. Of up to {@value #PROFILE} samples of those who make the long calls, at most one in {@value #OWN} found
- * them in code of the class, rather than in what it calls.</td><td>The long calls do not keep the class from its points: what they call is compiled. The
- * loop of a server that reads a request, has it handled and answers is such a call. Before the transformation two more searches,
- * {@value #CONFIRM} ns apart, must find that still no long call is in a hot method.</td></tr>
+ * <tr><td>Two searches, {@value #SECOND_SEARCH} ns apart, find a goroutine or thread with a method of the class on its stack: its call is
+ * <em>long</em>.</td><td>There is no transformation, because a running call stays in the old method, which HotSpot interprets and never
+ * compiles again. Two other searches follow after {@value #FIRST_RETRY} ns, doubled up to {@value #LAST_RETRY} ns, {@value #RETRIES} times
+ * in all.</td></tr>
+ * <tr><td>No long call is in a <em>hot</em> method: one that was sampled, or that has a loop which counts within another loop. Of up to
+ * {@value #PROFILE} samples of those who make the long calls, at most one in {@value #OWN} found them in another method of the class that
+ * loops, rather than in what it calls.</td><td>The long calls do not keep the class from its points, because what they call is compiled:
+ * the loop of a server that reads a request, has it handled and answers is such a call. Two more searches must find no long call in a hot
+ * method.</td></tr>
  * <tr><td>There were {@value #BURST} pauses, less one for each {@value #EVERY} ns that have passed.</td><td>There is no pause now, because
  * each stops all threads for some milliseconds.</td></tr>
  * </table>
@@ -39,11 +39,11 @@ public final class DemandRules {
     public static final int SAMPLES = 3;
     static final long WINDOW = 10_000_000_000L;
     public static final long SPACING = 1_000_000;
+    public static final long SECOND_SEARCH = 50_000_000;
     static final long FIRST_RETRY = 50_000_000;
     static final long LAST_RETRY = 10_000_000_000L;
     static final int RETRIES = 20;
     public static final int PROFILE = 256;
-    public static final long CONFIRM = FIRST_RETRY;
     static final int OWN = 128;
     static final int BURST = 4;
     static final long EVERY = 10_000_000_000L;

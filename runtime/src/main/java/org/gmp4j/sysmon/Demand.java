@@ -59,6 +59,8 @@ final class Demand implements Runnable {
     private static volatile @Nullable Demand demand;
     /** The number of times that a class got no points because a stack had its frames. Only the thread gmp-points writes it. */
     private static volatile long refusals;
+    /** The number of profiles that have begun. Only the thread gmp-points writes it. */
+    private static volatile long profiles;
 
     private final OnDemand points;
     private final Thread thread;
@@ -137,13 +139,23 @@ final class Demand implements Runnable {
         private long next;
         /**
          * The ids of the goroutines and threads that had a method of the class on their stacks at the last search, and of those that had a
-         * hot one ({@link Methods#hot}); null before the first search.
+         * hot one ({@link Methods#hot}); null if the next search is the first of two.
          */
         private @Nullable Set<Long> holders;
         private @Nullable Set<Long> hot;
-        /** Whether a profile has found that long calls may stay in old methods. */
+        /** Whether a profile has found that the long calls may stay in the old methods. */
         private boolean mayStay;
+        /** The samples of all profiles, and those that found a long call computing. */
+        private int ran;
+        private int own;
         private int retries;
+
+        /** Discards what was found, so that the next search is the first of two. */
+        void forget() {
+            holders = null;
+            hot = null;
+            mayStay = false;
+        }
 
         Wish(Class<?> type, Methods methods, long now) {
             this.type = type;
@@ -196,6 +208,11 @@ final class Demand implements Runnable {
     /** Returns the number of times that a class got no points because a stack had its frames. */
     static long refusals() {
         return refusals;
+    }
+
+    /** Returns the number of profiles of long calls that have begun. */
+    static long profiles() {
+        return profiles;
     }
 
     @Override
@@ -380,38 +397,35 @@ final class Demand implements Runnable {
         }
         if (!rules.mayPause(now)) {
             for (Wish w : due) {
+                w.forget();
                 w.next = rules.nextPause(); // All get the same time, so that one pause is enough for them.
             }
             return;
         }
-        List<Class<?>> free = new ArrayList<>();
         StackSearch search = new StackSearch();
         for (Wish w : due) {
             search.add(w.type.getName(), w.methods.names());
             search.add(w.type.getName(), w.methods.hot());
         }
         boolean whole = search.run();
+        List<Class<?>> free = new ArrayList<>();
         Map<Wish, Set<Long>> doubtful = new HashMap<>();
         for (int i = 0; i < due.size(); i++) {
             Wish w = due.get(i);
             Set<Long> holders = search.holders(2 * i);
             Set<Long> hot = search.holders(2 * i + 1);
-            boolean second = w.holders != null;
             boolean noneHot = whole && DemandRules.isFree(hot, w.hot);
-            if (noneHot && (DemandRules.isFree(holders, w.holders) || second && w.mayStay)) {
+            if (noneHot && (w.mayStay && w.holders != null || DemandRules.isFree(holders, w.holders))) {
                 free.add(w.type);
                 wishes.remove(w);
-                continue;
-            }
-            if (noneHot && second) {
-                doubtful.put(w, lasting(holders, w.holders));
-            }
-            w.holders = holders;
-            w.hot = hot;
-            if (w.mayStay && !second) {
-                w.next = now + DemandRules.CONFIRM;
+            } else if (whole && w.holders == null) {
+                w.holders = holders;
+                w.hot = hot;
+                w.next = now + DemandRules.SECOND_SEARCH;
+            } else if (noneHot && w.holders != null) {
+                boolean _ = holders.retainAll(w.holders);
+                doubtful.put(w, holders);
             } else {
-                w.mayStay = false;
                 later(w, now);
             }
         }
@@ -421,22 +435,14 @@ final class Demand implements Runnable {
                 known.put(c, NONE);
             }
         }
-        for (Map.Entry<Wish, Set<Long>> e : doubtful.entrySet()) { // This comes last, because what a search has found changes meanwhile.
+        for (Map.Entry<Wish, Set<Long>> e : doubtful.entrySet()) { // This comes last, because calls begin and end meanwhile.
             profile(e.getKey(), e.getValue());
         }
     }
 
-    private static Set<Long> lasting(Set<Long> holders, @Nullable Set<Long> before) {
-        Set<Long> lasting = new HashSet<>(holders);
-        if (before != null) {
-            boolean _ = lasting.retainAll(before);
-        }
-        return lasting;
-    }
-
     /**
      * Finds out whether the long calls of the class's methods may stay in the old methods. The caller has found that none of them is a call
-     * of a hot method. If they may stay, two searches follow shortly, because a long call of a hot method may have begun meanwhile.
+     * of a hot method. If they may stay, two more searches follow at once, because a call of a hot method may have begun meanwhile.
      */
     private void profile(Wish w, Set<Long> callers) {
         CallProfile profile = new CallProfile(callers) {
@@ -445,16 +451,20 @@ final class Demand implements Runnable {
                 return isOwnCode(w, frames);
             }
         };
+        profiles++;
         long end = System.nanoTime() + LONGEST_PROFILE;
         for (int i = 0; (i < DemandRules.PROFILE || profile.ran() < DemandRules.PROFILE) && System.nanoTime() - end < 0; i++) {
             LockSupport.parkNanos(PROBE_EVERY);
             profile.sample();
         }
-        w.mayStay = DemandRules.mayStay(profile.ran(), profile.own());
-        if (w.mayStay) {
-            w.holders = null;
-            w.hot = null;
+        w.ran += profile.ran();
+        w.own += profile.own();
+        if (DemandRules.mayStay(w.ran, w.own)) {
+            w.forget();
+            w.mayStay = true;
             w.next = System.nanoTime();
+        } else {
+            later(w, System.nanoTime());
         }
     }
 
@@ -468,9 +478,10 @@ final class Demand implements Runnable {
                 && called(frames) == null;
     }
 
-    /** Sets the time of the next search for the class, or drops the class after the last search. */
+    /** Sets the time of the next two searches for the class, or drops the class after the last search. */
     private void later(Wish w, long now) {
         refusals++;
+        w.forget();
         long after = DemandRules.retryAfter(w.retries++);
         w.next = now + after;
         if (after < 0) {
