@@ -67,7 +67,7 @@ class DemandTest {
 
     @Test
     void loopsWithoutSafepointPolls() throws IOException {
-        runs(demand().with("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=4", "-XX:CompileCommand=quiet",
+        runs(demand().with("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=4", "-XX:-TieredCompilation", "-XX:CompileCommand=quiet",
                 "-XX:CompileCommand=dontinline,org.gmp4j.sysmon.DemandProgram$Counted::sum"), "loopWithoutPolls");
     }
 
