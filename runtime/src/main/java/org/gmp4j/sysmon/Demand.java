@@ -150,17 +150,17 @@ final class Demand implements Runnable {
         private int own;
         private int retries;
 
+        Wish(Class<?> type, Methods methods, long now) {
+            this.type = type;
+            this.methods = methods;
+            next = now;
+        }
+
         /** Discards what was found, so that the next search is the first of two. */
         void forget() {
             holders = null;
             hot = null;
             mayStay = false;
-        }
-
-        Wish(Class<?> type, Methods methods, long now) {
-            this.type = type;
-            this.methods = methods;
-            next = now;
         }
     }
 
