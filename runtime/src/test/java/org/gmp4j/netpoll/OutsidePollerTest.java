@@ -62,7 +62,8 @@ class OutsidePollerTest {
         Thread.ofPlatform().daemon().uncaughtExceptionHandler((t, e) -> reports.incrementAndGet()).start(poller::loop);
         SynchronousQueue<Integer> woken = new SynchronousQueue<>();
         Thread waiter = Thread.ofPlatform().daemon().start(() -> {
-            for (int i = 0; !over; i++) {
+            boolean last = false;
+            for (int i = 0; !last; i++) {
                 long taken = 0;
                 while (taken <= 0) {
                     r.reset(false);
@@ -71,6 +72,7 @@ class OutsidePollerTest {
                         await(r, fd);
                     }
                 }
+                last = over; // It is written before the event, and not again before this round has ended.
                 put(woken, i);
             }
         });

@@ -258,7 +258,7 @@ class PreemptTest {
                 }
             });
             hog.await(1);
-            assertTrue(Preempt.preemptone(hog.pp, true));
+            assertTrue(Preempt.preemptone(hog.pp, true) || ran.get()); // Sysmon may have asked before.
         }
     }
 
