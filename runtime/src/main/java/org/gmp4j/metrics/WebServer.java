@@ -253,17 +253,7 @@ final class WebServer {
             });
             Thread t = OwnThread.withHelpers(begun, pages.thread);
             t.start();
-            boolean interrupted = false;
-            while (!begun.isDone()) {
-                try {
-                    t.join();
-                } catch (InterruptedException e) {
-                    interrupted = true;
-                }
-            }
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
+            OwnThread.joinUninterruptibly(t);
             if (begun.state() == Future.State.SUCCESS) {
                 return begun.resultNow();
             }

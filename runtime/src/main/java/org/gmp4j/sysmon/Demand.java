@@ -138,14 +138,15 @@ final class Demand implements Runnable {
         /** The nanoTime of the next search. */
         private long next;
         /**
-         * The ids of the goroutines and threads that had a method of the class on their stacks at the last search, and of those that had a
-         * hot one ({@link Methods#hot}); null if the next search is the first of two.
+         * The ids of the goroutines and threads whose stacks had a method of the class at the last search; null if the next search is the
+         * first of two.
          */
         private @Nullable Set<Long> holders;
+        /** The ids of the goroutines and threads whose stacks had a hot method ({@link Methods#hot}) at the last search; null likewise. */
         private @Nullable Set<Long> hot;
         /** Whether a profile has found that the long calls may stay in the old methods. */
         private boolean mayStay;
-        /** The samples of all profiles, and those that found a long call computing. */
+        /** The number of samples that the profiles have taken, and the number of those samples that found a long call computing. */
         private int ran;
         private int own;
         private int retries;

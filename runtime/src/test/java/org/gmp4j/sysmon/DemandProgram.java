@@ -421,7 +421,7 @@ final class DemandProgram {
         check(OnDemand.counts().classes() <= 1, "another class got them, too: " + OnDemand.counts()); // It may not be counted yet.
     }
 
-    /** As {@link #call}, without an interface between the caller and the method with the loop. */
+    /** Calls {@link Counted#sum} by its class in goroutines, beside one that yields, until a condition holds. */
     private static void callCounted(BooleanSupplier until) {
         for (long end = System.nanoTime() + PATIENCE; !until.getAsBoolean();) {
             check(System.nanoTime() - end < 0, OnDemand.counts() + " " + Points.counters() + " " + Demand.refusals());

@@ -175,7 +175,7 @@ class TimerHeapTest {
         assertEquals(0, from.zombies.get());
     }
 
-    /** Timers are stopped and set again while their entries are moved. Each heap counts those that it has. */
+    /** Timers are stopped and set again while their entries move to another heap. Each heap counts the zombies that it has. */
     @Test
     void stoppedWhileTheyMove() throws InterruptedException {
         TimerHeap[] heaps = new TimerHeap[3];

@@ -250,7 +250,7 @@ final class Words {
         private static final int MOST = 3;
         private static final int COUNT = 9;
         private final Structs s = new Structs(1, COUNT);
-        /** The others that wait, and for each woken G those that waited when it came. */
+        /** The other Gs that wait in the queue. For each woken G, the other Gs that waited when it came. */
         private final List<Long> others = new ArrayList<>();
         private final List<List<Long>> waited = new ArrayList<>();
         /** How many woken Gs may still go ahead of an other, by its number. */
