@@ -103,7 +103,7 @@ class RetakeRequestsTest {
     /** The first G of the ring, and without a ring of runnext, identifies the work: a G behind it changes nothing, a taken one does. */
     @Test
     void whoIsFirst() throws Exception {
-        try (TestGmp gmp = TestGmp.with(b -> b.procs(1).debug("asyncpreemptoff=1"))) {
+        try (TestGmp gmp = TestGmp.with(b -> b.procs(1).quantum(Duration.ofMinutes(1)).debug("asyncpreemptoff=1"))) { // It keeps its P.
             assertTrue(gmp.gmp.call(() -> {
                 long pp = Machine.current().attachedP();
                 WatchedP r = new WatchedP();
