@@ -102,7 +102,7 @@ public final class Mem {
             /** The addresses of free structs: the first {@link #nfree}. */
             private long[] free = new long[0];
             private int nfree;
-            /** The number of structs that may be given back. {@link #free} has room for all of them, so giving one back needs no memory. */
+            /** The number of structs that were taken singly. {@link #free} has room for all of them. */
             private int single;
 
             private void makeRoom() {
@@ -185,6 +185,9 @@ public final class Mem {
 
         synchronized void give(long addr) {
             Part of = part(nodeOf(addr));
+            if (of.nfree == of.free.length) { // Structs that were taken together have come back.
+                of.free = Arrays.copyOf(of.free, 2 * of.nfree + 1);
+            }
             of.free[of.nfree++] = addr;
         }
 
@@ -246,7 +249,10 @@ public final class Mem {
         }
     }
 
-    /** Puts one struct of {@link #alloc alloc(layout, 1)} back for reuse. From then on the caller must not write to it. */
+    /**
+     * Puts one struct back for reuse. From then on the caller must not write to it. This needs no memory as long as all structs that are
+     * put back were allocated singly.
+     */
     public static void recycle(GroupLayout layout, long addr) {
         JdkThreads.pin(); // The caller may be a goroutine that is _Gwaiting already, because it starts a thread for its P.
         try {

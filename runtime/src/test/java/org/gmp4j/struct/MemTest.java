@@ -56,6 +56,22 @@ class MemTest {
     }
 
     @Test
+    void structsOfAnArrayComeBackOneByOne() {
+        int count = 5_000; // More than the structs that are taken singly leave room for.
+        long stride = Mem.stride(p.layout());
+        long many = Mem.alloc(p.layout(), count);
+        for (int i = 0; i < count; i++) {
+            Mem.recycle(p.layout(), many + i * stride);
+        }
+        List<Long> again = new ArrayList<>();
+        for (int i = count - 1; i >= 0; i--) {
+            again.add(Mem.alloc(p.layout(), 1));
+            assertEquals(many + i * stride, again.getLast());
+        }
+        again.forEach(a -> Mem.recycle(p.layout(), a));
+    }
+
+    @Test
     void checkedPointers() {
         assumeTrue(Mem.CHECKPTR);
         long a = Mem.alloc(p.layout(), 1);
