@@ -18,7 +18,7 @@ package org.gmp4j.policy;
  * <tr><td>Work waits, and the begin of a slice is not known.</td><td>Half of the shortest slice.</td></tr>
  * <tr><td>No work waits, and the begin of a slice is not known.</td><td>A quarter of a quantum.</td></tr>
  * <tr><td>A P runs a goroutine, whose thread may fall asleep with it.</td><td>A light sleep: a quantum, from {@value #WORK_SLEEP} to
- * {@value #MAX_LIGHT} ns.</td></tr>
+ * {@value #MAX_SLEEP} ns.</td></tr>
  * <tr><td>The same, a thread fell asleep with a P within a second, and work waits or no P is idle.</td><td>{@value #WORK_SLEEP}
  * ns.</td></tr>
  * <tr><td>A thread seems asleep with a P while work waits.</td><td>{@value #SUSPECT_SLEEP} ns: the second scan decides.</td></tr>
@@ -68,7 +68,6 @@ public final class Pacing {
     static final int SLICE_SCANS = 2;
     static final int QUANTUM_SCANS = 4;
     static final long WORK_SLEEP = 500_000;
-    static final long MAX_LIGHT = 5_000_000;
     static final long SUSPECT_SLEEP = 100_000;
     static final long HEARD_SLEEP = 100_000;
     /** The first deep sleep, ns. */
@@ -140,7 +139,7 @@ public final class Pacing {
 
     /** Returns the length of a light sleep, ns. */
     public static long light(long quantum) {
-        return Math.clamp(quantum, WORK_SLEEP, MAX_LIGHT);
+        return Math.clamp(quantum, WORK_SLEEP, MAX_SLEEP);
     }
 
     /** Returns the time, ns, for which a thread that falls asleep may keep its P until the first scan. */
@@ -247,8 +246,7 @@ public final class Pacing {
      * Returns the least time, ns, that sysmon sleeps after it had a CPU for {@code awake} ns, so that the kernel gives it the CPU at once
      * when it wakes up. Linux does that for a thread with short slices unless the thread is ahead of its fair share; then the kernel
      * decides again at the next tick, up to 4 ms later. When n threads want the same CPU, sysmon is ahead until each of them has run as
-     * long as sysmon did. A thread that wakes sysmon before that does harm: sysmon still waits for the tick, and the timer that would have
-     * woken it in time is gone ({@code Scheduler.monitorPaidAt}).
+     * long as sysmon did.
      *
      * @param urgent whether a CPU is free, such as that of a thread that blocks
      */

@@ -3,7 +3,6 @@ package org.gmp4j.sched;
 
 import java.lang.invoke.VarHandle;
 
-import org.gmp4j.lock.Note;
 import org.gmp4j.lock.SchedLock;
 import org.gmp4j.policy.Spin;
 import org.gmp4j.queue.Idle;
@@ -70,11 +69,10 @@ public final class Wakep {
     /**
      * Ensures that an M searches for work that was just queued, if a P is idle. The caller has made a full fence after it queued the work.
      *
-     * <p>If no P is idle, wakes sysmon from its light sleep: the work waits for a running G, whose slice must now be timed. Before
-     * {@link Scheduler#monitorPaidAt} sysmon is not woken, because it has just used its share of the CPU: the kernel would make it wait for
-     * the next tick, and its own timer wakes it sooner.
+     * <p>If no P is idle, the work waits until a running G's slice ends. Sysmon is not woken for that, because its light sleep ends within
+     * about a quantum ({@link org.gmp4j.policy.Pacing#light}), and it then learns when the slice began.
      *
-     * <p>The clock is read only where all spinners are on their way and a P is idle, and where sysmon is in its light sleep.
+     * <p>The clock is read only where all spinners are on their way and a P is idle.
      */
     public static void wakep(Scheduler s) {
         long sched = s.sched;
@@ -87,13 +85,9 @@ public final class Wakep {
             }
             return;
         }
-        if (Schedt.NPIDLE.getVolatile(sched) == 0) {
-            if (Schedt.SYSMONWAIT.getAcquire(sched) == Schedt.SYSMON_RESTS && System.nanoTime() - s.monitorPaidAt >= 0) {
-                Note.ring(Schedt.sysmonnoteAddress(sched));
-            }
-            return;
+        if (Schedt.NPIDLE.getVolatile(sched) != 0) {
+            wakepSlow(s, 0);
         }
-        wakepSlow(s, 0);
     }
 
     /** Wakes one more M, if the word of nmspinning is still {@code spinners}. */

@@ -13,10 +13,7 @@ public final class Schedt {
     public static final long SPINS = 1;
     /** The value of one M in a word of spinners that was woken to spin and has not begun to run. */
     public static final long IS_ON_ITS_WAY = (1L << 32) + SPINS;
-    /**
-     * sysmonwait: an M that enters a system call wakes sysmon, and so does, after {@code monitorPaidAt}, an M that queues work while no P
-     * is idle.
-     */
+    /** sysmonwait: all Ps were idle. An M that enters a system call wakes sysmon. */
     public static final int SYSMON_RESTS = 1;
     /** sysmonwait: an M that enters a system call wakes sysmon, and so does an M that takes a P. */
     public static final int SYSMON_SLEEPS = 2;

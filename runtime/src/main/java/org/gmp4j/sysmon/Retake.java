@@ -191,7 +191,7 @@ class Retake {
             boolean calm = Schedt.NPIDLE.getVolatile(s.sched) > 0 && !seen.tookFromSleeper();
             seen.endsAt(now + (waits ? again : Pacing.alone(calm, quantum)));
         }
-        return (same || over <= now) && waits && running(pr, comes, now, now - SCHEDWHEN.get(pp), slice);
+        return waits && running(pr, comes, now, now - SCHEDWHEN.get(pp), slice);
     }
 
     /** Returns the thread's CPU time, ns, or, if it cannot be read, {@code now}, as if the thread always had a CPU. */

@@ -369,7 +369,6 @@ public final class Sysmon implements Monitor {
             waitTimes.allIdle(since, now);
         }
         sleeps = deep ? Math.min(deepSleep, untilDue(now)) : Pacing.light(quantum.most());
-        s.monitorPaidAt = seen.tookFromSleeper() ? now : now + leastSleep(now, false); // A blocked thread needs no CPU.
         Schedt.SYSMONWAIT.setVolatile(sched, deep ? Schedt.SYSMON_SLEEPS : Schedt.SYSMON_RESTS);
         SchedLock.unlock(sched);
         boolean rung = Note.sleep(note, sleeps);
@@ -411,7 +410,6 @@ public final class Sysmon implements Monitor {
     private boolean rested(long note) {
         long sched = s.sched;
         Note.clear(note);
-        s.monitorPaidAt = System.nanoTime() + Pacing.fairSleep(0, false);
         Schedt.SYSMONWAIT.setVolatile(sched, Schedt.SYSMON_RESTS);
         VarHandle.fullFence(); // Its partner is between the write of the words that are read below and the ring.
         if (Schedt.CLOSING.getAcquire(sched) != 0 || upkeep.pending() || anyInSyscall()) {

@@ -120,7 +120,7 @@ class PacingTest {
     private static void mayFallAsleep() {
         for (boolean workWaits : new boolean[] {false, true}) {
             for (boolean anyIdle : new boolean[] {false, true}) {
-                assertEquals(5_000_000, sleep(running(workWaits, QUANTUM), anyIdle));
+                assertEquals(QUANTUM, sleep(running(workWaits, QUANTUM), anyIdle));
             }
         }
         assertEquals(500_000, Pacing.light(SHORT));
@@ -133,7 +133,7 @@ class PacingTest {
         assertEquals(500_000, sleep(seen, true), "work waits");
         seen.workWaits = false;
         assertEquals(500_000, sleep(seen, false), "no P is idle");
-        assertEquals(5_000_000, sleep(seen, true));
+        assertEquals(QUANTUM, sleep(seen, true));
         long _ = seen.begin(NOW + 999_999_999, QUANTUM);
         assertTrue(seen.tookFromSleeper());
         long _ = seen.begin(NOW + 1_000_000_000, QUANTUM);
@@ -206,13 +206,14 @@ class PacingTest {
     }
 
     private static void light() {
-        assertFalse(Pacing.isDeep(false, 4_999_999, QUANTUM, false));
-        assertEquals(5_000_000, Pacing.light(QUANTUM));
+        assertFalse(Pacing.isDeep(false, QUANTUM - 1, QUANTUM, false));
+        assertEquals(QUANTUM, Pacing.light(QUANTUM));
+        assertEquals(LONG, Pacing.light(2 * LONG));
     }
 
     private static void deep() {
-        assertTrue(Pacing.isDeep(false, 5_000_000, QUANTUM, false));
-        assertFalse(Pacing.isDeep(false, 5_000_000, QUANTUM, true));
+        assertTrue(Pacing.isDeep(false, QUANTUM, QUANTUM, false));
+        assertFalse(Pacing.isDeep(false, QUANTUM, QUANTUM, true));
         assertTrue(Pacing.isDeep(true, 0, QUANTUM, true));
         assertEquals(60_000_000, Pacing.deep(480_000_000, false));
         assertEquals(120_000_000, Pacing.deep(60_000_000, true));

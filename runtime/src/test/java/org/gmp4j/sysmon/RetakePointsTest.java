@@ -181,9 +181,9 @@ class RetakePointsTest {
                 Go.go(() -> { });
                 Machine m = Machine.current();
                 long tid = M.PROCID.get(m.mp);
+                boolean _ = retake.look(System.nanoTime());
                 M.PROCID.set(m.mp, 1 << 23); // No thread's: there is no clock, and so no point stops it from the second scan on.
                 try {
-                    boolean _ = retake.look(System.nanoTime());
                     long now = System.nanoTime() + 2 * QUANTUM.toNanos();
                     assertFalse(retake.look(now), "told");
                     G.PREEMPT.setOpaque(M.CURG.getOpaque(m.mp), 0); // As if it were another.

@@ -22,13 +22,13 @@ import org.junit.jupiter.api.Test;
 /** Sysmon passes what its scan saw to {@link org.gmp4j.policy.Pacing}. The clock is the test's. */
 class SleepForTest {
     private static final long QUANTUM = 8_000_000;
-    private static final long REST = 5_000_000;
     private static final long PART = 1_000_000;
     private static final long LONG = 10_000_000;
     private static final long LEAST = 20_000;
     private static final long SECOND = 1_000_000_000;
     private static final long MINUTE = 60 * SECOND;
     private static final int SLICES = 100;
+    private static final int LOOKS = 1_000;
 
     /** Of a sysmon that has found nothing to do for a round, and would sleep so long by itself. */
     private static long sleepFor(Sysmon y, long sleep, long now) {
@@ -56,7 +56,7 @@ class SleepForTest {
                 boolean _ = retake.look(now);
                 assertTrue(retake.seen.exact);
                 long over = now + retake.seen.untilOver(now);
-                assertEquals(REST, sleepFor(y, LEAST, over - QUANTUM));
+                assertEquals(QUANTUM, sleepFor(y, LEAST, over - QUANTUM));
                 assertEquals(PART, sleepFor(y, LEAST, over - PART), "until the quantum ends");
                 assertEquals(LEAST, sleepFor(y, LONG, over));
                 lookInexactly(retake, now + SECOND);
@@ -79,7 +79,7 @@ class SleepForTest {
                 boolean _ = retake.look(now);
                 assertTrue(retake.seen.exact);
                 long over = now + retake.seen.untilOver(now);
-                assertEquals(REST, sleepFor(y, LEAST, over - QUANTUM));
+                assertEquals(QUANTUM, sleepFor(y, LEAST, over - QUANTUM));
                 assertEquals(PART, sleepFor(y, LEAST, over - PART), "until the quantum ends");
                 assertEquals(LEAST, sleepFor(y, LONG, over));
                 P.SCHEDTICK.setOpaque(pp, P.SCHEDTICK.getOpaque(pp) + 1);
@@ -115,8 +115,15 @@ class SleepForTest {
                     Thread.onSpinWait();
                 }
                 long pp = gmp.s.procs()[0].pp;
-                P.SCHEDTICK.setOpaque(pp, P.SCHEDTICK.getOpaque(pp) + 1); // A slice that begins with the look.
                 boolean seen = false;
+                for (int i = 0; i < LOOKS && !seen; i++) { // The thread may not be quite asleep yet.
+                    P.SCHEDTICK.setOpaque(pp, P.SCHEDTICK.getOpaque(pp) + 1); // No two scans see the same slice.
+                    assertFalse(retake.look(System.nanoTime()));
+                    seen = retake.seen.suspected;
+                }
+                assertTrue(seen, "asleep in a slice that is new to sysmon");
+                seen = false;
+                P.SCHEDTICK.setOpaque(pp, P.SCHEDTICK.getOpaque(pp) + 1);
                 while (!retake.look(System.nanoTime())) { // The thread may not be quite asleep yet.
                     if (retake.seen.suspected) {
                         seen = true;

@@ -2,18 +2,14 @@
 package org.gmp4j.sysmon;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.ArrayList;
 import java.util.List;
 
 import org.gmp4j.ffi.Memory;
 import org.gmp4j.lock.Note;
-import org.gmp4j.sched.base.Scheduler;
-import org.gmp4j.struct.Schedt;
 import org.gmp4j.testing.ChildJvm;
 import org.gmp4j.testing.ChildJvm.Result;
-import org.gmp4j.testing.TestGmp;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -59,26 +55,6 @@ class SysmonTest {
         Result r = new ChildJvm(NoStackTraceProgram.class).with("-Xmx16m", "-XX:+UseSerialGC").run();
         assertEquals("no stack traces true\nover\n", r.out(), r::toString);
         assertEquals(0, r.exit(), r::toString);
-    }
-
-    /** As it lies down it says until when it is to be left to rest ({@link Scheduler#monitorPaidAt}). */
-    @Test
-    void itSaysHowLongItIsLeftToRest() {
-        try (TestGmp gmp = TestGmp.procs(1)) {
-            Scheduler s = gmp.scheduler();
-            long before = gmp.call(() -> {
-                // The rest from before there was a goroutine. None begins while one runs.
-                while (Schedt.SYSMONWAIT.getAcquire(s.sched) != 0) {
-                    Thread.onSpinWait();
-                }
-                s.monitorPaidAt = System.nanoTime() - 1_000_000_000;
-                return System.nanoTime();
-            });
-            while (Schedt.SYSMONWAIT.getAcquire(s.sched) == 0) {
-                Thread.onSpinWait();
-            }
-            assertTrue(s.monitorPaidAt - before > 0);
-        }
     }
 
     @Test

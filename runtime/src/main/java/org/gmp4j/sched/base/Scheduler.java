@@ -113,13 +113,6 @@ public final class Scheduler {
     public final Reports reports;
     /** Notes for the thread that closes the scheduler. */
     public final ClosingNotes closing;
-    /**
-     * The nanoTime from which the kernel runs sysmon at once when a thread wakes it from its light sleep. Earlier, sysmon has used more
-     * than its share of the CPU. Sysmon writes this field before the volatile store to sysmonwait that announces a light sleep. {@code
-     * Wakep.wakep} reads it after an acquire of sysmonwait. A late reader may see the time of a later sleep; then sysmon has scanned the Ps
-     * meanwhile, and the wake-up is not needed.
-     */
-    public long monitorPaidAt;
     /** Records whether stand-ins find work, for a latency policy. */
     public final Spin spin = new Spin();
     /** Set while a thread takes a P by its {@link Gate}, so that only one thread does at a time. */
