@@ -84,6 +84,11 @@ public final class Scan {
         return at - tookFromSyscall < TOOK_FROM_SYSCALL;
     }
 
+    /** Returns whether the last scan took a P from a thread that slept. */
+    public boolean hasTakenFromSleeper() {
+        return at == tookFromSleeper;
+    }
+
     /** Returns whether a P was taken from a thread that slept within {@value #TOOK_FROM_SLEEPER} ns before the scan. */
     public boolean tookFromSleeper() {
         return at - tookFromSleeper < TOOK_FROM_SLEEPER;

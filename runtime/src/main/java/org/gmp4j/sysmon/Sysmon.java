@@ -99,7 +99,7 @@ public final class Sysmon implements Monitor {
     int unrung;
     private final ScanBudget budget;
     /** Its thread's CPU time when it last woke up. */
-    private long wokenCpu;
+    long wokenCpu;
     private long lastTrace = began;
     private long lastProcs = began;
     private long lastSecond = began;
@@ -303,10 +303,16 @@ public final class Sysmon implements Monitor {
     }
 
     /** Returns the least sleep, ns, after the scan that ends. */
-    private long leastSleep(long now, boolean urgent) {
+    long leastSleep(long now, boolean urgent) {
         long awake = OsThread.cpuNanos(0) - wokenCpu;
         long fair = Pacing.fairSleep(awake, urgent);
-        return urgent ? fair : Math.max(fair, budget.owes(awake + Pacing.SWITCHES, now));
+        if (urgent) {
+            return fair;
+        }
+        if (seen.hasTakenFromSleeper()) {
+            budget.renew(now);
+        }
+        return Math.max(fair, budget.owes(awake + Pacing.SWITCHES, now));
     }
 
     /** Returns whether a thread that blocks may hold a P on which work could run. */
@@ -368,7 +374,7 @@ public final class Sysmon implements Monitor {
         if (deep && !stopped) {
             waitTimes.allIdle(since, now);
         }
-        sleeps = deep ? Math.min(deepSleep, untilDue(now)) : Pacing.light(quantum.most());
+        sleeps = deep ? Math.min(deepSleep, untilDue(now)) : Math.max(Pacing.blocked(seen, quantum.most()), leastSleep(now, false));
         Schedt.SYSMONWAIT.setVolatile(sched, deep ? Schedt.SYSMON_SLEEPS : Schedt.SYSMON_RESTS);
         SchedLock.unlock(sched);
         boolean rung = Note.sleep(note, sleeps);

@@ -55,7 +55,8 @@ class PacingTest {
                 .row("The same, a P is idle", PacingTest::usedUpBesideAnIdleP)
                 .row("A goroutine was asked", PacingTest::asked)
                 .row("A goroutine that was asked", PacingTest::askedInside)
-                .row("All Ps are idle", PacingTest::light)
+                .row("All Ps are idle, or", PacingTest::light)
+                .row("All Ps are idle, and", PacingTest::lightAfterASleeper)
                 .row("All Ps were idle", PacingTest::deep)
                 .row("A duty is due", PacingTest::duties)
                 .row("A goroutine enters", PacingTest::calls)
@@ -209,6 +210,13 @@ class PacingTest {
         assertFalse(Pacing.isDeep(false, QUANTUM - 1, QUANTUM, false));
         assertEquals(QUANTUM, Pacing.light(QUANTUM));
         assertEquals(LONG, Pacing.light(2 * LONG));
+    }
+
+    private static void lightAfterASleeper() {
+        Scan seen = new Scan(NOW, QUANTUM);
+        assertEquals(QUANTUM, Pacing.blocked(seen, QUANTUM));
+        seen.takesFromSleeper();
+        assertEquals(500_000, Pacing.blocked(seen, QUANTUM));
     }
 
     private static void deep() {

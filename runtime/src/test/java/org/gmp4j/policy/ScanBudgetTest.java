@@ -18,6 +18,7 @@ class ScanBudgetTest {
         RuleTable.of(ScanBudget.class)
                 .row("Scans follow each other.", this::ofEachQuantumItTakesItsPart)
                 .row("Sysmon has taken less", this::atTheEndOfAQuantumItMayLookOften)
+                .row("A scan has taken a P", this::aTakeIsFree)
                 .row("Sysmon has taken more", this::itLooksAllTheSame)
                 .end();
     }
@@ -45,6 +46,14 @@ class ScanBudgetTest {
                 assertEquals(0, b.owes(LOOK, over + i * Pacing.fairSleep(LOOK - Pacing.SWITCHES, false)));
             }
         }
+    }
+
+    private void aTakeIsFree() {
+        ScanBudget b = new ScanBudget(LONG, 0);
+        assertTrue(b.owes(INTERPRETED, 0) > 0);
+        b.renew(1);
+        assertEquals(0, b.owes(ScanBudget.PART, 1));
+        assertTrue(b.owes(1, 1) > 0);
     }
 
     /** What a thread asleep holds does not wait for all that sysmon owes. */
