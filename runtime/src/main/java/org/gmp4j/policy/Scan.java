@@ -25,6 +25,9 @@ public final class Scan {
     public long shortestSlice;
 
     private long at;
+    /** The time of the last scan, even if all Ps were idle then. */
+    private long latest;
+    private boolean takes;
     private long firstOver;
     private long awaited;
     private long tookFromSyscall;
@@ -33,6 +36,7 @@ public final class Scan {
     /** Makes the result of a scan at {@code now} that found nothing. No P counts as taken recently. */
     public Scan(long now, long quantum) {
         at = now;
+        latest = now;
         tookFromSyscall = now - TOOK_FROM_SYSCALL;
         tookFromSleeper = now - TOOK_FROM_SLEEPER;
         shortestSlice = quantum;
@@ -42,6 +46,8 @@ public final class Scan {
     public long begin(long now, long quantum) {
         long since = now - at;
         at = now;
+        latest = now;
+        takes = false;
         firstOver = Long.MAX_VALUE;
         awaited = Long.MAX_VALUE;
         workWaits = false;
@@ -52,8 +58,10 @@ public final class Scan {
         return since;
     }
 
-    /** Records that the Ps were not scanned, because all of them are idle or the world stops. */
-    public void noneRuns() {
+    /** Records that the Ps were not scanned at {@code now}, because all of them are idle or the world stops. */
+    public void noneRuns(long now) {
+        latest = now;
+        takes = false;
         busy = false;
         workWaits = false;
         inSyscall = false;
@@ -77,21 +85,22 @@ public final class Scan {
     /** Records that this scan took a P from a thread that slept. */
     public void takesFromSleeper() {
         tookFromSleeper = at;
+        takes = true;
     }
 
     /** Returns whether a P was taken from a system call within {@value #TOOK_FROM_SYSCALL} ns before the scan. */
     public boolean tookFromSyscall() {
-        return at - tookFromSyscall < TOOK_FROM_SYSCALL;
+        return latest - tookFromSyscall < TOOK_FROM_SYSCALL;
     }
 
     /** Returns whether the last scan took a P from a thread that slept. */
     public boolean hasTakenFromSleeper() {
-        return at == tookFromSleeper;
+        return takes;
     }
 
     /** Returns whether a P was taken from a thread that slept within {@value #TOOK_FROM_SLEEPER} ns before the scan. */
     public boolean tookFromSleeper() {
-        return at - tookFromSleeper < TOOK_FROM_SLEEPER;
+        return latest - tookFromSleeper < TOOK_FROM_SLEEPER;
     }
 
     /**

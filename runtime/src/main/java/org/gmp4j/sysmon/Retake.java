@@ -106,7 +106,7 @@ class Retake {
      * points and the armed points stay as they are, because goroutines have to stop at them.
      */
     void lookForStrays(long now) {
-        seen.noneRuns();
+        seen.noneRuns(now);
         strays.look(now);
         if (Schedt.GCWAITING.getAcquire(s.sched) == 0) {
             points.looked(strays.calling(), now);

@@ -87,7 +87,7 @@ class PacingTest {
         assertEquals(20_000, Pacing.sleep(seen, NOW, 20_000, false, false, QUANTUM, true));
         assertEquals(20_000, Pacing.sleep(later(unknown(true, QUANTUM)), NOW, 20_000, false, false, QUANTUM, true));
         assertEquals(20_000, Pacing.sleep(later(unknown(false, QUANTUM)), NOW, 20_000, false, false, QUANTUM, true));
-        seen.noneRuns();
+        seen.noneRuns(NOW);
         assertEquals(40_000, Pacing.sleep(seen, NOW, 40_000, false, false, QUANTUM, true), "nothing runs");
     }
 
@@ -217,6 +217,12 @@ class PacingTest {
         assertEquals(QUANTUM, Pacing.blocked(seen, QUANTUM));
         seen.takesFromSleeper();
         assertEquals(500_000, Pacing.blocked(seen, QUANTUM));
+        assertTrue(seen.hasTakenFromSleeper());
+        seen.noneRuns(NOW + 999_999_999);
+        assertFalse(seen.hasTakenFromSleeper(), "the next scan finds all Ps idle");
+        assertEquals(500_000, Pacing.blocked(seen, QUANTUM));
+        seen.noneRuns(NOW + 1_000_000_000);
+        assertEquals(QUANTUM, Pacing.blocked(seen, QUANTUM));
     }
 
     private static void deep() {
