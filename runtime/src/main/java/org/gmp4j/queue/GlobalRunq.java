@@ -74,8 +74,8 @@ public final class GlobalRunq {
     }
 
     /**
-     * Puts a woken G into {@code sched.arrived}, behind the G that was woken before it, and ahead of the others as far as {@link Turns}
-     * lets it. The caller holds the lock, and need not have a P.
+     * Puts a woken G into {@code sched.arrived}, behind the G that was woken last, and ahead of Gs that were not woken, up to the limit of
+     * {@link Turns#goesAhead}. The caller holds the lock, and need not have a P.
      */
     public static void globrunqputahead(long sched, long gp) {
         int ahead = Schedt.NAHEAD.get(sched);
@@ -210,8 +210,8 @@ public final class GlobalRunq {
     }
 
     /**
-     * Takes up to {@code n} Gs of a list, one of them to run and the others for the ring. A preempted G is taken alone and ends a share,
-     * because in the ring it would make others wait for its next slice.
+     * Takes up to {@code n} Gs of a list, one of them to run and the others for the ring. A preempted G is taken alone, and no share goes
+     * beyond one, because a preempted G in the ring would run a whole slice before the Gs behind it.
      *
      * @param turn whether this counts as a take from {@code sched.runq}, which then is no longer due
      */
@@ -320,7 +320,7 @@ public final class GlobalRunq {
             Schedt.LASTAHEAD.set(sched, before);
         }
         if (last == 0 || isEmpty(list)) {
-            Schedt.NAHEAD.set(sched, 0); // One of the others was taken, or there are none.
+            Schedt.NAHEAD.set(sched, 0); // A G that was not woken has been taken, or the list is empty.
         }
     }
 }

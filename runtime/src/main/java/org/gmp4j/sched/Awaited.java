@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A goroutine's function whose starter is notified of its outcome. The function itself has this type, so that the starter is known before
- * the function runs: its first instruction may already fail, for instance for lack of memory.
+ * the function runs. This matters when the function's first instruction fails, for instance for lack of memory.
  */
 public abstract class Awaited implements Runnable {
     /**

@@ -115,7 +115,7 @@ public abstract class Bubble {
         }
     }
 
-    /** The unlock function of members. It calls that of the goroutine's wait, and subtracts the goroutine from the count. */
+    /** The unlock function of members. It calls the unlock function of the goroutine's wait, and subtracts the goroutine from the count. */
     private static final Park.Unlock PARKED = new Park.Unlock() {
         @Override
         @SuppressWarnings("NullAway") // The goroutine has a stack and a bubble.

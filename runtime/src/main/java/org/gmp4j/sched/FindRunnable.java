@@ -28,7 +28,7 @@ import org.gmp4j.struct.Schedt;
  * <ol>
  * <li>due timers of this P
  * <li>the global queue, in those slices in which {@link Turns} puts it first
- * <li>runnext and the local ring, or the ring first where runnext has inherited the slice for long enough
+ * <li>runnext and the local ring; the ring first when Gs in runnext have inherited the slice too often ({@link Turns#MOST_INHERITED})
  * <li>the network, if the global queue is not empty and the last poll was not very recent
  * <li>the global queue, a fair share
  * <li>the network poller, without blocking
@@ -120,8 +120,8 @@ final class FindRunnable {
     /**
      * Takes a G from the global queue before the P's own Gs if {@link Turns} says so.
      *
-     * <p>The common path has a single branch for both lists of the global queue: C2 omits a branch that was never taken, and discards the
-     * compiled code when the branch is first taken.
+     * <p>One condition covers both lists of the global queue, because C2 compiles no code for a branch that was never taken, and discards
+     * the compiled method when that branch is taken for the first time.
      *
      * @return a G, or 0 to go on with runnext and the ring
      */
@@ -161,7 +161,7 @@ final class FindRunnable {
     /**
      * Does the part of findRunnable that visits no other P and never blocks. Called on a stack whose goroutine has ended.
      *
-     * @return the G, with {@link Runq#INHERIT} when it came from runnext; 0 when the M itself has to search or to do something else
+     * @return the G, with {@link Runq#INHERIT} when it came from runnext; 0 when the M has to run the whole findRunnable
      */
     static long pickLocal(Machine m) {
         long sched = m.s.sched;
@@ -342,7 +342,7 @@ final class FindRunnable {
         Threads.releasep(m);
         Idle.pidleput(sched, pp, System.nanoTime());
         boolean wasSpinning = M.SPINNING.get(m.mp) != 0;
-        M.SPINNING.setOpaque(m.mp, 0); // Cleared before the M is listed, because from then on a waker may take it and set spinning.
+        M.SPINNING.setOpaque(m.mp, 0); // Cleared before the M is listed, because a waker that takes a listed M may set it.
         Threads.list(m);
         SchedLock.unlock(sched);
 
@@ -377,7 +377,7 @@ final class FindRunnable {
         if (pollUntil != 0 && (until == 0 || until > pollUntil)) {
             s.netpoll.wake(s); // The M in the poller would sleep past the first timer.
         } else if (pollUntil == 0 && until != 0 && s.config.deadlockDetection()) {
-            s.netpoll.wake(s); // The M in the poller sleeps for a timer that was stopped, and may be the last M that counts as awake.
+            s.netpoll.wake(s); // The M in the poller sleeps for a timer that was stopped. While it counts as awake, no deadlock is found.
         }
         Threads.stopm(m);
         return 0;

@@ -28,8 +28,8 @@ import org.gmp4j.struct.WaitReason;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The stack of a goroutine, and the loop of a pooled stack: run a goroutine, end it, and run the next one without a switch if it is fresh;
- * otherwise yield the thread to the M. The subclass {@code JdkStack} has the methods that the JDK calls.
+ * The stack of a goroutine, and the loop of a pooled stack: run a goroutine, end it, and run the next goroutine without a switch if that is
+ * fresh. Otherwise the stack yields the thread to the M. The subclass {@code JdkStack} has the methods that the JDK calls.
  */
 public abstract class GStack extends Stack {
     /** A value of {@link #waitTicket} that no ticket has. */
@@ -41,12 +41,15 @@ public abstract class GStack extends Stack {
     private static final int MOST_LOOK = 1024;
     /** After a count of n chunks of frames, the next count comes after at least n / CHUNK_SHARE switches, so that counts cost little. */
     private static final int CHUNK_SHARE = 2;
-    /** The size of a stack, with its guard zones, bytes, that any collector can move to the heap. */
+    /** The size, in bytes with the guard zones, of a stack that any collector can move to the heap. */
     private static final long MOVABLE = 448 << 10;
 
     /** The scheduler. */
     public final Scheduler s;
-    /** The goroutine on this stack. Written by the M that gives it the stack, or in place by the stack itself. */
+    /**
+     * The goroutine on this stack. Written by the M that gives the stack to the goroutine, or by the stack itself when its next goroutine
+     * begins there.
+     */
     public long gp;
     /**
      * The goroutine's labels for profiles; null for none. Written by the goroutine. A profiler may read a map that was just replaced, which
@@ -70,7 +73,10 @@ public abstract class GStack extends Stack {
 
     /** The ticket before the last wait for a socket ({@code SocketWait}). Written by the goroutine, read by its M. */
     public int waitTicket = NO_TICKET;
-    /** Whether the goroutine is assumed to wait pinned. Written by the goroutine and by pollers; a late write costs a switch of its P. */
+    /**
+     * Whether the goroutine is assumed to wait pinned. Written by the goroutine and by pollers. A stale value costs one hand-off of the P
+     * too many or too few.
+     */
     public boolean waitsPinned;
 
     /**
@@ -139,7 +145,7 @@ public abstract class GStack extends Stack {
         super(task);
         this.s = s;
         pooled = false;
-        locks = 0; // It begins in the JDK's code.
+        locks = 0; // The stack begins in the JDK's code.
     }
 
     /** Makes the stack of a virtual thread that the JDK started with a GStack as its scheduler. */
@@ -147,7 +153,7 @@ public abstract class GStack extends Stack {
         super(virtualThread, s.inPlaceOfJdk ? s.collected.queue : null);
         this.s = s;
         pooled = false;
-        locks = 0; // It begins in the JDK's code.
+        locks = 0; // The stack begins in the JDK's code.
     }
 
     /** Returns the stack on which the caller runs; null outside goroutines. */
@@ -180,10 +186,10 @@ public abstract class GStack extends Stack {
      * {@code acquirem}: begins a section of the runtime, in which the calling goroutine keeps its P until {@link #exit}. Every call of
      * the runtime that touches the P, or holds a runtime lock, is inside a section. Sections nest.
      *
-     * <p>First m.locks is raised, then m.gate is read. The P is taken only while locks is 0, by the signal handler on this same thread, or
-     * by another thread, which first makes this one execute a fence ({@link Gate}). So either the taker sees the raised locks, or this read
-     * sees that the P is gone or being taken, and the goroutine gets a P as after a system call. The fence between the two accesses is for
-     * the compiler alone.
+     * <p>First this raises m.locks, then it reads m.gate. The P is taken only while m.locks is 0, either by the signal handler on this
+     * thread, or by another thread, which first makes this thread execute a fence ({@link Gate}). So either the taker sees the raised
+     * m.locks, or this read sees that the P is gone or being taken, and the goroutine gets a P as after a system call. The fence between
+     * the two accesses is for the compiler alone.
      *
      * <p>The outermost call ensures that the section has room on the stack: see {@link Headroom}. On a thread that is not a goroutine
      * nesting is not counted, so code that may be inside another section calls {@link #enterChecked} instead.
@@ -192,7 +198,7 @@ public abstract class GStack extends Stack {
      * @throws StackOverflowError when there is too little room; nothing has changed
      */
     public static @Nullable GStack enter() {
-        long left = Headroom.left(); // Comes first, because compiled code would have to reload its values after a call in the middle.
+        long left = Headroom.left(); // Comes first, because compiled code would have to reload its values after a later call.
         GStack st = current();
         if (st != null) {
             st.acquirem(left);
@@ -204,7 +210,7 @@ public abstract class GStack extends Stack {
 
     /**
      * Checks that there is room on the stack, as {@link #enter} does, but enters no section. Called before an operation of several
-     * sections that belong together, which then enter by {@link #enterChecked} or {@link #enterToGive}.
+     * sections, which must all run or none. They then begin with {@link #enterChecked} or {@link #enterToGive}.
      *
      * @throws StackOverflowError when there is too little room, or too many frames are on the heap; nothing has changed
      */
@@ -283,8 +289,8 @@ public abstract class GStack extends Stack {
     /**
      * Pins the calling goroutine if its stack is deep. Called before a wait in the JDK for an object of the runtime. HotSpot takes
      * interpreted frames off a thread by a recursion. It throws a StackOverflowError if the recursion has no room, which may happen from a
-     * third of the stack's depth on, or if G1 would need more than half a region for the frames (512 KiB at the least). The error would
-     * come in the middle of the JDK's lock, which would then keep a waiter that is gone. So a wait at such a depth is pinned.
+     * third of the stack's depth on, or if G1 would need more than half a region for the frames (at least 512 KiB). The error would come in
+     * the middle of the JDK's lock. The lock would then keep a waiter that is gone. So a wait at such a depth is pinned.
      *
      * @return whether the goroutine was pinned, so that the caller must call {@code JdkThreads.unpin}
      */
@@ -338,8 +344,8 @@ public abstract class GStack extends Stack {
         long mp = machine().mp;
         M.LOCKS.setOpaque(mp, M.LOCKS.getOpaque(mp) + 1);
         // Keeps the compilers from moving a later load above the store. (By the specification the fence orders earlier loads only;
-        // HotSpot's orders all earlier accesses.) The CPU may still reorder the two, and Gate's membarrier prevents that. The fence is no
-        // instruction on x86.
+        // HotSpot's orders all earlier accesses.) The CPU may still reorder the store and the load, and Gate's membarrier prevents that. On
+        // x86 the fence needs no instruction.
         VarHandle.acquireFence();
         return M.GATE.getOpaque(mp) == M.GATE_OPEN;
     }
@@ -348,7 +354,7 @@ public abstract class GStack extends Stack {
         long mp = machine().mp;
         int depth = M.LOCKS.getOpaque(mp) - 1;
         if (depth == 0 && G.PREEMPT.getOpaque(gp) != 0 && M.P.getOpaque(mp) != 0) { // The P is gone at the start of a system call.
-            Preempt.gopreempt(this); // Yields before locks is lowered, so that it still has its P.
+            Preempt.gopreempt(this); // Yields before locks is lowered, so that the goroutine still has its P.
             mp = machine().mp;
         }
         VarHandle.releaseFence(); // All accesses to the P come before the store. Partner: the acquire of m.locks in Gate.take.
@@ -381,8 +387,8 @@ public abstract class GStack extends Stack {
     }
 
     /**
-     * Returns whether an interrupt ends the goroutine's waits. That is so for a virtual thread with an identity, to which other code may
-     * have a reference, and for a task that can be cancelled, but not for a goroutine of {@code go}.
+     * Returns whether an interrupt ends the goroutine's waits. It does for a virtual thread with an identity, to which other code may have
+     * a reference, and for a task that can be cancelled. It does not for a goroutine of {@code go}.
      */
     public boolean endsByInterrupt() {
         return !pooled || awaited != null && awaited.cancelable();
@@ -546,7 +552,7 @@ public abstract class GStack extends Stack {
     @Override
     public void run() {
         do {
-            runGoroutine(); // A method of its own: a local variable of this frame, when interpreted, would keep the function reachable.
+            runGoroutine(); // A method of its own, because an interpreted frame would keep the function in a local variable reachable.
             room = Headroom.toTake();
             JdkThreads.forget(this);
         } while (Goexit0.goexit0(this) || JdkThreads.yield(this));

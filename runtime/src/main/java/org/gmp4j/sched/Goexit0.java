@@ -17,7 +17,7 @@ import org.gmp4j.struct.Schedt;
 
 /**
  * {@code goexit0}: the end of a goroutine, after its function, its deferred work and its report ({@link GoroutineExit}). The steps depend
- * on the kind of the goroutine's stack and on the G that the P runs next.
+ * on the goroutine's stack and on the G that the P runs next.
  *
  * <pre>
  *  stack                       the next G   on that stack                       on g0
@@ -66,7 +66,7 @@ final class Goexit0 {
         m.pick = 0;
         JdkState.toWaiting(st);
         if (M.LOCKEDEXT.get(m.mp) != 0) {
-            Threads.mexit(m); // The goroutine ended locked to its thread, so the thread ends too.
+            Threads.mexit(m); // The goroutine was still locked to its thread, so the thread ends too.
         }
         Processor pr = m.s.proc(m.pp());
         boolean _ = pr.give(st); // If there are enough free stacks, this one is left to the collector.

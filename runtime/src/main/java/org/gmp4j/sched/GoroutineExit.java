@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * join it. No exception of user code leaves this class.
  */
 public final class GoroutineExit {
-    /** The number of times that main yields to goroutines whose deferred work runs after a panic. */
+    /** The number of times that main yields while deferred work runs after a panic in other goroutines. */
     private static final int PATIENCE = 1000;
 
     private GoroutineExit() {
@@ -52,7 +52,7 @@ public final class GoroutineExit {
             st.bubble = null;
             b.ended();
         }
-        st.exiting = false; // A handler or deferred work may have called goexit, which must not affect the next goroutine on this stack.
+        st.exiting = false; // A handler or deferred work may have called goexit. The next goroutine on this stack must not see that.
         st.defers = null;
     }
 

@@ -13,7 +13,7 @@ import org.gmp4j.struct.G;
 import org.gmp4j.struct.GStatus;
 import org.gmp4j.struct.Schedt;
 
-/** {@code injectglist}: makes many Gs runnable at once, which the network poller has found or C threads have readied. */
+/** {@code injectglist}: makes many Gs runnable at once, for the network poller and for C code that readies Gs. */
 public final class Inject {
     private Inject() {
     }
@@ -88,9 +88,9 @@ public final class Inject {
     }
 
     /**
-     * Subtracts {@code n} Gs, which the JDK had parked, from {@code njdkwait}, the number of Gs that something outside may ready. Called
-     * only when the Gs are runnable: {@link Checkdead} assumes that spinning Ms and sysmon ready no G, although they may just have found
-     * these Gs in the poller. If the Gs were subtracted earlier, Checkdead could find all Gs asleep.
+     * Subtracts {@code n} Gs, which the JDK had parked, from {@code njdkwait}, the number of Gs that something outside of the scheduler may
+     * ready. Called only when the Gs are runnable. {@link Checkdead} assumes that spinning Ms and sysmon ready no G, although they may just
+     * have found these Gs in the poller. If the Gs were subtracted before they are runnable, Checkdead could report a deadlock.
      */
     static void countPolled(Scheduler s, int n) {
         if (s.config.deadlockDetection()) {

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The function of a goroutine with its first labels, which are its starter's, and with the place where it was started, if that is recorded.
- * Nearly all goroutines have neither; their start costs a load and a branch for that.
+ * Nearly all goroutines have neither, and pay one load and one branch at their start.
  *
  * @param labels the labels, which must not be changed any more; null for none
  * @param site the place where the goroutine was started; null when that was not recorded
@@ -30,7 +30,7 @@ public record Labelled(@Nullable Map<String, String> labels, @Nullable String si
         return fn instanceof Labelled l ? l.site : null;
     }
 
-    /** Returns the user's function. */
+    /** Returns the user's function in {@code fn}. */
     public static Runnable function(Runnable fn) {
         return fn instanceof Labelled l ? l.fn : fn;
     }

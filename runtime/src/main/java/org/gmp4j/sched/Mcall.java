@@ -29,16 +29,16 @@ import org.gmp4j.struct.WaitReason;
  * So a G is never on a queue while its frames are on a thread, and an M that takes it may run it at once. When the JDK itself
  * yielded (a park, a monitor), op is {@link #JDK}, and the M has the JDK complete the yield.
  *
- * <p>When the stack cannot be taken off the thread (a native frame, a class initialiser), the op is performed on the
- * G's own stack, and the M parks with the G as if the G were locked to the thread. Its P goes to another M, and the M that later
- * schedules the G hands its own P over ({@code stoplockedm}). No other goroutine has to wait for the pinned one.
+ * <p>When the stack cannot be taken off the thread, because of a native frame or a class initialiser, the op is performed on the G's own
+ * stack, and the M parks with the G as if the G were locked to the thread. Its P goes to another M. The M that later schedules the G hands
+ * its own P over ({@code stoplockedm}). So no other goroutine waits for the pinned one.
  *
  * <p>A pinned G that was asked to yield does not park its M, because each such park would cost another thread. It runs on, with g.preempt
- * still set, to its next preemption point, where it is usually no longer pinned ({@code Thread.start} pins only briefly). If it stays
+ * still set, to its next preemption point. There it is usually no longer pinned ({@code Thread.start} pins only briefly). If it stays
  * pinned for long, sysmon takes its P ({@code sysmon.Retake}), and it parks its M when it next needs a P. While the world is being stopped
- * it parks at once, because the stop cannot wait. {@code goyield} of a pinned G does nothing, because it only lets others go first.
- * {@code gosched} of a pinned G does park: otherwise a pinned loop that calls it until another goroutine has done something would never end
- * on one P.
+ * it parks at once, because the stop cannot wait. {@code goyield} of a pinned G does nothing, because it is only a courtesy to other Gs.
+ * {@code gosched} of a pinned G does park. Otherwise, with one P, a pinned loop that calls gosched until another goroutine has done
+ * something would never end.
  */
 public final class Mcall {
     /** The JDK yielded, and the goroutine requests no operation. */
@@ -139,8 +139,8 @@ public final class Mcall {
     }
 
     /**
-     * Ends the time slice of a G that yields because it was asked to. Otherwise the G in runnext would inherit the slice, and be asked to
-     * yield as well.
+     * Ends the time slice of a G that yields because of a preempt request. Otherwise the G in runnext would inherit the slice, and sysmon
+     * would request that it yields as well.
      */
     private static void leaveSlice(Machine m, long gp, int why) {
         if (m.trace != null) {
@@ -198,7 +198,8 @@ public final class Mcall {
     static void jdkYield(Machine m, GStack st) {
         long gp = st.gp;
         G.WAITREASON.setOpaque(gp, WaitReason.JDK.ordinal());
-        G.WAITSINCE.setOpaque(gp, m.pp() != 0 ? 0 : System.nanoTime() | 1); // Without a P the wait may begin after sysmon's last pass.
+        // A wait without a P may begin after sysmon's last pass over the waits, so it is timed here.
+        G.WAITSINCE.setOpaque(gp, m.pp() != 0 ? 0 : System.nanoTime() | 1);
         if (m.pp() == 0) {
             m.s.traceOutside(Ev.BLOCK, m.s.tracer == null ? 0 : st.jdkReason().ordinal(), gp);
         } else if (m.trace != null) {

@@ -34,7 +34,7 @@ import org.jspecify.annotations.Nullable;
 public final class Newproc {
     private static final int GOID_BATCH = 16;
 
-    /** The number of slots that the start of a thread frees while sysmon is behind. It is above 1, so that the queue becomes shorter. */
+    /** The number of slots that the start of a thread frees while sysmon is behind. With a number above 1 the queue becomes shorter. */
     private static final int FREED_AT_START = 2;
 
     private Newproc() {
@@ -78,14 +78,15 @@ public final class Newproc {
     }
 
     /**
-     * Starts a goroutine from a timer. A timer is not a goroutine and does not keep the scheduler open, which may be closed before or
-     * during this call. So this first counts the new goroutine and then reads closing, with a fence in between, while close first sets
-     * closing and then reads the counts. Either this call finds the scheduler closing, or close finds the new goroutine.
+     * Starts a goroutine from a timer. A timer is not a goroutine and does not keep the scheduler open, so the scheduler may be closed
+     * before or during this call. Therefore this method first counts the new goroutine and then reads closing, with a fence in between,
+     * while close first sets closing and then reads the counts. Either this call finds the scheduler closing, or close finds the new
+     * goroutine.
      *
      * @return false when the scheduler is closing; then nothing was started
      */
     public static boolean newprocTimer(Scheduler s, Runnable fn) {
-        // There is no check of the stack, because the caller may be a cancel, which must not fail when it has cancelled some of a context's
+        // The stack is not checked, because the caller may be a cancel, which must not fail after it has cancelled some of a context's
         // children.
         GStack st = GStack.enterChecked();
         try {
@@ -189,7 +190,7 @@ public final class Newproc {
             SchedLock.unlock(sched);
             return false;
         }
-        long _ = Schedt.addNspawnextern(sched, 1); // Under the lock: either close sees this count, or closing was read as set above.
+        long _ = Schedt.addNspawnextern(sched, 1); // Under the lock, so that either close sees this count, or closing was read as set.
         long gp = GFree.getGlobal(sched);
         if (gp == 0) {
             s.waitsForOutside(1); // The G is in no queue yet, and no M runs it. Without this call checkdead might report a deadlock.
@@ -230,7 +231,7 @@ public final class Newproc {
     }
 
     private static void init(long gp, long goid, long parent) {
-        G.PREEMPT.setOpaque(gp, 0); // The last goroutine of this slot may have ended with a request to yield.
+        G.PREEMPT.setOpaque(gp, 0); // The last goroutine of this slot may have ended before it yielded to a request.
         G.GOID.set(gp, goid);
         G.PARENTGOID.set(gp, parent == 0 ? 0 : G.GOID.get(parent));
         G.ALLOCSEQ.set(gp, G.ALLOCSEQ.get(gp) + 1);

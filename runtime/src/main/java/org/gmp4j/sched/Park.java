@@ -129,7 +129,7 @@ public final class Park {
         Wakep.wakep(s);
     }
 
-    /** Locks the calling goroutine to its M ({@code LockOSThread}), or undoes that ({@code UnlockOSThread}). */
+    /** Locks the calling goroutine to its M ({@code LockOSThread}), or unlocks it ({@code UnlockOSThread}). */
     @SuppressWarnings("NullAway")
     public static void lockOSThread(boolean lock) {
         if (lock) {

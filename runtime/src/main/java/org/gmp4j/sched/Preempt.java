@@ -20,19 +20,19 @@ import org.gmp4j.struct.PStatus;
 import org.gmp4j.struct.Schedt;
 
 /**
- * {@code preemptone}, {@code gopreempt_m} and the request for a P: how sysmon takes a goroutine off its P, in two steps.
+ * {@code preemptone}, {@code gopreempt_m} and the hand-off of a P: how sysmon takes a goroutine off its P, in two steps.
  *
  * <ol>
  * <li>{@link #preemptone} sets g.preempt. The goroutine yields at its next preemption point: at the end of a call of the runtime
  * ({@link GStack#exit}), or at a loop header that the agent armed.
  * <li>If that does not help, or the thread sleeps in the kernel, {@link #handoff} takes the P from the thread. The goroutine runs on
- * without one, as in a system call. {@link Gate} does that without the thread's help. Where the kernel has no membarrier, SIGURG asks the
- * thread to release the P; then the first step sends SIGURG, too, and its handler records where the goroutine is.
+ * without a P, as in a system call. {@link Gate} takes the P without the thread's help. Where the kernel has no membarrier, SIGURG makes
+ * the thread release the P. There the first step sends SIGURG too, whose handler records where the goroutine is.
  * </ol>
  *
  * A signal ends a {@code usleep} or {@code poll} early, which user code need not expect. So no signal is sent where membarrier works.
- * Rejected: to send signals only to running threads. The thread may fall asleep between sysmon's check and the signal, and on a busy
- * machine, where sysmon may lose its CPU in between, that happens. {@link PreemptSignal} has the signal.
+ * Rejected: to send signals only to running threads. The thread may fall asleep between sysmon's check and the signal. That happens on a
+ * busy machine, where sysmon may lose its CPU in between. {@link PreemptSignal} has the signal.
  */
 public final class Preempt {
     private static boolean installed;
@@ -108,8 +108,8 @@ public final class Preempt {
     }
 
     /**
-     * Requests by a signal that the thread of {@code mp} releases its running P, if that is still in time slice {@code tick}. Returns
-     * whether the signal was sent. Soon afterwards the P's status shows whether the thread has released it.
+     * Requests by a signal that the thread of {@code mp} releases its running P, if the P is still in time slice {@code tick}. Returns
+     * whether the signal was sent. Soon afterwards the P's status shows whether the thread has released the P.
      */
     public static boolean handoff(long mp, int tick) {
         return mp != 0 && PreemptSignal.request(mp, tick, PreemptSignal.HANDOFF);

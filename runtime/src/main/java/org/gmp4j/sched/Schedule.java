@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  * loop: pick a G, run its stack, perform the operation that it asked for ({@link Mcall}), pick the next.
  */
 final class Schedule {
-    /** How long, in ns, an M sleeps when there is no memory for the stack of its only G: each attempt costs a collection or two. */
+    /** How long, in ns, an M sleeps when there is no memory for the stack of its only G. Each attempt costs a collection or two. */
     private static final long NO_STACK_NAP = 1_000_000;
     /** How long, ns, an M sleeps between two checks of a G that waits for an initialiser inside the runtime. */
     private static final long INITIALIZER_NAP = 20_000;
@@ -108,7 +108,7 @@ final class Schedule {
         st.parked();
         st.locks = M.LOCKS.getOpaque(m.mp);
         M.LOCKS.setOpaque(m.mp, 1);
-        VarHandle.acquireFence(); // As in GStack.acquirem: raise locks, then read the gate.
+        VarHandle.acquireFence(); // Between the store to locks and the read of the gate, as in GStack.raise.
         if (M.GATE.getOpaque(m.mp) != M.GATE_OPEN && !Gate.pass(m.mp)) {
             M.INCGO.setOpaque(m.mp, 0); // The JDK parked the goroutine inside a system call.
         }
@@ -168,10 +168,11 @@ final class Schedule {
     /**
      * Waits for a G that the JDK has unmounted inside the runtime, and runs it again. Such a G waits for another thread to initialise a
      * class. (JDK 25 pins the thread in that wait; later versions do not.) The G must keep its M and P, so the M waits for it as for a
-     * pinned one. The ticket is closed, so the JDK's wake-up queues nothing ({@code JdkReady}), and the M reads it from the thread's state.
+     * pinned G. The ticket is closed, so the JDK's wake-up queues nothing ({@code JdkReady}). The M finds the wake-up in the state of the
+     * G's virtual thread.
      */
     private static long stay(Machine m, GStack st) {
-        while (!JdkState.afterYield(st)) { // There is no memory.
+        while (!JdkState.afterYield(st)) { // There is no memory for the JDK's part of the yield.
             boolean _ = Note.sleep(M.parkAddress(m.mp), NO_STACK_NAP);
         }
         while (!JdkState.jdkRunnable(st)) {
@@ -203,7 +204,7 @@ final class Schedule {
         }
     }
 
-    /** Begins a time slice on the caller's P, which ends the last one there. Changes schedtick, by which sysmon distinguishes slices. */
+    /** Begins a time slice on the caller's P, which ends the last slice there. Changes schedtick, by which sysmon distinguishes slices. */
     static void newSlice(Machine m, long pp) {
         P.SCHEDTICK.setOpaque(pp, P.SCHEDTICK.get(pp) + 1);
         P.INHERITED.set(pp, 0);

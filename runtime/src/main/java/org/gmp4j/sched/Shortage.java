@@ -16,11 +16,11 @@ import org.gmp4j.struct.Schedt;
  * ({@code ShortageRetry}). Until then no other thread tries: with a full heap each attempt costs a collection or two, and without threads
  * HotSpot prints two lines on stdout each time.
  *
- * <p>No work is forgotten. {@link #without} runs under sched.lock, and takes an M that is on the idle list. An M that comes to the list
- * later sees that the P is idle, that no spinner is counted for the P, and that the work of its ring is in the global queue, and takes that
- * work ({@link Wakep}, steps 3 and 4). An M that sleeps in the poller is woken. Work that a submitter left to the spinner which could not
- * be made waits for sysmon's next attempt. Sysmon's own attempt may leave work to that spinner, too, if it comes after the caller has read
- * whether a shortage lasts and before {@link #without}. So {@link #without} records each time that the shortage lasts, and sysmon tries
+ * <p>No work is forgotten. {@link #without} runs under sched.lock, and takes an M that is on the idle list. An M that puts itself on the
+ * list later sees that the P is idle, that no spinner is counted for the P, and that the Gs of its ring are in the global queue. It takes
+ * these Gs ({@link Wakep}, steps 3 and 4). An M that sleeps in the poller is woken. A submitter may have left its work to the spinner that
+ * could not be made. This work waits for sysmon's next attempt. Sysmon's own attempt may leave work to such a spinner, too, if it runs
+ * between newm's read of the shortage and {@link #without}. So {@link #without} records each time that the shortage lasts, and sysmon tries
  * once more.
  */
 public final class Shortage {
@@ -33,7 +33,7 @@ public final class Shortage {
     }
 
     /**
-     * Finds an M for a P for which none could be made, or makes the P idle and puts its work into the global queue.
+     * Finds an M for a P for which no M could be made, or makes the P idle and puts its work into the global queue.
      *
      * @param pp the caller's P, idle and in no list
      * @param reason why no M could be made

@@ -212,13 +212,14 @@ public final class StopTheWorld {
     }
 
     /**
-     * {@code GOMAXPROCS(n)}: stops the world and sets the number of Ps, which sysmon no longer changes. If there is no memory for that, or
-     * the scheduler is closed, it throws, and the number has not changed.
+     * {@code GOMAXPROCS(n)}: stops the world and sets the number of Ps. From then on sysmon does not change the number. If there is no
+     * memory for that, or the scheduler is closed, it throws, and the number has not changed.
      *
      * @return the old number
      */
     public static int setProcs(Scheduler s, int n) {
-        s.setProcsByHand(); // Set before the wait for other stops, and even if the change fails: sysmon no longer changes the number.
+        // Set before the wait for other stops, so that sysmon makes no change in that time. It stays set even if the change fails.
+        s.setProcsByHand();
         GStack.checkAll();
         acquire();
         return resizeHeld(s, n, s.placement);
@@ -365,7 +366,10 @@ public final class StopTheWorld {
         return runnable;
     }
 
-    /** Empties the P's queue, whose order stays, and its caches, moves its timers to the first P, and makes the P dead (P5). */
+    /**
+     * Makes the P dead (P5). Moves its Gs, in their order, to the head of {@code sched.arrived}, moves its timers to the first P, and
+     * empties its caches.
+     */
     private static void destroy(Scheduler s, long pp) {
         long sched = s.sched;
         long last = 0;
@@ -422,7 +426,7 @@ public final class StopTheWorld {
      */
     public static void withWorldStopped(Scheduler s, Runnable body) {
         stopTheWorld(s);
-        JdkThreads.pin(); // A lock for which body waits blocks the thread. Its frames stay: see GStack.pinIfDeep.
+        JdkThreads.pin(); // While body waits for a lock, its frames stay on the thread: see GStack.pinIfDeep.
         try {
             body.run();
         } finally {

@@ -32,7 +32,7 @@ import org.gmp4j.struct.Schedt;
  * calls keep their P again.
  *
  * <p>When the call returns, another M may have taken oldp and left it in a system call of its own. This M may then take oldp by the same
- * CAS; the other M finds that when its call returns, and gets another P.
+ * CAS. The other M finds oldp gone when its call returns, and gets another P.
  */
 public final class Syscall {
     /** If a call that handed its P off took less than this, in ns, the goroutine's next call keeps its P. */
@@ -45,7 +45,7 @@ public final class Syscall {
     public static void enter(GStack st) {
         st.acquirem();
         boolean lostP = st.lostP;
-        st.lostP = false; // It is about the last call only.
+        st.lostP = false; // lostP describes the last call only.
         if (lostP && workWaits(st)) {
             st.gaveUpAt = System.nanoTime();
             entersyscallblock(st, false);
@@ -62,8 +62,8 @@ public final class Syscall {
             st.gaveUpAt = 0;
             st.lostP = System.nanoTime() - gaveUpAt >= SHORT_NANOS;
         }
-        // This repeats the steps of acquirem instead of a call. Here the P is usually gone, and in acquirem rarely. The JIT profiles a
-        // branch for all callers of its method together, and would compile both outcomes as common.
+        // The steps of acquirem are repeated here. Here the P is usually gone, and in the other calls of acquirem rarely. The JIT profiles
+        // a branch for all callers of a method together, and would compile both outcomes as common.
         if (!st.raise() && !Gate.pass(st.machine().mp)) {
             exitsyscall(st);
         }
@@ -124,7 +124,8 @@ public final class Syscall {
         M.OLDP.set(m.mp, 0);
         M.INCGO.setOpaque(m.mp, 1);
         Threads.handoffp(m.s, pp);
-        // lastpoll is read after the P was put on the idle list: an M that leaves the poller sets lastpoll before it takes an idle P.
+        // lastpoll is read after the P was put on the idle list, because an M that leaves the poller sets lastpoll before it takes an idle
+        // P.
         if (polled && Schedt.LASTPOLL.getVolatile(m.s.sched) != 0) {
             Wakep.wakep(m.s); // No M sleeps in the poller. The M that this wakes sleeps there if it finds no work.
         }

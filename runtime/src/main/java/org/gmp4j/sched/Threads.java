@@ -88,9 +88,9 @@ public final class Threads {
     }
 
     /**
-     * Pins the calling thread to the CPUs that the policy gives to its P. That takes a system call only when these differ from the thread's
-     * last CPUs. When none of them is available any more, because they went offline or the cpuset shrank, the thread is pinned to all CPUs
-     * that the policy names. When none of these is available either, the thread's CPUs stay as they are.
+     * Pins the calling thread to the CPUs that the policy gives to its P. Makes a system call only if the thread is not pinned to these
+     * CPUs already. If none of them is available, because they went offline or the cpuset shrank, pins the thread to all CPUs that the
+     * policy names. If none of those is available either, the thread's CPUs stay as they are.
      */
     private static void pin(Machine m, int id) {
         Placement placement = m.s.placement;
@@ -152,7 +152,7 @@ public final class Threads {
         startm(s, mp, pp, spinning);
     }
 
-    /** Wakes the M {@code mp}, which the caller has taken from the idle list, or makes a new M if it is 0, to run {@code pp}. */
+    /** Wakes the M {@code mp}, which the caller has taken from the idle list, to run {@code pp}. Makes a new M if {@code mp} is 0. */
     static void startm(Scheduler s, long mp, long pp, boolean spinning) {
         if (mp == 0) {
             Newm.newm(s, pp, spinning);
@@ -246,7 +246,7 @@ public final class Threads {
         mPark(m, m.s.config.idleNanos());
         m.inVain = System.nanoTime() - start < SOON_NANOS ? m.inVain + 1 : 0; // Schedule sets it to 0 when the M finds work.
         if (M.NEXTP.get(m.mp) == 0) {
-            throw Exit.INSTANCE; // The close of the scheduler woke it.
+            throw Exit.INSTANCE; // The close of the scheduler woke the M.
         }
         if (!m.begun) {
             Newm.begin(m);
@@ -320,8 +320,8 @@ public final class Threads {
     }
 
     /**
-     * Ensures that an M runs the timer that was added and is due at {@code when}: wakes the M in the poller if that would sleep longer, or
-     * another M if none sleeps in the poller.
+     * Ensures that an M runs the timer that was added and is due at {@code when}. Wakes the M in the poller if that M would sleep longer,
+     * or another M if no M sleeps in the poller.
      */
     public static void wakeNetPoller(Scheduler s, long when) {
         if (Schedt.LASTPOLL.getVolatile(s.sched) == 0) {

@@ -90,7 +90,7 @@ public final class Wakep {
         }
     }
 
-    /** Wakes one more M, if the word of nmspinning is still {@code spinners}. */
+    /** Wakes one more M if the word of nmspinning is still {@code spinners}. */
     private static void wakepSlow(Scheduler s, long spinners) {
         long sched = s.sched;
         if (!isOnItsWay(sched, spinners)) {
@@ -127,7 +127,7 @@ public final class Wakep {
         Schedt.WOKENAT.setOpaque(sched, System.nanoTime() + Spin.NEW_THREAD);
     }
 
-    /** Counts one spinner on its way less, because there was no P or no M to wake. */
+    /** Subtracts one spinner on its way, because there was no P for it, or no M. */
     static void neverComes(long sched) {
         subtract(sched, Schedt.IS_ON_ITS_WAY);
     }
@@ -189,7 +189,7 @@ public final class Wakep {
         }
     }
 
-    /** Sets the M spinning, for a caller that has counted it. */
+    /** Marks the M as spinning. The caller has counted it. */
     static void startSpinning(Machine m) {
         M.SPINNING.setOpaque(m.mp, 1);
         Schedt.NEEDSPINNING.setVolatile(m.s.sched, 0);
@@ -221,8 +221,8 @@ public final class Wakep {
     }
 
     /**
-     * Wakes another M to spin in place of the caller, which has found work, unless that would be in vain ({@link Spin}). Called only under
-     * a latency policy, which keeps a spinner ready for new work.
+     * Wakes another M to spin in place of the caller, which has found work. Does not if the last such Ms found none ({@link Spin}). Called
+     * only under a latency policy, which keeps a spinner ready for new work.
      */
     private static void standIn(Machine m) {
         Scheduler s = m.s;
@@ -244,8 +244,8 @@ public final class Wakep {
     }
 
     /**
-     * Wakes an M if a queue has work, or if no M watches for a timer, or for the network on which a goroutine waits. Called by an M on
-     * which others relied, as a spinner or as the holder of the last P, and which now does something else.
+     * Wakes an M if a queue has work, or if no M watches for a timer, or for the network on which a goroutine waits. The caller is an M
+     * that now does something else, and on which submitters relied because it spun or held the last P.
      */
     public static void wakepForWork(Scheduler s) {
         if (anyWork(s)) {
@@ -281,7 +281,7 @@ public final class Wakep {
         return false;
     }
 
-    /** Counts one spinning M less. */
+    /** Subtracts one spinning M. */
     static void stopSpinning(long sched) {
         subtract(sched, Schedt.SPINS);
     }

@@ -228,7 +228,7 @@ class Retake {
         return when != 0 && when <= now || Schedt.RUNQSIZE.getOpaque(s.sched) > 0;
     }
 
-    /** Returns the number of Ms that spin, and of idle Ps, for which an M is woken as soon as there is work. */
+    /** Returns the number of spinning Ms plus the number of idle Ps. Each of them can take work that waits. */
     private int others() {
         return Schedt.nmspinningVolatile(s.sched) + Schedt.NPIDLE.getVolatile(s.sched);
     }
@@ -304,8 +304,8 @@ class Retake {
         }
         if (M.LOCKS.getOpaque(mp) != 0) {
             seen.awaits(Pacing.PROMPT);
-            // The goroutine is inside the runtime, and checks g.preempt when it leaves the runtime, or hands its P off before. With armed
-            // points the next goroutine on the P would then check in vain at each of them.
+            // The goroutine is inside the runtime. It checks g.preempt when it leaves the runtime, or it hands its P off before. With armed
+            // points the next goroutine on the P would then check in vain at each point.
             return false;
         }
         if (w.awaited != SliceClock.slice(pp, tick)) {

@@ -28,11 +28,11 @@ import org.gmp4j.struct.Schedt;
  * sleeps between two scans. Work that is queued while no P is idle also ends a light sleep, but only after {@link Pacing#fairSleep}.
  *
  * <p>In a deep sleep a thread wakes sysmon for each duty that must not wait: an M that takes a P, startTheWorld, C code that readies a
- * goroutine, {@code Deferred}, {@code UnfinishedSwitches}, {@code Shortage}, and a scheduler that ends. Each of them changes its word and
- * then rings the note; sysmon clears the note and then reads the words ({@link #round}, {@link #rested}). So a ring either ends the next
- * sleep, or precedes the clear, and then sysmon sees the word. A duty with a time limits the sleep ({@link #untilDue}). Other duties can
- * wait until a P runs something or the sleep ends: sockets that only plain threads use, caches that a collection should empty, slots of
- * threads that a collection has taken, points to disarm, a user of JMX.
+ * goroutine, {@code Deferred}, {@code UnfinishedSwitches}, {@code Shortage}, and a scheduler that ends. Each of these threads writes a word
+ * that sysmon reads for the duty, and then rings the note. Sysmon clears the note and then reads the words ({@link #round},
+ * {@link #rested}). So a ring either ends the next sleep, or precedes the clear, and then sysmon sees the word. A duty that has a due time
+ * limits the sleep ({@link #untilDue}). Other duties can wait until a P runs something or the sleep ends: sockets that only plain threads
+ * use, caches that a collection should empty, slots of threads that a collection has taken, points to disarm, a user of JMX.
  *
  * <p>Its duties:
  *
@@ -83,8 +83,9 @@ public final class Sysmon implements Monitor {
     private final Upkeep upkeep;
     private final WaitTimes waitTimes;
     final Stalls stalls;
-    /** The time, ns, without a poll after which sysmon polls. The next field is the interval of schedtrace, ns, 0 for none. */
+    /** The time, ns, without a poll after which sysmon polls. */
     private long pollAfter;
+    /** The interval of schedtrace, ns; 0 for none. */
     private final long trace;
     /** The scheduler's quantum at the last scan. */
     private Quantum quantum;
@@ -190,9 +191,9 @@ public final class Sysmon implements Monitor {
         try {
             duty(BEGIN, began);
             upkeep.open();
-            wokenCpu = OsThread.cpuNanos(0); // Leaves out the CPU time of the start, after which the first sleep would be a long one.
+            wokenCpu = OsThread.cpuNanos(0); // Leaves out the CPU time of the start, which would lengthen the first sleep.
             while (!upkeep.isOver()) {
-                round(); // It is a method because a called method is compiled after some seconds, a loop after half a minute.
+                round(); // It is a method because the JVM compiles a called method after some seconds, a loop after half a minute.
             }
             upkeep.close();
             untilDone(end, Schedt.sysmonnoteAddress(s.sched));
@@ -208,7 +209,7 @@ public final class Sysmon implements Monitor {
                 step.run();
                 return;
             } catch (OutOfMemoryError e) {
-                Note.clear(note); // The note was rung for the end, so that there would be no sleep.
+                Note.clear(note); // The end of the scheduler has rung the note, so a sleep would end at once.
                 boolean _ = Note.sleep(note, Pacing.MAX_SLEEP);
             }
         }
@@ -254,7 +255,7 @@ public final class Sysmon implements Monitor {
             return; // There is no P to retake, and the other duties may wait for a stopped world or its locks.
         }
         idle++;
-        duty(POLL, now); // Comes before the scan of Ps, because slices may have to end for the goroutines that it finds.
+        duty(POLL, now); // Precedes the scan of Ps, which ends slices for the goroutines that the poll has found.
         duty(RETAKE, now);
         if (now - lastProcs >= PROCS_EVERY) {
             lastProcs = now;
@@ -330,7 +331,7 @@ public final class Sysmon implements Monitor {
             return;
         }
         Schedt.SYSMONWAIT.setVolatile(s.sched, Schedt.SYSMON_HEARS);
-        VarHandle.fullFence(); // As in rested.
+        VarHandle.fullFence(); // Precedes the reads of the statuses. Partner: the volatile store of the status in Syscall.enter.
         if (retake.newSyscall() || Note.sleep(note, nanos)) {
             idle = 0;
             sleep = Pacing.MIN_SLEEP;
@@ -365,7 +366,7 @@ public final class Sysmon implements Monitor {
         SchedLock.lock(sched);
         if (Schedt.CLOSING.getAcquire(sched) != 0 || upkeep.shortageLasts() || !allIdle()) {
             SchedLock.unlock(sched);
-            return true; // A shortage that began after the call of shortageLasts() found sysmonwait 0, and did not ring.
+            return true; // A thread that reported a shortage since the last check saw sysmonwait 0, and did not ring.
         }
         boolean stopped = Schedt.GCWAITING.getAcquire(sched) != 0;
         long since = idleSince();
@@ -408,8 +409,8 @@ public final class Sysmon implements Monitor {
 
     /**
      * Sleeps lightly after a thread ended a deep sleep, unless sysmon has work. The thread took a P, or has left work to sysmon. If a
-     * thread rang before the clear, the reads below find its work, except a shortage, which can wait; a thread that rings later ends this
-     * sleep. sysmonwait is not 0 meanwhile, unless startTheWorld has set it to 0 and rung after the clear.
+     * thread rang before the clear, the reads below find its work, except a shortage, which can wait. If a thread rings after the clear, it
+     * ends this sleep. During this sleep sysmonwait is not 0, except when startTheWorld has set it to 0 and then rung.
      *
      * @return whether no thread ended this sleep
      */
@@ -417,7 +418,7 @@ public final class Sysmon implements Monitor {
         long sched = s.sched;
         Note.clear(note);
         Schedt.SYSMONWAIT.setVolatile(sched, Schedt.SYSMON_RESTS);
-        VarHandle.fullFence(); // Its partner is between the write of the words that are read below and the ring.
+        VarHandle.fullFence(); // Its partner is between a thread's write of a word that is read below and its ring.
         if (Schedt.CLOSING.getAcquire(sched) != 0 || upkeep.pending() || anyInSyscall()) {
             return false;
         }
@@ -426,8 +427,8 @@ public final class Sysmon implements Monitor {
 
     /**
      * Ensures that the network is polled before a running goroutine has used up its quantum. While a P is idle sysmon wakes an M that goes
-     * to the poller, because the M that left it runs a goroutine. While no P is idle sysmon polls itself. While work waits, Ms poll at the
-     * end of each slice ({@code FindRunnable.pollDue}), unless no slice ends.
+     * to the poller, because the M that left the poller runs a goroutine. While no P is idle sysmon polls itself. While work waits, Ms poll
+     * at the end of each slice ({@code FindRunnable.pollDue}), and sysmon polls only if no slice ends.
      */
     private void pollNetwork(long now) {
         long last = Schedt.LASTPOLL.getVolatile(s.sched);

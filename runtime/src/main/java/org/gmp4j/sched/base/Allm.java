@@ -26,7 +26,7 @@ public final class Allm {
     /** The first and the last of the free Ms. Accessed under sched.lock, like starts. */
     private @Nullable Machine freem;
     private @Nullable Machine lastFreem;
-    /** The number of Ms that callers got to start their threads. */
+    /** The number of times that {@link #allocm} has returned an M whose thread the caller then starts. */
     private int starts;
 
     Allm(Scheduler s) {
@@ -87,7 +87,7 @@ public final class Allm {
         try {
             return Arrays.copyOf(old, n);
         } catch (OutOfMemoryError e) {
-            Mem.recycle(m.layout(), fresh.mp); // No other thread knows of it yet.
+            Mem.recycle(m.layout(), fresh.mp); // No other thread has this address.
             throw e;
         }
     }

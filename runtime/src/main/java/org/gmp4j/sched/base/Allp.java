@@ -15,7 +15,7 @@ import org.gmp4j.struct.Schedt;
 import org.gmp4j.struct.StealCounts;
 import org.jspecify.annotations.Nullable;
 
-/** {@code allp}: all Ps that ever existed, by id, with {@code idlepMask} and {@code timerpMask}. It never becomes shorter. */
+/** {@code allp}: all Ps that ever existed, by id, with {@code idlepMask} and {@code timerpMask}. A P is never removed. */
 public final class Allp {
     private final long sched;
     private final Timers timers;
@@ -83,7 +83,7 @@ public final class Allp {
             r.allp = Memory.map((long) n * Long.BYTES);
             r.idle = Memory.map(maskBytes(n));
             r.steals = Memory.map(StealCounts.bytes(n));
-            r.timer = Memory.map(maskBytes(n)); // The last allocation: after a failure maps stay, because unmapping may need memory.
+            r.timer = Memory.map(maskBytes(n)); // Maps come last. After a failure they stay, because unmapping may need memory.
             return r;
         } catch (Throwable t) {
             for (long pp : fresh) {
@@ -95,7 +95,10 @@ public final class Allp {
         }
     }
 
-    /** Makes allp and the masks longer by a result of {@link #room}, unless it is null. Called in a stopped world. Allocates nothing. */
+    /**
+     * Replaces allp and the masks by the longer ones that {@link #room} has made. Does nothing for null. Called in a stopped world.
+     * Allocates nothing.
+     */
     public void grow(@Nullable Object room) {
         if (room == null) {
             return;

@@ -6,8 +6,8 @@ import org.gmp4j.struct.P;
 import org.gmp4j.struct.Schedt;
 
 /**
- * {@code checkdead}: reports a deadlock when all goroutines wait and nothing inside or outside of the scheduler can ready one. These
- * things, which may ready one, hold the report off:
+ * {@code checkdead}: reports a deadlock when all goroutines wait and nothing inside or outside of the scheduler can ready one. Each of
+ * these may ready a goroutine, and holds the report off:
  * <ul>
  * <li>a goroutine that the JDK parked, also for a socket, as a goroutine in IO wait does in Go;
  * <li>threads that are not Ms and are inside a blocking call of the runtime, or left one less than a second ago;

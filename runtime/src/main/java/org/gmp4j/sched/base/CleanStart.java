@@ -18,13 +18,13 @@ import org.jspecify.annotations.Nullable;
  * ({@code startTemplateThread}, {@code newmHandoff}). Threads and processes that goroutines start do not inherit the settings of Ms: CPUs,
  * timer slack, an unblocked signal.
  *
- * <p>An M first of all sets this state itself, which is cheaper than the two thread switches of a start by another thread. But it cannot
- * undo a higher nice value without the right to do so, nor namespaces, credentials or a seccomp filter. So if the starting thread may have
- * such settings, a template thread starts the M instead. That is so for an M to which a goroutine was ever locked, and for a foreign thread
+ * <p>A new M first sets this state itself, which is cheaper than the two thread switches of a start by another thread. But it cannot undo a
+ * higher nice value without the right to do so, nor namespaces, credentials or a seccomp filter. So if the starting thread may have such
+ * settings, a template thread starts the M instead. An M to which a goroutine was ever locked may have such settings, and a foreign thread
  * that does not have the process's CPUs and policy. The template thread is made before a goroutine first locks a thread. Until then foreign
  * threads start Ms themselves.
  *
- * <p>Go's template thread starts all Ms that cgo calls need. Here the state of a foreign thread decides.
+ * <p>Go's template thread starts all Ms that cgo calls need. Here it depends on the state of the foreign thread.
  */
 public final class CleanStart {
     private static final int TIMER_SLACK_NANOS = 1; // The default of 50 µs would be added to every timed sleep of an M.
@@ -32,7 +32,7 @@ public final class CleanStart {
     /** The template thread ends at most this long after the last scheduler. */
     private static final long UNUSED_NANOS = 1_000_000_000;
 
-    /** {@code -Dgmp.start=jdk}: the JDK's own functions start threads and processes, which then inherit a placement. */
+    /** {@code -Dgmp.start=jdk}: the JDK's own functions start threads and processes, which then inherit the CPUs of Ms. */
     private static final boolean BY_JDK = "jdk".equals(System.getProperty("gmp.start"));
 
     // One request at a time, under LOCK.
@@ -47,7 +47,7 @@ public final class CleanStart {
     private static volatile boolean template;
     /** Whether {@link #hook} has tried to install the hook. The class's monitor guards this field and the next two. */
     private static boolean hooked;
-    /** Whether that failed. */
+    /** Whether the attempt failed. */
     private static boolean unhooked;
     /** Whether the failure was printed. */
     private static boolean told;

@@ -51,8 +51,8 @@ import org.jspecify.annotations.Nullable;
  * threads that start other threads help ({@code Newproc.help}), so that the number of slots to be freed stays bounded.
  *
  * <p>Rejected: a weak reference alone. It is cleared before finalizers run, so each wake-up would have to find out whether its slot was
- * freed meanwhile. Rejected too: a table whose element is exchanged at each park and wake-up. A store to that old array costs a barrier of
- * the collector; the reference is usually as young as its stack.
+ * freed meanwhile. Rejected too: a table whose element is exchanged at each park and wake-up. The table is an old object, so each store to
+ * it would cost a barrier of the collector. A {@link StackRef} is usually as young as its stack.
  */
 public final class Collected {
     /** The greatest number of slots that sysmon frees in one scan, because it has other duties. */
@@ -134,7 +134,7 @@ public final class Collected {
         SchedLock.lock(sched);
         GFree.putGlobal(sched, gp);
         long _ = Schedt.addNexitextern(sched, 1);
-        s.waitsForOutside(-1); // In one hold of the lock with the count of ends: otherwise checkdead could take the goroutine for asleep.
+        s.waitsForOutside(-1); // Under the lock with the count of ends. Otherwise checkdead could count the dead goroutine as asleep.
         SchedLock.unlock(sched);
         if (Schedt.CLOSING.getAcquire(sched) != 0) {
             s.exitedWhileClosing();

@@ -31,8 +31,8 @@ public final class Machine extends Host {
     /** For {@link Mcall#GOEXIT}: the G that the stack took from the queue after its own had ended, with Runq.INHERIT; 0 for none. */
     public long pick;
     /**
-     * The time, by nanoTime, until which this M searches before it sleeps; valid while it spins. Written by the M's thread, or by a
-     * waker before it wakes the note, which orders the two.
+     * The time, by nanoTime, until which this M searches before it sleeps; valid while it spins. Written by the M's thread, or by a waker
+     * before it wakes the M through its note. The note orders that write before the M's reads.
      */
     public long spinUntil;
     /**
@@ -57,9 +57,9 @@ public final class Machine extends Host {
      */
     public boolean listed;
     /**
-     * When a goroutine parks on this M, it may set a timer for which the poller is not woken at once. This is the time at which the first
-     * such timer is due; 0 for none. The wake-up can wait, because the M reads all timers before it sleeps. Where the M sleeps without
-     * reading them, startTheWorld, or the waker that took the M from the idle list, has woken another thread that reads them.
+     * The due time of the first timer that a goroutine of this M has set as it parked, without waking the poller for it; 0 for none. The
+     * wake-up can wait, because the M reads all timers before it sleeps. If the M sleeps without reading them, startTheWorld, or the waker
+     * that took the M from the idle list, has woken another thread that reads them.
      */
     public long untold;
     /** When this M left the poller with a goroutine while a P was idle, by nanoTime; 0 if it has polled or gone to sleep since. */

@@ -14,7 +14,7 @@ public interface Netpoll {
      */
     long poll(Scheduler s, long delay);
 
-    /** Ends a {@link #poll} that waits, or the next one that would wait. */
+    /** Ends a {@link #poll} that waits. If no poll waits, the next poll does not wait. */
     void wake(Scheduler s);
 
     /** Returns whether any goroutine waits for I/O. */

@@ -45,7 +45,7 @@ public final class Outside {
         return THREADS.get() > 0 || System.nanoTime() - left < GRACE_NANOS;
     }
 
-    /** Ends {@link #GRACE_NANOS} now. Called after the rehearsal, whose threads ready no goroutine of the user. */
+    /** Ends the grace period now. Called after the rehearsal, whose threads ready no goroutine of the user. */
     public static void rehearsed() {
         left = System.nanoTime() - GRACE_NANOS;
     }

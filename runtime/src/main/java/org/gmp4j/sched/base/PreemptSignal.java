@@ -25,7 +25,10 @@ public final class PreemptSignal {
     private PreemptSignal() {
     }
 
-    /** Takes another signal, as {@link #choose} does, if other code has replaced the runtime's handler. That code keeps the old signal. */
+    /**
+     * Chooses another signal, as {@link #choose} does, if other code has replaced the runtime's handler. The old signal is left to that
+     * code.
+     */
     public static synchronized void follow() {
         if (signo != 0 && Signals.handlerOf(signo) != handler) {
             choose();
@@ -34,8 +37,8 @@ public final class PreemptSignal {
 
     /**
      * Installs the signal handler: for SIGURG, or for a real-time signal if other code uses SIGURG. If it is not SIGURG and signals are
-     * needed, a line on stderr says so. SIGURG comes first because its default action is to ignore it: if other code resets a real-time
-     * signal to its default action while one is pending, that ends the process.
+     * needed, prints a line on stderr. SIGURG is the first choice because its default action is to do nothing. The default action of a
+     * real-time signal would end the process if other code restored it while a signal is pending.
      */
     public static synchronized void choose() {
         for (int candidate : new int[] {Signals.SIGURG, 60, 59, 58, 57}) {

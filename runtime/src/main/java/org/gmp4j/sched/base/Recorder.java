@@ -10,14 +10,14 @@ import org.gmp4j.struct.WaitReason;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Records, as events of JFR, what happens seldom or lasts long. There is no recorder until a recording begins. The loop refers only to this
- * class, because the module {@code jdk.jfr} may be missing.
+ * Records rare or long events for JFR. There is no recorder until a recording begins. The loop refers only to this class, because the
+ * module {@code jdk.jfr} may be missing.
  *
  * <p>While there is no recorder, a wait has no extra cost: one flag says whether waits are observed, for the block profile or for a
- * recorder ({@link WaitProfile#isOn}). Other code reads {@link #now} only where it executes thousands of instructions.
+ * recorder ({@link WaitProfile#isOn}). Other code that reads {@link #now} executes thousands of instructions anyway.
  *
- * <p>It is called on goroutines' stacks inside {@code GStack.enter}, on Ms and on sysmon, where nothing may fail and no goroutine may
- * switch. So it pins the goroutine and checks the room on the stack, and a lack of memory costs one event. An event that begins and ends (a
+ * <p>Its methods are called on goroutines' stacks inside {@code GStack.enter}, on Ms and on sysmon, where nothing may fail and no goroutine
+ * may switch. So they pin the goroutine, and omit an event for which there is too little stack or memory. An event that begins and ends (a
  * wait, a stopped world) is an object of the recorder, null for none.
  */
 public abstract class Recorder {
@@ -93,7 +93,7 @@ public abstract class Recorder {
         try {
             r.waited(event, s, G.GOID.get(gp), reason.text());
         } catch (OutOfMemoryError | StackOverflowError | LinkageError e) {
-            return; // The event is lost. The same holds in the methods below.
+            return; // The event is omitted, as in the methods below.
         } finally {
             JdkThreads.unpin();
         }

@@ -14,9 +14,9 @@ import org.gmp4j.struct.P;
  * CPU. {@link Slice} decides when slices are timed.
  *
  * <p>{@code began} and {@code slice} are written by the M's thread, in this order, the second by release ({@link #begins}). Sysmon reads
- * them in the other order, {@code slice} by acquire ({@link #began}). So it never gets the time of a slice before the one it asked for. It
- * may get the time of a later slice; then the slice it asked for has ended, as its next scan shows. Sysmon writes {@code on} and the M's
- * thread reads it, without order: at worst a slice too many or too few is timed.
+ * them in the other order, {@code slice} by acquire ({@link #began}). So it never gets the time of an earlier slice than it asked for. If
+ * it gets the time of a later slice, the slice that it asked for has ended, and its next scan shows that. Sysmon writes {@code on} and the
+ * M's thread reads it, without order. At worst a slice too many or too few is timed.
  */
 public final class SliceClock {
     private static final SliceClock NOBODYS = new SliceClock();
@@ -25,7 +25,7 @@ public final class SliceClock {
     private static final VarHandle BEGAN = FieldHandle.of(MethodHandles.lookup(), SliceClock.class, "began", long.class);
 
     @SuppressWarnings("unused") // Accessed through ON. Sysmon writes it, and the M reads it.
-    private boolean on = true; // The first goroutine may already be one that does not yield.
+    private boolean on = true; // At first true, because the first goroutine may be one that does not yield.
     /** The time slice that was timed last, by its {@link #slice(long, int)}. */
     private long slice = -1;
     /** The time, by nanoTime, at which {@link #slice} began. */
@@ -72,7 +72,7 @@ public final class SliceClock {
     }
 
     /**
-     * Decides whether the slices of a running P are timed from now on, and returns that. Called by sysmon in each scan.
+     * Decides and returns whether the slices of a running P are timed from now on. Called by sysmon in each scan.
      *
      * @param slices the number of slices that have begun since the last scan, {@code nanos} ago
      */

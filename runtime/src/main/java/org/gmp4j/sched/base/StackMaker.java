@@ -3,7 +3,7 @@ package org.gmp4j.sched.base;
 
 import org.gmp4j.stack.Stack;
 
-/** Makes stacks for the loop. Their class also has the methods that the JDK calls. */
+/** Makes stacks for the loop. The class of these stacks has the methods that the JDK calls. */
 public abstract class StackMaker {
     protected StackMaker() {
     }

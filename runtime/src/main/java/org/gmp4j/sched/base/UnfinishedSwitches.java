@@ -25,7 +25,7 @@ public final class UnfinishedSwitches {
     /** Adds a stack, and rings sysmon, which may sleep for long. Called by the M that has unmounted the stack, and may have no P. */
     public void add(long sched, Stack st) {
         push(st);
-        Note.ring(Schedt.sysmonnoteAddress(sched)); // It comes after the CAS, because sysmon clears the note and then reads the list.
+        Note.ring(Schedt.sysmonnoteAddress(sched)); // Follows the CAS, because sysmon clears the note and then reads the list.
     }
 
     /** Pushes a stack; the CAS hands it to sysmon. */
@@ -59,7 +59,7 @@ public final class UnfinishedSwitches {
             all = st.nextUnfinished; // Read before the thread can run, and be added, again.
             st.nextUnfinished = null;
             if (!(st.ended() ? JdkState.afterDone(st) : JdkState.afterYield(st))) {
-                push(st); // It need not ring, because sysmon comes back while the list is not empty.
+                push(st); // Sysmon need not be rung, because it scans again while the list is not empty.
             }
         }
     }

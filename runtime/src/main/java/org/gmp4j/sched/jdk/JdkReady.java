@@ -91,7 +91,8 @@ public final class JdkReady {
             try {
                 executeNow(st, task);
             } catch (IllegalStateException | RejectedExecutionException e) {
-                Stderr.print("gmp4j: a thread was not started, its Gmp is closed: " + task + "\n"); // Its starter has left.
+                // The thread's starter has left, and can get no exception.
+                Stderr.print("gmp4j: a thread was not started, its Gmp is closed: " + task + "\n");
             }
         }
     }
@@ -141,8 +142,8 @@ public final class JdkReady {
 
     /**
      * Leaves a poller thread of the JDK to the JDK's scheduler, because it serves the whole process and outlives this scheduler. Returns
-     * whether the task is such a thread. This takes no P: the goroutine that starts the thread is in a class initialiser for which other
-     * goroutines wait, and one of these may have its P.
+     * whether the task is such a thread. Takes no P, because the goroutine that starts the thread is in a class initialiser. Other
+     * goroutines may wait for the initialiser, and one of these may have the P.
      */
     private static boolean leftToJdk(Runnable task) {
         Thread vt = JdkThreads.threadOf(task);

@@ -7,8 +7,8 @@ import org.gmp4j.stack.JdkThreads;
 import org.gmp4j.stack.Stack;
 
 /**
- * Wraps the task of a virtual thread that the program has as a {@link Thread}, so that the thread ends as every goroutine does. Such a
- * thread is one with an identity: see {@code Gmp.threadFactory}.
+ * Wraps the task of a virtual thread with an identity, to which the program has a reference as a {@link Thread} (see
+ * {@code Gmp.threadFactory}), so that the thread ends as every goroutine does.
  */
 public record ThreadTask(Runnable task) implements Runnable {
     /** Returns the task that {@code task} wraps, or {@code task} itself. */

@@ -79,7 +79,8 @@ public final class Closing extends ClosingNotes {
         Exiters exiters = Exiters.ofShutdown(s.slots);
         for (;;) {
             synchronized (drained) {
-                if (s.isStopped() || Gcount.gcount(s) == 0) { // isStopped first: after another close the Ps may be another scheduler's.
+                // isStopped is read first, because after another close the Ps may belong to another scheduler.
+                if (s.isStopped() || Gcount.gcount(s) == 0) {
                     break;
                 }
                 // The wait is limited, because the last goroutine counts its end and then reads closing without a fence in between. So it

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Goroutines in {@code System.exit}. The call never returns: the first caller waits for the shutdown hooks, and the others wait for the
- * first. So a hook that closes the scheduler must not wait for them. They are recognised by the frame of {@code Runtime.exit}.
+ * first. So a hook that closes the scheduler must not wait for these goroutines. They are recognised by the frame of {@code Runtime.exit}.
  */
 final class Exiters {
     /** The least and the greatest time between two checks, ns. */

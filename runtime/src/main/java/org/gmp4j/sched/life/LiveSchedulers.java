@@ -42,7 +42,7 @@ public final class LiveSchedulers {
             ProcessEnd.begin(machines);
             CleanStart.wakeTemplate();
             for (Scheduler s : all) {
-                if (s.beginReading()) { // Otherwise another thread might close the scheduler, and the descriptor to which this writes.
+                if (s.beginReading()) { // Keeps other threads from closing the scheduler, and the descriptor to which wake writes.
                     try {
                         wake(s);
                     } finally {
