@@ -70,7 +70,7 @@ public final class Idle {
         }
         if (P.TIMERSLEN.getOpaque(pp) == 0) {
             maskClear(Schedt.TIMERPMASK.getAcquire(sched), P.ID.get(pp));
-            if (P.TIMERSLEN.getOpaque(pp) != 0) { // Reads it after the clear, which is a full fence: see timerPutBack.
+            if (P.TIMERSLEN.getOpaque(pp) != 0) { // This read follows the clear, which is a full fence: see timerPutBack.
                 maskSet(Schedt.TIMERPMASK.getAcquire(sched), P.ID.get(pp));
             }
         }

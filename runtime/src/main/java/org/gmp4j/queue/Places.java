@@ -71,7 +71,10 @@ public final class Places {
         return new int[] {c.socket(), c.node(), c.cacheGroup(), c.coreGroup()};
     }
 
-    /** Returns the key of the smallest unit that contains both. If their packages differ, their nodes, caches and cores differ, too. */
+    /**
+     * Returns the key of the smallest unit that contains the places of both keys. If their packages differ, their nodes, caches and cores
+     * differ, too.
+     */
     private static int[] common(int @Nullable [] a, int[] b) {
         if (a == null) {
             return b;

@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>JDK 25 does not prevent that a virtual thread is mounted or unmounted while it reads the thread's frames for a dump, unless a JVMTI
  * agent for virtual threads is present. A mount or unmount at that moment crashes the JVM, on the JDK's own scheduler as well. So
- * {@link JdkContainer} gives the dump only stacks that it holds. Later versions prevent it ({@link JdkVersion#dumpsNeedHolds}); there a
- * hold only names the thread.
+ * {@link JdkContainer} gives the dump only stacks that it holds. Later versions of the JDK prevent this
+ * ({@link JdkVersion#dumpsNeedHolds}). There a hold only names the thread.
  *
  * <p>An unmounted stack is held as the JDK's {@code getStackTrace} holds it: by the SUSPENDED bit of the thread's state.
  * {@link JdkState#toRunning} waits while the bit is set. Wake-ups that failed meanwhile are completed afterwards: see {@link #release}.

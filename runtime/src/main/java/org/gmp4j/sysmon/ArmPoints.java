@@ -34,8 +34,8 @@ import org.gmp4j.struct.M;
  * when too many calls of the hook have stopped no goroutine ({@link #PATIENCE}): a goroutine in the JDK's code or in native code comes to
  * no point, and meanwhile loops whose points are armed would run at a fraction of their speed.
  *
- * <p>Arming is expensive: code is compiled again, and a loop that was vectorised no longer is. The times are CPU time of the goroutine's
- * thread, because a thread that waits for a CPU cannot reach a point.
+ * <p>Arming is expensive, because code is compiled again, and a vectorised loop loses its vector code. The times are CPU time of the
+ * goroutine's thread, because a thread that waits for a CPU cannot reach a point.
  */
 final class ArmPoints {
     private static final long LEVEL_NANOS = 1_000_000;
@@ -43,7 +43,7 @@ final class ArmPoints {
     /** The CPU time, in ns, from a preemption request to the first nudge, and from one nudge to the next. */
     private static final long FIRST_NUDGE_NANOS = 20_000;
     private static final long NUDGE_NANOS = 100_000;
-    /** A value that is the number of no time slice. */
+    /** A value that no time slice has as its number. */
     private static final long NONE = Long.MIN_VALUE;
     private static final long DISARM_EVERY = 1_000_000_000;
 
@@ -62,8 +62,8 @@ final class ArmPoints {
     static final int LATER_PATIENCE = 1_000;
 
     /**
-     * Whether nothing is left to do: loops have safepoint polls, or all points that were linked before that was known are armed. The lock
-     * of the class guards it.
+     * Whether nothing is left to do, because loops have safepoint polls, or all points that were linked before this was known are armed.
+     * The lock of the class guards it.
      */
     private static boolean settled;
     /** Whether all points are armed, so that every thread calls the hook and a nudge is useless. */
@@ -82,8 +82,9 @@ final class ArmPoints {
         private boolean prompt;
         /** The depth of nested loops down to which points are armed; -1 before any is armed. */
         private int level;
-        /** The thread's CPU time, ns, when the level was reached. In the next field: at the next nudge. */
+        /** The thread's CPU time, ns, when the level was reached. */
         private long cpu;
+        /** The thread's CPU time, ns, at which the next nudge is due. */
         private long nextNudge;
         /** Whether no point can stop the goroutine. */
         private boolean helpless;
@@ -232,7 +233,7 @@ final class ArmPoints {
         if (wanting) {
             // If two schedulers do this at once, both may see 2. Then the switch stays set until enough calls have stopped no goroutine.
             if (WANTING.get() == 1) {
-                Points.setWanted(false); // It comes before the fields change, because it may throw for lack of memory.
+                Points.setWanted(false); // Comes before the fields change, because it may throw for lack of memory.
             }
             wanting = false;
             int _ = WANTING.decrementAndGet();

@@ -50,8 +50,9 @@ final class Demand implements Runnable {
     private static final long FIRST_PAUSE = 2_000_000;
     private static final long LAST_PAUSE = 128_000_000;
 
-    /** The pause, ns, before each time that a profile looks for running goroutines and threads, and the longest duration of a profile. */
+    /** The interval, ns, between two samples of a profile. */
     private static final long PROBE_EVERY = 1_000_000;
+    /** The longest duration of a profile, ns. */
     private static final long LONGEST_PROFILE = 4 * DemandRules.PROFILE * PROBE_EVERY;
 
     /** Whether the thread has started, or is about to. */
@@ -106,9 +107,9 @@ final class Demand implements Runnable {
         }
 
         /**
-         * Returns the names of the methods that no long call may execute: the sampled ones, and those in which a loop contains a loop that
-         * counts. Such a method may compute for long, and a profile may miss that: because the call waits meanwhile, or because the JVM's
-         * counted loops have no safepoint polls. The result is null for all methods.
+         * Returns the names of the methods that no long call may execute. These are the sampled methods, and the methods in which a loop
+         * contains a loop that counts. A method of the second kind may compute for long, and a profile may miss that, because the call
+         * waits during the profile, or because the JVM's counted loops have no safepoint polls. The result is null for all methods.
          */
         @Nullable Set<String> hot() {
             if (loops == null) {
@@ -142,7 +143,10 @@ final class Demand implements Runnable {
          * first of two.
          */
         private @Nullable Set<Long> holders;
-        /** The ids of the goroutines and threads whose stacks had a hot method ({@link Methods#hot}) at the last search; null likewise. */
+        /**
+         * The ids of the goroutines and threads whose stacks had a hot method ({@link Methods#hot}) at the last search; null as for
+         * holders.
+         */
         private @Nullable Set<Long> hot;
         /** Whether a profile has found that the long calls may stay in the old methods. */
         private boolean mayStay;
@@ -332,8 +336,8 @@ final class Demand implements Runnable {
 
     /**
      * Returns the method with a loop that the innermost frame's line calls, in a JVM whose counted loops have no safepoint polls. There a
-     * thread that is to tell its frames runs its loop to the end, and tells them when the method with the loop has just returned. Returns
-     * null when the line calls no such method, or counted loops have polls.
+     * thread stops for a stack trace only when its loop has ended, so the trace shows the caller of the method with the loop. Returns null
+     * when the line calls no such method, or counted loops have polls.
      */
     private @Nullable Place called(StackTraceElement[] frames) {
         if (frames.length == 0 || VmFlags.countedLoopsPoll()) {
@@ -360,7 +364,7 @@ final class Demand implements Runnable {
                     return new Place(owner, c.method());
                 }
             } catch (ClassNotFoundException | RuntimeException | LinkageError e) {
-                continue; // The line has not been executed to there, or the loader refuses, such as one of a stopped application.
+                continue; // The line has not been executed up to this call, or the loader refuses, such as one of a stopped application.
             }
         }
         return null;
@@ -384,7 +388,7 @@ final class Demand implements Runnable {
         return false;
     }
 
-    /** Gives points, in one pause, to the wished classes that no long call keeps from it ({@link DemandRules}). */
+    /** Gives points, in one pause, to those wished classes of which no long call is under way ({@link DemandRules}). */
     private void grant() {
         long now = System.nanoTime();
         List<Wish> due = new ArrayList<>();
@@ -436,14 +440,15 @@ final class Demand implements Runnable {
                 known.put(c, NONE);
             }
         }
-        for (Map.Entry<Wish, Set<Long>> e : doubtful.entrySet()) { // This comes last, because calls begin and end meanwhile.
+        for (Map.Entry<Wish, Set<Long>> e : doubtful.entrySet()) { // Comes last, because calls begin and end while profiles run.
             profile(e.getKey(), e.getValue());
         }
     }
 
     /**
      * Finds out whether the long calls of the class's methods may stay in the old methods. The caller has found that none of them is a call
-     * of a hot method. If they may stay, two more searches follow at once, because a call of a hot method may have begun meanwhile.
+     * of a hot method. If they may stay, two more searches follow at once, because a call of a hot method may have begun during the
+     * profile.
      */
     private void profile(Wish w, Set<Long> callers) {
         CallProfile profile = new CallProfile(callers) {
@@ -470,8 +475,8 @@ final class Demand implements Runnable {
     }
 
     /**
-     * Returns whether a thread executes a method of the class that was not sampled, rather than what that calls. HotSpot may have inlined
-     * the callee, but a loop in it has safepoint polls of its own, so the frames show the callee.
+     * Returns whether a thread executes a method of the class that was not sampled, and not a method that this calls. HotSpot may have
+     * inlined the callee, but a loop in the callee has safepoint polls of its own, so the frames show the callee.
      */
     private boolean isOwnCode(Wish w, StackTraceElement[] frames) {
         String method = frames[0].getMethodName();

@@ -75,7 +75,7 @@ final class Takeover {
                 return finish(pr);
             }
             r.mp = 0;
-            return false; // The goroutine is inside the runtime, and yields at the end of that.
+            return false; // The goroutine is inside the runtime, and yields when it leaves the runtime.
         }
         r.handoffs = M.SIGHANDOFF.getOpaque(mp);
         if (!Preempt.handoff(mp, tick)) {

@@ -20,7 +20,7 @@ final class WatchedM implements Monitor.Watched {
     /** The thread's CPU time, in ns, at the last scan, and how much of that it has used since the scan before. */
     private long lastCpu;
     private long gained;
-    // Each of these records has the slice, the call, the goroutine or the thread that it is about, and so need not be renewed.
+    // Each of these records names its slice, call, goroutine or thread, so renew leaves it as it is.
     final ArmPoints.Overrun overrun = new ArmPoints.Overrun();
     final Strays.Stray stray = new Strays.Stray();
     final ThreadState.Seen seen = new ThreadState.Seen();
@@ -30,9 +30,9 @@ final class WatchedM implements Monitor.Watched {
     }
 
     /**
-     * Records that the M runs this slice, which began {@code age} ns ago, and that its thread has used {@code cpu} ns of CPU time. It is
-     * assumed to have used in a new slice what it has used since the last scan. In no slice has it used more than {@code age}, which also
-     * bounds the error when {@code cpu} is of another thread, or of another clock, than at the last scan.
+     * Records that the M runs this slice, which began {@code age} ns ago, and that its thread has used {@code cpu} ns of CPU time. In a new
+     * slice the thread is assumed to have used all CPU time since the last scan, but at most {@code age}. This limit also bounds the error
+     * if {@code cpu} comes from another thread or clock than at the last scan.
      */
     void began(long name, long age, long cpu) {
         long least = slice == name ? beganCpu : lastCpu;

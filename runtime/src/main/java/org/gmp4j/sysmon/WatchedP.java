@@ -10,7 +10,7 @@ import org.gmp4j.sched.base.Processor;
  * queue at the last scan. Only sysmon uses it.
  */
 final class WatchedP implements Monitor.Watched {
-    /** The M that was asked; 0 if no request is pending. */
+    /** The M that was asked to release its P; 0 if no request is pending. */
     long mp;
     /** The P's schedtick and syscalltick, and the M's goroutine with its id, at the time of the request. */
     int tick;

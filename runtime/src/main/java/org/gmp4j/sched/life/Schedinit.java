@@ -29,7 +29,8 @@ public final class Schedinit {
      * Makes a scheduler with the next default name.
      *
      * @param monitor makes the scheduler's monitor; called before the scheduler is complete
-     * @throws OutOfMemoryError when there is no memory for the scheduler, or no thread for its sysmon; then all of it has been undone
+     * @throws OutOfMemoryError when there is no memory for the scheduler, or no thread for its sysmon; then the construction has been
+     * undone
      */
     public static Scheduler schedinit(Config config, Timers timers, Netpoll netpoll, Function<Scheduler, Monitor> monitor,
             Reports reports) {
@@ -74,7 +75,7 @@ public final class Schedinit {
         try {
             s.goroutines.deregister();
             s.allp.release();
-            RetiredSched.add(s, s.sched); // A thread that has read the list of live schedulers may still use it.
+            RetiredSched.add(s, s.sched); // A thread that has read the list of live schedulers may still use the struct.
         } catch (OutOfMemoryError e) {
             return; // The caller throws its own error.
         }

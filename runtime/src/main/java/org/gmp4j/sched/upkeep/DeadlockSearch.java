@@ -36,11 +36,12 @@ import org.jspecify.annotations.Nullable;
  * which counts as set until the M has done so, or for C code, which counts as outside until that G has run. So nothing is left that
  * could ready a G, at t or later.
  *
- * <p>Bystanders are searched for before all this. A bystander that has ended before the search may have readied a goroutine, which the
- * later reads see. If there is none, none appears later, because only a bystander or a goroutine can create one. While there is one, the
- * report is held off. The next search comes after a quarter of the time for which that has lasted, at least {@link #LEAST_HOLD} and at most
- * {@link #MOST_HOLD}. (The end of a thread notifies no other thread, and a wait for it would need another thread.) The first search that
- * finds no bystander also holds the report off, for {@link #LEAST_HOLD}, because it may have missed one that began while another ended.
+ * <p>The search for bystanders comes before all this. A bystander that has ended before the search may have readied a goroutine, which the
+ * later reads see. If there is none, none appears later, because only a bystander or a goroutine can create one. While there is a
+ * bystander, the report is held off. The next search comes after a quarter of the time for which the report has been held off, at least
+ * {@link #LEAST_HOLD} and at most {@link #MOST_HOLD}. (The end of a thread notifies no other thread, and a wait for it would need another
+ * thread.) The first search that finds no bystander also holds the report off, for {@link #LEAST_HOLD}, because it may have missed a
+ * bystander that began while another ended.
  */
 final class DeadlockSearch implements LongPredicate {
     private static final long LEAST_HOLD = 10_000_000;
@@ -153,7 +154,7 @@ final class DeadlockSearch implements LongPredicate {
     private static long runs(Scheduler s) {
         long n = 0;
         for (Processor pr : s.procs()) {
-            n += P.NSWITCH.getOpaque(pr.pp) + P.NINPLACE.getOpaque(pr.pp) + P.SCHEDTICK.getOpaque(pr.pp); // schedtick: pinned Gs.
+            n += P.NSWITCH.getOpaque(pr.pp) + P.NINPLACE.getOpaque(pr.pp) + P.SCHEDTICK.getOpaque(pr.pp); // schedtick: runs of pinned Gs.
         }
         VarHandle.acquireFence();
         return n;
@@ -188,8 +189,8 @@ final class DeadlockSearch implements LongPredicate {
     }
 
     /**
-     * Returns whether a timer is set. Reads all Ps twice, because timers may move meanwhile, but only to the first P: if the first pass
-     * reads that P too early and their old P too late, the second pass finds them.
+     * Returns whether a timer is set. Reads all Ps twice, because timers may move to the first P meanwhile. If the first pass reads the
+     * first P before such a move and the old P after it, the second pass finds the timers.
      */
     @SuppressWarnings("IdentityBinaryExpression")
     private boolean timers() {

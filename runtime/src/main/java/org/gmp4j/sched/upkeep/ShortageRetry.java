@@ -101,7 +101,7 @@ final class ShortageRetry {
             for (Processor pr : s.procs()) {
                 boolean _ = s.timers.check(pp, pr.pp);
                 long when = P.TIMER0WHEN.getAcquire(pr.pp);
-                if (when != 0) { // For want of memory a timer may have been put back after the P had become idle without timers.
+                if (when != 0) { // For lack of memory a timer may have been put back after the P had become idle without timers.
                     Idle.timerPutBack(sched, pr.pp);
                     Threads.wakeNetPoller(s, when);
                 }

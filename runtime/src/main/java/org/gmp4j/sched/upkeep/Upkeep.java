@@ -47,7 +47,7 @@ public final class Upkeep {
         Deferred.begin(drainer);
     }
 
-    /** Does the work that is left. Another scheduler's sysmon does later work; if there is none, it is refused. */
+    /** Does the work that is left. Later work is done by another scheduler's sysmon, or is refused if there is no other scheduler. */
     public void close() {
         Deferred.end(drainer);
     }
@@ -129,7 +129,7 @@ public final class Upkeep {
      * @return the next part; 0 when this was the last
      */
     public int timeWaits(int part, long now) {
-        return s.slots.forEachIn(part, new Since(now | 1)); // It is never 0, which means that there is no time.
+        return s.slots.forEachIn(part, new Since(now | 1)); // now | 1 is never 0, which stands for no time.
     }
 
     /** Writes the time to one goroutine, if it waits and has none. (A lambda would have to be linked on sysmon, maybe without memory.) */
