@@ -37,7 +37,7 @@ public final class Note {
     /**
      * Wakes the sleeper, or makes its next sleep return at once.
      *
-     * @throws Throw when the note was already woken, because a hand-over was lost or doubled
+     * @throws Throw when the note was already woken, which means that a hand-over was lost or doubled
      */
     public static void wakeup(long addr) {
         int old = Mem.INT.getAndSet(addr, WOKEN);

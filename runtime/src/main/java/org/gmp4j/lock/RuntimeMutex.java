@@ -15,8 +15,8 @@ import org.gmp4j.struct.Throw;
  * </pre>
  *
  * <p>Lock is a CAS from 0 to 1 (acquire). Unlock is an exchange to 0 (release), which pairs with it. A waiter spins briefly, then exchanges
- * the word to 2 and sleeps while it is 2. A thread that has slept also takes the lock as 2, because others may still sleep. So there is one
- * needless kernel call at the end of a queue, but never one too few.
+ * the word to 2 and sleeps while it is 2. A thread that has slept also takes the lock as 2, because others may still sleep. So the last
+ * waiter of a queue makes a needless kernel call when it releases the lock, but no wake-up is missing.
  *
  * <p>Rejected: a queue lock (MCS), which hands over in order. A thread that has lost its CPU would delay all threads behind it. The
  * critical sections are some ten instructions long, and throughput matters more than order.
@@ -56,7 +56,7 @@ public final class RuntimeMutex {
 
     private static void sleep(long addr) {
         while (Mem.INT.getAndSet(addr, CONTENDED) != FREE) {
-            Futex.await(addr, CONTENDED); // It returns at once if the word has changed. A spurious wake-up only repeats the loop.
+            Futex.await(addr, CONTENDED); // Returns at once if the word has changed. A spurious wake-up only repeats the loop.
         }
     }
 

@@ -11,14 +11,14 @@ package org.gmp4j.policy;
  * code soon, and leaves C2 a part of a CPU.</td></tr>
  * <tr><td>There is no C1 ({@code -XX:-TieredCompilation}), or no C2.</td><td>Nothing changes. Without C1, code that waits for C2 is
  * interpreted.</td></tr>
- * <tr><td>This process may lower nice values again (CAP_SYS_NICE, RLIMIT_NICE).</td><td>C2 gives way: its nice value grows by
+ * <tr><td>The process may lower nice values again (CAP_SYS_NICE, RLIMIT_NICE).</td><td>C2 gives way: its nice value grows by
  * {@value #MORE}. Later it gets its old nice value back.</td></tr>
- * <tr><td>It may not, but is alone in a cgroup that has its own share of the CPU, and the setting allows it.</td><td>C2 gives way. Later
- * all other threads get C2's nice value, because only differences count inside a cgroup.</td></tr>
- * <tr><td>Neither of these two.</td><td>Nothing changes, because C2's share could not be given back.</td></tr>
+ * <tr><td>The process may not do so, but is alone in a cgroup that has its own share of the CPU, and the setting allows it.</td><td>C2
+ * gives way. Later all other threads get C2's nice value, because only differences count inside a cgroup.</td></tr>
+ * <tr><td>Neither of the last two rows applies.</td><td>Nothing changes, because C2's share could not be given back.</td></tr>
  * <tr><td>For {@value #STARVED} ns C2 has waited for a CPU for more than {@value #WAITED} tenths of the time, while all Ps were busy: the
- * Ms had CPUs, or waited for them, for more than {@value #BUSY} tenths of it.</td><td>C2 gets its share back. The load is too high for code
- * that is not optimized. (A load that leaves Ps idle leaves C2 the rest of the CPUs.)</td></tr>
+ * Ms had CPUs, or waited for them, for more than {@value #BUSY} tenths of the time.</td><td>C2 gets its share back. The load is too high
+ * for code that is not optimized. (A load that leaves Ps idle leaves C2 the rest of the CPUs.)</td></tr>
  * <tr><td>For {@value #CROWDED} ns C2 has waited for more than {@value #WAITED} tenths of the time, and the whole process had less than
  * half of its CPUs.</td><td>C2 gets its share back. Other processes take the CPUs, and a compiler that gives way gets nearly
  * nothing.</td></tr>
@@ -52,8 +52,9 @@ public final class CompilerRules {
     public static final Look NOTHING = new Look(0, 0, 0, 0, 0, 0);
     private static final int TENTHS = 10;
 
-    /** The time, ns, for which C2 has starved. The next field has the time for which other processes have taken the CPUs. */
+    /** The time, ns, for which C2 has starved. */
     private long starved;
+    /** The time, ns, for which other processes have taken the CPUs. */
     private long crowded;
     /** The time, ns, for which C2 has waited for a CPU since it gave way. */
     private long inAll;

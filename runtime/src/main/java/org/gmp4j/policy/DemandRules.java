@@ -25,12 +25,12 @@ import org.jspecify.annotations.Nullable;
  * compiles again. Two other searches follow after {@value #FIRST_RETRY} ns, doubled up to {@value #LAST_RETRY} ns, {@value #RETRIES} times
  * in all.</td></tr>
  * <tr><td>No long call is in a <em>hot</em> method: one that was sampled, or that has a loop which counts within another loop. Of up to
- * {@value #PROFILE} samples of those who make the long calls, at most one in {@value #OWN} found them in another method of the class that
- * loops, rather than in what it calls.</td><td>The long calls do not keep the class from its points, because what they call is compiled:
- * the loop of a server that reads a request, has it handled and answers is such a call. Two more searches must find no long call in a hot
- * method.</td></tr>
+ * {@value #PROFILE} samples of the threads in the long calls, at most one in {@value #OWN} found as the innermost method another method of
+ * the class that loops. The others found a callee.</td><td>The long calls do not keep the class from its points, because their callees are
+ * compiled. An example is the loop of a server, which reads a request, calls the handler and answers. Two more searches must find no long
+ * call in a hot method.</td></tr>
  * <tr><td>There were {@value #BURST} pauses, less one for each {@value #EVERY} ns that have passed.</td><td>There is no pause now, because
- * each stops all threads for some milliseconds.</td></tr>
+ * each pause stops all threads for some milliseconds.</td></tr>
  * </table>
  */
 public final class DemandRules {
@@ -57,8 +57,8 @@ public final class DemandRules {
     private boolean looked;
     private boolean settled;
     /**
-     * The nanoTime before which there is no pause. Each pause that is saved up puts it {@link #EVERY} ns into the past. The first pause
-     * sets it.
+     * The nanoTime before which there is no pause. For each pause that is saved up it is {@link #EVERY} ns earlier. The first pause sets
+     * it.
      */
     private long nextPause;
     private boolean everPaused;
@@ -133,9 +133,9 @@ public final class DemandRules {
     }
 
     /**
-     * Returns whether long calls may stay in old methods, because they spend hardly any CPU time in them.
+     * Returns whether long calls may stay in old methods, because hardly any CPU time is spent in these methods.
      *
-     * @param ran the number of samples of those who make the calls
+     * @param ran the number of samples of the threads that make the calls
      * @param own the number of samples in which a method of the class was the innermost one
      */
     public static boolean mayStay(int ran, int own) {

@@ -11,37 +11,37 @@ package org.gmp4j.policy;
  * <tr><td>The last scan found something to do.</td><td>{@value #MIN_SLEEP} ns.</td></tr>
  * <tr><td>A P is in a system call, and at most {@value #BUSY_SCANS} scans in a row found nothing to do.</td><td>The growing sleep ({@link
  * #grown}), not doubled.</td></tr>
- * <tr><td>A P is in a system call otherwise, a thread seems asleep with a P, or the begin of a slice is not known.</td><td>The growing
- * sleep, doubled, {@value #MAX_SLEEP} ns at most.</td></tr>
+ * <tr><td>A P is in a system call and more scans found nothing to do, a thread seems asleep with a P, or the begin of a slice is not
+ * known.</td><td>The growing sleep, doubled, {@value #MAX_SLEEP} ns at most.</td></tr>
  * <tr><td>A P runs a goroutine, and the begins of all slices are known.</td><td>Until the first slice is over by the clock.
  * </td></tr>
  * <tr><td>Work waits, and the begin of a slice is not known.</td><td>Half of the shortest slice.</td></tr>
  * <tr><td>No work waits, and the begin of a slice is not known.</td><td>A quarter of a quantum.</td></tr>
  * <tr><td>A P runs a goroutine, whose thread may fall asleep with it.</td><td>A light sleep: a quantum, from {@value #WORK_SLEEP} to
  * {@value #MAX_SLEEP} ns.</td></tr>
- * <tr><td>The same, a thread fell asleep with a P within a second, and work waits or no P is idle.</td><td>{@value #WORK_SLEEP}
+ * <tr><td>A P runs a goroutine, a thread fell asleep with a P within a second, and work waits or no P is idle.</td><td>{@value #WORK_SLEEP}
  * ns.</td></tr>
  * <tr><td>A thread seems asleep with a P while work waits.</td><td>{@value #SUSPECT_SLEEP} ns: the second scan decides.</td></tr>
  * <tr><td>A stray is being brought to a point.</td><td>{@value #WORK_SLEEP} ns.</td></tr>
  * <tr><td>A goroutine has used up its slice, and work waits.</td><td>A quarter of a quantum, at most the least quantum; at least
  * {@value #MIN_AGAIN} ns.</td></tr>
  * <tr><td>A goroutine's slice is over by the clock, but its thread has not used it up, and work waits.</td><td>The CPU time that is left,
- * but at least {@value #PROMPT} ns; if the thread had no CPU for half of the time since the last scan, at least the time of the rule
+ * but at least {@value #PROMPT} ns. If the thread had no CPU for half of the time since the last scan, at least the sleep of the row
  * above.</td></tr>
  * <tr><td>A goroutine has used up its quantum, and no work waits.</td><td>A quarter of a quantum, or {@value #MIN_AGAIN} ns if that is
  * longer, but at most a quantum.</td></tr>
- * <tr><td>The same, a P is idle, and no thread fell asleep with a P within a second.</td><td>A quantum, from {@value #WORK_SLEEP} to
- * {@value #CALM} ns, if that is longer.</td></tr>
- * <tr><td>A goroutine was asked to yield less than {@value #CLOSELY} ns ago.</td><td>The shortest sleep that the rule at the end of this
- * table allows; {@value #TRUSTED} ns if the M's last goroutine reached a point by itself.</td></tr>
+ * <tr><td>A goroutine has used up its quantum, no work waits, a P is idle, and no thread fell asleep with a P within a second.</td><td>The
+ * sleep of the row above, or a quantum, from {@value #WORK_SLEEP} to {@value #CALM} ns, if that is longer.</td></tr>
+ * <tr><td>A goroutine was asked to yield less than {@value #CLOSELY} ns ago.</td><td>The shortest sleep that the last row of this table
+ * allows; {@value #TRUSTED} ns if the M's last goroutine reached a point by itself.</td></tr>
  * <tr><td>A goroutine that was asked to yield is inside the runtime, or the M's signal handler is to release its P.</td><td>{@value
  * #PROMPT} ns.</td></tr>
  * <tr><td>All Ps are idle, or a thread has ended a deep sleep.</td><td>A light sleep.</td></tr>
  * <tr><td>All Ps are idle, and a thread fell asleep with a P within a second.</td><td>{@value #WORK_SLEEP} ns.</td></tr>
  * <tr><td>All Ps were idle for a light sleep and no stray is being brought to a point, or the world is stopped.</td><td>A deep sleep:
  * {@value #DEEP_SLEEP} ns. After a deep sleep that no thread ended the next is twice as long, {@value #DEEPEST_SLEEP} ns at most.</td></tr>
- * <tr><td>A duty is due for which no thread wakes sysmon.</td><td>A deep sleep ends then.</td></tr>
- * <tr><td>A goroutine enters a system call.</td><td>That ends a light sleep while all Ps are idle. It ends another sleep of
+ * <tr><td>A duty is due for which no thread wakes sysmon.</td><td>A deep sleep ends at that time.</td></tr>
+ * <tr><td>A goroutine enters a system call.</td><td>The call ends a light sleep while all Ps are idle. It ends another sleep of
  * {@value #HEARD_SLEEP} ns or more if a P was taken from a system call within the last {@value Scan#TOOK_FROM_SYSCALL} ns.</td></tr>
  * <tr><td>Always, after a scan.</td><td>At least {@link #fairSleep}; and, unless a thread that blocks may hold a P, at least as long as
  * {@link ScanBudget} demands.</td></tr>
@@ -65,8 +65,9 @@ public final class Pacing {
     public static final long SWITCHES = 20_000;
     /** After this number of scans without work {@link #grown} doubles in any case. */
     public static final int BUSY_SCANS = 50;
-    /** The number of scans in a slice whose begin is not known, while work waits for the P. In the next field: while none waits. */
+    /** The number of scans in a slice whose begin is not known, while work waits for the P. */
     static final int SLICE_SCANS = 2;
+    /** The number of scans in a quantum, while the begin of the slice is not known and no work waits for the P. */
     static final int QUANTUM_SCANS = 4;
     static final long WORK_SLEEP = 500_000;
     static final long SUSPECT_SLEEP = 100_000;
@@ -88,7 +89,9 @@ public final class Pacing {
      * and then lasts some 50 µs too long.
      */
     static final long TRUSTED = 250_000;
-    /** The ns until the next scan of a goroutine that is inside the runtime, and at the end of that checks whether it is to yield. */
+    /**
+     * The ns until the next scan of a goroutine that is inside the runtime and checks, when it leaves the runtime, whether it is to yield.
+     */
     public static final long PROMPT = 50_000;
     static final long MAX_FAIR_SLEEP = 200_000;
     /** The assumed number of threads that want sysmon's CPU, such as a goroutine that does not yield and compiler threads. */
@@ -113,7 +116,7 @@ public final class Pacing {
 
     /**
      * Returns the sleep after a scan while a P runs something, before the lower limits, ns. While a goroutine runs, the assumed begin of
-     * its slice must be nearly right; and while no P is idle, queued work must not wait long for the P of a thread that fell asleep.
+     * its slice must be nearly right. While no P is idle, queued work must not wait long for the P of a thread that fell asleep.
      *
      * @param grown the result of {@link #grown}
      * @param foundWork whether the scan found something to do

@@ -7,12 +7,12 @@ package org.gmp4j.policy;
  *
  * <table>
  * <caption>Rules, for an M that leaves while a P is idle</caption>
- * <tr><td>On average, Ms that left were back in the poller within {@value #SHORT} ns.</td><td>It wakes no M.</td></tr>
- * <tr><td>They stayed away for longer.</td><td>It wakes one.</td></tr>
+ * <tr><td>On average, Ms that left were back in the poller within {@value #SHORT} ns.</td><td>The M wakes no other M.</td></tr>
+ * <tr><td>On average, Ms that left stayed away for longer.</td><td>The M wakes another M.</td></tr>
  * </table>
  *
  * <p>The average covers about {@value #MEMORY} absences, each of which counts as {@value #LONGEST} ns at most. So one long request among
- * short ones changes nothing. For packets that arrive during the long one sysmon polls at its next scan.
+ * short ones changes nothing. Sysmon's poll at its next scan finds packets that arrive during the long request.
  *
  * <p>All Ms of a scheduler read and write the average without order. A lost update does little harm.
  */

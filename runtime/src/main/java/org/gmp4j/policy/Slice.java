@@ -10,13 +10,14 @@ package org.gmp4j.policy;
  * <tr><td>Gs wait for the P.</td><td>The slice is so short that all of them run within a quantum, but at least the least quantum.</td></tr>
  * <tr><td>The goroutine's thread has used less CPU time in the slice than the slice is long.</td><td>The slice is not over.</td></tr>
  * <tr><td>The slice is not over.</td><td>The goroutine runs on.</td></tr>
- * <tr><td>It is over, the goroutine was not asked to yield in it, and the only work is a G that came since the last scan and that another M
- * will probably take.</td><td>The goroutine runs on.</td></tr>
- * <tr><td>It is over in any other case.</td><td>The goroutine is asked to yield.</td></tr>
+ * <tr><td>The slice is over, the goroutine was not asked to yield in it, and the only work is a G that was queued since the last scan and
+ * that another M will probably take.</td><td>The goroutine runs on.</td></tr>
+ * <tr><td>The slice is over in any other case.</td><td>The goroutine is asked to yield.</td></tr>
  * <tr><td>No point stops the goroutine.</td><td>It loses its P after as much CPU time as {@value #UNSTOPPED} slices have.</td></tr>
  * <tr><td>A scan sees that a goroutine has been in a system call since an earlier scan, no work waits, and an M spins or a P is
- * idle.</td><td>It keeps its P for {@value #IN_CALL} ns, because it will probably need the P soon.</td></tr>
- * <tr><td>The same otherwise.</td><td>It loses its P.</td></tr>
+ * idle.</td><td>The goroutine keeps its P for {@value #IN_CALL} ns, because it will probably need the P soon.</td></tr>
+ * <tr><td>A scan sees such a call, but work waits, or no M spins and no P is idle, or that time is over.</td><td>The goroutine loses its
+ * P.</td></tr>
  * <tr><td>A slice that was not timed has begun since the last scan.</td><td>It is assumed to have begun in the middle between the two
  * scans, but at most {@value #MAX_EARLIER} ns, and at most a quarter of the least quantum, before the second scan.</td></tr>
  * <tr><td>A goroutine ran on from one scan to the next with others waiting, at most {@value #TIMED_FOR} ns ago; or the M's slices take at
@@ -32,7 +33,7 @@ package org.gmp4j.policy;
  * about n squared slices until n goroutines that never end are strays. If the number of strays had a fixed bound, the other goroutines
  * would wait for ever once it is reached.
  *
- * <p>A read of the clock costs a notable part of a switch, hence the last rule.
+ * <p>The last rule saves reads of the clock, each of which costs a notable part of a switch.
  */
 public final class Slice {
     /** The time, ns, for which all slices of an M are timed after a goroutine ran on. */

@@ -8,24 +8,26 @@ package org.gmp4j.policy;
  *
  * <table>
  * <caption>Rules</caption>
- * <tr><td>An M has no work, or comes to run after it was woken, and no other spins.</td><td>It spins.</td></tr>
- * <tr><td>Others spin, fewer than half as many as there are busy Ps, and fewer than half as many as there are Ps.</td><td>It spins, too.
- * (The first half is Go's rule.)</td></tr>
- * <tr><td>More others spin.</td><td>It does not spin.</td></tr>
- * <tr><td>Work is queued, n Ms are on their way and none spins, and the last was woken more than n times {@value #LATE} ns
- * ago.</td><td>They are late: one more M is woken. An idle CPU of a virtual machine may need some 30 µs to run an M. Each M on its way
- * holds a P that others might want, hence the factor n.</td></tr>
- * <tr><td>The same, and the last was woken less long ago.</td><td>None is woken.</td></tr>
+ * <tr><td>An M has no work, or begins to run after it was woken, and no other M spins.</td><td>The M spins.</td></tr>
+ * <tr><td>Others spin, but fewer than half as many as there are busy Ps, and fewer than half as many as there are Ps.</td><td>The M spins,
+ * too. (Go has only the limit by the busy Ps.)</td></tr>
+ * <tr><td>More others spin.</td><td>The M does not spin.</td></tr>
+ * <tr><td>Work is queued, n Ms are on their way and none spins, and the last was woken more than n times {@value #LATE} ns ago.</td><td>The
+ * Ms are late, and one more M is woken. An idle CPU of a virtual machine may need some 30 µs to run an M. Each M on its way holds a P that
+ * others might want, hence the factor n.</td></tr>
+ * <tr><td>Work is queued, Ms are on their way and none spins, and the last was woken less long ago.</td><td>No M is woken.</td></tr>
  * <tr><td>An M that was woken has a new thread.</td><td>It counts as woken {@value #NEW_THREAD} ns later.</td></tr>
  * <tr><td>An M has found no work after {@value #IN_VAIN} wake-ups in a row.</td><td>It naps: it sleeps for {@value #NAP} ns, still counted
  * as a spinner, and searches once more. Then it goes to sleep without another nap.</td></tr>
  * <tr><td>A latency policy is set.</td><td>An M spins until its time is up before it goes to sleep.</td></tr>
- * <tr><td>The same, a spinner has found work, no other P is busy, and the last stand-in was of use.</td><td>It wakes a stand-in, which
- * spins in its place.</td></tr>
- * <tr><td>The same, but the last stand-in was in vain.</td><td>It wakes none.</td></tr>
- * <tr><td>The same, but other Ps are busy.</td><td>The last stand-in was of use. If a P is idle, an M is woken.</td></tr>
+ * <tr><td>Under a latency policy a spinner has found work, no other P is busy, and the last stand-in was of use.</td><td>The spinner wakes
+ * a stand-in, an M that spins in its place.</td></tr>
+ * <tr><td>Under a latency policy a spinner has found work, no other P is busy, and the last stand-in was in vain.</td><td>The spinner wakes
+ * no stand-in.</td></tr>
+ * <tr><td>Under a latency policy a spinner has found work, and other Ps are busy.</td><td>The last stand-in was of use. If a P is idle, an
+ * M is woken.</td></tr>
  * <tr><td>An M that has a stand-in runs out of work, and no spinner has found work since.</td><td>The stand-in was in vain.</td></tr>
- * <tr><td>The same, and one has.</td><td>It was of use.</td></tr>
+ * <tr><td>An M that has a stand-in runs out of work, and a spinner has found work since.</td><td>The stand-in was of use.</td></tr>
  * </table>
  *
  * <p>Naps help goroutines on one P that ready each other: they wake an M whenever none spins, and that M finds nothing. While the M naps it
@@ -69,6 +71,7 @@ public final class Spin {
      *
      * @param since the ns since the last of them was woken
      * @param n their number
+     * @param n the number of these Ms
      */
     public static boolean isLate(long since, int n) {
         return since > LATE * n;

@@ -8,12 +8,12 @@ package org.gmp4j.policy;
  * <table>
  * <caption>Rules</caption>
  * <tr><td>The order is uniform.</td><td>All Ps, from a random start, by a random step that is coprime to their number.</td></tr>
- * <tr><td>The order is nearest first.</td><td>As uniform, but over the Ps of each distance, the nearest first. Each walk visits all
- * distances: if only the last did, work on a far node would wait for three vain walks.</td></tr>
- * <tr><td>The same, and the number of the M's search is a multiple of {@value #UNIFORM_EVERY}.</td><td>As uniform, in case that near Ps are
- * never empty.</td></tr>
+ * <tr><td>The order is nearest first.</td><td>As in the uniform order, but over the Ps of each distance, the nearest first. Each walk
+ * visits all distances. If only the last walk did, work on a far node would wait for three vain walks.</td></tr>
+ * <tr><td>The order is nearest first, and the number of the M's search is a multiple of {@value #UNIFORM_EVERY}.</td><td>As in the uniform
+ * order, because near Ps may never be empty.</td></tr>
  * <tr><td>The order is that of two.</td><td>Two Ps at random, the fuller one first.</td></tr>
- * <tr><td>The same, on the last walk.</td><td>As uniform.</td></tr>
+ * <tr><td>The order is that of two, on the last walk.</td><td>As in the uniform order.</td></tr>
  * </table>
  *
  * <p>So the last walk visits every P in each order. The argument of {@code Wakep} about spinners relies on that.

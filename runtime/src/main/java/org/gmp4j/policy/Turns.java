@@ -10,20 +10,20 @@ package org.gmp4j.policy;
  * <caption>Rules: the first that applies counts</caption>
  * <tr><td>The P begins a slice whose number is a multiple of {@value #GLOBAL_FIRST}.</td><td>One G of {@code sched.runq}, or of {@code
  * sched.arrived} if the former is empty. Go has this rule only.</td></tr>
- * <tr><td>Sysmon has seen the P run others for {@value #PASSED_OVER} slices while the queue had Gs.</td><td>One G, as in the row
+ * <tr><td>Sysmon has seen the P run other Gs for {@value #PASSED_OVER} slices while the global queue had Gs.</td><td>One G, as in the row
  * above.</td></tr>
  * <tr><td>The P begins a slice whose number is a multiple of {@value #ARRIVED_FIRST}.</td><td>A share of {@code sched.arrived}.</td></tr>
  * <tr><td>Gs of runnext have inherited the slice {@value #MOST_INHERITED} times, and the ring or {@code sched.arrived} has Gs.</td><td>One
  * G of the ring, or a share of {@code sched.arrived} if the ring is empty.</td></tr>
  * <tr><td>None of the above, and the P has Gs.</td><td>The G in runnext, which inherits the slice, or else the ring.</td></tr>
- * <tr><td>The P has no Gs, the global queue has, and the last poll was {@value #POLL_EVERY} ns ago or more.</td><td>The network. A poll is
- * a system call, hence the time.</td></tr>
+ * <tr><td>The P has no Gs, the global queue has Gs, and the last poll was {@value #POLL_EVERY} ns ago or more.</td><td>The network. The
+ * time limits the number of polls, each of which is a system call.</td></tr>
  * <tr><td>The P has no Gs.</td><td>A share of {@code sched.arrived}, or else of {@code sched.runq}.</td></tr>
- * <tr><td>A P takes a share.</td><td>Its part of the Gs in the global queue and one more, but at most {@value #MOST_TAKEN} and what its
- * ring has room for.</td></tr>
- * <tr><td>A thread without a P wakes a G that waits for a channel, a lock, a monitor or an unpark.</td><td>The G goes into {@code
- * sched.arrived}, behind the Gs that were woken so before it, and ahead of the others, of which one comes after each {@value #MOST_AHEAD}
- * woken Gs.</td></tr>
+ * <tr><td>A P takes a share.</td><td>Its part of the Gs in the global queue and one more G, but at most {@value #MOST_TAKEN}, and no more
+ * than its ring has room for.</td></tr>
+ * <tr><td>A thread without a P wakes a G that waits for a channel, a lock, a monitor or an unpark.</td><td>The G goes into
+ * {@code sched.arrived}, behind the Gs that were woken in this way before it, and ahead of the other Gs. After each {@value #MOST_AHEAD}
+ * woken Gs comes one of the others.</td></tr>
  * </table>
  *
  * <p>Go's rule alone is not enough. Short requests often arrive from threads without a P, such as the selector thread of a web server; Go
@@ -37,12 +37,12 @@ package org.gmp4j.policy;
  *
  * <p>The Gs of the ring and of {@code sched.arrived} may occupy the P for ever, and one G of {@code sched.runq} in each 61st slice is too
  * rare where slices are long. So sysmon measures for how long {@code sched.runq} was passed over. Goroutines that need the CPU for long
- * then get a ninth of it, if others want the rest. If they got every second slice, they would starve short requests.
+ * then get a ninth of the CPU, if other goroutines want the rest. If they got every second slice, they would starve short requests.
  *
  * <p>Two goroutines that ready each other share one slice. Without a limit the ring would wait for the end of that slice. If timers also
- * ready goroutines, each of which begins a slice, no slice would last a quantum, so that the pair would never be preempted and the ring
- * would wait for ever. After the limit no G of {@code sched.runq} is taken, because it may run for a whole slice, and the pair for three
- * switches only.
+ * ready goroutines, each of which begins a slice, no slice would last a quantum. Then the pair would never be preempted, and the ring would
+ * wait for ever. After the limit the P takes no G of {@code sched.runq}, because that G may run for a whole slice, and the pair runs for
+ * three switches only.
  *
  * <p>A share is small (Go's is half a ring), because Gs in the ring of an M that has lost its CPU wait, while later Gs run on other Ps.
  * Larger shares would save only a few locked operations for each G.
@@ -101,7 +101,7 @@ public final class Turns {
     /**
      * Returns whether a woken G goes ahead of the next of the other Gs of {@code sched.arrived}.
      *
-     * @param ahead the number of woken Gs that go ahead of that one already
+     * @param ahead the number of woken Gs that go ahead of that other G already
      */
     public static boolean goesAhead(int ahead) {
         return ahead < MOST_AHEAD;

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.stack;
 
-/** Unwinds a goroutine for {@code goexit}: no stack trace, no suppression, one instance. It is no Exception. */
+/**
+ * Unwinds a goroutine for {@code goexit}. There is one instance, without a stack trace and suppressed exceptions. It is not an
+ * {@link Exception}.
+ */
 public final class Goexit extends Throwable {
     private static final long serialVersionUID = 1L;
 

@@ -9,8 +9,8 @@ import org.gmp4j.classfile.ClassFileWriter;
 /**
  * Writes the concrete class of an executor to which the JDK submits virtual threads. The class is hidden, so that no agent sees it. Agents
  * that follow a request through every {@link Executor} rewrite {@code execute}, so that it wraps the task in another object. But the JDK
- * identifies a virtual thread by the identity of its task. For a parent {@code P} with a method {@code submitted} the class would be in
- * Java
+ * identifies a virtual thread by the identity of its task. For a parent {@code P} with a method {@code submitted} the class would look like
+ * this in Java:
  *
  * <pre>
  * final class PHidden extends P {

@@ -4,8 +4,8 @@ package org.gmp4j.stack;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Mounts and unmounts stacks: the Java side of an M. It has the M's thread, and, while lock ranks are checked, the runtime locks that
- * the thread holds. (A lock that was taken on a goroutine's stack may be released on the M's own.)
+ * Mounts and unmounts stacks: the Java side of an M. It has the M's thread, and, while lock ranks are checked, the runtime locks that the
+ * thread holds. (A lock that was taken on a goroutine's stack may be released on the M's own stack.)
  */
 public abstract class Host {
     /** The ranks of the locks that are held, in the order in which they were taken. Kept only while lock ranks are checked. */
@@ -13,7 +13,7 @@ public abstract class Host {
     /** The number of ranks in {@link #heldRanks}. */
     public int held;
 
-    /** The host's thread. Its constructor writes this and {@link #before}. */
+    /** The host's thread. The constructor of {@link HostThread} writes this field and {@link #before}. */
     @SuppressWarnings("NullAway.Init")
     public HostThread thread;
     /**

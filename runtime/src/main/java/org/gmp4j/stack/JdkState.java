@@ -67,7 +67,7 @@ public final class JdkState {
         try {
             CALLS.cancelTimeoutTask(vt);
         } catch (OutOfMemoryError e) {
-            return; // The timeout still fires. It may end a later park for no reason, which every user of park allows for.
+            return; // The timeout still fires. It may end a later park too early, and callers of park must expect such returns.
         }
     }
 
@@ -97,8 +97,8 @@ public final class JdkState {
     /**
      * Unparks the thread as {@code LockSupport.unpark} does, but without a lock, for the runtime's own threads. The JDK's method takes the
      * interruptLock of a thread that is parked pinned, and an interrupter may hold that lock while it closes a channel. Without the lock
-     * the carrier may get its permit late, when it runs another goroutine. Then a park returns for no reason, which every user of
-     * {@code park} allows for.
+     * the carrier may get its permit late, when it runs another goroutine. Then a park of that goroutine returns too early, and callers of
+     * {@code park} must expect such returns.
      *
      * @return true if the thread was parked: it is runnable now, and the caller has to queue it
      */
@@ -109,7 +109,7 @@ public final class JdkState {
         }
         int s = CALLS.state(vt);
         if (s == PARKED || s == TIMED_PARKED) {
-            return CALLS.casState(vt, s, UNPARKED); // It fails if a dump holds the thread or a time-out was faster; both see the permit.
+            return CALLS.casState(vt, s, UNPARKED); // Fails if a dump holds the thread or a time-out was faster. Both see the permit.
         }
         if (s == PINNED || s == TIMED_PINNED) {
             LockSupport.unpark(st.host.thread); // The host was set before the thread was mounted, so before it was pinned.

@@ -32,10 +32,10 @@ import org.jspecify.annotations.Nullable;
  * thread mounted does all steps but the last at once ({@link #idle}), because it would otherwise keep a thread that has ended reachable.
  *
  * <p>Between an unmount and the next mount only the M's own code runs, and its sleep is a futex, which no interrupt ends. The same lock
- * also guards the JDK's {@code unpark} of a pinned thread. A late unpark leaves a permit to the carrier, so that a park returns for no
- * reason, which every user of {@code park} allows for. Rejected: a {@code mount} of this class. It would save a fence by setting {@code
- * carrierThread} before the CAS that makes the thread RUNNING. But that is also before the mount is announced to JVMTI, and a debugger
- * would lose track of suspended threads. With {@code -Dgmp.mount=jdk} only the JDK's own methods mount and unmount.
+ * also guards the JDK's {@code unpark} of a pinned thread. A late unpark leaves a permit to the carrier, so that a later park on it returns
+ * too early. Callers of {@code park} must expect such returns. Rejected: a {@code mount} of this class. It would save a fence by setting
+ * {@code carrierThread} before the CAS that makes the thread RUNNING. But that is also before the mount is announced to JVMTI, and a
+ * debugger would lose track of suspended threads. With {@code -Dgmp.mount=jdk} only the JDK's own methods mount and unmount.
  *
  * <p>Agents that keep a value for each thread (the current span of a trace) swap it in {@code VirtualThread.mount} and {@code unmount},
  * which they rewrite. The runtime always calls the JDK's mount. It calls the JDK's unmount, instead of its own, as soon as an agent has
@@ -44,7 +44,7 @@ import org.jspecify.annotations.Nullable;
  * loads, and it would miss the changes of earlier agents.
  */
 public final class JdkThreads {
-    /** The context class loader of a new pooled stack. Goroutines do not inherit their starter's. */
+    /** The context class loader of a new pooled stack. Goroutines do not inherit the class loader of their starter. */
     private static final ClassLoader CLASS_LOADER = ClassLoader.getSystemClassLoader();
 
     /** The number of calls of a method handle after which HotSpot compiles code for that handle alone. */
@@ -170,7 +170,7 @@ public final class JdkThreads {
 
     /**
      * Returns the class of a thread's task. If an executor of the JDK has wrapped the task ({@code FutureTask}), returns the class of the
-     * object inside, if that is still there.
+     * object in the wrapper, if the wrapper still refers to it.
      */
     public static Class<?> taskClass(Runnable task) {
         Object inner = task;
@@ -251,7 +251,8 @@ public final class JdkThreads {
     }
 
     /**
-     * Has the class of the wrappers of {@link #adapted}. An object of this class is the task in one of them, by which it finds that class.
+     * Has the class of the wrappers of {@link #adapted}, and the offset of their task. It finds both by a wrapper around an object of this
+     * class.
      */
     private static final class Adapter implements Runnable {
         static final Class<?> TYPE = ForkJoinTask.adapt(new Adapter()).getClass();
@@ -394,7 +395,7 @@ public final class JdkThreads {
     private static void awaitInterrupters(Thread t) {
         if (interrupted(t)) {
             synchronized (CALLS.interruptLock(t)) {
-                // Any thread that was interrupting it has left the carrier alone by now.
+                // An interrupter of this thread holds the lock until it has marked the carrier.
             }
         }
     }
@@ -432,7 +433,8 @@ public final class JdkThreads {
 
     /**
      * Returns the number of bytes of frames that a stack has on the heap, or 0 with {@code -Dgmp.mount=jdk}. The stack is unmounted, or the
-     * caller's own. A stack that was unmounted often while it grew has its frames in many chunks. The time is proportional to their number.
+     * caller's own. A stack that was unmounted often while it grew has its frames in many chunks. The time is proportional to the number of
+     * chunks.
      */
     public static long frozen(Stack st) {
         long words = 0;

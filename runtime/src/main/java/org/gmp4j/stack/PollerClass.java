@@ -11,7 +11,7 @@ import org.gmp4j.classfile.ClassFileWriter;
  * <pre>
  * public final class GmpPoller extends Poller {
  *     private final Poller jdk;              // the JDK's poller that this one replaces
- *     private final IntPredicate register;   // registers a descriptor with us; false: the JDK's poller has to do it
+ *     private final IntPredicate register;   // registers a descriptor with the runtime; false: the JDK's poller has to do it
  *     private final IntPredicate deregister; // the reverse; false: the JDK's poller had registered it
  *
  *     public GmpPoller(Poller jdk, IntPredicate register, IntPredicate deregister) { ... }

@@ -116,14 +116,18 @@ public abstract class Stack implements Executor, Runnable {
     public abstract void execute(Runnable task);
 
     /**
-     * Returns the timer for the timed wait that the JDK is about to begin on this stack, or null if the JDK's own executor is to limit it.
+     * Returns the timer for the timed wait that the JDK is about to begin on this stack, or null if the JDK's own executor is to limit the
+     * wait.
      * Called on the host's own stack.
      *
      * @throws OutOfMemoryError when there is no memory for the timer
      */
     protected abstract @Nullable Timeout timeout();
 
-    /** Ends the wait with this number, unless it is over, because its time is up. Called without locks on a thread that runs timers. */
+    /**
+     * Ends the wait with this number, whose time limit has passed, unless the wait is over. Called without locks on a thread that runs
+     * timers.
+     */
     public abstract void timedOut(int wait);
 
     /** Handles an exception of the JDK's code after the thread's task, which ended the thread. Called on the host's own stack. */

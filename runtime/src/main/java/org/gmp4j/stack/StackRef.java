@@ -9,7 +9,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The entry in the table of stacks for the stack of a virtual thread that may be collected while it waits. It holds the stack except while
- * the scheduler has dropped it. {@code sched.base.Collected} describes when that is, and which threads have such an entry.
+ * the scheduler has dropped the stack. {@code sched.base.Collected} describes when the scheduler drops it, and which threads have such an
+ * entry.
  *
  * <p>It refers to the stack in three ways. The strong reference keeps a stack that can run although only the table refers to it. The weak
  * reference finds a dropped stack that is reachable, for dumps and searches. The phantom reference is enqueued when no code can ever reach

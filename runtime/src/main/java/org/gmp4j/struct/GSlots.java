@@ -205,7 +205,7 @@ public final class GSlots {
         return entry(gp) == ref;
     }
 
-    /** Returns whether the G's stack, that of a virtual thread that waits in the JDK, may be collected or was collected. */
+    /** Returns whether the G's stack may be collected, or was collected, because its virtual thread waits in the JDK. */
     public static boolean isDropped(long gp) {
         return entry(gp) instanceof StackRef ref && !ref.isHeld();
     }

@@ -5,7 +5,7 @@ package org.gmp4j.struct;
  * Accesses a field of a struct that is a ring of longs; see {@link LongField}.
  *
  * @param offset bytes from the struct's address to the ring
- * @param last the number of places, a power of two, minus 1; an index counts modulo their number
+ * @param last the number of places minus 1; the number is a power of two, and an index counts modulo the number
  * @param arena the arena of the structs, which checks addresses with {@code gmp.checkptr}
  */
 public record LongRing(long offset, int last, Mem.Arena arena) {

@@ -44,7 +44,7 @@ public final class Mem {
      * @param address the address of a struct, or of a word
      * @param arena the arena of that kind of struct; null for a word
      * @param word the size of the word, in bytes
-     * @throws IllegalStateException with {@code gmp.checkptr}, when the address is not that of such a struct or word
+     * @throws IllegalStateException with {@code gmp.checkptr}, when it is not the address of such a struct or word
      */
     static long checked(long address, @Nullable Arena arena, int word) {
         long valid = address & USER_SPACE & -word;
@@ -185,7 +185,7 @@ public final class Mem {
 
         synchronized void give(long addr) {
             Part of = part(nodeOf(addr));
-            if (of.nfree == of.free.length) { // Structs that were taken together have come back.
+            if (of.nfree == of.free.length) { // Structs that were taken together have been put back singly.
                 of.free = Arrays.copyOf(of.free, 2 * of.nfree + 1);
             }
             of.free[of.nfree++] = addr;

@@ -12,7 +12,7 @@ import org.gmp4j.ffi.gmp.pollDesc;
  * data was reported.
  */
 public final class PollDesc {
-    /** The word of a descriptor that is ready, until its waiter has read that. */
+    /** The word of a descriptor that is ready, until its waiter has read the word. */
     public static final long READY = 1;
 
     /** The word while the waiter is about to park. Used only for descriptors that are registered for good. */

@@ -119,7 +119,7 @@ public enum WaitReason {
         };
     }
 
-    /** Returns whether the block profile records such waits: as in Go those for channels, locks and groups. */
+    /** Returns whether the block profile records such waits. It records waits for channels, locks and groups, as in Go. */
     public boolean profiled() {
         return switch (this) {
             case CHAN_RECEIVE, CHAN_SEND, SELECT, CHAN_RECEIVE_DURABLE, CHAN_SEND_DURABLE, SELECT_DURABLE, WAIT_GROUP, SEMACQUIRE,

@@ -75,8 +75,8 @@ final class Alarm {
     }
 
     /**
-     * Makes this alarm GONE. Returns the timer to be checked, or null for a zombie. Called under the heap's lock, when this was taken off
-     * the heap.
+     * Makes this alarm GONE. Returns the timer to be checked, or null for a zombie. Called under the heap's lock, after the entry was taken
+     * off the heap.
      */
     @Nullable RuntimeTimer take() {
         return change(null) ? timer : null;

@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  * pushes it and then wakes this thread. While an alarm is in the heap, it may ready a goroutine: {@link Outside#alarms}.
  */
 final class OutsideTimers {
-    /** It is not made in a class initialiser, because an initialiser that fails once, for lack of memory, fails for ever. */
+    /** The object is not made in a class initialiser, because an initialiser that fails once, for lack of memory, fails for ever. */
     private static volatile @Nullable OutsideTimers made;
 
     private final TimerHeap heap;

@@ -39,7 +39,7 @@ public abstract class TickTimer extends RuntimeTimer {
      * @param <C> {@code Chan<Instant>}
      * @param c a channel with room for one element, which no other code has yet
      * @param nanos the ns until the timer fires
-     * @param period the ns between two further times; 0 when it fires once
+     * @param period the ns from each later time at which it fires to the next; 0 when it fires once
      */
     @SuppressWarnings("unchecked")
     public static <C> TickTimer of(C c, long nanos, long period) {
@@ -47,8 +47,8 @@ public abstract class TickTimer extends RuntimeTimer {
     }
 
     /**
-     * Sets the timer to fire {@code nanos} from now and then each {@code period} ns, or only once if that is 0. Returns true if it had not
-     * fired. The caller is inside {@code GStack.enter}.
+     * Sets the timer to fire {@code nanos} from now and then each {@code period} ns, or only once if {@code period} is 0. Returns true if
+     * it had not fired. The caller is inside {@code GStack.enter}.
      */
     public abstract boolean reset(long nanos, long period);
 }

@@ -68,7 +68,7 @@ public final class TimeBubble extends Bubble {
         if (failure == null) {
             failure = t;
         }
-        LockSupport.unpark(driver); // Now, because the others may run, or wait for this goroutine, for ever.
+        LockSupport.unpark(driver); // Not only when all wait: the other goroutines may run, or wait for this one, for ever.
     }
 
     @Override
@@ -86,7 +86,8 @@ public final class TimeBubble extends Bubble {
     }
 
     /**
-     * Makes room for the sleeps of all goroutines, because others may add theirs before the caller does. Called before the caller parks.
+     * Makes room for the sleeps of all goroutines, because other goroutines may add their sleeps before the caller adds its own. Called
+     * before the caller parks.
      */
     void reserve() {
         heap.lock();

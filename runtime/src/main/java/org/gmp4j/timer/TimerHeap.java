@@ -40,7 +40,7 @@ class TimerHeap {
 
     private static final VarHandle HELD = FieldHandle.of(MethodHandles.lookup(), TimerHeap.class, "held", long.class);
 
-    /** The struct p whose timer fields this works on. */
+    /** The struct p that has the fields of this heap. */
     final long pp;
     /** The approximate number of zombies in the heap: timers count up and down under their own locks. */
     final AtomicInteger zombies = new AtomicInteger();
@@ -279,7 +279,7 @@ class TimerHeap {
             siftDown(heap, kept, i, when(heap, i), what(heap, i));
         }
         int _ = zombies.addAndGet(kept - n); // It is not set to 0, because an entry that was kept above may be a zombie by now.
-        hold(kept - n); // This follows the zombies, because otherwise busy would miss the entries that are kept.
+        hold(kept - n); // Follows the change of zombies, because otherwise busy would miss the entries that are kept.
         P.TIMERSLEN.setOpaque(pp, kept);
         P.TIMER0WHEN.setRelease(pp, kept == 0 ? 0 : when(heap, 0));
     }

@@ -11,6 +11,7 @@ import org.junit.jupiter.api.Test;
 class SpinTest {
     private static final int PROCS = 8;
     private static final long LATE = 50_000;
+    private static final String FOUND = "Under a latency policy a spinner has found work, ";
 
     @Test
     void rules() {
@@ -19,15 +20,15 @@ class SpinTest {
                 .row("Others spin", SpinTest::another)
                 .row("More others", SpinTest::enough)
                 .row("Work is queued", SpinTest::late)
-                .row("The same, and the last", SpinTest::awaited)
+                .row("Work is queued, Ms are", SpinTest::awaited)
                 .row("An M that was woken", () -> assertEquals(150_000, Spin.NEW_THREAD))
                 .row("An M has found no work", SpinTest::naps)
                 .row("A latency policy", SpinTest::limited)
-                .row("The same, a spinner", SpinTest::standIn)
-                .row("The same, but the last", SpinTest::noStandIn)
-                .row("The same, but other Ps", SpinTest::ofUse)
-                .row("An M that has a stand-in", SpinTest::inVain)
-                .row("The same, and one has", SpinTest::notInVain)
+                .row(FOUND + "no other P is busy, and the last stand-in was of use", SpinTest::standIn)
+                .row(FOUND + "no other P is busy, and the last stand-in was in vain", SpinTest::noStandIn)
+                .row(FOUND + "and other Ps are busy", SpinTest::ofUse)
+                .row("An M that has a stand-in runs out of work, and no spinner", SpinTest::inVain)
+                .row("An M that has a stand-in runs out of work, and a spinner", SpinTest::notInVain)
                 .end();
     }
 
