@@ -35,7 +35,7 @@ import org.gmp4j.struct.Schedt;
 /**
  * Runs, before the first goroutine, code that the scheduler needs seldom, so that the JVM links it. The first use of a class, of a string,
  * or of a {@code VarHandle} at a call site allocates, and so does the 128th call of a method handle by code that is not fully compiled.
- * With a full heap it could fail between any two steps of a protocol.
+ * With a full heap such an allocation could fail between any two steps of a protocol.
  *
  * <p>{@code Rehearsal} runs the code that goroutines and Ms need often, on a scheduler of its own. Both run once in a process.
  */
@@ -58,7 +58,7 @@ public final class Warm {
     private Warm() {
     }
 
-    /** Runs all of it, unless this process has done that. Called by one thread at a time. */
+    /** Runs all this code, unless this process has run it. Called by one thread at a time. */
     public static void once() {
         if (!done) {
             up();

@@ -18,7 +18,7 @@ import org.gmp4j.stack.JdkThreads;
  * broken for a moment by design, between two stores of one thread: a P is idle before it is in the idle list, and a G that a thread without
  * a P has just readied is on no queue yet. Such a violation counts only if many passes find it.
  *
- * <p>This class enforces no invariant. Each thread keeps them by the order of its stores.
+ * <p>This class enforces no invariant. Each thread keeps the invariants by the order of its stores.
  */
 public final class Invariants {
     private static final int LOOKS = 100;
@@ -37,7 +37,7 @@ public final class Invariants {
         return look(s, false, LOOKS);
     }
 
-    /** Makes up to {@code looks} passes, until no violation is left that may last for a moment only. */
+    /** Makes up to {@code looks} passes. Ends earlier if no violation is left that may last only for a moment. */
     static List<String> look(Scheduler s, boolean stopped, int looks) {
         Set<String> lasting = null;
         for (int i = 1;; i++) {

@@ -27,11 +27,11 @@ import org.jspecify.annotations.Nullable;
  *  bits 43..62   writers that wait for the lock
  * </pre>
  *
- * <p>An unlock subtracts one waiter from the count and gives the semaphore a unit; the waiter then competes for the lock again. A close
+ * <p>An unlock subtracts one waiter from the count and gives the semaphore a unit. The waiter then competes for the lock again. A close
  * does that for all waiters. So there is a unit for each waiter that was subtracted, and each waiter is woken once. A waiter whose wait
  * ends early, because of an interrupt, a context or a limit of time, also subtracts one waiter. If the count is 0, another thread has
- * subtracted this waiter: there is a unit for it, or will be, and it takes that. Source: Go's {@code internal/poll}, where no wait for the
- * lock ends early.
+ * subtracted this waiter. Then there is a unit for the waiter, or will be, and the waiter takes it. Source: Go's {@code internal/poll},
+ * where no wait for the lock ends early.
  */
 final class FdMutex {
     private static final long CLOSED = 1;

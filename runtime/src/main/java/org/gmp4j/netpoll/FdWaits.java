@@ -28,13 +28,13 @@ abstract class FdWaits {
     private static final int WRITE_ENDED = 1 << 4;
     /** Reads have a deadline that has not passed. */
     private static final int READ_TIMED = 1 << 5;
-    /** A {@link WaitCancellation} has this in place of the waiter, which is in a registration. */
+    /** The value that a {@link WaitCancellation} has in place of a sudog, because the waiter is in a registration. */
     private static final long WAITER = 1;
 
     /** Taken before the timers' locks and sched.lock. */
     final HeapMutex lock = new HeapMutex(LockRank.SEMA);
     final int fd;
-    /** Whether a read that took less than it had room for has left the socket empty. */
+    /** Whether a read that returns fewer bytes than it had room for has emptied the socket. */
     private final boolean shortIsEmpty;
     /**
      * The stay of the last reader on its P ({@link SocketWait#stay}) if its read left the socket empty, else 0. Read and written by the
@@ -69,7 +69,7 @@ abstract class FdWaits {
         long in = 0;
         if (!write) {
             in = emptyIn;
-            emptyIn = 0; // The wait may end without data and lose reported readiness, so the next read calls first.
+            emptyIn = 0; // A wait may end without data and clear the readiness, so the next read begins with the system call.
         }
         int e = check(write);
         Registration r = e == 0 ? registrations : null;
@@ -93,7 +93,9 @@ abstract class FdWaits {
                 || WaitCancellation.byDefault(st) && Thread.currentThread().isInterrupted();
     }
 
-    /** Returns the result of a read that took {@code n} bytes and had room for {@code asked}. Records whether it left the socket empty. */
+    /**
+     * Returns the result of a read that returned {@code n} bytes and had room for {@code asked}. Records whether it has emptied the socket.
+     */
     final long taken(long n, long asked) {
         if (shortIsEmpty && n > 0 && n < asked && n < SocketIo.HEAP_MOST) {
             GStack st = GStack.current();

@@ -27,15 +27,15 @@ import org.gmp4j.struct.Throw;
 
 /**
  * {@code netpoll}: the network poller of one scheduler, which uses epoll. It is opened when a goroutine first waits for a descriptor, or
- * gets one of {@code org.gmp4j.net}. An M whose P has nothing else to run polls without blocking, one M at a time. The M that has to watch
- * the timers sleeps in the poller. While it sleeps there, only an M that spins under a latency policy polls as well. Sysmon polls when no M
- * did for 10 ms. No other thread polls.
+ * gets a descriptor of {@code org.gmp4j.net}. An M whose P has nothing else to run polls without blocking, one M at a time. The M that has
+ * to watch the timers sleeps in the poller. While it sleeps there, only an M that spins under a latency policy polls as well. Sysmon polls
+ * when no M did for 10 ms. No other thread polls.
  *
- * <p>A registration serves one wait (EPOLLONESHOT), as the JDK's do, because the JDK may close a descriptor between two waits without a
- * call of the runtime. An epoll instance has at most one registration of a descriptor, but one goroutine may read while another writes. So
- * there are two epoll instances, one for readers and one for writers. The readers' instance watches the writers' instance as one more
- * descriptor. Rejected: one registration for both directions. Its change needs a lock, and the kernel reports each wait for reading as
- * writable.
+ * <p>A registration serves one wait (EPOLLONESHOT), like a registration of the JDK's, because the JDK may close a descriptor between two
+ * waits without a call of the runtime. An epoll instance has at most one registration of a descriptor, but one goroutine may read while
+ * another writes. So there are two epoll instances, one for readers and one for writers. The readers' instance watches the writers'
+ * instance as one more descriptor. Rejected: one registration for both directions. Its change needs a lock, and for a goroutine that waits
+ * to read the kernel would also report that the descriptor is writable.
  *
  * <pre>
  *  the goroutine that waits                   an M that polls
@@ -51,10 +51,10 @@ import org.gmp4j.struct.Throw;
  * before step 3 on the left, the thread's permit is set and the park returns at once.
  *
  * <p>No stale event wakes a goroutine. While an M has an event in its buffer, the goroutine may end its wait, the descriptor may be closed,
- * and a goroutine may wait for a new descriptor with the same number; but the new wait has another tag. The tag also protects against a
+ * and a goroutine may wait for a new descriptor with the same number. But the new wait has another tag. The tag also protects against a
  * registration that is still armed because a child process has the old file open, while the number belongs to a new file in this process.
  * The goroutine that is unparked at step 3 may have left its wait after step 2, because of a time-out, an interrupt or a close, and may
- * even have ended. Then the goroutine that has its slot gets a needless permit. Every user of {@code park} allows for such permits, because
+ * even have ended. Then the goroutine that has its slot gets a needless permit. Callers of {@code park} must expect such permits, because
  * the JDK's own pollers give them too.
  *
  * <p>While a goroutine waits in the poller, a thread polls. The count of waiters grows before the goroutine parks. Its M then searches for

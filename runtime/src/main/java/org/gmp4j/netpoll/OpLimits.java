@@ -41,8 +41,8 @@ final class OpLimits {
     }
 
     /**
-     * Begins {@code e}, which was made with {@link #left}. In a bubble its timer goes by the machine's clock, because this wait may hold
-     * the bubble's clock.
+     * Begins {@code e}, which was made with {@link #left}. In a bubble its timer goes by the machine's clock, because the bubble's clock
+     * may not advance during this wait.
      */
     void begin(WaitCancellation e) {
         if (limits.timed() && Bubble.current() != null) {

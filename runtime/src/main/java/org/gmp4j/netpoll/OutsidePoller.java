@@ -25,7 +25,7 @@ non-sealed class OutsidePoller implements EdgePoller {
     /** How long the thread sleeps after a failure for lack of memory, ns. */
     private static final long RETRY_NANOS = 1_000_000;
 
-    /** It is not made in a class initialiser, because an initialiser that fails once, for lack of descriptors, fails for ever. */
+    /** The poller is not made in a class initialiser, because an initialiser that fails once, for lack of descriptors, fails for ever. */
     private static volatile @Nullable OutsidePoller made;
 
     private final PollCache cache = new PollCache();

@@ -22,8 +22,8 @@ import org.gmp4j.wait.Sema;
  * first whether a limit has expired ({@link Limits#check}).
  *
  * <p>An operation locks its direction, tries the system call, and waits while the call finds nothing. The call is made outside of
- * {@link GStack#enter}: if it takes long, sysmon may take the P. A close ends the waits of all users, and refuses new users. The last user
- * to leave closes the number, and the closer waits for that.
+ * {@link GStack#enter}, so that sysmon may take the P if the call takes long. A close ends the waits of all users, and refuses new users.
+ * The last user to leave closes the number, and the closer waits for that.
  *
  * <p>Each operation first checks that there is room on the stack for all of it. So it is either refused, or completed and its direction
  * unlocked. Memory is allocated only at the first wait of a scheduler, at the first deadline, for a wait that an interrupt may end, and for
@@ -46,7 +46,7 @@ public final class PollFd extends FdWaits {
         super(fd, shortIsEmpty);
     }
 
-    /** Takes over the descriptor of a TCP connection. (A read that takes less than it has room for has left such a socket empty.) */
+    /** Takes over the descriptor of a TCP connection. (A read that returns fewer bytes than it had room for has emptied such a socket.) */
     public static PollFd ofTcp(int fd) {
         return new PollFd(fd, true);
     }

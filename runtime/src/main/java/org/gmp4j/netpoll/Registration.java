@@ -32,16 +32,16 @@ import org.jspecify.annotations.Nullable;
  * and the next wait returns at once. The call has found everything that an edge before it reported. If the descriptor is registered only
  * after the call, epoll_ctl reports its state.
  *
- * <p>A read that took less than it had room for has left a TCP socket empty (epoll(7)). So the next read would find nothing, and begins
- * with a wait unless its word is READY. That is as safe as a wait after a system call that found nothing, with three exceptions: an edge
- * may have reported an end that came together with the last data, an error, or urgent data, before which a read stops. These three persist
- * after a reader has set its word to 0. So the poller records them before it writes READY ({@link PollCache#note}), and then no read begins
- * with a wait.
+ * <p>A read that returns fewer bytes than it had room for has emptied a TCP socket (epoll(7)). So the next read would find nothing, and
+ * begins with a wait unless its word is READY. That is as safe as a wait after a system call that found nothing, with three exceptions. An
+ * edge may have reported an end of the stream that came together with the last data, an error, or urgent data, before which a read stops.
+ * The next read has to find these three even if a reader has set its word to 0. So the poller records them before it writes READY
+ * ({@link PollCache#note}), and then no read begins with a wait.
  *
  * <p>No early end of a wait is lost. The waiter writes WAIT, then reads the flags of {@link FdWaits}. The thread that ends the wait writes
  * the flags, then reads the word. One of them sees the store of the other.
  *
- * <p>An event whose data a waiter has read already may wake it needlessly. It then tries its system call, and waits again.
+ * <p>An event whose data a waiter has read already may wake the next waiter needlessly. That waiter tries its system call, and waits again.
  */
 abstract sealed class Registration {
     static final Park.Unlock READING = new Commit(false);
@@ -168,7 +168,7 @@ abstract sealed class Registration {
         private static void count(Scheduler s, int n) {
             int _ = Schedt.addNetpollWaiters(s.sched, n);
             if (s.config.deadlockDetection()) {
-                long _ = Schedt.addNjdkwait(s.sched, n); // It counts like a G that waits for a socket of the JDK: see Checkdead.
+                long _ = Schedt.addNjdkwait(s.sched, n); // The G counts like one that waits for a socket of the JDK: see Checkdead.
                 if (n < 0) {
                     Netpoller.noneWaits(s);
                 }

@@ -25,8 +25,8 @@ import org.jspecify.annotations.Nullable;
  * {@code timer0When}, and then wakes the poller ({@code wakeNetPoller}), or relies on a spinner, which checks the timers when it stops
  * spinning. The M that goes to sleep first gives its P up and stops spinning, then reads all {@code timer0When}, then stores in
  * {@code lastpoll} and {@code pollUntil} that it sleeps and until when. With the fences of {@code Wakep} one of the two threads sees the
- * store of the other. When a goroutine goes to sleep, the poller is woken only once the goroutine's M has found another goroutine to run:
- * usually that M finds none, and sleeps in the poller itself.
+ * store of the other. When a goroutine goes to sleep, the poller is woken only once the goroutine's M has found another goroutine to run.
+ * Usually that M finds none, and sleeps in the poller itself.
  */
 public final class TimerHeaps implements Timers {
     /** The heaps, by the id of the P. Written, as a new array, by the thread that holds WORLDSEMA. */
@@ -168,7 +168,7 @@ public final class TimerHeaps implements Timers {
         } finally {
             h.unlock();
         }
-        Idle.timerPutBack(s.sched, pp); // Must come after the push: see the method.
+        Idle.timerPutBack(s.sched, pp); // Follows the push, as timerPutBack requires.
         Threads.wakeNetPoller(s, a.when);
     }
 

@@ -15,9 +15,9 @@ import org.gmp4j.struct.WaitReason;
 import org.jspecify.annotations.Nullable;
 
 /**
- * {@code notifyList}: the waiters of a condition, by ticket. A waiter draws a ticket while it still holds the condition's
- * lock, releases that lock, and waits for the ticket to be called. Tickets are called in the order drawn, so a
- * notification goes to a waiter that came before it and never to one that came after, even if the later one is first to sleep.
+ * {@code notifyList}: the waiters of a condition, by ticket. A waiter draws a ticket while it still holds the condition's lock, releases
+ * that lock, and waits for the ticket to be called. Tickets are called in the order in which they were drawn. So a notification goes to a
+ * waiter that came before it and never to one that came after it, even if the later waiter falls asleep first.
  *
  * <p>Tickets below {@code notify} were called. The owners of the tickets from {@code notify} to {@code wait} wait or are about to wait.
  * Both numbers wrap around, so they are compared by their difference. At most 2^31 waiters may wait at a time.
@@ -121,7 +121,7 @@ public final class NotifyList {
         }
         lock.unlock();
         if (called) {
-            notifyOne(); // After a broadcast no call was lost, and this call wakes one waiter too many, which checks its condition again.
+            notifyOne(); // Replaces the lost call. After a broadcast none was lost; then one waiter too many wakes and checks its condition.
         }
     }
 

@@ -101,7 +101,7 @@ public final class Sema extends SemaRoot.Key {
         boolean ended = false;
         do {
             root.lock();
-            root.addNwait(1); // It comes before the read of the value: see the class comment.
+            root.addNwait(1); // Comes before the read of the value: see the class comment.
             if (take()) {
                 root.addNwait(-1);
                 root.unlock();
@@ -164,7 +164,7 @@ public final class Sema extends SemaRoot.Key {
      */
     @SuppressWarnings("NullAway") // If "here" is true, st is not null.
     public void release(boolean handoff) {
-        int _ = (int) VALUE.getAndAdd(this, 1); // It comes before the read of nwait: see the class comment.
+        int _ = (int) VALUE.getAndAdd(this, 1); // Comes before the read of nwait: see the class comment.
         SemaRoot root = SemaRoot.of(this);
         if (root.nwait() == 0) {
             return;
@@ -204,7 +204,7 @@ public final class Sema extends SemaRoot.Key {
         return (int) (System.nanoTime() / STAMP_NANOS) | 1;
     }
 
-    /** Returns the time between two stamps, ns. They must be less than 2³² µs, which is 71 minutes, apart. */
+    /** Returns the time between two stamps, ns. The stamps must be less than 2³² µs, which is 71 minutes, apart. */
     static long waited(int since, int now) {
         return Integer.toUnsignedLong(now - since) * STAMP_NANOS;
     }

@@ -18,8 +18,9 @@ import org.jspecify.annotations.Nullable;
  * that has to wait.
  *
  * <p>Protocol. The waiter calls {@link #begin}, then takes the lock of the object on which it waits, and tries its operation once more. If
- * it still has to wait and no reason is {@link #pending}, it sets its sudog ({@link #waits}), queues that and parks. A thread that ends the
- * wait takes the same lock and records the reason. If the sudog is queued, that thread removes it from the queue and wakes the waiter.
+ * it still has to wait and no reason is {@link #pending}, it sets its sudog ({@link #waits}), queues the sudog and parks. A thread that
+ * ends the wait takes the same lock and records the reason. If the sudog is queued, that thread removes it from the queue and wakes the
+ * waiter.
  *
  * <p>No element is lost or delivered twice. The waker and the thread that ends the wait compete for the sudog under the lock that guards
  * the queue, and the one that removes the sudog wins. If the waker wins, it passes its element in the same critical section: the wait has
@@ -95,7 +96,7 @@ public abstract class WaitCancellation implements Runnable, InterruptHook.Told {
             }
             if (limits.interrupts() == Limits.Interrupts.ALWAYS
                     || limits.interrupts() == Limits.Interrupts.BY_DEFAULT && byDefault(GStack.current())) {
-                hook = InterruptHook.mine(); // Last, because a thread has only one hook, and a user's context may use it above.
+                hook = InterruptHook.mine(); // Last, because a thread has only one hook, and whenCancelled of a user's context may use it.
                 hook.on(this);
             }
             begun = true;
@@ -107,7 +108,7 @@ public abstract class WaitCancellation implements Runnable, InterruptHook.Told {
         }
     }
 
-    /** Ends the recording of reasons. A later end does no harm. Called without locks; a second call does nothing. */
+    /** Ends the recording of reasons. A reason that comes later has no effect. Called without locks; a second call does nothing. */
     public final void finish() {
         if (hook != null) {
             hook.off();
