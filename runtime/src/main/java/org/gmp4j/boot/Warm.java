@@ -34,8 +34,8 @@ import org.gmp4j.struct.Schedt;
 
 /**
  * Runs, before the first goroutine, code that the scheduler needs seldom, so that the JVM links it. The first use of a class, of a string,
- * or of a {@code VarHandle} at a call site allocates, and so does the 128th call of a method handle by code that is not fully compiled.
- * With a full heap such an allocation could fail between any two steps of a protocol.
+ * or of a {@code VarHandle} at a call site allocates. So does the 128th call of a method handle by code that is not fully compiled. With a
+ * full heap such an allocation could fail between any two steps of a protocol.
  *
  * <p>{@code Rehearsal} runs the code that goroutines and Ms need often, on a scheduler of its own. Both run once in a process.
  */

@@ -16,10 +16,10 @@ import org.gmp4j.struct.Throw;
  *  1 -> 0            noteclear: by the sleeper, before it may be woken again
  * </pre>
  *
- * <p>No wake-up is lost: the sleeper's CAS and the waker's exchange are on one word, so either the exchange finds -1 and
- * calls the kernel, or the CAS fails because the word is 1. The kernel compares the word again under its own lock, so a
- * wake between the CAS and the call makes the call return at once. What the waker wrote before {@link #wakeup} is visible
- * after {@link #sleep}: the exchange releases, the sleeper's last volatile read acquires.
+ * <p>No wake-up is lost. The sleeper's CAS and the waker's exchange are on one word. So either the exchange finds -1, and the waker calls
+ * the kernel, or the CAS fails because the word is 1. The kernel compares the word again under its own lock, so a wake between the CAS and
+ * the call makes the call return at once. What the waker wrote before {@link #wakeup} is visible after {@link #sleep}: the exchange
+ * releases, the sleeper's last volatile read acquires.
  */
 public final class Note {
     private static final int CLEAR = 0;

@@ -5,8 +5,8 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * Records that the process ends. HotSpot delays its exit by up to 300 ms while a thread is in native code, where the runtime's threads
- * sleep. So from the last shutdown hook on they sleep in Java code, and check periodically whether they were woken: every 10 ms, or less
- * often, so that all threads together make a thousand checks a second. (If thousands of threads checked every 10 ms, they would take all
+ * sleep. So from the last shutdown hook on they sleep in Java code, and check every 10 ms whether they were woken. Many threads check less
+ * often, so that all together make at most a thousand checks a second. (If thousands of threads checked every 10 ms, they would take all
  * CPUs, and delay the thread that ends the process.) Work that comes then is late, but it is done.
  */
 public final class ProcessEnd {

@@ -24,9 +24,9 @@ package org.gmp4j.policy;
  * least {@value #FEW} ns on average.</td><td>The begins of the M's slices are timed.</td></tr>
  * </table>
  *
- * <p>Slices count CPU time, because a thread that waits for a CPU would wait as long with another goroutine. Where the CPUs are contended,
- * as by the compilers while a server is young, slices by the clock would end most requests midway: with many half-done requests and more
- * threads the compilers get less of the CPUs, and all requests stay slow for longer.
+ * <p>Slices count CPU time, because a thread that waits for a CPU would wait as long with another goroutine. Compilers compete for the CPUs
+ * while a server is young. Slices by the clock would then end most requests midway. With many half-done requests and more threads the
+ * compilers get less of the CPUs, and all requests stay slow for longer.
  *
  * <p>A stray is a goroutine that runs on after its P was taken. Its thread competes for a CPU as any other thread does. The more strays
  * run, the longer it takes by the clock until the next goroutine has used the CPU time after which it loses its P. So on one CPU it takes

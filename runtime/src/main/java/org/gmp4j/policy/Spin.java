@@ -34,8 +34,8 @@ package org.gmp4j.policy;
  * counts as a spinner, so no other M is woken. A napping M is no slower than a spinner in Go, which also sleeps before it takes from
  * runnext.
  *
- * <p>A stand-in is of no use where a single goroutine waits repeatedly, for a short sleep or a socket, and all other Ps are idle: the
- * stand-in finds that goroutine the next time, and wakes the first M as its own stand-in, each time through the kernel.
+ * <p>A stand-in is of no use where a single goroutine waits repeatedly, for a short sleep or a socket, and all other Ps are idle. The
+ * stand-in finds that goroutine the next time, and wakes the first M as its own stand-in. Each of these wake-ups is a system call.
  *
  * <p>An object of this class belongs to one scheduler. All Ms read and write its fields, which are hints, without order.
  */

@@ -17,7 +17,7 @@ import org.gmp4j.struct.Throw;
  * decides from which list a P takes, and which Gs of {@code sched.arrived} go ahead of others; apart from that each list is first in, first
  * out. A scheduler may be configured to have one more list for each NUMA node ({@link NodeQueues}).
  *
- * <p>{@code runqsize} counts the Gs of all lists together. It is written under the lock, and read without the lock as a hint: an M that
+ * <p>{@code runqsize} counts the Gs of all lists together. It is written under the lock, and read without the lock as a hint. An M that
  * reads 0 while another thread adds a G searches elsewhere, and reads it again under the lock before it sleeps.
  */
 public final class GlobalRunq {

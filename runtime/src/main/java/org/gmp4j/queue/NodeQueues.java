@@ -7,10 +7,10 @@ import org.gmp4j.struct.P;
 import org.gmp4j.struct.Schedt;
 
 /**
- * The lists of the global queue for each NUMA node, if the scheduler is configured to have them. A G that an M with a P enqueues, because
- * its ring overflows or a time slice has ended, goes to the list of the P's node, and the Ps of that node take from it first. Other Gs go
- * to {@code sched.runq} or {@code sched.arrived}. All lists are under {@code sched.lock} and counted in {@code sched.runqsize}. So the
- * check for global work does not change, and the argument in {@code Wakep} holds.
+ * The lists of the global queue for each NUMA node, if the scheduler is configured to have them. When a ring overflows or a time slice has
+ * ended, an M with a P enqueues Gs in the list of the P's node. The Ps of that node take from this list first. Other Gs go to
+ * {@code sched.runq} or {@code sched.arrived}. All lists are under {@code sched.lock} and counted in {@code sched.runqsize}. So the check
+ * for global work does not change, and the argument in {@code Wakep} holds.
  *
  * <pre>
  *  a P takes from                                          when

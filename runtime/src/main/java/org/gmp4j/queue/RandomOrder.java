@@ -2,7 +2,7 @@
 package org.gmp4j.queue;
 
 /**
- * The order in which an M that steals visits the other Ps: a start, and a step that is coprime to the number of Ps, so that a walk of
+ * The order in which an M that steals visits the other Ps. It is a start, and a step that is coprime to the number of Ps. So a walk of
  * {@code count} steps visits each P once. Start and step are random for each walk, so no table of permutations is needed.
  */
 public final class RandomOrder {

@@ -232,9 +232,9 @@ public final class Runq {
     }
 
     /**
-     * Copies n slots. Their order does not matter: no thread sees the thief's slots before its tail moves, and if the victim's owner
-     * overwrites a slot meanwhile, the CAS on the head fails and the copies are discarded. Rejected: block copies. They are faster for
-     * many slots, but when inlined here they make the more frequent small steals slower.
+     * Copies n slots. Their order does not matter. No thread sees the thief's slots before its tail moves. If the victim's owner overwrites
+     * a slot meanwhile, the CAS on the head fails and the copies are discarded. Rejected: block copies. They are faster for many slots, but
+     * when inlined here they make the more frequent small steals slower.
      */
     private static void copy(long thief, int at, long victim, int from, int n) {
         for (int i = 0; i < n; i++) {
@@ -308,8 +308,8 @@ public final class Runq {
     }
 
     /**
-     * Returns whether the P has no G to run. If the tail moved during the three reads, they are from different states of the queue: runqput
-     * may have moved a G from runnext into the ring, and this method could miss it in both. So it reads again.
+     * Returns whether the P has no G to run. If the tail moved during the three reads, they are from different states of the queue. Then
+     * runqput may have moved a G from runnext into the ring, and this method could miss the G in both. So it reads again.
      */
     public static boolean runqempty(long pp) {
         for (;;) {

@@ -5,9 +5,10 @@ import org.gmp4j.affinity.StealOrder;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The orders in which {@link StealWalk} visits a set of Ps: for the uniform order a {@link RandomOrder} over all of them, and for nearest
- * first also the Ps at each distance from each P. In {@link #by} the Ps of a package, node, cache or core are next to each other, so the Ps
- * at one distance from a P are an interval of it, minus the interval for the next shorter distance. Immutable.
+ * The orders in which {@link StealWalk} visits a set of Ps. For the uniform order it is a {@link RandomOrder} over all of them. For nearest
+ * first it also has the Ps at each distance from each P. In {@link #by} the Ps of a package, node, cache or core are next to each other. So
+ * the Ps up to a distance from a P are an interval of {@code by}. The Ps at that distance are this interval without the interval of the
+ * next shorter distance. Immutable.
  */
 public final class VictimOrder {
     final StealOrder kind;

@@ -12,7 +12,7 @@ import org.gmp4j.struct.Sudog;
  * A FIFO of sudogs ({@code waitq}), under the lock of the object for which they wait.
  *
  * <p>A select has a sudog in a queue of each of its channels. The wakers that compete for it hold the locks of different channels, so they
- * race: the waker that moves {@code selectDone} from 0 to 1 wins the select, and the others take the next waiter. When the select runs
+ * race. The waker that moves {@code selectDone} from 0 to 1 wins the select, and the others take the next waiter. When the select runs
  * again, it takes the locks of all its channels. Then no waker can find its other sudogs. It sets the word to 0 and takes these sudogs out.
  */
 public final class WaitQ {

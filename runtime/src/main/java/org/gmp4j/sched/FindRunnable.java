@@ -120,8 +120,8 @@ final class FindRunnable {
     /**
      * Takes a G from the global queue before the P's own Gs if {@link Turns} says so.
      *
-     * <p>One condition covers both lists of the global queue, because C2 compiles no code for a branch that was never taken, and discards
-     * the compiled method when that branch is taken for the first time.
+     * <p>One condition covers both lists of the global queue. C2 compiles no code for a branch that was never taken, and discards the
+     * compiled method when that branch is taken for the first time.
      *
      * @return a G, or 0 to go on with runnext and the ring
      */
@@ -205,8 +205,8 @@ final class FindRunnable {
     }
 
     /**
-     * Returns whether findRunnable would go straight to the global queue: the P has no timers and no Gs, no poll is due, no
-     * stopTheWorld waits, and the M is not locked to a G.
+     * Returns whether findRunnable would find nothing before the global queue. That is so if the P has no timers and no Gs, no poll is due,
+     * no stopTheWorld waits, and the M is not locked to a G.
      */
     static boolean onlyGlobal(Machine m) {
         long pp = m.pp();

@@ -289,8 +289,8 @@ public abstract class GStack extends Stack {
     /**
      * Pins the calling goroutine if its stack is deep. Called before a wait in the JDK for an object of the runtime. HotSpot takes
      * interpreted frames off a thread by a recursion. It throws a StackOverflowError if the recursion has no room, which may happen from a
-     * third of the stack's depth on, or if G1 would need more than half a region for the frames (at least 512 KiB). The error would come in
-     * the middle of the JDK's lock. The lock would then keep a waiter that is gone. So a wait at such a depth is pinned.
+     * third of the stack's depth on. It also throws if G1 would need more than half a region for the frames (at least 512 KiB). The error
+     * would come in the middle of the JDK's lock. The lock would then keep a waiter that is gone. So a wait at such a depth is pinned.
      *
      * @return whether the goroutine was pinned, so that the caller must call {@code JdkThreads.unpin}
      */

@@ -22,14 +22,14 @@ import org.gmp4j.struct.Schedt;
  * {@code entersyscall exitsyscall}: how a goroutine runs on without a P, because a call that it makes may block the thread.
  *
  * <p>On entry the goroutine leaves its P in {@code _Psyscall}, remembers it as {@code m.oldp}, and no longer touches it (M4). The P then
- * belongs to the thread that moves it out of that state by CAS: this M if the call is short, sysmon if it is long
- * ({@code sysmon.Takeover}), or the thread that stops the world. If a goroutine blocks or computes without calling this class, {@link Gate}
+ * belongs to the thread that moves it out of that state by CAS. After a short call this is the goroutine's M. In a long call it is sysmon
+ * ({@code sysmon.Takeover}), or a thread that stops the world. If a goroutine blocks or computes without calling this class, {@link Gate}
  * or the signal handler ({@code preempt.c}) detaches its P in the same way. In all cases the next {@link GStack#enter} calls
  * {@link #exitsyscall}.
  *
- * <p>If sysmon took the P of a goroutine in a long call, and Gs wait for a P when the goroutine makes its next call, that call hands the P
- * to another M at once ({@code entersyscallblock}), which is sooner than sysmon's next scan. When such a call turns out to be short, later
- * calls keep their P again.
+ * <p>After a long call in which sysmon took the P, the goroutine's next call hands the P to another M at once if Gs wait for a P
+ * ({@code entersyscallblock}). Sysmon would take it only at a later scan. When such a call turns out to be short, later calls keep their P
+ * again.
  *
  * <p>When the call returns, another M may have taken oldp and left it in a system call of its own. This M may then take oldp by the same
  * CAS. The other M finds oldp gone when its call returns, and gets another P.

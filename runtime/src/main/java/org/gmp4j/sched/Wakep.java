@@ -47,20 +47,21 @@ import org.gmp4j.struct.Throw;
  * timers ({@link #resetspinning}), and wakes another M only if there is more work. Go wakes one without a check. In a service at low load,
  * where one goroutine becomes ready now and then, each request would then wake a second M for nothing.
  *
- * <p>A spinner that was woken may wait for a CPU: the kernel queues it behind the thread that runs on its last CPU, and for a while no
+ * <p>A spinner that was woken may wait for a CPU. The kernel queues it behind the thread that runs on its last CPU, and for a while no
  * other CPU takes it from there. Go wakes no other M for work that is submitted meanwhile, although a P and a CPU are idle. So here the
  * word of nmspinning also counts the spinners on their way: those that were woken and do not run yet. When all spinners are on their way
  * and are late ({@link Spin}), a submitter wakes one more M. {@code wokenat} is stored before the CAS that counts the M and read after the
  * count, so a reader never sees the time of an earlier M. The reader reads the clock before wokenat, so a delay between the two makes the M
- * seem younger, not older. An M that is awake searches as if the Ms on their way did not exist: neither their number nor their Ps keep it
- * from spinning, and it leaves its last check to none of them.
+ * seem younger, not older. An M that is awake searches as if the Ms on their way did not exist. Neither their number nor their Ps keep it
+ * from spinning, and it makes its last check even if such Ms exist.
  *
  * <p>M7: the word grows only by CAS, in two cases: an M is woken, and the word is 0 or its spinners are all late; or becomeSpinning finds
  * that not enough others spin. An M that was woken and begins to run is counted as spinning, also by CAS, only if not enough others spin.
  * So the spinning Ms are at most half of the Ps, or one.
  *
- * <p>Rejected: to wake an M for each G (as many futex calls as goroutines, and most of the woken Ms find nothing); to hand the G to
- * the sleeping M directly (often the submitter is about to block, and the G would have run on the submitter's P, caches warm).
+ * <p>Rejected: to wake an M for each G. It costs as many futex calls as goroutines, and most of the woken Ms find nothing. Rejected too: to
+ * hand the G to the sleeping M directly. Often the submitter is about to block, and the G would have run on the submitter's P with warm
+ * caches.
  */
 public final class Wakep {
     private Wakep() {

@@ -16,8 +16,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Off-heap memory for the scheduler's structs, and the accessors of their fields.
  *
- * <p>Structs come from anonymous mappings and go back to a free list of their kind, never to the kernel: an address that
- * once held a {@code struct g} holds one for ever, so a stale pointer reads a recycled struct and never faults.
+ * <p>Structs come from anonymous mappings, and are returned to a free list of their kind, never to the kernel. An address that once held a
+ * {@code struct g} holds one for ever, so a stale pointer reads a recycled struct and never faults.
  *
  * <p>A field ({@link IntField}, {@link LongField}) is accessed by the struct's address: see {@link Access}. {@code -Dgmp.checkptr=true}
  * finds bad addresses: before each access it checks that the address is the start of a struct of the right kind.

@@ -8,7 +8,7 @@ import org.gmp4j.ffi.gmp.pollDesc;
  * struct's address. A method with a direction uses {@code wg} when {@code write} is true, {@code rg} otherwise.
  *
  * <p>A waiter's word has the address of a {@code struct g}, of at most 48 bits, and above it the tag of its registration. A descriptor that
- * is registered for good has its only tag in {@code rseq}, and no tag in its words; its {@code wseq} is 1 once an end, an error or urgent
+ * is registered for good has its only tag in {@code rseq}, and no tag in its words. Its {@code wseq} is 1 once an end, an error or urgent
  * data was reported.
  */
 public final class PollDesc {

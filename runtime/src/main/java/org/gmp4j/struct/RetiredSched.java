@@ -10,8 +10,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.gmp4j.ffi.gmp.schedt;
 
 /**
- * The {@code struct schedt} of a scheduler that has ended. Threads may still use it: a thread that readied one of the last goroutines may
- * only now call wakep, which reads the counters; user code may call {@code go}, which fails under the lock. All of them reach the struct
+ * The {@code struct schedt} of a scheduler that has ended. Threads may still use it. A thread that readied one of the last goroutines may
+ * only now call wakep, which reads the counters. User code may call {@code go}, which fails under the lock. All of them reach the struct
  * through the {@code Scheduler}, so the struct is recycled after the collection of that object. In compiled code the object may be
  * collectable while a thread uses the address in its next few instructions. Therefore {@value #WAIT_NANOS} ns pass between collection and
  * reuse.

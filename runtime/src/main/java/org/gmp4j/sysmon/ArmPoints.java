@@ -31,7 +31,7 @@ import org.gmp4j.struct.M;
  *
  * <p>Only a scan of a goroutine that should yield sets the switch. A goroutine that stops at a point clears it, often within a microsecond.
  * If it were set again at once, the next goroutine would pass its points slowly and in vain until the next scan. The switch is also cleared
- * when too many calls of the hook have stopped no goroutine ({@link #PATIENCE}): a goroutine in the JDK's code or in native code comes to
+ * when too many calls of the hook have stopped no goroutine ({@link #PATIENCE}). A goroutine in the JDK's code or in native code comes to
  * no point, and meanwhile loops whose points are armed would run at a fraction of their speed.
  *
  * <p>Arming is expensive, because code is compiled again, and a vectorised loop loses its vector code. The times are CPU time of the

@@ -86,8 +86,8 @@ final class Demand implements Runnable {
     /**
      * A class that has no points yet.
      *
-     * @param loops the names of the methods that would have points, each with whether a loop of it contains a loop that counts
-     *     ({@link OnDemand#methods}); null, for all methods, if the class file could not be read
+     * @param loops the names of the methods that would have points ({@link OnDemand#methods}); null, for all methods, if the class file
+     * could not be read. The value says whether a loop of the method contains a loop that counts
      * @param sampled the names of the methods in which samples found a goroutine
      * @param calls the methods that a line of a method calls, by the method's name and the line
      */

@@ -14,8 +14,8 @@ import org.gmp4j.struct.Schedt;
  * queue, as {@link Turns} decides.
  */
 final class GlobalTurn {
-    // Only sysmon uses these fields. The first two are the values of p.nglobal and of the number of other Gs that ran, as of the last scan
-    // at which the P had taken a G of the queue or the queue was empty. The third is the nanoTime of the last scan before another G ran.
+    // Only sysmon uses these fields. The last scan that found a new p.nglobal or an empty queue has set the first two, to p.nglobal and to
+    // the number of other Gs that had run. The third is the nanoTime of the last scan before another G ran.
     private static final LongField GLOBALTICK = Mem.longField(p.layout(), "sysmontick", "globaltick");
     private static final LongField OTHERTICK = Mem.longField(p.layout(), "sysmontick", "othertick");
     private static final LongField GLOBALWHEN = Mem.longField(p.layout(), "sysmontick", "globalwhen");

@@ -27,9 +27,9 @@ import org.gmp4j.struct.Schedt;
  * {@code sysmon}: a thread without a P that watches the Ps and does the work for which no M has time. {@link Pacing} decides how long it
  * sleeps between two scans. Work that is queued while no P is idle also ends a light sleep, but only after {@link Pacing#fairSleep}.
  *
- * <p>In a deep sleep a thread wakes sysmon for each duty that must not wait: an M that takes a P, startTheWorld, C code that readies a
- * goroutine, {@code Deferred}, {@code UnfinishedSwitches}, {@code Shortage}, and a scheduler that ends. Each of these threads writes a word
- * that sysmon reads for the duty, and then rings the note. Sysmon clears the note and then reads the words ({@link #round},
+ * <p>Some duties must not wait until a deep sleep ends. For these a thread wakes sysmon: an M that takes a P, startTheWorld, C code that
+ * readies a goroutine, {@code Deferred}, {@code UnfinishedSwitches}, {@code Shortage}, and the end of a scheduler. Each of these threads
+ * writes a word that sysmon reads for the duty, and then rings the note. Sysmon clears the note and then reads the words ({@link #round},
  * {@link #rested}). So a ring either ends the next sleep, or precedes the clear, and then sysmon sees the word. A duty that has a due time
  * limits the sleep ({@link #untilDue}). Other duties can wait until a P runs something or the sleep ends: sockets that only plain threads
  * use, caches that a collection should empty, slots of threads that a collection has taken, points to disarm, a user of JMX.
@@ -43,7 +43,7 @@ import org.gmp4j.struct.Schedt;
  * waits it polls only after twice that time, because Ms then poll between slices. A poll may be late by one sleep.
  * <li>It notices when virtual threads begin to wait for descriptors ({@link JdkPollers}).
  * <li>{@link Upkeep}: deadlocks, the times of waits, goroutines that C code readied, schedtrace, and work for which there was no memory or
- * thread; and once a second changes of the CPU limits and of the signal handler.
+ * thread. Once a second also changes of the CPU limits and of the signal handler.
  * </ul>
  *
  * <p>When there is no memory for a duty the next scan does it. Only a bug ends sysmon.

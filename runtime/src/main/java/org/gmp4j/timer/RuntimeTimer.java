@@ -16,8 +16,9 @@ import org.jspecify.annotations.Nullable;
  * alarm. If a timer is stopped, its alarm becomes a zombie. If it is set to an earlier time, its old alarm becomes a zombie, and another is
  * added to the heap of the caller's P. No operation touches another P's heap, or waits for its lock.
  *
- * <p>Invariant: while {@code when} is not 0 and the timer has to be checked (a function's timer always, a channel's while there is a waiter
- * on the channel), it has a LIVE alarm that is due at {@code when} or earlier, or a thread has taken such an alarm and waits for the lock.
+ * <p>Invariant: while {@code when} is not 0 and the timer has to be checked, it has a LIVE alarm that is due at {@code when} or earlier, or
+ * a thread has taken such an alarm and waits for the lock. A function's timer always has to be checked, a channel's timer while there is a
+ * waiter on the channel.
  *
  * <p>Rejected: Go's own scheme, where the heap's entries point to the timers, and the next thread that uses the heap moves modified timers
  * to their places. It needs an O(n) pass over the heap whenever a timer was set to an earlier time. Rejected too: to remove stopped timers

@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The timers of a scheduler: a {@link TimerHeap} for each P, with sleeping goroutines ({@link #sleep}) and alarms ({@link RuntimeTimer}).
  *
- * <p>The M that sleeps in the poller misses no timer. A thread that adds an entry which is due before all others first publishes
+ * <p>The M that sleeps in the poller misses no timer. A thread may add an entry that is due before all others. It first publishes
  * {@code timer0When}, and then wakes the poller ({@code wakeNetPoller}), or relies on a spinner, which checks the timers when it stops
  * spinning. The M that goes to sleep first gives its P up and stops spinning, then reads all {@code timer0When}, then stores in
  * {@code lastpoll} and {@code pollUntil} that it sleeps and until when. With the fences of {@code Wakep} one of the two threads sees the

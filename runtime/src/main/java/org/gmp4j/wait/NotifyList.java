@@ -121,7 +121,7 @@ public final class NotifyList {
         }
         lock.unlock();
         if (called) {
-            notifyOne(); // Replaces the lost call. After a broadcast none was lost; then one waiter too many wakes and checks its condition.
+            notifyOne(); // After a broadcast no call was lost, and this call only makes one more waiter check its condition.
         }
     }
 

@@ -36,7 +36,7 @@ import org.jspecify.annotations.Nullable;
  * ordered, and the table holds the stack of a woken thread. The M must drop the stack before step 3: after it the thread may run and wait
  * again, and that wait could lose the stack.
  *
- * <p>Some wakers have no such reference. The network poller has only the G's address; but in a wait for a socket the JDK's
+ * <p>Some wakers have no such reference. The network poller has only the G's address. But in a wait for a socket the JDK's
  * {@code Poller.map} refers to the thread until the thread itself has noticed the end of the wait. (The poller's event may be stale, for an
  * earlier wait. Then the table has the stack of this or of another goroutine.) The timer of a timed wait refers to the stack
  * ({@code timer.ParkTimer}). While a G is locked to an M, which sleeps for it, its stack is not dropped. Waits of the runtime, whose wakers

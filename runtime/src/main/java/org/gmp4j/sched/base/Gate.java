@@ -47,8 +47,8 @@ import org.gmp4j.struct.PStatus;
  * <p>Two takers at a time would break this: one could continue from the ASKED of the other, which is later than its own fence. So there is
  * one taker at a time; a second one gives up and tries again later.
  *
- * <p>Rejected: to revoke m.p itself, which the thread reads repeatedly between raise and release; a flag in addition to m.p, which needs a
- * second load and branch in each acquirem; a fence in acquirem, which costs more than all its other instructions.
+ * <p>Rejected: to revoke m.p itself, because the thread reads it repeatedly between raise and release. Rejected too: a flag in addition to
+ * m.p, which needs a second load and branch in each acquirem, and a fence in acquirem, which costs more than all its other instructions.
  */
 public final class Gate {
     private static final int SPINS = 200;

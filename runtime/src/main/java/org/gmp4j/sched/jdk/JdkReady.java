@@ -26,16 +26,17 @@ import org.gmp4j.struct.Schedt;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The JDK's wake-ups of a virtual thread that is a goroutine. When the JDK parks the thread (at a lock, a monitor, a socket), the M
- * makes the G {@code _Gwaiting}, opens the {@link GStack#openTicket ticket} (makes it odd), and only then calls the JDK's afterYield, which
- * publishes PARKED (or BLOCKED, WAIT, …). From then on any thread may call {@link #execute}: on time, late, or twice (a stack
- * dump resubmits a thread that it has held up; an unparker may lose its CPU between its CAS and its call). A call that finds the
- * ticket even, or the thread not runnable, is stale and does nothing. Of the calls that find ticket n odd and the thread runnable, the one
- * that moves the ticket to n+1 owns the wake-up and readies the G. {@link Collected} is about threads that no code can wake any more.
+ * The JDK's wake-ups of a virtual thread that is a goroutine. The JDK may park the thread at a lock, a monitor or a socket. Then the M
+ * makes the G {@code _Gwaiting} and opens the {@link GStack#openTicket ticket}, which makes it odd. Only then does it call the JDK's
+ * afterYield, which publishes PARKED (or BLOCKED, WAIT, …). From then on any thread may call {@link #execute}. The call may come late,
+ * because an unparker may lose its CPU between its CAS and its call. It may come twice, because a stack dump resubmits a thread that it has
+ * held up. A call that finds the ticket even, or the thread not runnable, is stale and does nothing. Of the calls that find ticket n odd
+ * and the thread runnable, the one that moves the ticket to n+1 owns the wake-up and readies the G. {@link Collected} is about threads that
+ * no code can wake any more.
  *
- * <p>No wake-up is lost: the thread becomes runnable only by the JDK's CAS from a state that afterYield set, hence after the
- * ticket was opened, and each such CAS is followed by a call. No wake-up is doubled, as a ticket is closed once. Rejected: a plain
- * CAS on the G's status instead. A stale call could end the next wait of the same G, for example on a channel.
+ * <p>No wake-up is lost. The thread becomes runnable only by the JDK's CAS from a state that afterYield set, hence after the ticket was
+ * opened, and a call follows each such CAS. No wake-up is doubled, because a ticket is closed once. Rejected: a plain CAS on the G's status
+ * instead. A stale call could end the next wait of the same G, for example on a channel.
  */
 public final class JdkReady {
     private JdkReady() {
@@ -200,8 +201,8 @@ public final class JdkReady {
      * Unparks the goroutine on this stack, because the network poller has found its descriptor ready. The JDK has parked the goroutine, or
      * is about to park it. Called on g0 or sysmon; takes no lock.
      *
-     * @return the waiting goroutine, which the caller now owns and has to ready; 0 when the permit makes it run on by itself (it was about
-     *     to park, or is parked pinned), or another wake-up owns it
+     * @return the waiting goroutine, which the caller owns and has to ready; 0 when another wake-up owns it, or when the permit is enough
+     * because it was about to park or is parked pinned
      */
     public static long netReady(GStack st) {
         if (JdkState.isPinned(st)) {

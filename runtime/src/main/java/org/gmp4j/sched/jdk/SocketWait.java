@@ -15,8 +15,8 @@ import org.gmp4j.struct.P;
  * waits first hand the P to an M that watches the network. This ends with a wait in which the goroutine is unmounted. In that wait the
  * hand-off was needless, and the goroutine's M, which is free, has to find a P.
  *
- * <p>Rejected: to ask the JVM whether the goroutine is pinned, which walks the stack in each wait; to let the M wait for the descriptor
- * itself, by poll(2), because a close, a time-out and an interrupt only unpark the thread, which does not end that call.
+ * <p>Rejected: to ask the JVM whether the goroutine is pinned, which walks the stack in each wait. Rejected too: to let the M wait for the
+ * descriptor itself, by poll(2). A close, a time-out and an interrupt only unpark the thread, which does not end that call.
  */
 public final class SocketWait {
     private static final int STAY_SHIFT = 48;

@@ -19,21 +19,21 @@ import org.gmp4j.struct.Schedt;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sysmon's check for a deadlock ({@link Checkdead}). Sysmon makes it now and then, for deadlocks that arise while no M goes to sleep: while
- * an M spins for ever ({@code SpinPolicy.busy}), or when a plain thread leaves a blocking call of the runtime after the last M fell asleep.
+ * Sysmon's check for a deadlock ({@link Checkdead}). Sysmon makes it now and then, for deadlocks that arise while no M goes to sleep. An M
+ * may spin for ever ({@code SpinPolicy.busy}), or a plain thread may leave a blocking call of the runtime after the last M fell asleep.
  *
- * <p>{@link #look} is correct although goroutines and Ms run meanwhile. It reads, in this order: the number of goroutine runs (c0); every G
- * (pass 1); every M; everything outside, and the timers under their locks; every G (pass 2); the number of runs again (c1); whether a
- * procresize moved timers meanwhile. (Before all that it also reads the Ms, because that is cheap and usually one is running a goroutine.)
- * It reports if both passes found every living G waiting, every M asleep or spinning, nothing outside, no timer set, and c0 = c1. Suppose a
- * G was runnable or running at a moment t between the read of the Ms and pass 2. Pass 2 saw the G waiting or dead, so its run ended after
- * t. A run begins with a CAS on the status, is then counted, and ends with a CAS. So c1 includes this run. As c0 = c1, c0 includes it too,
- * so the run began before pass 1. Then either pass 1 saw the G run. Or it saw the G wait while its M was still parking it. Then, at the
- * read of the Ms, that M was either still parking the G, and so neither asleep nor spinning, or it had finished, and the run was over
- * before t. Each case is a contradiction.
+ * <p>{@link #look} is correct although goroutines and Ms run meanwhile. It reads in this order: the number of goroutine runs (c0); every G
+ * (pass 1); every M; everything outside, and the timers under their locks; every G (pass 2); the number of runs (c1); the time of the last
+ * procresize, which may have moved timers. (Before all that it also reads the Ms, because that is cheap and usually one is running a
+ * goroutine.) It reports if both passes found every living G waiting, every M asleep or spinning, nothing outside, no timer set, and c0 =
+ * c1. Suppose a G was runnable or running at a moment t between the read of the Ms and pass 2. Pass 2 saw the G waiting or dead, so its run
+ * ended after t. A run begins with a CAS on the status, is then counted, and ends with a CAS. So c1 includes this run. As c0 = c1, c0
+ * includes it too, so the run began before pass 1. Then either pass 1 saw the G run. Or it saw the G wait while its M was still parking it.
+ * Then, at the read of the Ms, that M was either still parking the G, and so neither asleep nor spinning, or it had finished, and the run
+ * was over before t. Each case is a contradiction.
  *
- * <p>So at t all Gs waited, their parks were complete and their timers were in the heaps. An M that spins readies a G only for a timer,
- * which counts as set until the M has done so, or for C code, which counts as outside until that G has run. So nothing is left that
+ * <p>So at t all Gs waited, their parks were complete and their timers were in the heaps. An M that spins readies a G only for a timer or
+ * for C code. The timer counts as set until the M has readied the G. C code counts as outside until the G has run. So nothing is left that
  * could ready a G, at t or later.
  *
  * <p>The search for bystanders comes before all this. A bystander that has ended before the search may have readied a goroutine, which the
