@@ -164,7 +164,7 @@ final class FdMutex {
 
     /**
      * Ends the wait of the caller, which has taken no unit: subtracts one waiter from the count. If the count is 0, an unlock or a close
-     * has subtracted the caller, and there is a unit, or will be, which the caller takes. A new waiter may take the unit first, but then
+     * has subtracted the caller. Then there is a unit, or will be, and the caller takes it. A new waiter may take the unit first, but then
      * that waiter is in the count. So this method checks the count and the units repeatedly. It does not sleep, because then it might have
      * to wait for the descriptor's unlock, and its wait is to end now.
      */

@@ -161,7 +161,7 @@ abstract class FdWaits {
         }
     }
 
-    /** Ends a wait early in the way of a close and a deadline: by a flag, which the waiter reads after it has written its word. */
+    /** Ends a wait early by a flag, as a close and a deadline do. The waiter reads the flag after it has written its word. */
     final class EarlyEnd extends WaitCancellation {
         private final boolean write;
         /** The waiter and its registration. Written by {@link #remove}, under the lock; read by {@link #ready} of the same thread. */

@@ -34,7 +34,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A read that returns fewer bytes than it had room for has emptied a TCP socket (epoll(7)). So the next read would find nothing, and
  * begins with a wait unless its word is READY. That is as safe as a wait after a system call that found nothing, with three exceptions. An
- * edge may have reported an end of the stream that came together with the last data, an error, or urgent data, before which a read stops.
+ * edge may have reported an error, an end of the stream that came together with the last data, or urgent data, before which a read stops.
  * The next read has to find these three even if a reader has set its word to 0. So the poller records them before it writes READY
  * ({@link PollCache#note}), and then no read begins with a wait.
  *

@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
  * Decides when a class gets preemption points on demand. The methods compute a decision from values; {@code Demand} reads the values and
  * carries the decision out.
  *
- * <p>A <em>sample</em> is taken when a goroutine has overrun its quantum and no point can stop it: the innermost method on its stack that
- * can get points. A <em>pause</em> is a transformation of classes, which stops all threads.
+ * <p>A <em>sample</em> is taken when a goroutine has overrun its quantum and no point can stop it. The sample is the innermost method on
+ * its stack that can get points. A <em>pause</em> is a transformation of classes, which stops all threads.
  *
  * <table>
  * <caption>Rules</caption>

@@ -3,7 +3,7 @@ package org.gmp4j.policy;
 
 /**
  * Decides how long sysmon sleeps between two scans of the Ps. On a single CPU a scan costs two context switches and the cache misses after
- * them, which is several times sysmon's own CPU time; in a young program a scan is also interpreted. So sysmon scans when that can be of
+ * them, which is several times sysmon's own CPU time. In a young program a scan is also interpreted. So sysmon scans when that can be of
  * use: when a slice ends, or when a thread may have fallen asleep with a P.
  *
  * <table>
@@ -248,7 +248,7 @@ public final class Pacing {
 
     /**
      * Returns the least time, ns, that sysmon sleeps after it had a CPU for {@code awake} ns, so that the kernel gives it the CPU at once
-     * when it wakes up. Linux does that for a thread with short slices unless the thread is ahead of its fair share; then the kernel
+     * when it wakes up. Linux does that for a thread with short slices unless the thread is ahead of its fair share. Then the kernel
      * decides again at the next tick, up to 4 ms later. When n threads want the same CPU, sysmon is ahead until each of them has run as
      * long as sysmon did.
      *

@@ -18,7 +18,7 @@ package org.gmp4j.policy;
  * idle.</td><td>The goroutine keeps its P for {@value #IN_CALL} ns, because it will probably need the P soon.</td></tr>
  * <tr><td>A scan sees such a call, but work waits, or no M spins and no P is idle, or that time is over.</td><td>The goroutine loses its
  * P.</td></tr>
- * <tr><td>A slice that was not timed has begun since the last scan.</td><td>It is assumed to have begun in the middle between the two
+ * <tr><td>A slice that was not timed has begun since the last scan.</td><td>The slice is assumed to have begun halfway between the two
  * scans, but at most {@value #MAX_EARLIER} ns, and at most a quarter of the least quantum, before the second scan.</td></tr>
  * <tr><td>A goroutine ran on from one scan to the next with others waiting, at most {@value #TIMED_FOR} ns ago; or the M's slices take at
  * least {@value #FEW} ns on average.</td><td>The begins of the M's slices are timed.</td></tr>
@@ -98,7 +98,7 @@ public final class Slice {
     }
 
     /**
-     * Returns the age, ns, that a slice is assumed to have at a scan: the slice was not timed, and has begun since the scan before.
+     * Returns the age, ns, that a slice is assumed to have at a scan. The slice was not timed, and has begun since the previous scan.
      *
      * @param sinceScan the ns between the two scans
      * @param least the least quantum

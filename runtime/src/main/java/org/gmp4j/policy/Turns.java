@@ -30,10 +30,10 @@ package org.gmp4j.policy;
  * has no such threads. In one queue with Gs that need the CPU for long, a request would wait for a slice of each of them. So requests have
  * a list of their own, which comes first where the P has no other Gs.
  *
- * <p>Other goroutines may wait until a woken goroutine leaves a monitor or a lock. The JVM wakes the goroutines that wait for a monitor
- * one after the other: when a goroutine leaves the monitor, a thread without a P wakes the next one. If each of them ran only after all
- * requests that had arrived before it, the last of n would wait for n times the length of the queue. (A goroutine that is woken by
- * another goroutine goes to runnext.)
+ * <p>Other goroutines may wait until a woken goroutine leaves a monitor or a lock. The JVM wakes the goroutines that wait for a monitor one
+ * after the other. When a goroutine leaves the monitor, a thread without a P wakes the next one. If each of them ran only after all
+ * requests that had arrived before it, the last of n would wait for n times the length of the queue. (A goroutine that is woken by another
+ * goroutine goes to runnext.)
  *
  * <p>The Gs of the ring and of {@code sched.arrived} may occupy the P for ever, and one G of {@code sched.runq} in each 61st slice is too
  * rare where slices are long. So sysmon measures for how long {@code sched.runq} was passed over. Goroutines that need the CPU for long
@@ -44,8 +44,8 @@ package org.gmp4j.policy;
  * wait for ever. After the limit the P takes no G of {@code sched.runq}, because that G may run for a whole slice, and the pair runs for
  * three switches only.
  *
- * <p>A share is small (Go's is half a ring), because Gs in the ring of an M that has lost its CPU wait, while later Gs run on other Ps.
- * Larger shares would save only a few locked operations for each G.
+ * <p>A share is small (Go's is half a ring). When an M has lost its CPU, the Gs in its ring wait while later Gs run on other Ps. Larger
+ * shares would save only a few locked operations for each G.
  */
 public final class Turns {
     /** The number of slices of other Gs after which {@code sched.runq} is due. */

@@ -14,7 +14,7 @@ import org.gmp4j.struct.Throw;
 /**
  * The global run queue: two lists of runnable Gs, linked by schedlink, under {@code sched.lock} (R7). {@code sched.arrived} has the Gs that
  * threads without a P made runnable, and {@code sched.runq} the Gs that were preempted, have yielded, or overflowed a ring. {@link Turns}
- * decides from which list a P takes, and which Gs of {@code sched.arrived} go ahead of others; apart from that each list is first in, first
+ * decides from which list a P takes, and which Gs of {@code sched.arrived} go ahead of others. Apart from that each list is first in, first
  * out. A scheduler may be configured to have one more list for each NUMA node ({@link NodeQueues}).
  *
  * <p>{@code runqsize} counts the Gs of all lists together. It is written under the lock, and read without the lock as a hint. An M that
@@ -210,8 +210,8 @@ public final class GlobalRunq {
     }
 
     /**
-     * Takes up to {@code n} Gs of a list, one of them to run and the others for the ring. A preempted G is taken alone, and no share goes
-     * beyond one, because a preempted G in the ring would run a whole slice before the Gs behind it.
+     * Takes up to {@code n} Gs of a list, one of them to run and the others for the ring. A preempted G is taken alone, and a share ends
+     * before one. In the ring a preempted G would run a whole slice before the Gs behind it.
      *
      * @param turn whether this counts as a take from {@code sched.runq}, which then is no longer due
      */

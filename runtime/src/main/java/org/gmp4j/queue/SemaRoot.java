@@ -177,7 +177,10 @@ public final class SemaRoot {
         }
     }
 
-    /** Inserts the sudog as the node of a semaphore without a node, above the first node with a larger ticket on the path of the search. */
+    /**
+     * Inserts the sudog as the node of a semaphore that has none. On the path of the search its place is above the first node with a larger
+     * ticket.
+     */
     private void insert(long sg, long id) {
         int ticket = ticket();
         Sudog.TICKET.set(sg, ticket);

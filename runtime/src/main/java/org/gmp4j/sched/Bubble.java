@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
  * Goroutines with a clock of their own, which advances when all of them wait for each other ({@code syncGroup}): see
  * {@code org.gmp4j.synctest}. This class counts the goroutines that do not wait. The subclass has the clock.
  *
- * <p>A goroutine counts from its start until its deferred work is done, except while it waits {@link WaitReason#durable durably}. The M of
- * a goroutine that parks subtracts it on g0, after the unlock, so that the park is complete when the count falls to 0. The waker adds the
+ * <p>A goroutine counts from its start until its deferred work is done, except while it waits {@link WaitReason#durable durably}. When a
+ * goroutine parks, its M subtracts it on g0, after the unlock. So the park is complete when the count falls to 0. The waker adds the
  * goroutine again before it makes it runnable. So the count may be too high for a moment, but never too low.
  */
 public abstract class Bubble {

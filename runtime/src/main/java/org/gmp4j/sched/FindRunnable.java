@@ -22,8 +22,8 @@ import org.gmp4j.struct.PStat;
 import org.gmp4j.struct.Schedt;
 
 /**
- * {@code findRunnable} and {@code stealWork}: the places in which an M searches for work, in Go's order, and how it goes to sleep when
- * it finds none ({@link Wakep} has the protocol).
+ * {@code findRunnable} and {@code stealWork}. An M searches for work in these places, in Go's order. When it finds none it goes to sleep
+ * ({@link Wakep} has the protocol).
  *
  * <ol>
  * <li>due timers of this P
@@ -261,8 +261,8 @@ final class FindRunnable {
     /**
      * Returns whether to poll the network before a G is taken from the global queue. That queue has the goroutines whose time slice has
      * ended, and goroutines that the network has made ready go before them. Go polls only when all queues are empty. While goroutines
-     * compute without end the queues are never empty; then Go's sysmon polls, every 10 ms, and queues the goroutines that it finds behind
-     * the preempted ones.
+     * compute without end the queues are never empty. Then Go's sysmon polls every 10 ms, and queues the goroutines that it finds behind
+     * the preempted goroutines.
      */
     static boolean pollDue(Scheduler s) {
         if (!s.netpoll.anyWaiters(s)) {

@@ -28,8 +28,9 @@ import org.gmp4j.struct.WaitReason;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The stack of a goroutine, and the loop of a pooled stack: run a goroutine, end it, and run the next goroutine without a switch if that is
- * fresh. Otherwise the stack yields the thread to the M. The subclass {@code JdkStack} has the methods that the JDK calls.
+ * The stack of a goroutine, and the loop of a pooled stack. The loop runs a goroutine, ends it, and runs the next goroutine without a
+ * switch if that is fresh. Otherwise the stack yields the thread to the M. The subclass {@code JdkStack} has the methods that the JDK
+ * calls.
  */
 public abstract class GStack extends Stack {
     /** A value of {@link #waitTicket} that no ticket has. */
@@ -186,10 +187,10 @@ public abstract class GStack extends Stack {
      * {@code acquirem}: begins a section of the runtime, in which the calling goroutine keeps its P until {@link #exit}. Every call of
      * the runtime that touches the P, or holds a runtime lock, is inside a section. Sections nest.
      *
-     * <p>First this raises m.locks, then it reads m.gate. The P is taken only while m.locks is 0, either by the signal handler on this
-     * thread, or by another thread, which first makes this thread execute a fence ({@link Gate}). So either the taker sees the raised
-     * m.locks, or this read sees that the P is gone or being taken, and the goroutine gets a P as after a system call. The fence between
-     * the two accesses is for the compiler alone.
+     * <p>First this raises m.locks, then it reads m.gate. The P is taken only while m.locks is 0. The signal handler on this thread takes
+     * it, or another thread, which first makes this thread execute a fence ({@link Gate}). So either the taker sees the raised m.locks, or
+     * this read sees that the P is gone or being taken. Then the goroutine gets a P as after a system call. The fence between the two
+     * accesses is for the compiler alone.
      *
      * <p>The outermost call ensures that the section has room on the stack: see {@link Headroom}. On a thread that is not a goroutine
      * nesting is not counted, so code that may be inside another section calls {@link #enterChecked} instead.
@@ -466,8 +467,8 @@ public abstract class GStack extends Stack {
     }
 
     /**
-     * Returns why the goroutine waits in the JDK, or is about to wait, as far as that is known without its frames and without the kernel. A
-     * wait for a descriptor is {@link WaitReason#IO_WAIT}.
+     * Returns why the goroutine waits in the JDK, or is about to wait. Uses neither the goroutine's frames nor the kernel. A wait for a
+     * descriptor is {@link WaitReason#IO_WAIT}.
      */
     WaitReason jdkReason() {
         try {

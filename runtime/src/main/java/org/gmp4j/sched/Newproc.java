@@ -79,9 +79,8 @@ public final class Newproc {
 
     /**
      * Starts a goroutine from a timer. A timer is not a goroutine and does not keep the scheduler open, so the scheduler may be closed
-     * before or during this call. Therefore this method first counts the new goroutine and then reads closing, with a fence in between,
-     * while close first sets closing and then reads the counts. Either this call finds the scheduler closing, or close finds the new
-     * goroutine.
+     * before or during this call. Therefore this method first counts the new goroutine and then reads closing, with a fence in between. A
+     * close first sets closing and then reads the counts. Either this call finds the scheduler closing, or close finds the new goroutine.
      *
      * @return false when the scheduler is closing; then nothing was started
      */

@@ -91,8 +91,8 @@ public final class Park {
     }
 
     /**
-     * Makes a waiting G runnable and enqueues it: in runnext of the caller's P if the caller is an M of the G's scheduler, else in the
-     * global queue. A goroutine that calls this is inside {@link GStack#enter}.
+     * Makes a waiting G runnable and enqueues it. The G goes to runnext of the caller's P if the caller is an M of the G's scheduler, else
+     * to the global queue. A goroutine that calls this is inside {@link GStack#enter}.
      */
     public static void goready(long gp) {
         Scheduler s = (Scheduler) GSlots.owner(gp);

@@ -11,10 +11,10 @@ import org.gmp4j.struct.M;
 import org.gmp4j.struct.Schedt;
 
 /**
- * The treatment of a P for which no M can be made, because the heap is full, the system gives no thread, or there are {@code maxThreads}
- * Ms. The P goes idle, and its work waits for an M. Any M that runs finds the work when it next searches. Sysmon tries again to make an M
- * ({@code ShortageRetry}). Until then no other thread tries: with a full heap each attempt costs a collection or two, and without threads
- * HotSpot prints two lines on stdout each time.
+ * Handles a P for which no M can be made, because the heap is full, the system gives no thread, or there are {@code maxThreads} Ms. The P
+ * becomes idle, and its work waits for an M. Any M that runs finds the work when it next searches. Sysmon tries again to make an M
+ * ({@code ShortageRetry}). Until then no other thread tries. With a full heap each attempt costs a collection or two. Without threads
+ * HotSpot prints two lines on stdout at each attempt.
  *
  * <p>No work is forgotten. {@link #without} runs under sched.lock, and takes an M that is on the idle list. Before an M puts itself on the
  * list later, the P is idle, no spinner is counted for it, and the Gs of its ring are in the global queue. So this M takes these Gs

@@ -34,16 +34,16 @@ import org.gmp4j.struct.Throw;
  *    M: nmspinning+1                           on the left
  * </pre>
  *
- * The fence between 1 and 3 on the left and the volatile add between 1 and 3 on the right make this Dekker's pattern. If
- * the submitter's read still sees the spinner, then the G was queued before the spinner's last check, which finds it. If
- * the last check misses the G, then the submitter sees nmspinning without that spinner and npidle with its P. Without the
- * fence the read of nmspinning may pass the store of the tail; then each side misses the other, and a G waits while a P is idle.
+ * The fence between 1 and 3 on the left and the volatile add between 1 and 3 on the right make this Dekker's pattern. If the submitter's
+ * read still sees the spinner, then the G was queued before the spinner's last check, which finds it. If the last check misses the G, then
+ * the submitter sees nmspinning without that spinner and npidle with its P. Without the fence the read of nmspinning may pass the store of
+ * the tail. Then each side misses the other, and a G waits while a P is idle.
  *
  * <p>An M that does not spin when it gives its P up, because enough others do ({@link #becomeSpinning}), also checks the queues once more.
- * Its P becomes idle only now. Before, the last spinner may have found work, and a submitter may have queued more, and neither has woken an
- * M because no P was idle. Go needs no such check, because there wakep takes sched.lock each time, to set needspinning.
+ * Before its P becomes idle, the last spinner may have found work, and a submitter may have queued more. Neither has woken an M, because no
+ * P was idle. Go needs no such check, because there wakep takes sched.lock each time, to set needspinning.
  *
- * <p>A spinner that finds work stops spinning as well. Submitters may have relied on it, so it does step 2, then checks the queues and the
+ * <p>A spinner that finds work stops spinning as well. Submitters may have relied on it. So it does step 2, then checks the queues and the
  * timers ({@link #resetspinning}), and wakes another M only if there is more work. Go wakes one without a check. In a service at low load,
  * where one goroutine becomes ready now and then, each request would then wake a second M for nothing.
  *
@@ -265,7 +265,7 @@ public final class Wakep {
     }
 
     /**
-     * Returns whether a run queue has work. The global queue is read first, by an acquire that keeps the reads of the rings behind it; its
+     * Returns whether a run queue has work. The global queue is read first, by an acquire that keeps the reads of the rings behind it. Its
      * partner is the release of the tail in runqpushlist. The order matters because an M that does not spin may move Gs from the global
      * queue to its ring and wake no M. If the reader sees such Gs in neither place, that M has taken the last Gs of the queue. Then npidle
      * is 0, or there was only the one G that this M runs itself.

@@ -35,10 +35,10 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Threads start and end during a search. A thread that starts another one and ends must not hide it. So a thread that is listed and has
  * ended when it is checked counts in this search, because it may have started another thread. A search also detects that a thread was made
- * during the search: at its begin and its end it takes one of the numbers that threads get ({@link Thread#threadId}). It may still miss a
- * thread T that was made before the search and is started during it. A virtual thread V may start T after the search has passed T's place
- * in the list, and end before the search comes to V's place. Nor does a search find {@code DestroyJavaVM} in the moment between the end of
- * {@code main} and the begin of that thread. So {@code Checkdead} needs two searches, one after the other.
+ * during the search, because it takes one of the numbers that threads get ({@link Thread#threadId}) at its begin and at its end. It may
+ * still miss a thread T that was made before the search and is started during it. A virtual thread V may start T after the search has
+ * passed T's place in the list, and end before the search comes to V's place. Nor does a search find {@code DestroyJavaVM} in the moment
+ * between the end of {@code main} and the begin of that thread. So {@code Checkdead} needs two searches, one after the other.
  *
  * <p>It takes no lock that the program may hold for long: threads are listed by the JVM, virtual threads by concurrent sets. Only one
  * thread at a time may call this.

@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Keeps a stack mounted, or unmounted, while a thread dump of the JDK reads its frames.
  *
- * <p>JDK 25 does not prevent that a virtual thread is mounted or unmounted while it reads the thread's frames for a dump, unless a JVMTI
- * agent for virtual threads is present. A mount or unmount at that moment crashes the JVM, on the JDK's own scheduler as well. So
+ * <p>In JDK 25 a virtual thread may be mounted or unmounted while the JDK reads the thread's frames for a dump, unless a JVMTI agent for
+ * virtual threads is present. A mount or unmount at that moment crashes the JVM, on the JDK's own scheduler as well. So
  * {@link JdkContainer} gives the dump only stacks that it holds. Later versions of the JDK prevent this
  * ({@link JdkVersion#dumpsNeedHolds}). There a hold only names the thread.
  *
@@ -18,11 +18,10 @@ import org.jspecify.annotations.Nullable;
  * {@link JdkState#toRunning} waits while the bit is set. Wake-ups that failed meanwhile are completed afterwards: see {@link #release}.
  *
  * <p>A mounted stack is held by its field {@code hold}, which its host reads before it unmounts ({@link JdkThreads#run}). The host reads it
- * without a fence. Instead of the fence, the holding thread takes the stack trace of the host's thread after it has set the field, which
- * stops the host's thread for a moment. If the trace shows {@code leave}, which reads the field and then unmounts, the host's thread may
- * have read the field before it was set, so the stack is not held. Otherwise the host's thread reads the field after the trace, and sees
- * that it is set. If the stack's carrier is still the host's thread after these steps, the host cannot unmount the stack before it has read
- * the field.
+ * without a fence. Instead, the holding thread sets the field and then takes the stack trace of the host's thread, which stops the host's
+ * thread for a moment. If the trace shows {@code leave}, which reads the field and then unmounts, the host's thread may have read the field
+ * before it was set, so the stack is not held. Otherwise the host's thread reads the field after the trace, and sees that it is set. If the
+ * stack's carrier is still the host's thread after these steps, the host cannot unmount the stack before it has read the field.
  *
  * <p>If a goroutine yields while it is held, its M waits, with its P, until the dump has read the frames. The dump then shows frames of the
  * M instead of the goroutine's. While the M waits, it reports to the JVM that the switch is over, because the dump waits for the end of a

@@ -8,9 +8,9 @@ import org.jspecify.annotations.Nullable;
  * Checks whether the thread's stack has room for a section of the runtime.
  *
  * <p>HotSpot throws {@link StackOverflowError} out of any call that needs more stack than there is. Between lock and unlock, or halfway
- * through a park, that would leave a lock held or lose a goroutine, unnoticed by the code that catches the error. So a section that runs on
- * a goroutine's or a user thread's stack checks before its first side effect whether there is room for all of it. If not, it throws a
- * StackOverflowError itself. Then nothing has changed, and the caller may catch the error and continue.
+ * through a park, that would leave a lock held or lose a goroutine. The code that catches the error would not notice. So a section that
+ * runs on a goroutine's or a user thread's stack checks before its first side effect whether there is room for all of it. If not, it throws
+ * a StackOverflowError itself. Then nothing has changed, and the caller may catch the error and continue.
  *
  * <p>A section that releases a lock or another resource demands {@link #SECTION} bytes. A section that acquires one demands {@value #SLACK}
  * bytes more, so that the release has room at the same depth, for example in a {@code finally}. An operation that consists of several

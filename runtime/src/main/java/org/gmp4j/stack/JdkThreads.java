@@ -21,15 +21,16 @@ import org.jspecify.annotations.Nullable;
  * {@link #check}.
  *
  * <p>Unmounting takes no lock. An interrupt of a virtual thread also marks its carrier as interrupted, because the thread may block while
- * it is pinned. It must not mark a carrier that by then runs another thread. The JDK's {@code interrupt} holds the thread's {@code
- * interruptLock}: it sets {@code interrupted}, then reads {@code carrierThread}, then marks that carrier. The JDK's {@code unmount} takes
- * the same lock. The unmount of this class takes none: it writes {@code carrierThread = null}, and the CAS on the goroutine's status or the
- * JDK's state that follows is a fence. The next mount of any thread on this carrier first reads {@code interrupted} of the thread that was
- * on it before. An interrupter that read the old carrier had set {@code interrupted} before that. So if the flag is clear, there was no
- * such interrupter, or the thread has cleared the flag meanwhile. The thread clears it under the lock, hence after the interrupter had
- * marked the carrier, and the mark is visible. If the flag is set, the mount takes the lock once, which waits for an interrupter that has
- * not finished. The JDK's {@code mount} then clears a mark that does not belong to the new thread. A carrier that is to sleep with no
- * thread mounted does all steps but the last at once ({@link #idle}), because it would otherwise keep a thread that has ended reachable.
+ * it is pinned. It must not mark a carrier that by then runs another thread. The JDK's {@code interrupt} holds the thread's
+ * {@code interruptLock}: it sets {@code interrupted}, then reads {@code carrierThread}, then marks that carrier. The JDK's {@code unmount}
+ * takes the same lock. The unmount of this class takes no lock. It writes {@code carrierThread = null}, and the CAS on the goroutine's
+ * status or the JDK's state that follows is a fence. The next mount of any thread on this carrier first reads {@code interrupted} of the
+ * thread that was on it before. An interrupter that read the old carrier had set {@code interrupted} before that. So if the flag is clear,
+ * there was no such interrupter, or the thread has cleared the flag meanwhile. The thread clears it under the lock, hence after the
+ * interrupter had marked the carrier, and the mark is visible. If the flag is set, the mount takes the lock once, which waits for an
+ * interrupter that has not finished. The JDK's {@code mount} then clears a mark that does not belong to the new thread. A carrier that is
+ * to sleep with no thread mounted does these steps except the last one before it sleeps ({@link #idle}). Otherwise it would keep a thread
+ * that has ended reachable.
  *
  * <p>Between an unmount and the next mount only the M's own code runs, and its sleep is a futex, which no interrupt ends. The same lock
  * also guards the JDK's {@code unpark} of a pinned thread. A late unpark leaves a permit to the carrier, so that a later park on it returns
@@ -39,7 +40,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Agents that keep a value for each thread (the current span of a trace) swap it in {@code VirtualThread.mount} and {@code unmount},
  * which they rewrite. The runtime always calls the JDK's mount. It calls the JDK's unmount, instead of its own, as soon as an agent has
- * changed the class: the JVM counts the changes in the {@code Class}, and each unmount reads the count. The class is loaded before any Java
+ * changed the class. The JVM counts the changes in the {@code Class}, and each unmount reads the count. The class is loaded before any Java
  * agent starts, so all such changes count. Rejected: a transformer that watches for changes. The JVM would call it for every class that
  * loads, and it would miss the changes of earlier agents.
  */

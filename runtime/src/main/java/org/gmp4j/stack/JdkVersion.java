@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The versions of the JDK that the runtime supports, and their differences. No other class depends on the version, except the agent's first
- * class, which an older Java must be able to load and which therefore repeats the numbers.
+ * class. An older Java must be able to load that class, so it repeats the numbers.
  */
 enum JdkVersion {
     JDK_25(25, false, true, false, "POLLERS", "implRegister", "implDeregister"),

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Calls to private members of {@code java.lang.VirtualThread}, {@code Thread} and {@code Continuation}. {@link JdkMembers} writes the
- * implementation. A method has the name of the JDK's method that it calls or of the field that it reads; with the prefix {@code set} it
+ * implementation. A method has the name of the JDK's method that it calls or of the field that it reads. With the prefix {@code set} it
  * writes the field. A {@code Thread vt} is a {@code VirtualThread}, a {@code Thread t} is any thread. Reads and writes have the mode that
  * the JDK declares for the field, which is volatile for all words of a thread's state, unless the name or the comment says otherwise.
  */

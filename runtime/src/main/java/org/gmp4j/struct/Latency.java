@@ -4,9 +4,9 @@ package org.gmp4j.struct;
 import org.gmp4j.ffi.gmp.g;
 
 /**
- * Measures how long goroutines wait for a P. About one time in {@value #PERIOD} that a G becomes runnable, the time is written to
- * {@code g.runnabletime}, and the P that runs the G counts the duration. Reading the clock twice each time would take a third of a switch.
- * (Go measures one time in 8.)
+ * Measures how long goroutines wait for a P. A G becomes runnable again and again. About once in {@value #PERIOD} times the time is written
+ * to {@code g.runnabletime}, and the P that runs the G counts the duration. Reading the clock twice each time would take a third of a
+ * switch. (Go measures one time in 8.)
  *
  * <p>Each G has a count of its own, in the cache line of its status, so a thread that makes it runnable needs no P. A value of 0 or less is
  * minus the number of times since the last measurement. Slots begin at different counts, so that two goroutines which run alternately are

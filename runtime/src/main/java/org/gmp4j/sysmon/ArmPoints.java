@@ -19,7 +19,7 @@ import org.gmp4j.struct.M;
  * <li>It sets the switch that makes preemption points check whether a goroutine has to stop ({@link Points#want}).
  * <li>It nudges the threads to their points, {@value #NUDGES} times at most. A nudge stops all threads. Interpreted code and armed points
  * need no nudge.
- * <li>A millisecond later it arms the points of the outermost loops that the goroutine runs, and then those a level deeper each
+ * <li>A millisecond later it arms the points of the outermost loops that the goroutine runs. Then it arms one level of loops more in each
  * millisecond, or at its next scan if that comes later.
  * <li>When there is no point left to arm, or no point of the JVM was ever reached, {@link Retake} takes the P, if the goroutine has one.
  * Where points are given on demand, sysmon asks for points ({@link Demand}).
@@ -170,8 +170,8 @@ final class ArmPoints {
 
     /**
      * Arms all points if counted loops have no safepoint polls. A nudge takes effect at a safepoint poll. With the serial and the parallel
-     * collector C2 omits the polls in counted loops, unless a flag says otherwise, and the JVM chooses the serial collector if it sees one
-     * CPU. Then a nudge would keep sysmon until the loop has ended, and arm the point behind the loop.
+     * collector C2 omits the polls in counted loops, unless a flag says otherwise. The JVM chooses the serial collector if it sees one CPU.
+     * Then a nudge would keep sysmon until the loop has ended, and arm the point behind the loop.
      */
     private static synchronized void armWhereNudgesAreLate() {
         if (!settled) {

@@ -18,7 +18,7 @@ import org.gmp4j.struct.M;
 
 /**
  * Lets C2 give way to all other threads while a program starts, and gives C2 its share back when {@link CompilerRules} decide so. On few
- * CPUs, a compiler of equal weight takes half of them while requests wait, and much of the code that it compiles belongs to the start and
+ * CPUs, a compiler of equal weight takes half of the CPUs while requests wait. Much of the code that it compiles belongs to the start and
  * does not run again.
  *
  * <p>A thread of its own does this, and ends when C2 has its share back. A new compiler thread inherits the nice value of the compiler

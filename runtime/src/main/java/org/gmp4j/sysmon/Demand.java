@@ -108,8 +108,8 @@ final class Demand implements Runnable {
 
         /**
          * Returns the names of the methods that no long call may execute. These are the sampled methods, and the methods in which a loop
-         * contains a loop that counts. A method of the second kind may compute for long, and a profile may miss that, because the call
-         * waits during the profile, or because the JVM's counted loops have no safepoint polls. The result is null for all methods.
+         * contains a loop that counts. A method of the second kind may compute for long. A profile may miss that, because the call waits
+         * during the profile, or because the JVM's counted loops have no safepoint polls. The result is null for all methods.
          */
         @Nullable Set<String> hot() {
             if (loops == null) {
@@ -336,7 +336,7 @@ final class Demand implements Runnable {
 
     /**
      * Returns the method with a loop that the innermost frame's line calls, in a JVM whose counted loops have no safepoint polls. There a
-     * thread stops for a stack trace only when its loop has ended, so the trace shows the caller of the method with the loop. Returns null
+     * thread stops for a stack trace only when its loop has ended. So the trace shows the caller of the method with the loop. Returns null
      * when the line calls no such method, or counted loops have polls.
      */
     private @Nullable Place called(StackTraceElement[] frames) {

@@ -23,7 +23,7 @@ import org.gmp4j.struct.SchedStat;
 import org.gmp4j.struct.Schedt;
 
 /**
- * {@code retake}: sysmon scans each P and takes it from a system call, from a goroutine that sleeps in the kernel, or from a goroutine
+ * {@code retake}: sysmon scans each P. It takes the P from a system call, from a goroutine that sleeps in the kernel, or from a goroutine
  * that has used up its time slice.
  *
  * <pre>
@@ -42,7 +42,7 @@ import org.gmp4j.struct.Schedt;
  *
  * <p>While an M spins or a P is idle, another M soon steals a G that is queued on a busy P. Then the first G of the queue is a reason to
  * preempt only if two scans find it there, unless a timer is due or a G is in the global queue. Without this rule a goroutine that computes
- * and now and then starts a short goroutine would lose its P each time, and the short goroutine would run later.
+ * would lose its P each time that it starts a short goroutine, and the short goroutine would run later.
  *
  * <p>{@link Slice} decides how long a goroutine keeps its P. A goroutine that runs on after its P was taken is a stray ({@link Strays}).
  * Its thread competes for a CPU like any other thread, and at its next call of the runtime the goroutine waits for a P like any other

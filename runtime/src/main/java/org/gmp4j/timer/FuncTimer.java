@@ -12,8 +12,8 @@ import org.gmp4j.sched.base.Scheduler;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A timer that starts a function: as a goroutine of the scheduler in which the timer was made, or as a virtual thread if it was made
- * outside all schedulers.
+ * A timer that starts a function. The function runs as a goroutine of the scheduler in which the timer was made, or as a virtual thread if
+ * the timer was made outside all schedulers.
  */
 public final class FuncTimer extends RuntimeTimer {
     private final Runnable fn;

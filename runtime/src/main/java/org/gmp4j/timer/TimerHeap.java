@@ -370,9 +370,9 @@ class TimerHeap {
 
     /**
      * Returns whether an entry that is no zombie is in the heap or being handled. Called without the lock. A zombie that is removed during
-     * the call may count as such an entry. No entry that stays is missed: if {@link #zombies} counts a zombie that the first read of {@code
-     * held} does not, the zombie was added after that read, and {@code held} has changed. (A removal lowers {@link #zombies} before {@code
-     * held}.)
+     * the call may count as such an entry. No entry that stays is missed. If {@link #zombies} counts a zombie that the first read of
+     * {@code held} does not, the zombie was added after that read, and {@code held} has changed. (A removal lowers {@link #zombies} before
+     * {@code held}.)
      */
     boolean busy() {
         long before = held;

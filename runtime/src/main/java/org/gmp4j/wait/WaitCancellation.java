@@ -23,8 +23,8 @@ import org.jspecify.annotations.Nullable;
  * waiter.
  *
  * <p>No element is lost or delivered twice. The waker and the thread that ends the wait compete for the sudog under the lock that guards
- * the queue, and the one that removes the sudog wins. If the waker wins, it passes its element in the same critical section: the wait has
- * succeeded, and the interrupt stays pending for the next wait. If the other thread wins, the waiter is no longer in the queue, so the
+ * the queue, and the one that removes the sudog wins. If the waker wins, it passes its element in the same critical section. The wait has
+ * then succeeded, and the interrupt stays pending for the next wait. If the other thread wins, the waiter is no longer in the queue, so the
  * element goes to another waiter or stays where it is.
  *
  * <p>An end that comes too early or too late does no harm. Both threads hold the lock, so a reason that is recorded before the waiter has

@@ -17,10 +17,10 @@ import org.gmp4j.struct.Schedt;
  * <li>{@link org.gmp4j.stack.Bystanders}: threads, hooks and handlers that do not belong to gmp4j, unless the rule is STRICT.
  * </ul>
  *
- * <p>There are two checks. {@link #dead} runs under sched.lock whenever an M goes to sleep, so its counts are consistent, and the
- * last M to go to sleep finds the deadlock. With the rule STRICT that M reports it. Otherwise the M rings sysmon, because a search for
- * bystanders allocates. An M that sleeps in the poller until a timer is due is on no list and counts as running. {@code DeadlockSearch}
- * is sysmon's check.
+ * <p>There are two checks. {@link #dead} runs under sched.lock whenever an M goes to sleep. So its counts are consistent, and the last M
+ * that goes to sleep finds the deadlock. With the rule STRICT that M reports it. Otherwise the M rings sysmon, because a search for
+ * bystanders allocates. An M that sleeps in the poller until a timer is due is on no list and counts as running. {@code DeadlockSearch} is
+ * sysmon's check.
  */
 public final class Checkdead {
     private Checkdead() {

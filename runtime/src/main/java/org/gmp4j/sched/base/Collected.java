@@ -19,8 +19,8 @@ import org.jspecify.annotations.Nullable;
  * object is garbage, unless the JDK refers to the thread ({@code jdk.trackAllThreads}). A scheduler in the JDK's place lets them be
  * garbage, too. Goroutines of the runtime's API, including threads of {@code Gmp.threadFactory}, are never collected, as in Go.
  *
- * <p>The table {@link GSlots} refers from a G to its stack. For a thread that the JDK starts on such a scheduler it has a {@link StackRef},
- * which drops the stack while the thread waits in the JDK:
+ * <p>The table {@link GSlots} refers from a G to its stack. For a thread that the JDK starts on such a scheduler the table has a
+ * {@link StackRef}, which drops the stack while the thread waits in the JDK:
  * <pre>
  *  the M that parks it              the thread that wakes it                   the collector, then sysmon
  *  1 drops the stack (parking)      1 the JDK's CAS from PARKED, BLOCKED …     1 no code can reach the stack
@@ -43,7 +43,7 @@ import org.jspecify.annotations.Nullable;
  * have only the G's address, do not drop the stack.
  *
  * <p>No slot is freed too early. The reference is queued when no code, including finalizers, can reach the stack any more. Sysmon frees the
- * slot if it still has this reference. After the thread's end the slot is empty or has another goroutine: {@code Goexit0} empties the slot
+ * slot if it still has this reference. After the thread's end the slot is empty or has another goroutine. {@code Goexit0} empties the slot
  * while it refers to the stack itself, hence before the collector can find the stack unreachable.
  *
  * <p>Readers without a lock, such as dumps and searches, find a dropped stack by a weak reference. Between the collection and sysmon's next

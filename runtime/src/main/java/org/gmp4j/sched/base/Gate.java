@@ -13,10 +13,10 @@ import org.gmp4j.struct.P;
 import org.gmp4j.struct.PStatus;
 
 /**
- * The gate between a thread and its P, {@code m.gate}. Through it sysmon, or a thread that stops the world, takes the P of a goroutine that
- * is in its own code or asleep in the kernel, without a signal. A signal would end the goroutine's {@code usleep}, {@code poll} or
- * {@code sem_timedwait} early. A thread that waits for a disk or blocks signals would not see it, and a thread that waits for a CPU would
- * see it only when it gets one.
+ * The gate between a thread and its P, {@code m.gate}. Through it sysmon, or a thread that stops the world, takes the P from a goroutine
+ * without a signal. The goroutine may be in its own code or asleep in the kernel. A signal would end the goroutine's {@code usleep},
+ * {@code poll} or {@code sem_timedwait} early. A thread that waits for a disk or blocks signals would not see it, and a thread that waits
+ * for a CPU would see it only when it gets one.
  *
  * <pre>
  *  SHUT -> OPEN      the thread, with m.locks raised, when it attaches a P

@@ -9,8 +9,8 @@ import org.gmp4j.struct.M;
 /**
  * The process's signal for preemption. It asks a thread to mark its goroutine or to release its P ({@code preempt.c} has the handler).
  *
- * <p>A request has the P's schedtick, so that it has no effect on another goroutine that runs on the P by then. m.sigtick is written before
- * m.sigreq, whose store is a release. The handler reads sigreq first, by acquire.
+ * <p>A request has the P's schedtick, so that it has no effect on another goroutine that runs on the P by then. The sender writes
+ * m.sigtick, and then m.sigreq by release. The handler reads sigreq first, by acquire.
  */
 public final class PreemptSignal {
     // Values of m.sigreq, as in gmp.h.

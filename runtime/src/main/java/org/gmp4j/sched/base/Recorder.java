@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
  * Records rare or long events for JFR. There is no recorder until a recording begins. The loop refers only to this class, because the
  * module {@code jdk.jfr} may be missing.
  *
- * <p>While there is no recorder, a wait has no extra cost: one flag says whether waits are observed, for the block profile or for a
- * recorder ({@link WaitProfile#isOn}). Other code that reads {@link #now} executes thousands of instructions anyway.
+ * <p>While there is no recorder, a wait has no extra cost. The flag of the block profile says also whether a recorder observes waits
+ * ({@link WaitProfile#isOn}). Other code that reads {@link #now} executes thousands of instructions anyway.
  *
  * <p>Its methods are called on goroutines' stacks inside {@code GStack.enter}, on Ms and on sysmon, where nothing may fail and no goroutine
  * may switch. So they pin the goroutine, and omit an event for which there is too little stack or memory. An event that begins and ends (a

@@ -24,9 +24,9 @@ import org.gmp4j.struct.Schedt;
 
 /**
  * The pool that takes the place of the JDK's scheduler of virtual threads. A thread becomes a goroutine when it is started, like a thread
- * that a goroutine starts ({@link GStack#execute}), and from then on its scheduler is its own {@link GStack}. So the JDK calls the pool
- * once for each thread. It is a {@link ForkJoinPool} because that is the type of the JDK's field. The pool itself has no thread. Its
- * scheduler answers the queries of the JDK's tools ({@code VirtualThreadSchedulerMXBean}, {@code jcmd PID Thread.vthread_scheduler}).
+ * that a goroutine starts ({@link GStack#execute}). From then on its scheduler is its own {@link GStack}. So the JDK calls the pool once
+ * for each thread. It is a {@link ForkJoinPool} because that is the type of the JDK's field. The pool itself has no thread. Its scheduler
+ * answers the queries of the JDK's tools ({@code VirtualThreadSchedulerMXBean}, {@code jcmd PID Thread.vthread_scheduler}).
  *
  * <p>A thread may belong to this pool and yet begin on the JDK's pool. A platform thread has made the thread after this pool took the JDK's
  * place, and a virtual thread that still runs on the JDK's pool starts it. Then the JDK puts the thread into the queues of its own pool

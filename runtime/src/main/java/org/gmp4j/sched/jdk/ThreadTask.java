@@ -7,8 +7,8 @@ import org.gmp4j.stack.JdkThreads;
 import org.gmp4j.stack.Stack;
 
 /**
- * Wraps the task of a virtual thread with an identity, to which the program has a reference as a {@link Thread} (see
- * {@code Gmp.threadFactory}), so that the thread ends as every goroutine does.
+ * Wraps the task of a virtual thread with an identity, so that the thread ends as every goroutine does. The program has a reference to such
+ * a {@link Thread} (see {@code Gmp.threadFactory}).
  */
 public record ThreadTask(Runnable task) implements Runnable {
     /** Returns the task that {@code task} wraps, or {@code task} itself. */

@@ -29,8 +29,8 @@ import org.jspecify.annotations.Nullable;
  * c1. Suppose a G was runnable or running at a moment t between the read of the Ms and pass 2. Pass 2 saw the G waiting or dead, so its run
  * ended after t. A run begins with a CAS on the status, is then counted, and ends with a CAS. So c1 includes this run. As c0 = c1, c0
  * includes it too, so the run began before pass 1. Then either pass 1 saw the G run. Or it saw the G wait while its M was still parking it.
- * Then, at the read of the Ms, that M was either still parking the G, and so neither asleep nor spinning, or it had finished, and the run
- * was over before t. Each case is a contradiction.
+ * At the read of the Ms, that M may still have been parking the G. Then it was neither asleep nor spinning. Or the M had finished, and the
+ * run was over before t. Each case is a contradiction.
  *
  * <p>So at t all Gs waited, their parks were complete and their timers were in the heaps. An M that spins readies a G only for a timer or
  * for C code. The timer counts as set until the M has readied the G. C code counts as outside until the G has run. So nothing is left that
