@@ -21,7 +21,7 @@ public final class FirstThreads implements Runnable {
     /**
      * Starts {@value #COUNT} threads at the same time, and ends them.
      *
-     * @throws OutOfMemoryError when the system does not give {@value #COUNT} threads; those that were started have ended
+     * @throws OutOfMemoryError when the system does not give {@value #COUNT} threads; the threads that were started have ended
      */
     public static void check() {
         FirstThreads all = new FirstThreads();

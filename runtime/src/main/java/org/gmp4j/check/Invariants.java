@@ -14,9 +14,9 @@ import org.gmp4j.stack.JdkThreads;
  * stopped world and checks all of them. {@link #sample} takes {@code sched.lock}, so that the state that the lock guards does not change,
  * and reads all other state while it changes.
  *
- * <p>Some invariants hold at every moment (those of the state under the lock, and the bound of a ring), so one pass decides. Others are
- * broken for a moment by design, between two stores of one thread. For example a P is idle before it is in the idle list, and a G that a
- * thread without a P has just readied is on no queue yet. Such a violation counts only if many passes find it.
+ * <p>Some invariants hold at every moment (those of the state under the lock, and the bound of a ring), so one pass decides. Other
+ * invariants are broken for a moment by design, between two stores of one thread. For example a P is idle before it is in the idle list,
+ * and a G that a thread without a P has just readied is on no queue yet. Such a violation counts only if many passes find it.
  *
  * <p>This class enforces no invariant. Each thread keeps the invariants by the order of its stores.
  */

@@ -18,8 +18,8 @@ import org.gmp4j.struct.Throw;
  *
  * <p>No wake-up is lost. The sleeper's CAS and the waker's exchange are on one word. So either the exchange finds -1, and the waker calls
  * the kernel, or the CAS fails because the word is 1. The kernel compares the word again under its own lock, so a wake between the CAS and
- * the call makes the call return at once. What the waker wrote before {@link #wakeup} is visible after {@link #sleep}: the exchange
- * releases, the sleeper's last volatile read acquires.
+ * the call makes the call return at once. After {@link #sleep} the sleeper sees all that the waker wrote before {@link #wakeup}, because
+ * the exchange releases and the sleeper's last volatile read acquires.
  */
 public final class Note {
     private static final int CLEAR = 0;

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The part of a {@link PollFd} that waits: its registrations, its deadlines, and the early end of a wait. Callers have the descriptor
- * locked or referenced, except for the alarm of a deadline, which holds {@link #lock}; a close takes that lock too.
+ * locked or referenced. Only the alarm of a deadline has neither. It holds {@link #lock}, which a close takes too.
  */
 abstract class FdWaits {
     private static final int CLOSING = 1;

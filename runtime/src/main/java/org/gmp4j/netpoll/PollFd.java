@@ -196,7 +196,7 @@ public final class PollFd extends FdWaits {
             for (; i < end && n >= from[i].byteSize(); i++) {
                 n -= from[i].byteSize();
             }
-            if (n > 0) { // The rest of a piece is written alone: the piece is large, or the socket is full now.
+            if (n > 0) { // The rest of a piece is written alone, because the piece is large or the socket is full.
                 long rest = writeLocked(from[i].asSlice(n), 0, OpLimits.PLAIN);
                 done += IoResult.count(rest);
                 e = IoResult.error(rest);

@@ -117,7 +117,7 @@ abstract sealed class Registration {
     abstract void park(GStack st, Park.Unlock commit);
 
     /**
-     * Writes the waiter into its word. Returns false if the word is no longer WAIT; then a goroutine is resumed at once. Called on g0 with
+     * Writes the waiter into its word. Returns false if the word is no longer WAIT. Then a goroutine is resumed at once. Called on g0 with
      * the goroutine parked, or on a thread that is about to sleep.
      */
     abstract boolean commit(long gp, boolean write);

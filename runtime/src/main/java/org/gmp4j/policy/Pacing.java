@@ -43,7 +43,7 @@ package org.gmp4j.policy;
  * <tr><td>A duty is due for which no thread wakes sysmon.</td><td>A deep sleep ends at that time.</td></tr>
  * <tr><td>A goroutine enters a system call.</td><td>The call ends a light sleep while all Ps are idle. It ends another sleep of
  * {@value #HEARD_SLEEP} ns or more if a P was taken from a system call within the last {@value Scan#TOOK_FROM_SYSCALL} ns.</td></tr>
- * <tr><td>Always, after a scan.</td><td>At least {@link #fairSleep}; and, unless a thread that blocks may hold a P, at least as long as
+ * <tr><td>Always, after a scan.</td><td>At least {@link #fairSleep}. Unless a thread that blocks may hold a P, also at least as long as
  * {@link ScanBudget} demands.</td></tr>
  * </table>
  *

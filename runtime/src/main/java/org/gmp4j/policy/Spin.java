@@ -86,7 +86,7 @@ public final class Spin {
         return inVain >= IN_VAIN;
     }
 
-    /** Returns whether a policy's time to spin, in ns, is neither 0 nor without a limit. */
+    /** Returns whether a policy's time to spin, in ns, has a limit and is not 0. */
     public static boolean isLimited(long nanos) {
         return nanos != 0 && nanos != FOR_EVER;
     }

@@ -26,7 +26,7 @@ package org.gmp4j.policy;
  * woken Gs comes one of the others.</td></tr>
  * </table>
  *
- * <p>Go's rule alone is not enough. Short requests often arrive from threads without a P, such as the selector thread of a web server; Go
+ * <p>Go's rule alone is not enough. Short requests often arrive from threads without a P, such as the selector thread of a web server. Go
  * has no such threads. In one queue with Gs that need the CPU for long, a request would wait for a slice of each of them. So requests have
  * a list of their own, which comes first where the P has no other Gs.
  *

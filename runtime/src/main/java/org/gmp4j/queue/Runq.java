@@ -264,7 +264,7 @@ public final class Runq {
      *
      * @param stealRunNext whether to take runnext if the ring is empty
      * @param politeNanos the time, ns, to wait before runnext is taken from a running victim, which will probably take it itself
-     * @return one of the stolen Gs; the others are in the thief's ring; 0 when there was none to steal
+     * @return one of the stolen Gs, or 0 when there was none to steal; the other stolen Gs are in the thief's ring
      */
     public static long runqsteal(long thief, long victim, boolean stealRunNext, long politeNanos) {
         int h = HEAD.getAcquire(victim); // Pairs with the CAS of other consumers.

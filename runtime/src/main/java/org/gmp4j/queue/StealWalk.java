@@ -61,7 +61,7 @@ public abstract class StealWalk {
      * Searches for work for the P {@code pp}, which the caller holds and which has no work.
      *
      * @param politeNanos see {@link Runq#runqsteal}
-     * @return a G, while other stolen Gs are in the P's ring; 0 if there is none: see {@link #newWork}
+     * @return a G, or 0 if there is none (see {@link #newWork}); other stolen Gs are in the P's ring
      */
     public final long steal(VictimOrder order, long sched, long pp, long politeNanos) {
         newWork = false;

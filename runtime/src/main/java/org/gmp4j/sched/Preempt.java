@@ -59,7 +59,10 @@ public final class Preempt {
         Points.setHook(hook, hook);
     }
 
-    /** Sets the hook of the preemption points and installs the signal handler, once in a process. Reports on stderr what does not work. */
+    /**
+     * Sets the hook of the preemption points and installs the signal handler, once in a process. Prints on stderr why points do not work,
+     * if they do not.
+     */
     public static synchronized void install() {
         if (!installed) {
             setHook();

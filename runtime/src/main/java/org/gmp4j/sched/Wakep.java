@@ -55,7 +55,7 @@ import org.gmp4j.struct.Throw;
  * seem younger, not older. An M that is awake searches as if the Ms on their way did not exist. Neither their number nor their Ps keep it
  * from spinning, and it makes its last check even if such Ms exist.
  *
- * <p>M7: the word grows only by CAS, in two cases: an M is woken, and the word is 0 or its spinners are all late; or becomeSpinning finds
+ * <p>M7: the word grows only by CAS, in two cases. An M is woken when the word is 0 or its spinners are all late. Or becomeSpinning finds
  * that not enough others spin. An M that was woken and begins to run is counted as spinning, also by CAS, only if not enough others spin.
  * So the spinning Ms are at most half of the Ps, or one.
  *
@@ -115,8 +115,8 @@ public final class Wakep {
 
     /**
      * Counts an M that the caller will wake or make as a spinner on its way, if the word of nmspinning is still {@code spinners}. Returns
-     * false when the word has changed. The time is stored even then, so that the spinners count as late a little later. The word may have
-     * the same value again although it counts other Ms, which are not late; then an M is woken too early.
+     * false when the word has changed. The time is stored even then, so that the spinners count as late a little later. If the word has
+     * changed and has the same value again, it counts other Ms, which are not late. Then an M is woken too early.
      */
     static boolean isOnItsWay(long sched, long spinners) {
         Schedt.WOKENAT.setOpaque(sched, System.nanoTime());
@@ -222,8 +222,8 @@ public final class Wakep {
     }
 
     /**
-     * Wakes another M to spin in place of the caller, which has found work. Does not if the last such Ms found none ({@link Spin}). Called
-     * only under a latency policy, which keeps a spinner ready for new work.
+     * Wakes another M to spin in place of the caller, which has found work. If the last such M was in vain ({@link Spin}), wakes an M only
+     * if a queue has work. Called only under a latency policy, which keeps a spinner ready for new work.
      */
     private static void standIn(Machine m) {
         Scheduler s = m.s;

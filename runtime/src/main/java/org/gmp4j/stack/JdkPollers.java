@@ -235,7 +235,7 @@ public final class JdkPollers {
     /**
      * Returns whether a virtual thread that the caller is starting is one of the JDK's pollers. The JDK's pollers inherit the scheduler of
      * the first virtual thread that waits for a socket. Call this within the thread's start, because it searches the caller's frames for
-     * the JDK's class; a user's thread may have the same name.
+     * the JDK's class. The name is not enough, because a user's thread may have it too.
      */
     public static boolean isPoller(Thread vt) {
         if (vt.getName().startsWith("SubPoller-")) {

@@ -5,8 +5,8 @@ import org.gmp4j.ffi.gmp.gmp_h;
 
 /**
  * Accesses a histogram of durations in a struct of gmp.h. Bucket i begins at {@link #lowest lowest(i)} nanoseconds and ends where the next
- * begins; the last bucket has no end. The width of a bucket is at most a quarter of its beginning. A histogram has one writer, which counts
- * without an atomic instruction. Any thread reads it.
+ * bucket begins. The last bucket has no end. The width of a bucket is at most a quarter of its beginning. A histogram has one writer, which
+ * counts without an atomic instruction. Any thread reads it.
  *
  * @param offset bytes from the struct's address to the histogram
  * @param arena the arena of the structs, which checks addresses with {@code gmp.checkptr}

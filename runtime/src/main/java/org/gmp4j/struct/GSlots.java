@@ -15,9 +15,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * The slots of all Gs of this process: their structs off-heap, and under the same index the objects of a G on the Java heap.
  *
- * <p>Slots come in chunks. A chunk belongs to one scheduler at a time and is put into a common list when that scheduler
- * closes; its memory is never unmapped. Any thread may read an entry of any index that was ever used.
- * The entries of a slot are written by the thread that owns the G and published by the CAS on its status.
+ * <p>Slots come in chunks. A chunk belongs to one scheduler at a time and is put into a common list when that scheduler closes. Its memory
+ * is never unmapped. Any thread may read an entry of any index that was ever used. The entries of a slot are written by the thread that
+ * owns the G and published by the CAS on its status.
  */
 public final class GSlots {
     private static final int SHIFT = 10;

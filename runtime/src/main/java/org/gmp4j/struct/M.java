@@ -4,8 +4,8 @@ package org.gmp4j.struct;
 import org.gmp4j.ffi.gmp.m;
 
 /**
- * The fields of {@code struct m} in gmp.h, which says what each field is and names its writer. A use names its access mode; {@code get}
- * and {@code set} are plain. Plain fields are the thread's own.
+ * The fields of {@code struct m} in gmp.h, which describes each field and names its writer. A use names its access mode; {@code get} and
+ * {@code set} are plain. Plain fields are the thread's own.
  */
 public final class M {
     /** Counters for {@code org.gmp4j.metrics}. */

@@ -92,7 +92,7 @@ public final class Mem {
         private final long stride;
         /** For each chunk its address, its end, and its node. */
         private volatile long[][] chunks = new long[0][];
-        /** The free structs, by NUMA node + 1. The first element has those of no particular node. */
+        /** The free structs, by NUMA node + 1. The first element has the structs of no particular node. */
         private Part[] parts = {new Part()};
 
         /** The free structs of one node. */

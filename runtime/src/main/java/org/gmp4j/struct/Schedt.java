@@ -4,8 +4,8 @@ package org.gmp4j.struct;
 import org.gmp4j.ffi.gmp.schedt;
 
 /**
- * The fields of {@code struct schedt} in gmp.h, which says what each field is and names its writer. A use names its access mode; {@code
- * get} and {@code set} are plain. Plain fields are under sched.lock. The global queue is in queue.GlobalRunq, the idle lists and masks in
+ * The fields of {@code struct schedt} in gmp.h, which describes each field and names its writer. A use names its access mode; {@code get}
+ * and {@code set} are plain. Plain fields are under sched.lock. The global queue is in queue.GlobalRunq, the idle lists and masks in
  * queue.Idle.
  */
 public final class Schedt {

@@ -101,8 +101,8 @@ public final class CompilerShare implements Runnable {
     /**
      * Starts the thread that lets C2 give way, if C2's share can be given back. It is called once in a process.
      *
-     * @param asked whether the setting asks for it. Then C2 gives way also if the process may use several CPUs, and if its share can be
-     *     given back only when all other threads get C2's nice value
+     * @param asked whether the setting asks for it. Then C2 gives way even if the process may use several CPUs, or if its share can be
+     * given back only when all other threads get C2's nice value
      */
     public static void begin(Scheduler s, boolean asked) {
         if (!CompilerRules.isWanted(asked, Runtime.getRuntime().availableProcessors())) {
@@ -201,7 +201,10 @@ public final class CompilerShare implements Runnable {
         }
     }
 
-    /** Changes a thread's nice value if it is {@code from}; other code has set any other value. Returns whether it has changed. */
+    /**
+     * Changes a thread's nice value if it is {@code from}. Any other value was set by other code, and stays. Returns whether it has
+     * changed.
+     */
     private static boolean change(int id, int from, int to) {
         return CompilerThreads.nice(id) == from && CompilerThreads.setNice(id, to);
     }

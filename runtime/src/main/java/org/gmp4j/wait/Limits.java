@@ -102,7 +102,7 @@ public record Limits(Interrupts interrupts, long nanos, @Nullable Cancelable ctx
 
     /**
      * Throws the exception if a reason to end the wait exists already. Called before the operation is tried. An interrupt counts here only
-     * for {@link Interrupts#ALWAYS}; by default it counts only when the operation has to wait.
+     * for {@link Interrupts#ALWAYS}. By default it counts only when the operation has to wait.
      */
     public void check() {
         if (interrupts == Interrupts.ALWAYS && Thread.interrupted()) {

@@ -142,7 +142,7 @@ public final class NotifyList {
         long sg;
         while ((sg = Waiting.sudogOrNap(st)) == 0) {
             if (ticket - (int) NOTIFY.getVolatile(this) < 0) {
-                return true; // The ticket has been called meanwhile.
+                return true; // The ticket has been called during the nap.
             }
         }
         lock.lock();

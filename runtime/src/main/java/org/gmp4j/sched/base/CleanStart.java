@@ -62,7 +62,7 @@ public final class CleanStart {
 
     /**
      * Ensures that threads and processes which Ms start do not inherit the settings of Ms. Called before there are Ms; done once in a
-     * process. If it fails and Ms are to be placed on CPUs, prints a line on stderr; the timer slack alone is not worth a line.
+     * process. If it fails and Ms are to be placed on CPUs, prints a line on stderr. The timer slack alone is not worth a line.
      */
     public static synchronized void hook(boolean placed) {
         if (!hooked && !BY_JDK) {

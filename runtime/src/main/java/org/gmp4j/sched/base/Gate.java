@@ -40,12 +40,12 @@ import org.gmp4j.struct.PStatus;
  * In TAKING only the taker accesses the M's words. It takes the steps that the handler would take on the thread ({@code preempt.c}), and
  * the goroutine later finds its gate shut, as after a system call.
  *
- * <p>With m.locks raised the thread writes the gate by plain stores, which may overwrite ASKED; the taker's next CAS then fails. They
+ * <p>With m.locks raised the thread writes the gate by plain stores, which may overwrite ASKED. Then the taker's next CAS fails. They
  * cannot overwrite TAKING, because no taker enters that state while m.locks is raised. Nor can such a store arrive late. Either it precedes
- * the fence, and the taker sees it; or it follows a raise that comes after the fence, and that raise waits for the taker.
+ * the fence, and the taker sees it. Or it follows a raise that comes after the fence, and that raise waits for the taker.
  *
- * <p>Two takers at a time would break this: one could continue from the ASKED of the other, which is later than its own fence. So there is
- * one taker at a time; a second one gives up and tries again later.
+ * <p>Two takers at a time would break this. One could continue from the ASKED of the other, which is later than its own fence. So there is
+ * one taker at a time. A second taker gives up and tries again later.
  *
  * <p>Rejected: to revoke m.p itself, because the thread reads it repeatedly between raise and release. Rejected too: a flag in addition to
  * m.p, which needs a second load and branch in each acquirem, and a fence in acquirem, which costs more than all its other instructions.
@@ -92,8 +92,8 @@ public final class Gate {
     }
 
     /**
-     * Takes the P of {@code mp} if its goroutine is not inside the runtime and still in time slice {@code tick}. Returns whether it did;
-     * the P is in _Psyscall then, from which its thread may take it back. Called from any thread.
+     * Takes the P of {@code mp} if its goroutine is not inside the runtime and still in time slice {@code tick}. Returns whether it did.
+     * Then the P is in _Psyscall, and its thread may take it back by CAS. Called from any thread.
      */
     public static boolean take(Scheduler s, long mp, int tick) {
         if (mp == 0 || M.LOCKS.getOpaque(mp) != 0 || !s.taker.compareAndSet(false, true)) {

@@ -36,7 +36,7 @@ public final class Machine extends Host {
      */
     public long spinUntil;
     /**
-     * Whether this M, while all others were idle, has woken another to spin in its place under a latency policy. Cleared when the M runs
+     * Whether this M, while all others were idle, has woken another M to spin in its place under a latency policy. Cleared when the M runs
      * out of work.
      */
     public boolean hasStandIn;

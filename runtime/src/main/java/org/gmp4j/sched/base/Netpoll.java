@@ -10,7 +10,7 @@ public interface Netpoll {
      * Finds Gs whose I/O is ready. Only a caller that has set {@code sched.lastpoll} to 0 may wait.
      *
      * @param delay how long to wait, in ns, if none is ready: 0 for no wait, negative for no limit
-     * @return the Gs, linked by schedlink in the order found, still in status waiting; the caller has to ready them. 0 for none
+     * @return the Gs, linked by schedlink in the order found, or 0 for none. They are still waiting, and the caller has to ready them
      */
     long poll(Scheduler s, long delay);
 

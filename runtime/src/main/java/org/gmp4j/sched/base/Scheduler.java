@@ -279,7 +279,7 @@ public final class Scheduler {
         return name;
     }
 
-    /** Returns the name, with a number if a scheduler that lived when this one was made had the same label. */
+    /** Returns the name, with a number if another living scheduler had this label when this one was made. */
     public String label() {
         return label;
     }

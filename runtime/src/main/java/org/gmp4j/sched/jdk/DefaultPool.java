@@ -42,7 +42,7 @@ public abstract class DefaultPool extends ForkJoinPool {
     static DefaultPool made;
 
     private final Scheduler s;
-    /** Stands in for the stack of a goroutine that starts the thread; its own thread is never started. */
+    /** Stands in for the stack of a goroutine that starts the thread. Its own thread is never started. */
     private final GStack starter;
 
     /** Makes the pool, as an instance of the hidden subclass: see {@link #become}. */

@@ -14,15 +14,15 @@ import org.gmp4j.stack.JdkThreads;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Notifies a wait of an interrupt of its thread. The JDK reports interrupts of a thread to the selector in which it blocks; this selector
+ * Notifies a wait of an interrupt of its thread. The JDK reports interrupts of a thread to the selector in which it blocks. This selector
  * serves only that purpose ({@code AbstractSelector.begin} and {@code end}). The JDK calls it for threads of all kinds, on the thread that
  * interrupts, after the JDK has released its own lock.
  *
  * <p>A goroutine's stack keeps its one hook. Any other thread makes a hook, which is small, for each wait.
  *
  * <p>The JDK may call late, when the thread has ended that wait, has cleared its interrupt status, and waits again. Such a call ends no
- * wait wrongly: it first reads which wait is under way, and then the status. If the status is set, it was set during that wait or before
- * it, because nothing clears it during a wait.
+ * wait wrongly, because it first reads which wait is under way, and then the status. If the status is set, it was set during that wait or
+ * before it, because nothing clears it during a wait.
  */
 public final class InterruptHook extends AbstractSelector {
     /** A wait that is notified. */

@@ -183,7 +183,7 @@ public final class JdkReady {
             Reference.reachabilityFence(st);
             TraceEvents.unblocked(s, g);
             SchedLock.lock(s.sched);
-            countReady(s); // In one hold of the lock with the enqueueing: otherwise checkdead could see the G neither counted nor queued.
+            countReady(s); // Under the lock of the enqueueing. Otherwise checkdead could see the G neither counted nor queued.
             if (yielded) {
                 GlobalRunq.globrunqput(s.sched, g);
             } else {

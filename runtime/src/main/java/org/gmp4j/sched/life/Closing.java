@@ -29,7 +29,7 @@ import org.gmp4j.struct.Schedt;
  * <li>{@code closing} becomes {@link Scheduler#DRAINING}. Only goroutines of the scheduler may still start goroutines.
  * <li>When the last goroutine has ended, {@code closing} becomes {@link Scheduler#STOPPED}, and Ms end instead of sleeping.
  * <li>Sysmon ends. The closing thread waits for threads that still read the structs, and joins the threads of the Ms.
- * <li>The structs of Ms, Ps and Gs are recycled; {@code schedt} itself later ({@link RetiredSched}).
+ * <li>The structs of Ms, Ps and Gs are recycled. {@code schedt} itself is recycled later ({@link RetiredSched}).
  * </ol>
  *
  * <p>One thread at a time does the steps from the second on. If there is no memory for a step, the step has changed nothing, and the next
@@ -51,8 +51,8 @@ public final class Closing extends ClosingNotes {
      * Refuses new goroutines from outside, waits until the living ones have ended, and then ends the Ms.
      *
      * @param nanos how long to wait; negative for no limit
-     * @return false when goroutines are left and the time is up, or the JVM shuts down and all goroutines that are left have called exit;
-     *     the scheduler then goes on draining
+     * @return false when goroutines are left and the time is up, or when the JVM shuts down and all goroutines that are left have called
+     * exit. The scheduler then continues to drain
      * @throws IllegalStateException on sysmon, which may run a hook of the user
      * @throws OutOfMemoryError when there is no memory for a step of the end; the next close goes on with that step
      */
