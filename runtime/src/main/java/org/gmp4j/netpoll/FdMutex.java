@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * {@code fdMutex}: counts the users of a descriptor, so that no thread uses its number after the close, when the kernel may have given it
  * to another file. At most one reader and one writer have the descriptor locked. An operation that neither reads nor writes has only a
- * reference. A close refuses new users, and does not wait for present ones: the last user to leave closes the descriptor.
+ * reference. A close refuses new users, and does not wait for present users. The last user to leave closes the descriptor.
  *
  * <pre>
  *  bit  0        CLOSED: no new lock, no new reference
@@ -85,7 +85,7 @@ final class FdMutex {
         }
     }
 
-    /** Releases a reference. Returns true if it was the last one and a close has begun: then the caller must close the descriptor. */
+    /** Releases a reference. Returns true if it was the last one and a close has begun. Then the caller must close the descriptor. */
     boolean decref() {
         for (;;) {
             long s = state;
@@ -166,7 +166,7 @@ final class FdMutex {
      * Ends the wait of the caller, which has taken no unit: subtracts one waiter from the count. If the count is 0, an unlock or a close
      * has subtracted the caller. Then there is a unit, or will be, and the caller takes it. A new waiter may take the unit first, but then
      * that waiter is in the count. So this method checks the count and the units repeatedly. It does not sleep, because then it might have
-     * to wait for the descriptor's unlock, and its wait is to end now.
+     * to wait for the descriptor's unlock, while the caller's wait is to end now.
      */
     void leave(boolean write, @Nullable GStack st) {
         Sema units = write ? writers : readers;

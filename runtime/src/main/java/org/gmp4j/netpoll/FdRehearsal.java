@@ -63,7 +63,7 @@ final class FdRehearsal {
         }
     }
 
-    /** Adds 1 to an eventfd. It is no lambda: if the linking of a lambda once fails for lack of memory, it fails for ever. */
+    /** Adds 1 to an eventfd. It is no lambda, because a lambda whose linking once fails for lack of memory fails for ever. */
     private record Add() implements PollFd.Use {
         @Override
         public void with(int d) {

@@ -332,7 +332,7 @@ abstract class FdWaits {
         }
     }
 
-    /** Makes a deadline. It is no lambda: if the linking of a lambda once fails for lack of memory, it fails for ever. */
+    /** Makes a deadline. It is no lambda, because a lambda whose linking once fails for lack of memory fails for ever. */
     private record Make(FdWaits of, boolean write) implements Supplier<Deadline> {
         @Override
         public Deadline get() {

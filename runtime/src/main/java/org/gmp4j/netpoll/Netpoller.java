@@ -57,8 +57,9 @@ import org.gmp4j.struct.Throw;
  * even have ended. Then the goroutine that has its slot gets a needless permit. Callers of {@code park} must expect such permits, because
  * the JDK's own pollers give them too.
  *
- * <p>While a goroutine waits in the poller, a thread polls. The count of waiters grows before the goroutine parks. Its M then searches for
- * work, and polls or, as the last M, sleeps in the poller ({@code FindRunnable.giveUp}). If that M finds other work instead, sysmon polls.
+ * <p>While a goroutine waits in the poller, a thread polls. The count of waiters grows before the goroutine parks. The goroutine's M then
+ * searches for work, and polls or, as the last M, sleeps in the poller ({@code FindRunnable.giveUp}). If that M finds other work instead,
+ * sysmon polls.
  *
  * <p>No other code closes the sockets of {@code org.gmp4j.net}, so they are registered once, edge-triggered, for both directions, in the
  * readers' instance: see {@link Registration}.

@@ -102,7 +102,7 @@ non-sealed class OutsidePoller implements EdgePoller {
         return false;
     }
 
-    /** The task of the thread. It is no lambda: if the linking of a lambda once fails for lack of memory, it fails for ever. */
+    /** The task of the thread. It is no lambda, because a lambda whose linking once fails for lack of memory fails for ever. */
     private record Serving(OutsidePoller of) implements Runnable {
         @Override
         public void run() {

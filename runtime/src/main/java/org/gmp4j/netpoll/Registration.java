@@ -55,7 +55,10 @@ abstract sealed class Registration {
      */
     @Nullable Registration next;
 
-    /** Commits a park. It is not a lambda: if its linking failed for lack of memory, this class could never be initialised. */
+    /**
+     * Commits a park. It is not a lambda, because this class could never be initialised if the linking of a lambda failed for lack of
+     * memory.
+     */
     private record Commit(boolean write) implements Park.Unlock {
         @Override
         public boolean unlock(long gp, Object r) {

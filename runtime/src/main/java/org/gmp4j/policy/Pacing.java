@@ -56,7 +56,7 @@ public final class Pacing {
     public static final long MIN_SLEEP = 20_000;
     /** The longest sleep while a P runs something, ns. */
     public static final long MAX_SLEEP = 10_000_000;
-    /** A sleep of this length comes only after many seconds in which no thread woke sysmon: the process is idle. */
+    /** A sleep of this length comes only after many seconds in which no thread woke sysmon, so the process is idle. */
     public static final long LONG_SLEEP = 500 * MAX_SLEEP;
     /**
      * The CPU time, ns, that a scan takes in the kernel, in addition to the time that sysmon measures: two context switches, the futex, a
@@ -75,7 +75,7 @@ public final class Pacing {
     /** The first deep sleep, ns. */
     public static final long DEEP_SLEEP = 6 * MAX_SLEEP;
     static final long DEEPEST_SLEEP = 2 * LONG_SLEEP;
-    /** The longest deep sleep, ns, while there is a stray, or a deadlock whose report is held back: no thread wakes sysmon for either. */
+    /** The longest deep sleep, ns, while there is a stray, or a deadlock whose report is held back. No thread wakes sysmon for either. */
     static final long UNRUNG_SLEEP = 100 * MAX_SLEEP;
     /**
      * The least result of {@link #again}, ns. A scan costs many times sysmon's own CPU time where sysmon shares the CPU with the goroutine.

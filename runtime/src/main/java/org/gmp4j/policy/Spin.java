@@ -30,7 +30,7 @@ package org.gmp4j.policy;
  * <tr><td>An M that has a stand-in runs out of work, and a spinner has found work since.</td><td>The stand-in was of use.</td></tr>
  * </table>
  *
- * <p>Naps help goroutines on one P that ready each other: they wake an M whenever none spins, and that M finds nothing. While the M naps it
+ * <p>Naps help goroutines on one P that ready each other. They wake an M whenever none spins, and that M finds nothing. While the M naps it
  * counts as a spinner, so no other M is woken. A napping M is no slower than a spinner in Go, which also sleeps before it takes from
  * runnext.
  *

@@ -166,8 +166,8 @@ public final class GlobalRunq {
     }
 
     /**
-     * Takes a share of Gs for a P that has none: of {@code sched.arrived}, or else of {@code sched.runq} or a node's list. Returns one G to
-     * run now, and puts the others into the P's ring. The caller is the P's owner and holds the lock.
+     * Takes a share of Gs for a P that has none. The Gs come from {@code sched.arrived}, or else from {@code sched.runq} or a node's list.
+     * Returns one G to run now, and puts the others into the P's ring. The caller is the P's owner and holds the lock.
      *
      * @return 0 when the queue is empty
      */

@@ -52,7 +52,8 @@ public final class Runq {
     public static final int LEN = len();
 
     /**
-     * A bit of the result of {@link #runqget}: the G came from runnext and inherits the time slice. The bit is 0 in each address of a G.
+     * A bit of the result of {@link #runqget}. It is set if the G came from runnext and inherits the time slice. The bit is 0 in each
+     * address of a G.
      */
     public static final long INHERIT = 1;
 

@@ -106,7 +106,7 @@ public final class SemaRoot {
         return Mem.INT.getVolatile(words + NWAIT);
     }
 
-    /** Adds {@code delta} to the number of waiters. Called under the lock. It is a full fence, for readers of {@link #nwait}. */
+    /** Adds {@code delta} to the number of waiters. Called under the lock. The addition is a full fence, for readers of {@link #nwait}. */
     public void addNwait(int delta) {
         int _ = Mem.INT.getAndAdd(words + NWAIT, delta);
     }

@@ -94,7 +94,9 @@ final class FindRunnable {
         }
     }
 
-    /** Returns whether a spinner under a latency policy searches again: while its time is not up and the scheduler has not ended. */
+    /**
+     * Returns whether a spinner under a latency policy searches again. It does while its time is not up and the scheduler has not ended.
+     */
     private static boolean mayGoOn(Machine m) {
         Thread.onSpinWait();
         return (m.spinUntil == Spin.FOR_EVER || System.nanoTime() < m.spinUntil)

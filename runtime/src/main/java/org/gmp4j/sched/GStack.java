@@ -453,7 +453,7 @@ public abstract class GStack extends Stack {
 
     /** Opens the ticket, by which the JDK may wake the thread. Called by the M before the JDK publishes that the thread waits. */
     void openTicket() {
-        ticket++; // It need not be atomic: while the ticket is even, only the M that parks the G writes it.
+        ticket++; // Not atomic, because only the M that parks the G writes an even ticket.
     }
 
     /** Returns the ticket: see {@code JdkReady}. */
@@ -557,7 +557,7 @@ public abstract class GStack extends Stack {
             room = Headroom.toTake();
             JdkThreads.forget(this);
         } while (Goexit0.goexit0(this) || JdkThreads.yield(this));
-        // Reached only when there is no memory for the yield: the virtual thread ends, and the M drops the stack.
+        // Reached only when there is no memory for the yield. The virtual thread then ends, and the M drops the stack.
     }
 
     @SuppressWarnings("NullAway") // A goroutine that begins has a function.

@@ -74,7 +74,7 @@ final class Goexit0 {
     }
 
     /**
-     * Ends a goroutine whose virtual thread has ended: an adopted thread, or a pooled one that could not yield. Called on g0.
+     * Ends a goroutine whose virtual thread has ended. It is an adopted thread, or a pooled thread that could not yield. Called on g0.
      *
      * @return the G to run next, with Runq.INHERIT; 0 to take one from the queues
      */

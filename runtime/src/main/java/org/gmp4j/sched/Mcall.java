@@ -30,7 +30,7 @@ import org.gmp4j.struct.WaitReason;
  * yielded (a park, a monitor), op is {@link #JDK}, and the M has the JDK complete the yield.
  *
  * <p>A native frame or a class initialiser may keep the stack on the thread. Then the op is performed on the G's own stack, and the M parks
- * with the G as if the G were locked to the thread. Its P goes to another M. The M that later schedules the G hands its own P over
+ * with the G as if the G were locked to the thread. The M's P goes to another M. The M that later schedules the G hands its own P over
  * ({@code stoplockedm}). So no other goroutine waits for the pinned one.
  *
  * <p>A pinned G that was asked to yield does not park its M, because each such park would cost another thread. It runs on, with g.preempt

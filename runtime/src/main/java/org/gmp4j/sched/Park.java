@@ -149,7 +149,7 @@ public final class Park {
         Preempt.point();
     }
 
-    /** {@code Gosched}: puts the calling goroutine at the tail of the global queue, behind all other runnable ones there. */
+    /** {@code Gosched}: puts the calling goroutine at the tail of the global queue, behind all other runnable goroutines there. */
     public static void gosched(GStack st) {
         st.acquirem();
         Machine m = st.machine();

@@ -154,7 +154,8 @@ public final class Preempt {
         GStack st = GStack.current();
         if (st != null && stops(st) && Headroom.enough()) {
             Points.setWanted(false); // Otherwise each iteration of an armed loop would call this method until sysmon's next scan.
-            st.acquirechecked(); // Without room on the stack it runs on: code without calls must not fail because of a preemption point.
+            // Without room on the stack the goroutine runs on. Code without calls must not fail because of a preemption point.
+            st.acquirechecked();
             if (G.PREEMPT.getOpaque(st.gp) != 0) {
                 PStat.NPOINT.addOpaque(st.pp(), 1);
             }

@@ -38,8 +38,8 @@ import org.jspecify.annotations.Nullable;
  * <li>The caller stops its own P, all idle Ps, and, by CAS, all Ps in system calls. An M that returns from its call later finds its P gone.
  * <li>Each running M sees gcwaiting when it next schedules, stops its P and decrements stopwait. The last M rings stopnote.
  * <li>The caller does its work, alone.
- * <li>{@link #startTheWorld}: procresize, which allocates nothing, hands the Ps out; gcwaiting becomes 0; Ms are started for the Ps
- * with work.
+ * <li>{@link #startTheWorld}: procresize, which allocates nothing, hands the Ps out. Then gcwaiting becomes 0, and Ms are started for the
+ * Ps with work.
  * </ol>
  */
 public final class StopTheWorld {
@@ -54,7 +54,7 @@ public final class StopTheWorld {
 
     /**
      * Held by the thread or goroutine that stops a world. It has no owner thread, because a goroutine may migrate while it holds it. There
-     * is one for all schedulers: otherwise two goroutines that stop each other's worlds would wait for each other while they hold their Ps.
+     * is one for all schedulers. Otherwise two goroutines that stop each other's worlds would wait for each other while they hold their Ps.
      */
     public static final Semaphore WORLDSEMA = new Semaphore(1);
 
@@ -62,8 +62,8 @@ public final class StopTheWorld {
     }
 
     /**
-     * Stops all Ps of a scheduler. The caller may be one of its goroutines or any thread. It waits for other stops, and for goroutines
-     * that do not yield.
+     * Stops all Ps of a scheduler. The caller may be one of its goroutines or any thread. This method waits for other stops, and for
+     * goroutines that do not yield.
      *
      * @throws IllegalStateException when the scheduler is closed
      */

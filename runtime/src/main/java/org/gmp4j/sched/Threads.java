@@ -28,8 +28,8 @@ import org.gmp4j.struct.Throw;
 /**
  * How Ms sleep, are woken, and end: {@code startm stopm handoffp stoplockedm startlockedm mexit}, and {@code acquirep releasep}.
  *
- * <p>An M is given its P before it is woken: the waker writes {@code nextp} and then wakes the note, and the M reads nextp after
- * its sleep. The note orders the two accesses, so they are plain.
+ * <p>An M gets its P before it is woken. The waker writes {@code nextp} and then wakes the note, and the M reads nextp after its sleep. The
+ * note orders the two accesses, so they are plain.
  */
 public final class Threads {
     /** A wake-up sooner than this after the M fell asleep, in ns, counts in {@link Machine#inVain} unless the M finds work. */

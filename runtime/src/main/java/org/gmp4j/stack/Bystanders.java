@@ -17,9 +17,9 @@ import org.jspecify.annotations.Nullable;
  * <caption>The code that counts</caption>
  * <tr><th>code</th><th>counts</th></tr>
  * <tr><td>a live platform thread, daemon or not</td><td>yes, unless a row below says no</td></tr>
- * <tr><td>a daemon in the root thread group, where only the JVM and the JDK make threads</td>
- * <td>no, except a thread that runs a signal handler. (A non-daemon thread in that group counts, because the program needs it: RMI's thread
- * lives while objects are exported.)</td></tr>
+ * <tr><td>a daemon in the root thread group, where only the JVM and the JDK make threads</td> <td>no, except a thread that runs a signal
+ * handler. (A non-daemon thread in that group counts, because the program needs it. For example RMI's thread lives while objects are
+ * exported.)</td></tr>
  * <tr><td>a thread that the JDK made for itself: {@code InnocuousThread} without a context class loader; JFR's threads; carriers, whose
  * virtual threads are checked instead</td><td>no, except a thread that waits for a process, and a thread that passes JFR's events to the
  * program</td></tr>
@@ -40,8 +40,8 @@ import org.jspecify.annotations.Nullable;
  * passed T's place in the list, and end before the search comes to V's place. Nor does a search find {@code DestroyJavaVM} in the moment
  * between the end of {@code main} and the begin of that thread. So {@code Checkdead} needs two searches, one after the other.
  *
- * <p>It takes no lock that the program may hold for long: threads are listed by the JVM, virtual threads by concurrent sets. Only one
- * thread at a time may call this.
+ * <p>A search takes no lock that the program may hold for long. The JVM lists the platform threads, and concurrent sets have the virtual
+ * threads. Only one thread at a time may call this.
  */
 public final class Bystanders {
     private static final String INNOCUOUS = "jdk.internal.misc.InnocuousThread";

@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * {@link #check}.
  *
  * <p>Unmounting takes no lock. An interrupt of a virtual thread also marks its carrier as interrupted, because the thread may block while
- * it is pinned. It must not mark a carrier that by then runs another thread. The JDK's {@code interrupt} holds the thread's
+ * it is pinned. The interrupt must not mark a carrier that by then runs another thread. The JDK's {@code interrupt} holds the thread's
  * {@code interruptLock}: it sets {@code interrupted}, then reads {@code carrierThread}, then marks that carrier. The JDK's {@code unmount}
  * takes the same lock. The unmount of this class takes no lock. It writes {@code carrierThread = null}, and the CAS on the goroutine's
  * status or the JDK's state that follows is a fence. The next mount of any thread on this carrier first reads {@code interrupted} of the

@@ -13,7 +13,8 @@ import org.gmp4j.stack.JdkThreads;
  * nothing, and where the JDK is not open to the runtime: goroutines cannot run there, but structs can be read</td></tr>
  * </table>
  *
- * Both have the same memory orders under the same names: a {@code VarHandle} over a segment ends in the intrinsic that raw access calls.
+ * Both have the same memory orders under the same names, because a {@code VarHandle} over a segment ends in the intrinsic that raw access
+ * calls.
  */
 final class Access {
     static final String PROPERTY = "gmp.access";

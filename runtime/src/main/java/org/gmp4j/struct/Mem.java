@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * {@code struct g} holds one for ever, so a stale pointer reads a recycled struct and never faults.
  *
  * <p>A field ({@link IntField}, {@link LongField}) is accessed by the struct's address: see {@link Access}. {@code -Dgmp.checkptr=true}
- * finds bad addresses: before each access it checks that the address is the start of a struct of the right kind.
+ * finds bad addresses. It checks before each access that the address is the start of a struct of the right kind.
  */
 public final class Mem {
     /** Whether each access checks its address. */

@@ -20,8 +20,8 @@ import org.gmp4j.ffi.gmp.p;
  *  _Pgcstop    _Pdead      procresize shrank (P5)
  * </pre>
  *
- * <p>Edges out of {@code _Psyscall} race between the returning M, sysmon and stopTheWorld. The thread whose CAS succeeds has the P. All
- * other edges have one writer: the M that holds the P, or while no M holds it the thread that holds {@code sched.lock}.
+ * <p>Edges out of {@code _Psyscall} race between the returning M, sysmon and stopTheWorld. The thread whose CAS succeeds has the P. Each
+ * other edge has one writer: the M that holds the P, or the thread that holds {@code sched.lock} while no M holds the P.
  */
 public final class PStatus {
     /** In {@code sched.pidle}, without an M. */

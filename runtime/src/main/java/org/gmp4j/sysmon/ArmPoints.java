@@ -26,8 +26,8 @@ import org.gmp4j.struct.M;
  * </ol>
  * The point at which a nudge stopped a goroutine is armed at the next scan, for all goroutines that reach it later
  * ({@link Points#armLearnt}). An armed point that stops no goroutine for a second is disarmed. Each time that it has to be armed again it
- * stays armed for longer. Where loops have no safepoint polls, all points are armed for good: at each overrun, from the first on, as many
- * as a millisecond allows.
+ * stays armed for longer. Where loops have no safepoint polls, all points are armed for good. From the first overrun on, each overrun arms
+ * as many points as a millisecond allows.
  *
  * <p>Only a scan of a goroutine that should yield sets the switch. A goroutine that stops at a point clears it, often within a microsecond.
  * If it were set again at once, the next goroutine would pass its points slowly and in vain until the next scan. The switch is also cleared
@@ -94,7 +94,7 @@ final class ArmPoints {
             return prompt && nudges == 0;
         }
 
-        /** Ends the record of this overrun: the next overrun is another goroutine's, perhaps in the same time slice. */
+        /** Ends the record of this overrun. The next overrun is another goroutine's, perhaps in the same time slice. */
         void forget() {
             slice = NONE;
         }

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Brings strays to preemption points. A stray is a goroutine that runs on after its P was taken, because nothing could stop it. When a
  * stray calls the runtime it takes an idle P, or goes to the end of {@code sched.arrived}. When it has come to code with preemption points,
- * a point must make it call the runtime ({@link ArmPoints}): a loop may make no call for hours.
+ * a point must make it call the runtime ({@link ArmPoints}), because a loop may make no call for hours.
  *
  * <p>Sysmon scans for strays at most every 10 ms. It calls one stray at a time, which means that it tries to bring the stray to a point. A
  * stray is called after 10 ms, and then at intervals that double up to 1.3 s, because a call slows other goroutines down a little. It calls

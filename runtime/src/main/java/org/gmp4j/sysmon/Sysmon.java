@@ -322,7 +322,7 @@ public final class Sysmon implements Monitor {
     }
 
     /**
-     * Sleeps while a P runs something. A goroutine that enters a system call ends a long sleep: the next scan records the call, and the
+     * Sleeps while a P runs something. A goroutine that enters a system call ends a long sleep. The next scan records the call, and the
      * scan after that takes the P. A recorded call whose P is not needed does not shorten the sleep.
      */
     private void sleep(long note, long nanos) {

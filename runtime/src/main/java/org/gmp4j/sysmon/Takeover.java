@@ -30,7 +30,8 @@ final class Takeover {
     private static final long ANSWER_NANOS = 50_000;
     private static final long WAKE_ANSWER_NANOS = 150_000;
     /**
-     * The time, ns, after which sysmon repeats a request that the thread has not seen: the signal may have gone to other code's handler.
+     * The time, ns, after which sysmon repeats a request that the thread has not seen, because the signal may have gone to other code's
+     * handler.
      */
     private static final long ASK_AGAIN_NANOS = 10_000_000;
 

@@ -149,7 +149,7 @@ final class OutsideTimers {
     }
 
     private void step() {
-        Note.clear(note); // Cleared before the heap is read: a thread that adds an alarm after the read wakes this one.
+        Note.clear(note); // Cleared before the heap is read, because a thread that adds an alarm after the read wakes this thread.
         long next = heap.next();
         long now = System.nanoTime();
         if (next == 0) {

@@ -141,8 +141,8 @@ class TimerHeap {
     }
 
     /**
-     * Adds an alarm for a thread that does not hold the P. Called under the lock. It leaves reserved room free: for the entries that will
-     * be moved here, and for a goroutine of the P that has found room for its sleep and is about to park.
+     * Adds an alarm for a thread that does not hold the P. Called under the lock. Reserved room stays free for the entries that will be
+     * moved here, and for a goroutine of the P that has found room for its sleep and is about to park.
      */
     void pushAside(Alarm a) {
         reserve(promised + 2);

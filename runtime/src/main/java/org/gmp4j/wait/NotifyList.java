@@ -134,7 +134,7 @@ public final class NotifyList {
      * Waits until the ticket is called, or {@code e} ends the wait. Called inside {@link GStack#enter}.
      *
      * @param e the object that may end the wait early, between its {@code begin} and its {@code finish}; null if the wait cannot end early
-     * @return false when the wait ended early: the next ticket will be called in place of this one
+     * @return false when the wait ended early; then the next ticket will be called in place of this one
      */
     @SuppressWarnings("NullAway") // If the ticket was not called, e is pending, and so not null.
     public boolean await(int ticket, @Nullable OfTicket e, WaitReason reason) {

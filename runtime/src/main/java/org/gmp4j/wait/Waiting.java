@@ -26,8 +26,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The waiter holds the object's lock, queues a sudog and parks, after which the lock is released. The waker removes the sudog from the
  * queue under the lock, fills it, and calls {@link #wake} after the lock is free. Between the dequeue and the wake the sudog belongs to the
- * waker. After the wake it belongs to the waiter again, which releases it. The value in the sudog is ordered by the wake: the CAS on the
- * G's status, or the note of a thread.
+ * waker. After the wake it belongs to the waiter again, which releases it. The wake orders the accesses to the value in the sudog, by the
+ * CAS on the G's status or the note of a thread.
  */
 public final class Waiting {
     private static final Park.Unlock UNLOCK = new Park.Unlock() {

@@ -35,7 +35,7 @@ public final class Allm {
 
     /**
      * Returns a struct m with its Java side, in allm: {@code allocm} and {@code mcommoninit}. The caller starts its thread, or calls
-     * {@code Threads.free}. It allocates without sched.lock. If it throws for lack of memory, nothing has changed.
+     * {@code Threads.free}. This method allocates without sched.lock. If it throws for lack of memory, nothing has changed.
      *
      * @return null when the scheduler has ended; {@link #TOO_MANY}, in embedded mode, when there are {@code maxThreads} Ms
      */

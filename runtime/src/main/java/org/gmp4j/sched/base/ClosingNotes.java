@@ -70,7 +70,9 @@ public abstract class ClosingNotes {
         readers.decrementAndGet();
     }
 
-    /** Registers a thread that reads the structs. It is interrupted, and waited for, before they are recycled. */
+    /**
+     * Registers a thread that reads the structs. The closing thread interrupts it, and waits for its end, before the structs are recycled.
+     */
     final void endFirst(Thread t) {
         before = t;
     }

@@ -403,7 +403,9 @@ public final class Scheduler {
         closing.endReading();
     }
 
-    /** Registers a thread that reads the structs. It is interrupted, and waited for, before they are recycled. */
+    /**
+     * Registers a thread that reads the structs. The closing thread interrupts it, and waits for its end, before the structs are recycled.
+     */
     public void endFirst(Thread t) {
         closing.endFirst(t);
     }

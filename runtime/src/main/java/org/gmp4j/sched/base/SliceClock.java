@@ -51,9 +51,9 @@ public final class SliceClock {
     }
 
     /**
-     * Takes both branches of {@link #begins(boolean, long)}. Called by sysmon now and then. C2 does not compile a branch that was never
-     * taken. It would discard the code of the scheduler's loop when slices begin, or cease, to be timed, and the loop would run slowly
-     * until it is compiled again.
+     * Takes both branches of {@link #begins(boolean, long)}. Called by sysmon now and then. Otherwise C2 would not compile the branch that
+     * was never taken. It would discard the code of the scheduler's loop when slices begin, or cease, to be timed, and the loop would run
+     * slowly until it is compiled again.
      */
     public static void keepBothCompiled(long pp) {
         NOBODYS.begins(true, pp);

@@ -12,8 +12,8 @@ import org.gmp4j.stack.Timeout;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The stack of a goroutine with the methods that the JDK calls: to schedule its thread, to limit its waits, and when its code has failed.
- * {@code Stacks} makes the instances, which are all of one hidden class ({@link HiddenExecutor}).
+ * The stack of a goroutine with the methods that the JDK calls. The JDK calls them to schedule the thread, to limit its waits, and when the
+ * JDK's code has failed. {@code Stacks} makes the instances, which are all of one hidden class ({@link HiddenExecutor}).
  */
 public abstract class JdkStack extends GStack {
     /** The instance that makes the other stacks. Written by the initialiser of their class. */

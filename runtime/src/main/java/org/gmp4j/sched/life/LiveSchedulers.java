@@ -26,7 +26,7 @@ public final class LiveSchedulers {
     }
 
     /**
-     * Runs after all shutdown hooks of the program: wakes the threads that sleep in native code, so that they sleep in Java code
+     * Runs after all shutdown hooks of the program. It wakes the threads that sleep in native code, so that they sleep in Java code
      * ({@link ProcessEnd}). The word that such a thread sleeps on stays as it is, so the wake-up is a spurious one. A thread that is about
      * to sleep may miss it, and then the process ends 300 ms later. The JDK refers to the hook, and so to the runtime's class loader, only
      * while a scheduler or a thread that never ends lives.
@@ -112,7 +112,7 @@ public final class LiveSchedulers {
     }
 
     /**
-     * Removes {@code s} from the list, if it is there. Never fails: if there is no memory for a shorter list, another scheduler takes its
+     * Removes {@code s} from the list, if it is there. Never fails. If there is no memory for a shorter list, another scheduler takes its
      * place in the array.
      */
     @SuppressWarnings("NullAway") // There is another scheduler if one is put there.

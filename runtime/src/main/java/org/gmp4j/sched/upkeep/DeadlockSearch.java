@@ -94,8 +94,8 @@ final class DeadlockSearch implements LongPredicate {
     }
 
     /**
-     * Returns whether the report is held off: by a bystander, until the time of the next search, or until a second search confirms the
-     * first.
+     * Returns whether the report is held off. It is held off by a bystander, until the time of the next search, or until a second search
+     * confirms the first.
      */
     private boolean isHeld(long now) {
         if (s.config.strictDeadlocks()) {

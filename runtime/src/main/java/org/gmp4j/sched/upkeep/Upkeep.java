@@ -39,7 +39,7 @@ public final class Upkeep {
     /** Brings sysmon's thread into the state of a thread of the runtime. */
     public void beginThread() {
         CleanStart.begin();
-        s.realtime.begin(1); // It needs a higher priority than the Ms: otherwise it could preempt no goroutine.
+        s.realtime.begin(1); // With the priority of the Ms sysmon could preempt no goroutine.
     }
 
     /** Makes sysmon's thread do the work of {@link Deferred} until {@link #close}. */
