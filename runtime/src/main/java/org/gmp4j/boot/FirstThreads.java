@@ -8,7 +8,7 @@ import org.gmp4j.stack.OwnThread;
 /**
  * Checks that the system gives the threads that a first scheduler needs: its sysmon, two Ms, and one for the JVM. Later a ready G waits
  * until there is a thread for it. But a first scheduler without a thread would wait for ever, because no goroutine runs whose end could
- * free one.
+ * free a thread.
  */
 public final class FirstThreads implements Runnable {
     private static final int COUNT = 4;

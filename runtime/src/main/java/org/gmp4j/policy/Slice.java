@@ -20,7 +20,7 @@ package org.gmp4j.policy;
  * P.</td></tr>
  * <tr><td>A slice that was not timed has begun since the last scan.</td><td>The slice is assumed to have begun halfway between the two
  * scans, but at most {@value #MAX_EARLIER} ns, and at most a quarter of the least quantum, before the second scan.</td></tr>
- * <tr><td>A goroutine ran on from one scan to the next with others waiting, at most {@value #TIMED_FOR} ns ago; or the M's slices take at
+ * <tr><td>A goroutine ran on from one scan to the next while others waited, at most {@value #TIMED_FOR} ns ago; or the M's slices take at
  * least {@value #FEW} ns on average.</td><td>The begins of the M's slices are timed.</td></tr>
  * </table>
  *
@@ -110,7 +110,7 @@ public final class Slice {
     /**
      * Returns whether the begins of an M's slices are timed from now on.
      *
-     * @param sinceRanOn the ns since a goroutine ran on from one scan to the next with others waiting
+     * @param sinceRanOn the ns since a goroutine ran on from one scan to the next while others waited
      * @param slices the number of slices that have begun since the last scan, {@code nanos} ago
      */
     public static boolean isTimed(long sinceRanOn, int slices, long nanos) {

@@ -40,6 +40,6 @@ public final class FinalReferenceHolder {
 
     /** Returns the object. Must not be called during the collection for which this holder was made. */
     public Object get() {
-        return JdkThreads.get(reference, REFERENT); // The class's own get throws.
+        return JdkThreads.get(reference, REFERENT); // FinalReference.get throws.
     }
 }

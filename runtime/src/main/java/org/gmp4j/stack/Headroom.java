@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A section that releases a lock or another resource demands {@link #SECTION} bytes. A section that acquires one demands {@value #SLACK}
  * bytes more, so that the release has room at the same depth, for example in a {@code finally}. An operation that consists of several
- * sections checks at its beginning for twice as much. So no section is refused after earlier ones were carried out.
+ * sections demands twice as much at its beginning. So no section is refused after earlier ones were carried out.
  *
  * <p>The check is a critical downcall, because Java cannot read the stack pointer. Rejected: a call of a Java method with a large
  * frame, so that HotSpot's stack banging makes the check. It touches each page of the frame, and those addresses map to few sets of the
@@ -136,7 +136,7 @@ public final class Headroom {
         return StackSpace.left() >= SECTION;
     }
 
-    /** Returns the error. Its message distinguishes it from HotSpot's own, which has none. */
+    /** Returns the error. Its message distinguishes it from HotSpot's own error, which has no message. */
     public static StackOverflowError overflow() {
         return new StackOverflowError("too little stack is left for a call of the runtime");
     }

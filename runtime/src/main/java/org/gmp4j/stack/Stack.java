@@ -13,9 +13,9 @@ import org.jspecify.annotations.Nullable;
  * A goroutine's stack: a virtual thread of the JDK that the runtime mounts and unmounts itself.
  *
  * <p>The stack is the virtual thread's scheduler (its {@link Executor}). So the JDK calls the stack itself when the thread is to run, and
- * code inside a goroutine finds its stack through {@code Thread.currentThread()}. That takes three dependent loads and no memory. When code
- * reads a value through the carrier thread, a compiler could use this value also after a yield, when it is no longer right. Here that does
- * no harm, because the identity of a virtual thread does not change when it migrates.
+ * code inside a goroutine finds its stack through {@code Thread.currentThread()}. That takes three dependent loads and no memory. A
+ * compiler may use the value of {@code Thread.currentThread()} again after a yield. That does no harm, because the identity of a virtual
+ * thread does not change when it migrates.
  */
 public abstract class Stack implements Executor, Runnable {
     private static final VarHandle HOLD;
@@ -130,7 +130,10 @@ public abstract class Stack implements Executor, Runnable {
      */
     public abstract void timedOut(int wait);
 
-    /** Handles an exception of the JDK's code after the thread's task, which ended the thread. Called on the host's own stack. */
+    /**
+     * Handles an exception that the JDK's code has thrown after the thread's task, and that has ended the thread. Called on the host's own
+     * stack.
+     */
     protected abstract void escaped(Throwable t);
 
     final boolean casHold(@Nullable DumpHold from, @Nullable DumpHold to) {

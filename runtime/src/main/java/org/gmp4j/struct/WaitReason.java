@@ -34,7 +34,7 @@ public enum WaitReason {
     STOPPING_THE_WORLD("stopping the world"),
     /** {@code NativeEvent.await}. */
     NATIVE_EVENT("native event"),
-    /** A park that nothing is to end, as that of {@code LeakSearch}'s own goroutine. */
+    /** A park that nothing is to end, like that of {@code LeakSearch}'s own goroutine. */
     FOREVER("forever"),
     /** A semaphore. */
     SEMACQUIRE("semacquire"),
@@ -82,7 +82,7 @@ public enum WaitReason {
     PARK_LOCK("park (ReentrantLock)"),
     /** A park in a ReentrantReadWriteLock. */
     PARK_RWLOCK("park (ReentrantReadWriteLock)"),
-    /** A park in a Condition, as that of a queue. */
+    /** A park in a Condition, like that of a queue. */
     PARK_CONDITION("park (Condition)"),
     /** A park in a Semaphore. */
     PARK_SEMAPHORE("park (Semaphore)"),

@@ -60,7 +60,7 @@ final class Takeover {
     /**
      * Takes the P from a thread, whose goroutine runs on without a P. Returns whether sysmon is to scan again soon.
      *
-     * @param tick the P's schedtick: in another time slice the P is not taken
+     * @param tick the P's schedtick; the P is not taken in another time slice
      * @param running whether the thread runs; otherwise it sleeps in the kernel
      */
     boolean fromThread(Processor pr, long mp, int tick, boolean running) {
@@ -112,7 +112,7 @@ final class Takeover {
 
     /**
      * Completes a request that has changed the P to _Psyscall: takes the P, unless the thread has taken it back, and records the stall.
-     * Returns true: sysmon is to scan again soon.
+     * Returns true, because sysmon is to scan again soon.
      */
     boolean finish(Processor pr) {
         WatchedP r = WatchedP.of(pr);
@@ -120,7 +120,7 @@ final class Takeover {
         r.mp = 0;
         stalls.add(r);
         Recorder.taken(s, pr.pp, r.running ? Recorder.Taken.RAN : Recorder.Taken.BLOCKED, r.gp, r.goid);
-        return true; // It is true even if the thread was faster, because it still keeps its P from other goroutines.
+        return true; // True even if the thread has taken its P back, because it then keeps the P from other goroutines.
     }
 
     /** Takes a P in _Psyscall, and hands it off. Returns false if the M has taken it back. */

@@ -84,7 +84,7 @@ public final class Closing extends ClosingNotes {
                     break;
                 }
                 // The wait is limited, because the last goroutine counts its end and then reads closing without a fence in between. So it
-                // may miss this close while this close misses its end.
+                // may not see the close, while this method does not see that it has ended.
                 long left = nanos < 0 ? DRAIN_LOOK : Math.min(DRAIN_LOOK, end - System.nanoTime());
                 if (left <= 0) {
                     return false;
