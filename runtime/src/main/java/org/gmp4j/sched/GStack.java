@@ -291,7 +291,8 @@ public abstract class GStack extends Stack {
      * Pins the calling goroutine if its stack is deep. Called before a wait in the JDK for an object of the runtime. HotSpot takes
      * interpreted frames off a thread by a recursion. It throws a StackOverflowError if the recursion has no room, which may happen from a
      * third of the stack's depth on. It also throws if G1 would need more than half a region for the frames (at least 512 KiB). The error
-     * would come in the middle of the JDK's lock. The lock would then keep a waiter that is gone. So a wait at such a depth is pinned.
+     * would be thrown in the middle of the JDK's code for the lock, and the lock would then keep a waiter that is gone. So a wait at such a
+     * depth is pinned.
      *
      * @return whether the goroutine was pinned, so that the caller must call {@code JdkThreads.unpin}
      */
@@ -309,8 +310,8 @@ public abstract class GStack extends Stack {
     }
 
     /**
-     * Throws if there is too little room on the stack, or if the M's last count found too many frames on the heap. A count refuses only one
-     * section, because the recursion may be over by then. The next count decides about later sections.
+     * Throws if there is too little room on the stack, or if the M's last count found too many frames on the heap. One count refuses only
+     * one section, because the recursion may have ended since the count. The next count decides about later sections.
      */
     private void checkRoom(long left) {
         if (left < Headroom.toTake()) {
@@ -323,10 +324,10 @@ public abstract class GStack extends Stack {
     }
 
     /**
-     * Counts the stack's frames on the heap every {@link #untilLook} switches. Called by the M, with the stack unmounted. Frames of a
-     * parked goroutine return to the thread two at a time, when calls return. So a recursion that parks on its way down never fills the
-     * thread's stack, but it fills the heap. Counts are more frequent while the frames increase. If there are too many, the next section of
-     * the runtime fails as if the stack were full.
+     * Counts the stack's frames on the heap every {@link #untilLook} switches. Called by the M, with the stack unmounted. When a parked
+     * goroutine runs again, its frames return to the thread two at a time, as its calls return. So a recursion that parks on its way down
+     * never fills the thread's stack, but it fills the heap. Counts are more frequent while the frames increase. If there are too many, the
+     * next section of the runtime fails as if the stack were full.
      */
     void parked() {
         if (--untilLook == 0) {

@@ -38,14 +38,14 @@ public class OwnThread extends Thread {
     }
 
     /**
-     * Makes a thread whose body may make objects of the JDK that start threads, such as the JDK's HTTP server. Does not start it. These
-     * threads count as threads of the runtime, too. The body must run no code of the program.
+     * Makes a thread, and does not start it. Its body may make objects of the JDK that start threads, such as the JDK's HTTP server. The
+     * threads of these objects count as threads of the runtime, too. The body must run no code of the program.
      */
     public static OwnThread withHelpers(Runnable body, String name) {
         return new OwnThread(HELPERS, body, name, 0);
     }
 
-    /** Waits until a thread has ended, or returns at once if it was not started. An interrupt does not end the wait, and is kept. */
+    /** Waits until a thread has ended, or returns at once if it was not started. An interrupt does not end the wait, and stays pending. */
     public static void joinUninterruptibly(Thread t) {
         boolean interrupted = false;
         while (t.isAlive()) {

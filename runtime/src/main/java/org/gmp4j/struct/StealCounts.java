@@ -3,7 +3,7 @@ package org.gmp4j.struct;
 
 /**
  * The counters of stolen Gs, by thief and victim: a block for all Ps of a scheduler, with a row for each thief. Rows are at least two cache
- * lines apart. A page of the block takes memory only after the first steal that it counts.
+ * lines apart. A page of the block uses memory only once a steal is counted in it.
  */
 public final class StealCounts {
     private StealCounts() {
