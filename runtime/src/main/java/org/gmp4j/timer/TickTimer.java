@@ -39,7 +39,7 @@ public abstract class TickTimer extends RuntimeTimer {
      * @param <C> {@code Chan<Instant>}
      * @param c a channel with room for one element, which no other code has yet
      * @param nanos the ns until the timer fires
-     * @param period the ns from each later time at which it fires to the next; 0 when it fires once
+     * @param period the ns between two times at which it fires; 0 to fire once
      */
     @SuppressWarnings("unchecked")
     public static <C> TickTimer of(C c, long nanos, long period) {

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * serves only that purpose ({@code AbstractSelector.begin} and {@code end}). The JDK calls it for threads of all kinds, on the thread that
  * interrupts, after the JDK has released its own lock.
  *
- * <p>A goroutine's stack keeps its one hook. Any other thread makes a hook, which is small, for each wait.
+ * <p>A goroutine's stack keeps one hook for all its waits. Any other thread makes a hook, which is small, for each wait.
  *
  * <p>The JDK may call late, when the thread has ended that wait, has cleared its interrupt status, and waits again. Such a call ends no
  * wait wrongly, because it first reads which wait is under way, and then the status. If the status is set, it was set during that wait or
