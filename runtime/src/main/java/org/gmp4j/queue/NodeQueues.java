@@ -19,7 +19,7 @@ import org.gmp4j.struct.Schedt;
  *  sched.runq                                              otherwise
  * </pre>
  *
- * <p>If the list of this table is empty, the P takes from the list of its own node, {@code sched.runq}, and the lists of the other nodes,
+ * If the list of this table is empty, the P takes from the list of its own node, {@code sched.runq}, and the lists of the other nodes,
  * in this order. So each of n lists comes first once in {@code n * IN_TURN} takes, and none starves while others are never empty. While
  * {@code sched.arrived} has Gs, a P takes from these lists only when {@link org.gmp4j.policy.Turns} puts {@code sched.runq} first. No M
  * sleeps while one of these lists has a G.

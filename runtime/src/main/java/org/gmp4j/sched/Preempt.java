@@ -60,8 +60,8 @@ public final class Preempt {
     }
 
     /**
-     * Sets the hook of the preemption points and installs the signal handler, once in a process. Prints on stderr why points do not work,
-     * if they do not.
+     * Sets the hook of the preemption points and installs the signal handler, once in a process. Prints on stderr why points preempt no
+     * goroutine, if there is such a reason.
      */
     public static synchronized void install() {
         if (!installed) {

@@ -6,8 +6,8 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * A latch on which a plain thread waits until a goroutine has ended. The thread can do nothing before the goroutine ends, so it does not
- * prevent the report of a deadlock. {@link Bystanders} recognises it by the {@linkplain LockSupport#getBlocker blocker} of its park, which
- * is the latch itself.
+ * prevent the report of a deadlock. {@link Bystanders} recognises such a thread by the {@linkplain LockSupport#getBlocker blocker} of its
+ * park, which is the latch.
  */
 public final class EndLatch extends AbstractQueuedSynchronizer {
     private static final long serialVersionUID = 1L;

@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  * then succeeded, and the interrupt stays pending for the next wait. If the other thread wins, the waiter is no longer in the queue, so the
  * element goes to another waiter or stays where it is.
  *
- * <p>An end that comes too early or too late does no harm. Both threads hold the lock, so a reason that is recorded before the waiter has
+ * <p>An end that comes too early or too late does no harm. Both threads take the lock. So a reason that is recorded before the waiter has
  * queued its sudog prevents the wait. A woken waiter takes the lock again, clears the sudog in this object ({@link #woken}), and only then
  * releases the sudog. So a thread that is late to end the wait finds no sudog.
  *

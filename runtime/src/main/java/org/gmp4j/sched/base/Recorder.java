@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
  * Records rare or long events for JFR. There is no recorder until a recording begins. The loop refers only to this class, because the
  * module {@code jdk.jfr} may be missing.
  *
- * <p>While there is no recorder, a wait has no extra cost. The flag of the block profile says also whether a recorder observes waits
- * ({@link WaitProfile#isOn}). Other code that reads {@link #now} executes thousands of instructions anyway.
+ * <p>While there is no recorder, a wait has no extra cost, because {@link WaitProfile#isOn} answers for the block profile and for the
+ * recorder. Other code that reads {@link #now} executes thousands of instructions anyway.
  *
  * <p>The methods of this class are called on goroutines' stacks inside {@code GStack.enter}, on Ms and on sysmon, where nothing may fail
  * and no goroutine may switch. So they pin the goroutine, and omit an event for which there is too little stack or memory. An event that

@@ -14,12 +14,12 @@ import org.jspecify.annotations.Nullable;
  * answer to {@code jcmd}, and for the handler of a SIGTERM, which it would otherwise ignore. Each goroutine that blocks in the kernel keeps
  * an M. So a service whose disk does not answer reaches the limit of its container just when it has to be restarted.
  *
- * <p>The spare threads are made again before the next M. {@code Shortage} ensures that such attempts are rare.
+ * <p>The spare threads are started again before the next M. {@code Shortage} ensures that such attempts are rare.
  */
 public final class SpareThreads implements Runnable {
     /** Up to this many Ms there are no spare threads. */
     private static final int FROM = 8;
-    /** Enough for the handler of a signal and two hooks. */
+    /** The number of spare threads, which is enough for the handler of a signal and two hooks. */
     private static final int COUNT = 3;
 
     private final long sched;
