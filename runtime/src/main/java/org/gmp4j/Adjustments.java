@@ -23,7 +23,10 @@ final class Adjustments implements Function<List<String>, String> {
         this.s = s;
     }
 
-    /** A setting. Settings are applied in this order, because the first may fail for lack of memory and the last cannot fail. */
+    /**
+     * A setting. Settings are applied in the order of these constants, because the first may fail for lack of memory and the last cannot
+     * fail.
+     */
     private enum Setting {
         PROCS("a number from 1 to " + Procs.MAX) {
             @Override

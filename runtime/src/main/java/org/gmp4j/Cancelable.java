@@ -14,12 +14,12 @@ import org.jspecify.annotations.Nullable;
  */
 @NullMarked
 public interface Cancelable {
-    /** Returns null until this is cancelled, and from then on one and the same exception. The ended waits throw that exception. */
+    /** Returns null until this is cancelled, and after that always the same exception object. The ended waits throw that exception. */
     @Nullable RuntimeException err();
 
     /**
      * Registers {@code quick}, which runs once when this is cancelled, on the thread that cancels. If this is cancelled already, it runs at
-     * once. It is called in the middle of the runtime's work, so it must neither wait nor throw.
+     * once. The runtime calls {@code quick} in the middle of its own work, so {@code quick} must neither wait nor throw.
      *
      * @return a function that removes {@code quick} again. It returns true if {@code quick} will not run, and false if it has run or is
      *     about to run

@@ -16,16 +16,16 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A channel: a FIFO queue between goroutines and plain threads, in any mix. Thread-safe. An interrupt ends only the waits of virtual
- * threads of a {@link Gmp} ({@link WaitInterruptedException}), except in the forms named {@code …Interruptibly}, such as {@link
- * #recvInterruptibly}, where it ends the wait of any thread. {@link SendChan} and {@link RecvChan} describe the methods; they are the types
- * for code that only sends or only receives.
+ * threads of a {@link Gmp}, by a {@link WaitInterruptedException}. In methods named {@code …Interruptibly}, such as {@link
+ * #recvInterruptibly}, it ends the wait of any thread. {@link SendChan} and {@link RecvChan} describe the methods; they are the types for
+ * code that only sends or only receives.
  *
  * <p>A send happens before the receive of its value. In a channel with capacity C, receive number k happens before send number k+C returns.
  * A close happens before a receive that finds the channel closed. {@link Select} waits for several channels at once. A channel that was
  * made in a bubble of {@code Synctest} throws an {@link IllegalStateException} when a caller outside of the bubble uses it. Source: Go's
  * {@code hchan}.
  *
- * @param <T> the type of its elements; {@code null} is never one
+ * @param <T> the type of the elements, which are never {@code null}
  */
 @NullMarked
 public final class Chan<T> extends Hchan implements SendChan<T>, RecvChan<T> {
@@ -299,7 +299,7 @@ public final class Chan<T> extends Hchan implements SendChan<T>, RecvChan<T> {
         }
         int i = place();
         Object v = buf[i];
-        buf[i] = sender == 0 ? null : SudogSlots.elem(sender); // A sender waits only while the buffer is full, so place i is its end now.
+        buf[i] = sender == 0 ? null : SudogSlots.elem(sender); // A sender waits only while the buffer is full, so i is its new end.
         took(sender);
         return v;
     }
@@ -357,7 +357,7 @@ public final class Chan<T> extends Hchan implements SendChan<T>, RecvChan<T> {
      * Receives an element that need not be the first.
      *
      * @param v the object, by identity
-     * @param skip the number of occurrences of the object to skip, from the front; if there are no more, the last one is received
+     * @param skip the number of occurrences of the object to skip, from the front; if that would skip all of them, the last one is received
      * @return false when the object is not in the buffer
      */
     boolean receive(Object v, int skip) {
@@ -376,7 +376,7 @@ public final class Chan<T> extends Hchan implements SendChan<T>, RecvChan<T> {
                 lock.unlock();
                 return false;
             }
-            for (int i = at; i > 0; i--) { // Moves it to the front, where it is received like any other element.
+            for (int i = at; i > 0; i--) { // Moves the element to the front, where it is received like any other.
                 buf[placeOf(i)] = buf[placeOf(i - 1)];
             }
             buf[place()] = v;

@@ -58,7 +58,7 @@ final class ChanCancellation extends WaitCancellation {
                     return true;
                 }
             }
-            boolean timeUp = e.timeUp(); // Else it throws.
+            boolean timeUp = e.timeUp(); // Throws if the time is not up.
             return !timeUp;
         } finally {
             e.finish();
@@ -66,8 +66,8 @@ final class ChanCancellation extends WaitCancellation {
     }
 
     /**
-     * Waits until the channel is closed and drained, without receiving. An interrupt ends the wait where {@link WaitCancellation#byDefault}
-     * is true.
+     * Waits until the channel is closed and drained, without receiving. An interrupt ends the wait if {@link WaitCancellation#byDefault} is
+     * true.
      *
      * @return false when {@code ctx} was cancelled before that
      */
@@ -106,18 +106,18 @@ final class ChanCancellation extends WaitCancellation {
     }
 
     /**
-     * Returns whether only the bubble can end the wait, by one of its goroutines or by its clock. A wait with a time limit in a bubble
-     * always counts as such, because the bubble's clock has to advance to the limit.
+     * Returns whether only the bubble can end the wait, by one of its goroutines or by its clock. In a bubble the result is always true for
+     * a wait with a time limit, because the bubble's clock has to advance to the limit.
      */
     private boolean durable() {
         return limits.timed() ? Bubble.current() != null : c.durable();
     }
 
     /**
-     * Releases the lock like {@link Hchan#unlockAndWait}, for a receive with limits. Called between {@link #begin} and {@link #finish}. The
-     * caller has checked the channel first, so even after a limit has expired a receive takes an element that is there.
+     * Releases the lock for a receive with limits, which may wait: see {@link Hchan#unlockAndWait}. Called between {@link #begin} and
+     * {@link #finish}. The caller has checked the channel first, so a receive takes a buffered element even after a limit has expired.
      *
-     * @return above 0: a sudog that has waited and was woken. {@link Hchan#CLOSED}. {@link Hchan#BLOCKS}: the time was up
+     * @return above 0: a sudog that has waited and was woken. {@link Hchan#CLOSED}: it did not wait. {@link Hchan#BLOCKS}: the time was up
      */
     long unlockAndWait(@Nullable GStack st, long found) {
         if (found == Hchan.CLOSED) {
@@ -134,7 +134,7 @@ final class ChanCancellation extends WaitCancellation {
             }
             Waiting.release(st, sg);
         }
-        boolean _ = timeUp(); // Else it throws.
+        boolean _ = timeUp(); // Throws if the time is not up.
         return Hchan.BLOCKS;
     }
 

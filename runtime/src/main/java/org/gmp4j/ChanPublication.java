@@ -7,8 +7,8 @@ import org.gmp4j.context.Context;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One subscription to a {@link ChanPublisher}. Its goroutine receives elements while there is demand. Without demand it waits for the
- * end of the channel, which takes no element. That goroutine sends all signals, one after the other.
+ * One subscription to a {@link ChanPublisher}. Its goroutine receives elements while there is demand. Without demand it waits for the end
+ * of the channel, and receives no element. That goroutine sends all signals, one after the other.
  */
 final class ChanPublication<T> implements Flow.Subscription {
     private final ChanPublisher<T> of;
@@ -17,7 +17,7 @@ final class ChanPublication<T> implements Flow.Subscription {
     private final Context ctx = Context.background().withCancel();
     // Written under the monitor.
     private long demand;
-    /** The context of a wait without demand. A request cancels it. */
+    /** The context of a wait without demand. A request cancels this context. */
     private @Nullable Context idle;
     /** Whether the subscriber gets no more signals, except one for {@link #failure}. */
     private volatile boolean ended;
@@ -38,7 +38,7 @@ final class ChanPublication<T> implements Flow.Subscription {
         try {
             deliver();
             over = true;
-        } catch (RuntimeException e) { // It comes from the subscriber or an interrupt; from the context only after the end.
+        } catch (RuntimeException e) { // Thrown by the subscriber or after an interrupt; by ctx only after the end.
             fail(e);
             over = true;
         } finally {
@@ -92,7 +92,7 @@ final class ChanPublication<T> implements Flow.Subscription {
         return !ended;
     }
 
-    /** Takes one unit of the demand. Returns false if there is none; the next request then cancels {@code otherwise}. */
+    /** Takes one unit of the demand. Returns false if there is no demand; then the next request cancels {@code otherwise}. */
     private synchronized boolean take(@Nullable Context otherwise) {
         boolean any = demand > 0;
         if (any && demand != Long.MAX_VALUE) {

@@ -24,7 +24,7 @@ final class ChanPublisher<T> implements Flow.Publisher<T> {
     public void subscribe(Flow.Subscriber<? super T> to) {
         ChanPublication<T> p = new ChanPublication<>(this, Objects.requireNonNull(to, "subscriber"));
         ChanPublication<T> before = active.putIfAbsent(to, p);
-        if (before != null) { // The goroutine of that publication sends the signal, as signals must not overlap.
+        if (before != null) { // The earlier publication's goroutine sends the error, because signals must not overlap.
             before.fail(new IllegalStateException("the subscriber is subscribed already"));
             return;
         }

@@ -126,7 +126,7 @@ public final class ChanSubscription<T> implements Iterable<T>, AutoCloseable {
     /**
      * Like {@link #recv}, this waits for the next element, but for {@code d} at most. If {@code d} is zero or less, it does not wait.
      *
-     * @return the element; null when the time was up too
+     * @return the element; null also when the time was up
      */
     public @Nullable T recvWithin(Duration d) {
         Chan.Recv<T> r = c.recvOkWithin(d);
@@ -167,7 +167,10 @@ public final class ChanSubscription<T> implements Iterable<T>, AutoCloseable {
         }
     }
 
-    /** Returns an iterator that receives until the publisher has completed, or this is closed. It throws what {@link #recv} throws. */
+    /**
+     * Returns an iterator that receives until the publisher has completed, or this is closed. Its methods throw the exceptions of {@link
+     * #recv}.
+     */
     @Override
     public Iterator<T> iterator() {
         return new Received<>() {

@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A timer with a channel. The channel's lock guards its fields. The timer needs an alarm only while a receiver waits, because each receive
- * first checks whether the timer is due. Without an alarm only its users refer to the timer, so a dropped timer is garbage. Stop and reset
- * empty the buffer under the same lock, so that no stale time stays there.
+ * first checks whether the timer is due. Without an alarm the runtime has no reference to the timer, so the timer is garbage once the
+ * program drops it. Stop and reset empty the buffer under the same lock, so that no stale time stays there.
  */
 final class ChanTimer extends TickTimer {
     private final Chan<Instant> c;
@@ -36,8 +36,8 @@ final class ChanTimer extends TickTimer {
     }
 
     /**
-     * Returns the time at which the timer was due, and sets the next such time. Returns null when it is not due. Skips missed ticks. Called
-     * under the lock.
+     * Returns the time at which the timer was due, and sets the time at which it is due next. Returns null when it is not due. Skips missed
+     * ticks. Called under the lock.
      */
     private @Nullable Instant due(long now) {
         if (when == 0 || now < when) {

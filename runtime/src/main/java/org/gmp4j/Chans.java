@@ -20,7 +20,8 @@ import org.jspecify.annotations.NullMarked;
  * Bridges from channels to the JDK's types, and methods that join and split channels. Thread-safe. Goroutines, virtual threads and platform
  * threads may call all methods. None of them waits, so interrupts have no effect on them. Background work runs in goroutines that the
  * executor {@code on} starts: a {@link Gmp}, or, in a goroutine, {@code Go::go}. Goroutines of {@code Go::go} belong to the caller's bubble
- * of {@code Synctest}. A cancel of {@code ctx} ends these goroutines; an element that one of them holds then is lost.
+ * of {@code Synctest}. A cancel of {@code ctx} ends these goroutines; an element that such a goroutine has received but not yet passed on
+ * is lost.
  */
 @NullMarked
 public final class Chans {
@@ -54,7 +55,7 @@ public final class Chans {
     /**
      * Returns {@code n} channels, each with a buffer for {@code capacity} elements. Each element of {@code in} is sent to all of them. The
      * slowest of their receivers sets the pace. They are closed when {@code in} is closed and drained, or {@code ctx} is cancelled.
-     * (Receivers that share the elements need no such method: they receive from one channel.)
+     * (Receivers that are to share the elements receive from {@code in} itself.)
      *
      * @throws IllegalArgumentException when {@code n} is less than 1 or {@code capacity} negative
      */
@@ -94,8 +95,8 @@ public final class Chans {
     }
 
     /**
-     * Returns a sequential stream that receives its elements until the channel is closed and drained. It waits as {@link RecvChan#recv}
-     * does.
+     * Returns a sequential stream that receives its elements until the channel is closed and drained. The stream waits like {@link
+     * RecvChan#recv}.
      */
     public static <T> Stream<T> stream(RecvChan<T> c) {
         return StreamSupport.stream(Spliterators.spliteratorUnknownSize(c.iterator(), Spliterator.ORDERED | Spliterator.NONNULL), false);

@@ -69,7 +69,7 @@ final class Closer implements Runnable {
                 t.start();
                 started = true;
             } catch (OutOfMemoryError e) {
-                return false; // The next call of close waits itself, or starts the thread.
+                return false; // The next call of close waits in its own thread, or starts this thread.
             } finally {
                 inPlace.set(started);
             }
@@ -83,7 +83,7 @@ final class Closer implements Runnable {
         boolean over = false;
         while (!over) {
             try {
-                boolean _ = closed(-1); // It is false only if the JVM shuts down.
+                boolean _ = closed(-1); // The result is false only if the JVM shuts down.
                 over = true;
             } catch (OutOfMemoryError e) {
                 LockSupport.parkNanos(NO_MEMORY_NANOS);

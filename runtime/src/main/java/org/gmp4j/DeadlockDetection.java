@@ -16,16 +16,17 @@ public enum DeadlockDetection {
      * the report while it exists:
      * <ul>
      * <li>a live platform thread, daemon or not. Threads that the JVM, the JDK and the runtime made for themselves do not count, except
-     *     those that call the program: with JFR's events, or for calls of an object that is exported by RMI. A thread that waits in {@link
-     *     Gmp#main}, {@link Gmp#run} or {@link Gmp#call} does not count either;
+     *     threads that call the program: to deliver JFR's events, or calls of an object that the program exports by RMI. A thread that
+     *     waits in {@link Gmp#main}, {@link Gmp#run} or {@link Gmp#call} does not count either;
      * <li>a live virtual thread of another scheduler, a goroutine of another {@link Gmp}, a goroutine that waits in the JDK. (With
      *     {@code -Djdk.trackAllThreads=false} the runtime does not find parked virtual threads that the JDK does not track);
      * <li>a timer set outside of all schedulers;
      * <li>a shutdown hook or a signal handler of the program;
      * <li>a process that the program started, until it ends.
      * </ul>
-     * The scheduler checks again at least once a second. {@code GMPDEBUG=deadlock=show} prints what delays the report. The runtime
-     * does not know a native thread before its first call of the program. So a program that waits only for such calls needs {@link #OFF}.
+     * The scheduler checks again at least once a second. {@code GMPDEBUG=deadlock=show} prints what delays the report. The runtime does not
+     * know a native thread before that thread first calls the program. So a program in which all goroutines wait for such a first call
+     * needs {@link #OFF}.
      */
     ON,
 

@@ -225,7 +225,7 @@ final class DefaultGmp {
         return value == null || value.isBlank() ? null : new Setting(property, value.strip());
     }
 
-    /** Whether C2 gives way to the program while the program starts. */
+    /** Whether C2 gives way to the program's threads, by a lower share of the CPU, while the program starts. */
     enum Compilers {
         /** C2 gives way on one CPU, if it can get its old share back later. */
         AUTO,
@@ -277,7 +277,7 @@ final class DefaultGmp {
         return s;
     }
 
-    /** Applies the settings debug and stalled. The second becomes {@code stall} of GMPDEBUG. */
+    /** Applies the settings debug and stalled. The setting stalled becomes {@code stall} of GMPDEBUG. */
     private void debug(Gmp.Builder b) {
         Setting debug = setting(DEBUG);
         Setting stalled = setting("stalled");

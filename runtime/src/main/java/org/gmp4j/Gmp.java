@@ -38,10 +38,10 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Any thread may call all methods: goroutines, virtual threads and platform threads. {@link #main}, {@link #run}, its forms and {@link
  * #call} wait for the goroutine that they start, {@link #close} waits for all goroutines, and {@link #setProcs} for the world to stop. An
- * interrupt ends only the waits of {@code close} and {@link #runInterruptibly}. It does not end the others, because the goroutine would go
- * on unnoticed; the interrupt status is set afterwards. A caller whose wait may end early uses {@code runInterruptibly}, {@link
- * #runUnless}, {@link #runWithin}, or {@link #submit} and a wait for the task. A goroutine that these methods start in a bubble of {@code
- * Synctest} does not belong to the bubble, and a wait for it holds the bubble's clock.
+ * interrupt ends only the waits of {@code close} and {@link #runInterruptibly}. It does not end the other waits, because the goroutine
+ * would go on unnoticed. After such a wait the interrupt status is set. A caller whose wait may end early uses {@code runInterruptibly},
+ * {@link #runUnless}, {@link #runWithin}, or {@link #submit} and a wait for the task. A goroutine that these methods start in a bubble of
+ * {@code Synctest} does not belong to the bubble, and a wait for it holds the bubble's clock.
  *
  * <p>Source: the G-M-P scheduler of Go's runtime. {@code ARCHITECTURE.md} and {@code HACKING.md} describe the differences on the JVM.
  */
@@ -229,7 +229,7 @@ public final class Gmp implements Executor, AutoCloseable {
          * Sets the handler of exceptions that end a goroutine (goid, exception). It runs on the goroutine's stack, after its deferred work.
          * Default: Go's text on stderr. In a virtual thread with an identity ({@link Gmp#threadFactory}) the thread's own {@link
          * Thread.UncaughtExceptionHandler} takes precedence, then the process's default one, as for any thread. The handler set here is
-         * called if there is none of these. If it throws, a line on stderr says so.
+         * called if neither exists. If it throws, a line on stderr says so.
          */
         Builder uncaught(BiConsumer<Long, Throwable> handler);
 
@@ -412,12 +412,12 @@ public final class Gmp implements Executor, AutoCloseable {
      *
      * <p>They end as goroutines do, and so do virtual threads that a goroutine starts by {@code Thread.ofVirtual} and the like. First the
      * thread runs its deferred work, then it reports an exception ({@link Builder#uncaught}), and only then a join of it returns. {@link
-     * Go#goexit} counts as no exception. But code that catches each {@code Throwable} of a task, as {@code FutureTask} and {@code
-     * StructuredTaskScope} do, treats it as the task's outcome, and reports that outcome before deferred work runs. {@link
+     * Go#goexit} counts as no exception. But code that catches each {@code Throwable} of a task, such as {@code FutureTask} and {@code
+     * StructuredTaskScope}, treats a goexit as the task's exception, and reports a task's outcome before its deferred work runs. {@link
      * #newThreadPerTaskExecutor} avoids both problems.
      *
-     * <p>An interrupt ends a wait in the JDK as on any thread, and a wait in this library, except for a lock, by a {@link
-     * WaitInterruptedException}.
+     * <p>An interrupt ends a wait in the JDK as on any thread. It ends a wait in this library by a {@link WaitInterruptedException}, but
+     * does not end a wait for a lock.
      */
     public ThreadFactory threadFactory() {
         return new Program.Threads(s, null, null);
@@ -477,10 +477,10 @@ public final class Gmp implements Executor, AutoCloseable {
 
     /**
      * Turns on the profile of the waits of goroutines for channels, selects, locks, groups and conditions. It records each wait of at least
-     * {@code rate}. It records a sample of shorter waits, with a probability in proportion to their duration, and weights them so that they
-     * stand for all shorter waits. Zero turns it off, which is the default; recorded waits stay. While it is on, each wait reads the clock
-     * twice, and a recorded wait also reads the goroutine's stack, which takes some µs. Waits in the JDK are not recorded; {@code gmp
-     * profile PID --kind block} has those. Go's {@code SetBlockProfileRate}.
+     * {@code rate}. It records a sample of the shorter waits, each with a probability in proportion to its duration, and weights this
+     * sample so that it stands for all shorter waits. Zero turns it off, which is the default; recorded waits stay. While it is on, each
+     * wait reads the clock twice, and a recorded wait also reads the goroutine's stack, which takes some µs. Waits in the JDK are not
+     * recorded; {@code gmp profile PID --kind block} has those. Go's {@code SetBlockProfileRate}.
      *
      * @throws IllegalArgumentException when {@code rate} is negative
      */
@@ -530,7 +530,7 @@ public final class Gmp implements Executor, AutoCloseable {
     /**
      * Returns a profile of leaked goroutines: Go's {@code goroutineleak} profile. They wait for ever, because no live object reaches the
      * object that they wait for. The profile may lack some leaked goroutines and, in two cases, have one that is not leaked; SEEING.md
-     * lists these. It stops all goroutines for a full collection of the heap, {@code System.gc()}.
+     * lists these cases. It stops all goroutines for a full collection of the heap, {@code System.gc()}.
      *
      * <p>The collection may clear weak references to objects that only leaked goroutines reach, and run the finalizers of such objects, as
      * if those goroutines had ended. The goroutines stay.
@@ -555,7 +555,7 @@ public final class Gmp implements Executor, AutoCloseable {
         }
     }
 
-    /** Returns a record of the present goroutines, by which a test checks that it leaves no others: {@link LeakCheck#assertNoLeaks}. */
+    /** Records the present goroutines, so that a test can find those that it leaves behind: {@link LeakCheck#assertNoLeaks}. */
     public LeakCheck leakCheck() {
         return new LeakCheck(s);
     }
@@ -569,15 +569,15 @@ public final class Gmp implements Executor, AutoCloseable {
     /**
      * Refuses new goroutines from outside, waits until all goroutines have ended, and releases threads and memory. A repeated call is
      * harmless. An interrupt of the caller ends the wait early, with the interrupt status set, and a thread of the scheduler waits in its
-     * place. If there is no memory or no thread for that, the next call of close has to end the scheduler.
+     * place. If the system has no memory or no thread left for this, the next call of close has to end the scheduler.
      *
      * <p>In a shutdown hook it does not wait for goroutines that called {@code System.exit}, which never returns. But it would wait for
-     * ever for goroutines that never end, or that wait for such a goroutine. So a hook should use {@link #close(Duration)}.
+     * ever for a goroutine that never ends, or that waits for one in {@code System.exit}. So a hook should use {@link #close(Duration)}.
      *
      * <p>Any thread may close. In a bubble the wait holds the clock.
      *
-     * @throws IllegalStateException in a goroutine of this scheduler or in the callback of {@link Builder#stalled}, which would wait for
-     *     itself; and for the {@link #makeDefault default} scheduler
+     * @throws IllegalStateException in a goroutine of this scheduler or in the callback of {@link Builder#stalled}, because close would
+     *     wait for its own caller; and for the {@link #makeDefault default} scheduler
      * @throws OutOfMemoryError when there is too little memory to end the scheduler: the next call of close continues
      */
     @Override

@@ -154,7 +154,7 @@ public final class Go {
 
     /**
      * Locks this goroutine to its thread: the goroutine runs only there, and no other goroutine runs there, until {@link #unlockOSThread}
-     * was called as often as this. If the goroutine ends while it is locked, its thread ends, too.
+     * has been called as often as this method. If the goroutine ends while it is locked, its thread ends, too.
      */
     public static void lockOSThread() {
         self("lockOSThread");

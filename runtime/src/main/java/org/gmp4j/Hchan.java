@@ -21,9 +21,9 @@ import org.gmp4j.wait.Waiting;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The part that channels of all element kinds share ({@code hchan}). The kinds differ in where they keep an element: in an array and a side
- * table of the sudog, or off-heap and in the sudog itself. Methods have two parameters for an element, an object and a long; each kind uses
- * one of them.
+ * The part that channels of all element kinds share ({@code hchan}). The kinds differ in where they keep an element: either in an array,
+ * and in a side table while a sudog waits with it, or off-heap, and in the sudog itself. Methods have two parameters for an element, an
+ * object and a long; each kind uses one of them.
  *
  * <p>Invariants, under the lock: a receiver waits only while the buffer is empty, a sender only while it is full; both receivers and
  * senders wait only if one select waits to send and to receive; a closed channel has no waiters. An element for a waiting receiver goes to
@@ -33,9 +33,9 @@ import org.jspecify.annotations.Nullable;
  * following reasons. A receive reads first that there is nothing to receive, then that the channel is not closed. A closed channel cannot
  * be opened again, so it was not closed at the first read either, and at that moment a receive would have waited. A send reads first that
  * the channel is not closed, then that there is no room. Closing makes no room. So there was no room while the channel was open; or it was
- * closed between the two reads, and had no room just before it was closed. This needs a count without intermediate values: so a receive
- * that moves a waiting sender's element into the buffer does not change the count. The reads are volatile, so that no read comes before an
- * earlier operation of the same thread on another channel.
+ * closed between the two reads, and had no room just before it was closed. The argument needs a count without intermediate values, so a
+ * receive that moves a waiting sender's element into the buffer does not change the count. The reads are volatile, so that no read comes
+ * before an earlier operation of the same thread on another channel.
  */
 abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
     /** Result of a receive: the channel is closed and drained. */
@@ -286,7 +286,8 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
     /**
      * Takes the lock for a receive. {@code block} is whether the receive waits if there is no element.
      *
-     * @return 0 or more: there is an element, and a sender to wake if not 0. {@link #CLOSED} or {@link #BLOCKS}: there is none
+     * @return 0 or more: there is an element; above 0 the value is the sender to wake. {@link #CLOSED} or {@link #BLOCKS}: there is no
+     *     element
      */
     final long lockRecv(boolean block) {
         checkReceiver();
@@ -297,7 +298,7 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
                 timerAwaited();
             }
             return sender;
-        } catch (Throwable e) { // A timer's time needs memory; loading and linking may fail in other ways too.
+        } catch (Throwable e) { // For instance, there was no memory for a timer's time, or a class could not be linked.
             lock.unlock();
             throw e;
         }
@@ -317,7 +318,7 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
     /** Ends a receive whose element was taken. Releases the lock and wakes the sender, if any, or all waiters of {@link #drainq}. */
     final void unlockTaken(long sender) {
         if (drainq != null && drained()) {
-            unlockAndWake(takeAll(drainq, 0)); // No sender waits: the channel is closed.
+            unlockAndWake(takeAll(drainq, 0)); // No sender waits, because the channel is closed.
             return;
         }
         lock.unlock();
@@ -458,7 +459,10 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
         }
     }
 
-    /** Wakes the waiter that was taken out of a queue. This channel keeps it reachable meanwhile ({@code report.LeakSearch}). */
+    /**
+     * Wakes a waiter that was taken out of a queue. The fence keeps this channel reachable until the waiter is runnable, as {@code
+     * report.LeakSearch} requires.
+     */
     void wake(long sg) {
         Waiting.ready(sg);
         Reference.reachabilityFence(this);

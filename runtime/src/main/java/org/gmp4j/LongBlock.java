@@ -32,7 +32,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class LongBlock extends PhantomReference<LongChan> {
     private static final long LEAST_LIMIT = Math.max(16 << 20, Runtime.getRuntime().maxMemory() / 4);
-    /** A thread frees at most this many collected buffers when it makes one. More than one, so that the backlog shrinks. */
+    /** A thread that makes a buffer frees at most this many collected ones. The number is above 1, so that the backlog shrinks. */
     private static final int FREED_BY_OF = 4;
     private static final AtomicLong BYTES = new AtomicLong();
     private static final AtomicLong LIMIT = new AtomicLong(LEAST_LIMIT);
@@ -144,7 +144,7 @@ final class LongBlock extends PhantomReference<LongChan> {
         }
     }
 
-    /** Makes the calls once, so that later ones, which are made under a channel's lock, need no memory for linking. */
+    /** Calls malloc and free once, so that later calls, which may be made under a channel's lock, need no memory for linking. */
     private static void rehearse() {
         Memory.free(Memory.malloc(Long.BYTES));
     }

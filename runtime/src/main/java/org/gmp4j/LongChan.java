@@ -337,7 +337,7 @@ public final class LongChan extends Hchan implements Iterable<Long> {
         return found == BLOCKS ? null : new Recv(v, found >= 0);
     }
 
-    /** Removes and returns the element that {@link #lockRecv} found. The caller holds the lock, which this releases. */
+    /** Removes and returns the element that {@link #lockRecv} found. The caller holds the lock, which this method releases. */
     private long takeAndUnlock(long sender) {
         long v = take(sender);
         unlockTaken(sender);

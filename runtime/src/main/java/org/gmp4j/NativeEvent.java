@@ -25,8 +25,8 @@ import org.gmp4j.wait.WaitCancellation;
  * An event that C code fires with {@code gmp_ready} and for which one goroutine waits. It lets a driver, a network card's thread or a
  * callback wake a goroutine without entering the JVM. Several fires while no goroutine waits count as one. Only goroutines may wait, of any
  * kind, and only one at a time. Any thread and any signal handler may fire the event. A wait that an interrupt, a context or a limit of
- * time has ended leaves the event as it is. In a bubble of {@code Synctest} a wait holds the bubble's clock, and a limit of time goes by
- * the machine's clock.
+ * time has ended does not reset the event. In a bubble of {@code Synctest} a wait holds the bubble's clock, and a limit of time goes by the
+ * machine's clock.
  *
  * <p>Source: the binary semaphores of Go's network poller. {@code gmp_shims.h} in {@code c-shims/include} has the C side, with the whole
  * contract. {@code c-shims/examples/sensor.c} is an example.
@@ -38,7 +38,7 @@ public final class NativeEvent implements AutoCloseable {
     private static final long FIRED = 1;
 
     /** Writes the parked goroutine to the word, unless the event has fired. It runs on g0, once the goroutine is parked. */
-    private static final Park.Unlock WAIT = new Park.Unlock() { // No lambda: if its linking ran out of memory, the class would be lost.
+    private static final Park.Unlock WAIT = new Park.Unlock() { // No lambda: linking it may run out of memory, and then for ever fails.
         @Override
         public boolean unlock(long gp, Object event) {
             return WORD.compareAndSet(((NativeEvent) event).addr, NOTHING, gp);
@@ -164,7 +164,7 @@ public final class NativeEvent implements AutoCloseable {
         OfEvent e = new OfEvent(limits);
         try {
             if (limits.timed() && Bubble.current() != null) {
-                Object _ = Bubble.outside(new Begun(e)); // The limit goes by the machine's clock: the bubble's stands still.
+                Object _ = Bubble.outside(new Begun(e)); // The limit needs the machine's clock, because the bubble's stands still.
             } else {
                 e.begin();
             }

@@ -11,8 +11,8 @@ import org.gmp4j.affinity.Affinity;
 import org.gmp4j.config.Quantum;
 
 /**
- * The setting {@code pools} of the default scheduler: schedulers beside it, for virtual threads with certain names. The text is
- * {@code batch:match=batch-*|export-*:procs=1,report:match=report-*}.
+ * The setting {@code pools} of the default scheduler: further schedulers, each of which runs the virtual threads with certain names. The
+ * text is {@code batch:match=batch-*|export-*:procs=1,report:match=report-*}.
  */
 final class PoolSettings {
     private static final String FORM = "write NAME:match=NAMES:procs=1, with commas between pools and | between names";

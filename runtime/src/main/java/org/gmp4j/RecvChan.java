@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * moves on during a wait on a channel of the bubble. Such a channel throws an {@link IllegalStateException} when a caller outside of the
  * bubble uses it.
  *
- * @param <T> the type of its elements; {@code null} is never one
+ * @param <T> the type of the elements, which are never {@code null}
  */
 @NullMarked
 public sealed interface RecvChan<T> extends Iterable<T> permits Chan {

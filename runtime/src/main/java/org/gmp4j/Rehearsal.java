@@ -45,8 +45,8 @@ import org.jspecify.annotations.Nullable;
  * Runs the operations of goroutines once, before the user's first goroutine, on a temporary scheduler. Its goroutines wait and are woken in
  * all ways, exceed their quantum, and end. The first use of a class, of a {@code VarHandle} at a call site or of a method handle takes
  * memory and stack, and may fail for lack of them. In a running scheduler it could fail between two steps of a protocol, with a lock held,
- * on an M or in the middle of a user's call; and a class whose initialiser has failed is unusable for ever. So each class, {@code
- * VarHandle} and method handle is used here, while there is memory. {@code boot.Warm} uses the code that goroutines do not reach.
+ * on an M or in the middle of a user's call. A class whose initialiser has failed stays unusable for ever. So each class, {@code VarHandle}
+ * and method handle is used here, while there is memory. {@code boot.Warm} uses the code that goroutines do not reach.
  */
 final class Rehearsal {
     private static final long MAX_STACK = 1 << 20;
@@ -55,7 +55,10 @@ final class Rehearsal {
     /** How long, ns, a failed rehearsal waits for its other parts to end. Threads that live longer stay. */
     private static final long END_NANOS = 1_000_000_000;
     private static final int MOST_ENDS = 16;
-    /** One and a half times the heap memory that a rehearsal takes, in pieces so small that no collector treats them as large objects. */
+    /**
+     * The number of pieces that together have one and a half times the heap memory of a rehearsal. No collector treats so small a piece as
+     * a large object.
+     */
     private static final int ROOM_PIECES = 32;
     private static final int PIECE = 64 << 10;
     /** Whether the parts that virtual threads use were rehearsed. The class's monitor guards this field and the next. */

@@ -14,10 +14,10 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Waits for a {@link Select} (Go's {@code selectgo}). It holds the locks of all its channels, taken in the order of their numbers, so
- * two selects never wait for each other. Several cases of one channel take its lock once. Pass 1 checks the cases in random order for
- * one that can proceed. Pass 2 puts a sudog into a queue of each channel and parks. The locks are released once it is parked, so a
- * waker that finds one of the sudogs finds the waiter parked. One of the wakers wins: see {@code WaitQ}. Pass 3 takes the locks again
- * and removes from the queues the sudogs that were not woken.
+ * two selects never wait for each other. A channel with several cases is locked once. Pass 1 checks the cases in random order for one that
+ * can proceed. Pass 2 puts a sudog into a queue of each channel and parks. The locks are released once it is parked, so a waker that finds
+ * one of the sudogs finds the waiter parked. One of the wakers wins: see {@code WaitQ}. Pass 3 takes the locks again and removes from the
+ * queues the sudogs that were not woken.
  *
  * <p>Memory order. The waker that won wrote the element into the winning sudog under its channel's lock, and the sudog's address into the
  * field that the waiter reads. Both stores come before the CAS on the G's status, or the exchange on the thread's note, which resumes the

@@ -10,11 +10,11 @@ import org.jspecify.annotations.NullMarked;
  * sends. Go's {@code chan<- T}. Thread-safe.
  *
  * <p>Goroutines, virtual threads and platform threads may call all methods. An interrupt does not end the waits of goroutines and plain
- * threads. It ends a wait of a virtual thread of a {@link Gmp} by a {@link WaitInterruptedException}, and {@link #sendInterruptibly} on any
- * thread by an {@link InterruptedException}. In a bubble of {@code Synctest} the clock moves on during a wait on a channel of the bubble.
- * Such a channel throws an {@link IllegalStateException} when a caller outside of the bubble uses it.
+ * threads. On a virtual thread of a {@link Gmp} it ends a wait, which throws a {@link WaitInterruptedException}. On any thread it ends
+ * {@link #sendInterruptibly}, which throws an {@link InterruptedException}. In a bubble of {@code Synctest} the clock moves on during a
+ * wait on a channel of the bubble. Such a channel throws an {@link IllegalStateException} when a caller outside of the bubble uses it.
  *
- * @param <T> the type of its elements; {@code null} is never one
+ * @param <T> the type of the elements, which are never {@code null}
  */
 @NullMarked
 public sealed interface SendChan<T> extends AutoCloseable permits Chan {

@@ -102,7 +102,7 @@ public final class Task<T> implements Future<T> {
 
     /**
      * Returns the exception for the outcome. A CompletableFuture takes a CancellationException for its own cancellation, and replaces a
-     * CompletionException by its cause. So either is wrapped if the function throws it.
+     * CompletionException by its cause. So an exception of either type is wrapped if the function throws it.
      */
     private static Throwable asFailure(Throwable thrown) {
         return thrown instanceof CancellationException || thrown instanceof CompletionException ? new CompletionException(thrown) : thrown;

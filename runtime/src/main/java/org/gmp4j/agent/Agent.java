@@ -107,7 +107,7 @@ public final class Agent {
 
     /**
      * Starts the agent for {@code Launcher-Agent-Class}, before the main class is loaded, or when it is attached to a running program. In
-     * the second case an exception goes to the program that attaches it.
+     * the second case an exception goes to the program that attaches the agent.
      */
     public static void agentmain(String args, Instrumentation instrumentation) {
         if ("main".equals(Thread.currentThread().getName())) {

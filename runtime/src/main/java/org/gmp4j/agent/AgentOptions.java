@@ -102,7 +102,7 @@ final class AgentOptions {
         return row[b.length()];
     }
 
-    /** Returns the name of an option. The names of properties also stand for options of points. */
+    /** Returns the name of an option. An option about points may also be given by the name of its property. */
     private static String name(String text) {
         String name = text.strip();
         return name.equals(POINTS) ? OF_POINTS.getFirst()

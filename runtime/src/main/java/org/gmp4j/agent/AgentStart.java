@@ -11,7 +11,7 @@ import org.gmp4j.agent.PointOptions.When;
 
 /** Starts the agent, on a JDK that can read this class: opens packages, adds points, and makes the default scheduler. */
 final class AgentStart {
-    /** The number of classes that are transformed again in one pause, whose duration hardly depends on that number. */
+    /** The number of classes that are transformed again in one pause. A pause with fewer classes would hardly be shorter. */
     private static final int BATCH = 100;
 
     private AgentStart() {

@@ -16,9 +16,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The linked points of one class, found by the class's name. The class refers to this object (as a {@link ClassValue}), and this object
- * refers weakly to the class and its sites. So they are collected with the class's loader. A site is also collected when another agent has
- * changed the class and no code links to the site. Each thread that links a point removes collected classes and sites, because a program
- * without a scheduler has no sysmon to do that.
+ * refers weakly to the class and its sites. So this object and the sites are collected with the class's loader. A site is also collected
+ * when another agent has changed the class and no code links to the site. Each thread that links a point removes collected classes and
+ * sites, because a program without a scheduler has no sysmon to do that.
  */
 final class ClassSites extends WeakReference<Class<?>> {
     private static final ClassSites[] NONE = {};

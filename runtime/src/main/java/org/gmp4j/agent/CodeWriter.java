@@ -374,7 +374,7 @@ final class CodeWriter {
         out.u2At(lengthAt + 4, (length - 2) / 4);
     }
 
-    /** Returns the new offset of the start of a line: in a loop an instruction that every round passes, also the first. */
+    /** Returns the new offset of the start of a line. In a loop it is an instruction that every round passes, including the first. */
     private int line(int pc) {
         find(pc);
         return found >= 0 && froms[found] == pc && sizes[found] >= backSize ? moved(pc) : place(pc);

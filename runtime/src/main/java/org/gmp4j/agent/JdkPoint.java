@@ -59,9 +59,9 @@ import org.jspecify.annotations.Nullable;
  * <p>An armed point is compiled to a load and a branch. Once the branch was taken, there is a call on the loop's only way back, and C2
  * loads 64-bit constants anew in each round, or keeps the loop's variables on the stack, which slows short loops down. So most points are
  * on a way back of their own ({@link CodeWriter}). Rejected: a hint for C2 that the branch is rare
- * ({@code MethodHandleImpl.profileBoolean}), which has no effect; to nudge only and never arm, which makes short requests wait longer
- * behind long ones on one CPU; a mutable call site for each point, which calls its target: the interpreter then executes several more
- * methods in each round.
+ * ({@code MethodHandleImpl.profileBoolean}), which has no effect; nudges without arming, because on one CPU short requests then wait longer
+ * behind long ones; a mutable call site for each point that calls its target, because the interpreter then executes several more methods in
+ * each round.
  *
  * <p>Rejected places for the class: a jar on the boot class path (OSGi and other filtering class loaders do not delegate its package), and
  * the application class loader. Rejected too: a public bootstrap method of the JDK, because none returns a mutable call site.
@@ -84,10 +84,10 @@ final class JdkPoint {
     /** The name of every point in class files. */
     static final String POINT = "preemptionPoint";
 
-    /** The handle of {@link #BACK}. The next is that of {@link #PLAIN}. Both take the site. */
+    /** The handle of {@link #BACK}. The next field is the handle of {@link #PLAIN}. The site is the argument of both. */
     private static final MethodHandle ON_THE_WAY_BACK;
     private static final MethodHandle ANYWHERE;
-    /** The target of unarmed sites. The next is that of armed sites. */
+    /** The target of unarmed sites. The next field is the target of armed sites. */
     static final MethodHandle UNARMED;
     static final MethodHandle ARMED;
     private static final @Nullable VarHandle WANTED;
@@ -140,7 +140,7 @@ final class JdkPoint {
         return new ConstantCallSite(method.bindTo(site));
     }
 
-    /** Returns the handle, which is null, and not used, only with a {@link #PROBLEM}. */
+    /** Returns the handle. It is null only if there is a {@link #PROBLEM}, and then it is not used. */
     @SuppressWarnings("NullAway")
     private static MethodHandle unused(@Nullable MethodHandle h) {
         return h;

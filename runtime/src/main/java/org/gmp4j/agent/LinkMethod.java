@@ -23,8 +23,8 @@ import org.gmp4j.classfile.Constants;
  * }
  * </pre>
  *
- * <p>The initialiser of {@link Woven} makes {@code GmpPoint}. A point that finds no runtime when it is linked never does anything. A
- * runtime that the class can see is found at the first point.
+ * <p>The initialiser of {@link Woven} makes {@code GmpPoint}. If the class can see a runtime, its first point finds that runtime. A point
+ * that finds no runtime when it is linked never does anything.
  *
  * <p>Rejected: a class of gmp4j in the woven jar, in each package or in a package of its own (frameworks list the classes of a package; two
  * modules must not have the same package); a direct call of a class of the runtime: a program without the runtime, or whose class loader or

@@ -82,8 +82,8 @@ public final class OnDemand implements ClassFileTransformer {
     }
 
     /**
-     * Returns the names of the methods of a class that would get points, each with whether a loop of it contains a loop that
-     * counts.
+     * Returns the names of the methods of a class that would get points, each with a flag that says whether a loop of the method contains a
+     * counting loop.
      *
      * @return an empty map when the class would get none; null when its class file is not available, for instance because the class was
      *     made at run time, or when its loader's resource is no class file, for instance because it is encrypted

@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  * <ul>
  * <li>its jar names an agent's class in the manifest, and that class is loaded, so that the JVM has started the agent. (Many jars that may
  * be agents are used as libraries; these are treated like other jars.)
- * <li>or its loader is of such a class,
+ * <li>or the class of its loader is another agent's own,
  * <li>or the class of its loader was put on the boot class path, as only agents do. The loader reads the agent's other classes from folders
  * inside the agent's jar.
  * </ul>

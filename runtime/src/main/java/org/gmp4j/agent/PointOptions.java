@@ -105,7 +105,8 @@ final class PointOptions {
     }
 
     /**
-     * Returns whether there are patterns to include classes. These may be classes of the JDK, so that loaded classes have to be checked.
+     * Returns whether there are patterns to include classes. They may match classes of the JDK that are loaded already, so loaded classes
+     * have to be checked.
      */
     boolean includesAny() {
         return !include.isEmpty();

@@ -22,8 +22,8 @@ import org.gmp4j.classfile.Constants;
  * points of a method's loops of one depth have one constant, which is linked once. In a class that will be loaded without the agent the
  * constant may be null; then the static method, which does not exist, is not called.
  * <li>An {@code invokedynamic}: in class files that are too old for dynamic constants, and for plain points of a class that will be loaded
- * without the agent, where a jump over the call would need a stack map frame of its own. Each call site is linked, and the interpreter
- * executes the method handle's frames, too.
+ * without the agent, where a jump over the call would need a stack map frame of its own. Each such call site is linked separately, and the
+ * interpreter executes the method handle's frames, too.
  * </ul>
  *
  * <p>Rejected: {@code java.lang.classfile}. While that library is not compiled yet, at the start of a program, it takes several times as
@@ -32,7 +32,10 @@ import org.gmp4j.classfile.Constants;
 final class PointWriter {
     /** The number that is added to the depth of a loop that C2 may vectorise. */
     static final int VECTOR = Byte.MAX_VALUE + 1;
-    /** The length of the call with a constant. The next constants: of the test for null that may precede it, and of the other call. */
+    /**
+     * The length of the call with a constant. The next constants are the lengths of the test for null that may precede it, and of the other
+     * call.
+     */
     static final int CONSTANT_SIZE = 6;
     static final int TEST_SIZE = 6;
     private static final int IFNULL_SIZE = 3;
@@ -97,7 +100,7 @@ final class PointWriter {
         plain = constants.nameAndType(JdkPoint.POINT, "()V");
         back = constants.nameAndType(JdkPoint.POINT, "()Z");
         int attributeName = bootstrap < 0 ? constants.utf8("BootstrapMethods") : 0;
-        // The methods are behind the constants in the file, but determine these.
+        // The methods follow the constants in the file, but determine which constants there are.
         Bytes methods = new Bytes(b.length + b.length / 8);
         writeMethods(methods);
         if (alone) {

@@ -25,17 +25,17 @@ import org.jspecify.annotations.Nullable;
  *
  * <ol>
  * <li>{@link #nudge}: the threads that are in a method with points continue in the interpreter, pass the point, and soon return to the
- * compiled code. It delays every running goroutine shortly and invalidates no code. It does not reach a recursion that never loops, or a
- * loop that spends its time in methods without points.
+ * compiled code. A nudge delays every running goroutine briefly, and invalidates no code. It does not reach a recursion that never loops,
+ * or a loop that spends its time in methods without points.
  * <li>{@link #arm}: the points of the methods on a goroutine's stack become a load and a branch. HotSpot discards the compiled code and
  * compiles again, and a loop that was vectorised no longer is. This reaches all code with points. Once the points are armed, a further
  * preemption in that code needs no nudge and no compilation.
  * </ol>
  *
- * <p>Sysmon calls {@link #want}. If the goroutine runs on, it nudges, if counted loops have safepoint polls. A millisecond later it arms
- * level 0, and then one level deeper each time. When {@code arm} has nothing to arm, it retakes the P. A point at which a nudge stopped a
- * goroutine is armed at the next scan ({@link #armLearnt}). In a JVM where nudges take effect late, all points are armed except those of
- * loops that C2 may vectorise ({@link #armAll}). About every second sysmon calls {@link #disarm}.
+ * <p>Sysmon calls {@link #want}. If the goroutine runs on, sysmon nudges it, provided that counted loops have safepoint polls. A
+ * millisecond later it arms level 0, and then one level deeper each time. When {@code arm} has nothing to arm, sysmon retakes the P. A
+ * point at which a nudge stopped a goroutine is armed at the next scan ({@link #armLearnt}). In a JVM where nudges take effect late, all
+ * points are armed except those of loops that C2 may vectorise ({@link #armAll}). About every second sysmon calls {@link #disarm}.
  *
  * <p>Thread-safe.
  */
@@ -131,7 +131,7 @@ public final class Points {
             Class<?> made = Class.forName(JdkPoint.CLASS.replace('/', '.'), false, null);
             return JdkPoint.ANOTHERS.equals(JdkPoint.PROBLEM) && made != null ? JdkPoint.ANOTHERS : null;
         } catch (ClassNotFoundException e) {
-            return null; // No copy has defined it. JdkPoint would do so, and is not used here.
+            return null; // No copy has defined the class. JdkPoint would define it, so it is not used here.
         }
     }
 

@@ -7,7 +7,7 @@ import org.gmp4j.classfile.Opcodes;
 
 /**
  * Decides from a loop's instructions whether C2 may vectorise it. Only such loops become much slower by an armed point, whose load prevents
- * the vectorisation. A loop counts as such when
+ * the vectorisation. A loop counts as one that C2 may vectorise when
  * <ul>
  * <li>no other loop is in it,
  * <li>it has an {@code iinc}, or an addition of longs,
@@ -15,9 +15,9 @@ import org.gmp4j.classfile.Opcodes;
  * the vector API,
  * <li>and it calls only methods of {@code Math} and of the boxes of numbers, which are intrinsics of C2.
  * </ul>
- * A loop that counts as such by mistake has a point that is not armed from the start. Nudges stop it, or, if nudges take effect late,
- * arming ({@link Points#arm}). A loop that this class misses runs slower: for instance a copy loop that reads its elements by a method of
- * the program, which C2 inlines.
+ * If a loop counts as one by mistake, its point is not armed from the start. Then nudges stop the loop, or, if nudges take effect late,
+ * arming does ({@link Points#arm}). A loop that C2 vectorises but that this class misses runs slower. An example is a copy loop that reads
+ * its elements by a method of the program, which C2 inlines.
  */
 final class VectorLoops {
     private static final String[] ELEMENTS = {"java/nio/", "java/lang/foreign/", "java/lang/invoke/VarHandle",

@@ -20,7 +20,7 @@ final class Catalog {
     record Entry(Description description, Function<Reading, Object> read) {
     }
 
-    /** In the order of their names. */
+    /** All metrics, in the order of their names. */
     static final List<Entry> ALL;
 
     private static final List<Entry> LIST = new ArrayList<>();

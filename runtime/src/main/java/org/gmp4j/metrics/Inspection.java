@@ -16,8 +16,8 @@ import org.gmp4j.tracing.Session;
 
 /**
  * Profiles and traces of a given length, for users outside of the process, who come through {@link GmpMXBean} and the pages of
- * {@link MetricsServer}. Each call waits for that time, and in the end turns off what it has turned on, so a user who goes away leaves
- * nothing turned on.
+ * {@link MetricsServer}. Each call waits for that time. At its end it stops the recording that it has started, so a user who disconnects
+ * leaves no recording on.
  */
 final class Inspection {
     /** The greatest length, seconds. */

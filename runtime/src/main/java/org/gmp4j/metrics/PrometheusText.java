@@ -68,7 +68,7 @@ final class PrometheusText {
             case long[][] byPair -> {
                 for (int thief = 0; thief < byPair.length; thief++) {
                     for (int victim = 0; victim < byPair[thief].length; victim++) {
-                        if (byPair[thief][victim] != 0) { // Zeros are left out: they could be millions.
+                        if (byPair[thief][victim] != 0) { // Zeros are left out, because there may be millions of them.
                             line(b, name, labels + ",thief=\"" + thief + "\",victim=\"" + victim + '"', byPair[thief][victim]);
                         }
                     }

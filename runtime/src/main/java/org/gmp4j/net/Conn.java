@@ -25,9 +25,9 @@ import org.jspecify.annotations.Nullable;
  * that return streams. It is not an {@link java.nio.channels.InterruptibleChannel}: an interrupt may end a call, but does not close the
  * connection.
  *
- * <p>The runtime copies no bytes. The kernel reads and writes the buffer, direct or not, or the memory segment that is the argument of a
- * call. No other thread may use it before the call returns. If its arena is closed while the call waits, the call throws an
- * IllegalStateException.
+ * <p>The runtime copies no bytes. The kernel reads and writes the memory of a call's argument itself, which is a buffer, direct or not, or
+ * a memory segment. No other thread may use this memory before the call returns. If the arena of the memory is closed while the call waits,
+ * the call throws an IllegalStateException.
  *
  * <p>A call with memory segments allocates nothing, once it is compiled. A call with a buffer or an array makes one or two small objects
  * for the segment of that buffer or array.
@@ -457,7 +457,8 @@ public abstract sealed class Conn implements ByteChannel permits TcpConn, UnixCo
     }
 
     /**
-     * Sets the deadline of reads and writes as {@link #setDeadline} does, but relative to now. A change of the clock does not move it.
+     * Sets the deadline of reads and writes as {@link #setDeadline} does, but relative to now. A change of the clock does not move the
+     * deadline.
      *
      * @param d the time from now; with zero or less all calls end at once; null for no deadline
      * @throws ClosedException when the connection is closed

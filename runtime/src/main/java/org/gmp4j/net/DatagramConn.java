@@ -178,7 +178,8 @@ public abstract sealed class DatagramConn<A> extends Conn permits UdpConn, Unixg
      * @param from the bytes, by UDP at most 65,507; the position moves behind them
      * @param to the receiver: by UDP a resolved address, which may be a broadcast address; for a Unix socket its name
      * @return the number of bytes
-     * @throws IOException when the datagram was not sent: see the package's description; when the receiver, a Unix socket, has no room now
+     * @throws IOException when the datagram was not sent: see the package's description; also when the receiver is a Unix socket without
+     *     room
      * @throws IllegalArgumentException when {@code to} is no such address, or an IPv6 address for a socket of IPv4
      * @throws IllegalStateException for a socket that has one peer
      */

@@ -70,7 +70,7 @@ final class DialRace {
 
     /**
      * Closes the first connection. Called by a caller that leaves, and by a thread that has connected and finds that the caller has left.
-     * One of them finds the connection.
+     * Only one of them gets the connection from the exchange.
      */
     private void closeUnclaimed() {
         TcpConn c = first.getAndSet(null);

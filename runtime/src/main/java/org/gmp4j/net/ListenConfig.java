@@ -218,8 +218,8 @@ public final class ListenConfig {
     }
 
     /**
-     * Returns whether the socket for an address is an IPv6 socket. The socket for the wildcard address is one if there is IPv6, even if the
-     * JDK returns an IPv4 address.
+     * Returns whether the socket for an address is an IPv6 socket. The socket for the wildcard address is an IPv6 socket if the system has
+     * IPv6, even if the JDK returns an IPv4 address.
      */
     private static boolean isIpv6(InetSocketAddress wanted, InetSocketAddress given) {
         return wanted.getAddress().isAnyLocalAddress() ? Addresses.isIpv6(given) : Addresses.isIpv6(wanted);

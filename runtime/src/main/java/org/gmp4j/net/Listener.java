@@ -114,7 +114,7 @@ public abstract sealed class Listener<C extends Conn> implements Closeable permi
      * @throws IOException when an accept failed for another reason, or a deadline has passed; not when the listener is closed
      */
     public void serve(Consumer<? super C> handler) throws IOException {
-        int pause = FIRST_PAUSE_MILLIS; // It is no Duration, as doubling one needs BigDecimal, which may fail to initialise.
+        int pause = FIRST_PAUSE_MILLIS; // Not a Duration: doubling one needs BigDecimal, which may fail to initialise.
         for (;;) {
             C c = null;
             boolean started = false;
@@ -136,7 +136,9 @@ public abstract sealed class Listener<C extends Conn> implements Closeable permi
         }
     }
 
-    /** Sleeps. An interrupt does not end the sleep, because an interrupted server would spin. The status is set again afterwards. */
+    /**
+     * Sleeps. An interrupt does not end the sleep, because an interrupted server would spin. The interrupt status is set again afterwards.
+     */
     static void pause(int millis) {
         long nanos = TimeUnit.MILLISECONDS.toNanos(millis);
         GStack st = GStack.current();
@@ -202,8 +204,8 @@ public abstract sealed class Listener<C extends Conn> implements Closeable permi
     }
 
     /**
-     * Closes the listener. Its address is free when this returns, even if another call closes it. Calls that wait in {@link #accept} get a
-     * {@link ClosedException}.
+     * Closes the listener. The address is free when this returns, even if another call has begun to close the listener. Calls that wait in
+     * {@link #accept} get a {@link ClosedException}.
      *
      * <p>Any thread may close. It waits for the calls that it ends, and for a close that has begun before. An interrupt does not end
      * that wait, and in a bubble the wait holds the clock.

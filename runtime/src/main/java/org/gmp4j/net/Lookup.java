@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
 final class Lookup {
     private static final int MOST = 500;
 
-    /** It is made at the first use. A class initialiser that runs out of memory fails for ever. */
+    /** Made at the first use rather than by the class initialiser, which would fail for ever if it ran out of memory. */
     private static @Nullable Semaphore blocking;
 
     private Lookup() {
@@ -111,7 +111,7 @@ final class Lookup {
         };
     }
 
-    /** Returns the result, or the exception, of any kind, because a caller waits for it, perhaps without a time limit. */
+    /** Returns the result or the exception, of any kind, because a caller waits for one of them, perhaps without a time limit. */
     private static Object outcome(Callable<InetAddress[]> lookUp) {
         try {
             return lookUp.call();

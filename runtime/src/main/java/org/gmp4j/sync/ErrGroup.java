@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * A group of goroutines that work on parts of one task. {@link #await} waits for all of them and throws the exception of the first that
  * failed. The others run to their end. For interrupts and bubbles the waits follow the rules of a {@link WaitGroup}. Thread-safe. Only
- * goroutines may start goroutines of the group, unless {@link #on} made it. Source: Go's {@code golang.org/x/sync/errgroup}.
+ * goroutines may call {@link #go}, unless {@link #on} made the group. Source: Go's {@code golang.org/x/sync/errgroup}.
  */
 @NullMarked
 public final class ErrGroup {
@@ -35,7 +35,7 @@ public final class ErrGroup {
     /** The executor that starts goroutines; null for the caller's scheduler. */
     private final @Nullable Executor on;
     private final AtomicReference<@Nullable Throwable> first = new AtomicReference<>();
-    /** It has a unit for each goroutine that may run; null without limit. */
+    /** A semaphore with a unit for each goroutine that may run at a time; null without limit. */
     private volatile @Nullable Semaphore limit;
     /** The context, which the first failure or the end of await cancels; null for a group without one. */
     private final @Nullable Context context;
@@ -98,7 +98,7 @@ public final class ErrGroup {
 
     /**
      * Waits until the limit allows one more goroutine, and starts {@code f} as a goroutine of the caller's scheduler, or by the group's
-     * executor. {@link #await} throws its exception.
+     * executor. {@link #await} throws the exception of {@code f}.
      *
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##waits the package}.
      *
@@ -193,7 +193,7 @@ public final class ErrGroup {
 
     private void start(Body f, @Nullable Semaphore l) {
         try {
-            wg.go(new Work(this, f), l); // It releases its unit before it counts as done, so that setLimit may follow await.
+            wg.go(new Work(this, f), l); // Work releases its unit before it counts as done, so setLimit may follow await.
         } catch (Throwable t) {
             if (l != null) {
                 l.release(1); // The goroutine has not started.
@@ -240,8 +240,8 @@ public final class ErrGroup {
     }
 
     /**
-     * Like {@link #await}, this waits for the goroutines, but a cancel of {@code ctx} ends the wait. The goroutines go on. If
-     * {@link #context} is a child of {@code ctx}, it is cancelled as well.
+     * Like {@link #await}, this waits for the goroutines, but a cancel of {@code ctx} ends the wait. The goroutines go on. If {@link
+     * #context} is a child of {@code ctx}, that context is cancelled as well.
      *
      * @throws RuntimeException {@code ctx.err()} when {@code ctx} is cancelled before or while this waits
      * @throws Exception as {@link #await}

@@ -42,8 +42,9 @@ import org.jspecify.annotations.Nullable;
 @NullMarked
 public final class Mutex {
     // The state has three bits and the number of waiters. 0 means free and without waiters. Each step checks that it is allowed before it
-    // changes the state. Rejected: an unlock that subtracts before it checks, as Go's does. It is no faster; other threads see a wrong
-    // unlock until it is undone; and the thread that undoes it may have to wake a waiter and have no stack left for that.
+    // changes the state. Rejected: an unlock that subtracts before it checks, as Go's does. Such an unlock is no faster. Other threads see
+    // the effect of a wrong unlock until it is undone. The thread that undoes it may have to wake a waiter, and may have no stack left for
+    // that.
     private static final int LOCKED = 1;
     /** A waiter is awake and competes, so unlock wakes no other. */
     private static final int WOKEN = 1 << 1;
@@ -185,7 +186,7 @@ public final class Mutex {
                 if (giveUp()) {
                     return false;
                 }
-                sema.acquire(true, reason); // The unit is there or will be, and ends the wait.
+                sema.acquire(true, reason); // An unlock has released a unit for this waiter, or will soon.
             }
             starving |= now - since > STARVATION_NANOS;
             s = state;

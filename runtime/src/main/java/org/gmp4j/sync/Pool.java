@@ -18,27 +18,29 @@ import org.gmp4j.sysmon.GcWatch;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A pool of objects for reuse. The collector may take any of them at any time. They never cause an {@link OutOfMemoryError}, and never
- * outlive the pool. Thread-safe. Goroutines, virtual threads and plain threads may use it. No method waits, so interrupts and bubbles make
- * no difference. The actions of a thread before a {@link #put} happen before the return of the {@link #get} that returns the object.
+ * A pool of objects for reuse. The collector may free any of them at any time. So pooled objects never cause an {@link OutOfMemoryError},
+ * and never outlive the pool. Thread-safe. Goroutines, virtual threads and plain threads may use it. No method waits, so interrupts and
+ * bubbles make no difference. The actions of a thread before a {@link #put} happen before the return of the {@link #get} that returns the
+ * object.
  *
- * <p>Each P has a slot. The slot has one object that an atomic step takes or puts, and a list of more objects under a lock, of which the
- * newest is taken first. A get that finds its slot empty takes the oldest object of another slot's list. Plain threads, and Ps of several
- * schedulers, share the slots. The number of a P is only a hint for the choice of a slot and may be out of date.
+ * <p>Each P has a slot. A slot has room for one object, which is taken and put by a single atomic step, and a list of further objects under
+ * a lock. The newest object of the list is taken first. A get that finds its slot empty takes the oldest object of another slot's list.
+ * Plain threads, and Ps of several schedulers, share the slots. The number of a P is only a hint for the choice of a slot and may be out of
+ * date.
  *
  * <p>The victim cache. When the collector has run ({@link GcWatch}), all slots of all pools become victims, and the previous victims are
- * dropped. A get takes a victim when the slots are empty, and the put of that object puts it into the new slots. So objects in use survive,
- * objects that were not used between two drops go, and a pool never loses all objects at once. In a process without a scheduler, only a get
- * that finds no object, and a put into an empty pool, check whether the collector has run.
+ * dropped. A get takes a victim when the slots are empty, and a later put puts that object into the new slots. So objects in use survive,
+ * objects that were not used between two drops are dropped, and a pool never loses all objects at once. In a process without a scheduler,
+ * only a get that finds no object, and a put into an empty pool, check whether the collector has run.
  *
  * <p>A drop happens at most once a second, which is too late when memory is short. Therefore one soft reference refers to all slots of a
- * pool, and the collector takes them before it lets an allocation fail. The list of all pools refers to them weakly, so that the collector
- * takes an unused pool with its objects.
+ * pool, and the collector clears that reference before it lets an allocation fail. The list of all pools has weak references, so that the
+ * collector frees an unused pool with its objects.
  *
  * <p>Rejected: soft references alone keep all objects until memory is short, and weak ones keep none beyond the next collection. A
  * reference for each object would be larger than a small object. Source: Go's {@code sync.Pool}.
  *
- * @param <T> the type of the objects; {@code null} is never one
+ * @param <T> the type of the objects, which are never {@code null}
  */
 public final class Pool<T> {
     /** The number of slots, a power of two. */

@@ -25,17 +25,17 @@ import org.jspecify.annotations.Nullable;
  * A lock that any number of readers or one writer may hold. Goroutines, virtual and plain threads may use it together. It has no owner. An
  * interrupt ends no wait for it, except in the forms named {@code …Interruptibly}. In a bubble of {@code Synctest} the clock does not move
  * on during a wait without a limit of time. While a writer waits, new readers wait behind it. So a reader that holds the read lock must not
- * take it again. A writer waits, without a bound, for all readers that hold the lock when it comes, even if they wait for a CPU. Writers
- * wait for each other as for a {@link Mutex}. Readers that waited behind a writer get the lock before the next writer. The actions of a
- * thread before an unlock happen before the return of a lock call that had to wait for it. A new lock is unlocked.
+ * take it again. A writer waits, without a bound, for all readers that hold the lock when the writer arrives, even for readers that wait
+ * for a CPU. Writers wait for each other as for a {@link Mutex}. Readers that waited behind a writer get the lock before the next writer.
+ * The actions of a thread before an unlock happen before the return of a lock call that had to wait for it. A new lock is unlocked.
  *
  * <p>Misuse. An unlock that throws has changed nothing, as with a {@link Mutex}. But the lock cannot detect an unlock by a thread that does
  * not hold it while another thread holds it in the same way. Such an unlock releases the lock.
  *
  * <p>One word has the whole state, so that each step can check whether it is allowed before it changes anything. It has the number of
  * readers that hold the lock or wait for it, whether there is a writer, and the number of departing readers: those that held the lock when
- * the writer came and still hold it. The last departing reader wakes the writer. Go has two words, and adds to them before it checks. So
- * other threads see a wrong unlock, and a writer that comes at that moment waits for a reader that does not exist.
+ * the writer arrived and still hold it. The last departing reader wakes the writer. Go has two words, and adds to them before it checks. So
+ * other threads see the effect of a wrong unlock, and a writer that arrives at that moment waits for a reader that does not exist.
  *
  * <p>Source: Go's {@code sync.RWMutex}.
  */
@@ -93,8 +93,8 @@ public final class RWMutex {
     }
 
     /**
-     * Like {@link #rLock}, this takes the lock for reading, but an interrupt of the calling thread ends the wait. Writers that come during
-     * the wait get the lock first.
+     * Like {@link #rLock}, this takes the lock for reading, but an interrupt of the calling thread ends the wait. Writers that arrive
+     * during the wait get the lock first.
      *
      * @throws InterruptedException when the calling thread was interrupted before or while this waits; the lock was not taken, and the
      *     interrupt status is cleared
@@ -104,7 +104,7 @@ public final class RWMutex {
     }
 
     /**
-     * Like {@link #rLock}, this takes the lock for reading, but a cancel of {@code ctx} ends the wait. Writers that come during the wait
+     * Like {@link #rLock}, this takes the lock for reading, but a cancel of {@code ctx} ends the wait. Writers that arrive during the wait
      * get the lock first.
      *
      * @throws RuntimeException {@code ctx.err()} when {@code ctx} is cancelled before or while this waits; the lock was not taken
@@ -114,8 +114,8 @@ public final class RWMutex {
     }
 
     /**
-     * Like {@link #rLock}, this takes the lock for reading, but waits for at most {@code d}. Writers that come during the wait get the lock
-     * first.
+     * Like {@link #rLock}, this takes the lock for reading, but waits for at most {@code d}. Writers that arrive during the wait get the
+     * lock first.
      *
      * @return false when the time was up, and the lock was not taken
      */
@@ -378,8 +378,8 @@ public final class RWMutex {
             letIn(waiting);
             GStack.exit(st);
         }
-        // This comes last, because the readers come before the next writer. The stack that it needs was checked before the lock became
-        // free.
+        // This is the last step, because the readers get the lock before the next writer. The stack that it needs was checked before the
+        // lock became free.
         boolean _ = writer.giveBack();
         return true;
     }

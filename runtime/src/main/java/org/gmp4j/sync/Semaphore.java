@@ -115,8 +115,7 @@ public final class Semaphore {
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##waits the package}.
      *
      * @throws IllegalArgumentException when {@code n} is negative
-     * @throws RuntimeException {@code ctx.err()} when {@code ctx} is cancelled before or while this waits, or just after that; nothing was
-     *     taken
+     * @throws RuntimeException {@code ctx.err()} when {@code ctx} is cancelled before, during or just after the wait; nothing was taken
      * @throws WaitInterruptedException as {@link #acquire(long)}
      */
     public void acquire(Cancelable ctx, long n) {

@@ -139,8 +139,8 @@ public final class SingleFlight<K, V extends @Nullable Object> {
     }
 
     /**
-     * Makes a call as {@link #run} does, but does not wait. A goroutine, started as by {@link Go#go}, makes the call and sends the result
-     * to the channel that this returns, which has a buffer for it. If {@link Go#goexit} ended the call, the result is an
+     * Makes a call as {@link #run} does, but does not wait. A goroutine, started as by {@link Go#go}, makes the call and sends its result
+     * to the returned channel, which has a buffer for that result. If {@link Go#goexit} ended the call, the result is an
      * IllegalStateException. If there is no memory for the result, it is an OutOfMemoryError. Source: Go's {@code DoChan}.
      *
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##waits the package}.
@@ -229,7 +229,7 @@ public final class SingleFlight<K, V extends @Nullable Object> {
         } catch (IllegalStateException e) {
             return; // The channel is closed, or of another bubble. The other channels still get the result.
         } catch (StackOverflowError e) {
-            told.send(result); // The limit of frames on the heap was reached, which is reported once. So the second send succeeds.
+            told.send(result); // Thrown once, when the limit of frames on the heap is reached. A second send succeeds.
         }
     }
 

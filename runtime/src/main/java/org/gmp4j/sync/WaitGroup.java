@@ -33,8 +33,8 @@ import org.jspecify.annotations.Nullable;
  * {@link IllegalStateException}.
  *
  * <p>The state has the counter in its upper half, and the number of waiters in the lower one. The call that brings the counter to 0 while
- * there are waiters has to clear the state and to release the waiters. Until then no other call may change the state; an add that does so
- * is detected as misuse. Source: Go's {@code sync.WaitGroup}.
+ * there are waiters has to clear the state and to release the waiters. Until then no other call may change the state, and an add that would
+ * do so is detected as misuse. Source: Go's {@code sync.WaitGroup}.
  */
 @NullMarked
 public final class WaitGroup {
@@ -199,7 +199,7 @@ public final class WaitGroup {
                         if (leave()) {
                             return e == null || !e.timeUp();
                         }
-                        sema.acquire(true, WaitReason.WAIT_GROUP); // The unit is there or will be.
+                        sema.acquire(true, WaitReason.WAIT_GROUP); // A unit for this waiter was released, or will be soon.
                     }
                     reused = state != 0;
                     break;
