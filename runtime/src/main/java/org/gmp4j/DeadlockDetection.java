@@ -15,8 +15,8 @@ public enum DeadlockDetection {
      * A deadlock is reported when nothing outside of the scheduler could make a goroutine ready. Each of the following could, and delays
      * the report while it exists:
      * <ul>
-     * <li>a live platform thread, daemon or not. Threads that the JVM, the JDK and the runtime made for themselves do not count, except
-     *     threads that call the program: to deliver JFR's events, or calls of an object that the program exports by RMI. A thread that
+     * <li>a live platform thread, daemon or not. Threads that the JVM, the JDK and the runtime made for themselves do not count. Exceptions
+     *     are threads that call the program, to deliver JFR's events or calls of an object that the program exports by RMI. A thread that
      *     waits in {@link Gmp#main}, {@link Gmp#run} or {@link Gmp#call} does not count either;
      * <li>a live virtual thread of another scheduler, a goroutine of another {@link Gmp}, a goroutine that waits in the JDK. (With
      *     {@code -Djdk.trackAllThreads=false} the runtime does not find parked virtual threads that the JDK does not track);
@@ -31,9 +31,9 @@ public enum DeadlockDetection {
     ON,
 
     /**
-     * A deadlock is reported as with {@link #ON}, but hooks, handlers and processes do not delay the report, and other threads do so only
-     * if they are in a blocking call of this library or left one within the last second. This is for programs that know that no other
-     * thread wakes a goroutine.
+     * A deadlock is reported as with {@link #ON}, with two differences. Hooks, handlers and processes do not delay the report. Other
+     * threads delay it only if they are in a blocking call of this library or left one within the last second. This is for programs that
+     * know that no other thread wakes a goroutine.
      */
     STRICT
 }

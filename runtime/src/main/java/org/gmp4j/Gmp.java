@@ -82,12 +82,12 @@ public final class Gmp implements Executor, AutoCloseable {
      * the same without code. The threads keep their identity, and the JDK prints their uncaught exceptions as before. {@link Go}, {@link
      * Chan} and the other classes work in them. Threads that a goroutine of another {@code Gmp} starts stay with that scheduler.
      *
-     * <p>Settings come from properties or, where a property is not set, from variables: {@code gmp.default.procs} or
-     * {@code GMP_DEFAULT_PROCS}, and in the same way {@code spin} (as {@link SpinPolicy#parse} reads it), {@code quantum}
-     * ({@code 500us}, {@code 10ms}), {@code affinity} ({@link Affinity#parse}), {@code steal} ({@link StealOrder#parse}),
-     * {@code realtime} (a priority), {@code hugepages} and {@code nodequeues} ({@code on}, {@code off}), {@code stalled} ({@code on},
-     * {@code off}, or the least time between two stalls that are printed, such as {@code 100ms}), {@code debug} (as GMPDEBUG), {@code
-     * compilers} (whether C2 gives way to the program while it starts: {@code auto}, {@code yield}, {@code equal}).
+     * <p>A setting comes from a property or, where the property is not set, from a variable: {@code gmp.default.procs} or {@code
+     * GMP_DEFAULT_PROCS}. The settings are {@code procs}, {@code spin} (as {@link SpinPolicy#parse} reads it), {@code quantum} ({@code
+     * 500us}, {@code 10ms}), {@code affinity} ({@link Affinity#parse}), {@code steal} ({@link StealOrder#parse}), {@code realtime} (a
+     * priority), {@code hugepages} and {@code nodequeues} ({@code on}, {@code off}), {@code stalled} ({@code on}, {@code off}, or the least
+     * time between two stalls that are printed, such as {@code 100ms}), {@code debug} (as GMPDEBUG), {@code compilers} (whether C2 gives
+     * way to the program while it starts: {@code auto}, {@code yield}, {@code equal}).
      *
      * <p>Threads that exist already, and threads that these start, stay on the JDK's scheduler. After some hundreds of virtual threads new
      * ones may stay there as well, because HotSpot then has compiled the code that starts them, with the JDK's scheduler as a constant. So
@@ -430,9 +430,9 @@ public final class Gmp implements Executor, AutoCloseable {
     }
 
     /**
-     * Returns an executor that runs each task in a new thread of {@link #threadFactory}. Deferred work is part of its task: a future is
-     * done, and a closed executor is terminated, only after that work, and an exception of the work is the task's exception. The result of
-     * a task that called {@link Go#goexit} is null.
+     * Returns an executor that runs each task in a new thread of {@link #threadFactory}. Deferred work is part of its task. So a future is
+     * done, and a closed executor is terminated, only after that work. An exception of the work is the task's exception. The result of a
+     * task that called {@link Go#goexit} is null.
      */
     public ExecutorService newThreadPerTaskExecutor() {
         return new TaskExecutor(this);

@@ -25,15 +25,15 @@ import org.jspecify.annotations.Nullable;
  * and in a side table while a sudog waits with it, or off-heap, and in the sudog itself. Methods have two parameters for an element, an
  * object and a long; each kind uses one of them.
  *
- * <p>Invariants, under the lock: a receiver waits only while the buffer is empty, a sender only while it is full; both receivers and
- * senders wait only if one select waits to send and to receive; a closed channel has no waiters. An element for a waiting receiver goes to
+ * <p>Invariants, under the lock. A receiver waits only while the buffer is empty, and a sender only while it is full. Both receivers and
+ * senders wait only if one select waits to send and to receive. A closed channel has no waiters. An element for a waiting receiver goes to
  * it directly, never through the buffer.
  *
  * <p>A send or receive that must not wait checks without the lock first, and fails there if it would block. This is correct for the
  * following reasons. A receive reads first that there is nothing to receive, then that the channel is not closed. A closed channel cannot
  * be opened again, so it was not closed at the first read either, and at that moment a receive would have waited. A send reads first that
- * the channel is not closed, then that there is no room. Closing makes no room. So there was no room while the channel was open; or it was
- * closed between the two reads, and had no room just before it was closed. The argument needs a count without intermediate values, so a
+ * the channel is not closed, then that there is no room. Closing makes no room. If the channel was closed between the two reads, it had no
+ * room just before it was closed. Otherwise it had no room while it was open. The argument needs a count without intermediate values, so a
  * receive that moves a waiting sender's element into the buffer does not change the count. The reads are volatile, so that no read comes
  * before an earlier operation of the same thread on another channel.
  */

@@ -22,13 +22,13 @@ import org.jspecify.annotations.Nullable;
  * large ones to the kernel. It is freed when the channel is closed and drained, or else when the channel is collected.
  *
  * <p>The collector does not see the size of a buffer: a thousand channels that were dropped unclosed are little garbage but much memory. So
- * the sizes of all buffers are added up, and when the sum exceeds {@link #LIMIT} the collector is asked to run, as for direct buffers. The
+ * the sizes of all buffers are added up, and when the sum exceeds {@link #LIMIT} a collection is requested, as for direct buffers. The
  * limit is a quarter of the maximum heap, or twice the sum that is left after a collection, if that is more. No allocation is refused
  * because of the limit. A thread of its own frees collected buffers ({@link Freeing}). On a busy machine it may get no CPU for long, so a
  * thread that makes a buffer also frees some.
  *
- * <p>Rejected: an automatic arena, and a {@code Cleaner}. Both unregister a buffer under a lock of the JDK, but a channel is drained under
- * a lock of the runtime, and a thread that holds such a lock must take none of the JDK's.
+ * <p>Rejected: an automatic arena, and a {@code Cleaner}. Both unregister a buffer under a lock of the JDK. But a channel is drained under
+ * a lock of the runtime, and a thread that holds such a lock must not take a lock of the JDK.
  */
 final class LongBlock extends PhantomReference<LongChan> {
     private static final long LEAST_LIMIT = Math.max(16 << 20, Runtime.getRuntime().maxMemory() / 4);

@@ -182,9 +182,9 @@ public final class Task<T> implements Future<T> {
 
     /**
      * Cancels this task: it is done at once, without a result, unless it is done already. If its function has not begun, it never runs. If
-     * it has begun, it goes on until it ends by itself, and {@code interrupt} interrupts its thread. That ends a wait in this library by a
-     * {@link WaitInterruptedException}, and one in the JDK by an {@link InterruptedException}, but not a wait for a lock of this library.
-     * This method does not wait for the task's end.
+     * it has begun, it goes on until it ends by itself, and its thread is interrupted if {@code interrupt} is true. The interrupt ends a
+     * wait in this library by a {@link WaitInterruptedException}, and one in the JDK by an {@link InterruptedException}, but not a wait for
+     * a lock of this library. This method does not wait for the task's end.
      *
      * @return false when the task was done before
      */

@@ -232,8 +232,8 @@ public final class Affinity {
     }
 
     /**
-     * Returns the places of a machine, in the order in which Ps get them: P number i gets place number i modulo their number. CPUs of a
-     * list that the process may not use are left out. If none is left, all CPUs that it may use are one place.
+     * Returns the places of a machine, in the order in which Ps get them: P number i gets the place whose number is i modulo the number of
+     * places. CPUs of a list that the process may not use are left out. If none is left, all CPUs that it may use are one place.
      *
      * @param topology the machine
      * @return the CPUs of each place, which the caller may change; an empty list when the policy is {@link #none()}

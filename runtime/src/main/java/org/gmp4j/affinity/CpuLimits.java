@@ -54,9 +54,9 @@ final class CpuLimits {
     }
 
     /**
-     * Reads the limits again and again, for sysmon. It determines the process's cgroups anew only when one of the two files in /proc has
-     * changed, because sysmon waits for this method, and a method that runs once a second stays in the interpreter and is slow. For one
-     * thread.
+     * Reads the limits repeatedly, for sysmon. It determines the process's cgroups anew only when one of the two files in /proc has
+     * changed. The reason is that sysmon waits for each reading, and code that runs once a second stays in the interpreter and is slow.
+     * Only one thread may use it.
      */
     static final class Followed {
         private final SysFiles files;

@@ -190,8 +190,9 @@ final class SysCheck {
     }
 
     /**
-     * Records a problem if a CPU claims to share a part, such as a core, with certain CPUs, and one of those does not claim the same. A key
-     * of {@code sharers} is a CPU, a blank, and the part; the value is the set of CPUs with which that CPU claims to share the part.
+     * Records a problem if one CPU claims to share a part, such as a core, with a set of CPUs, and another CPU of that set claims a
+     * different set. A key of {@code sharers} is a CPU, a blank, and the part; the value is the set of CPUs with which that CPU claims to
+     * share the part.
      */
     private void agree(Map<String, BitSet> sharers, BitSet online) {
         Map<String, Map<BitSet, Integer>> told = new HashMap<>(); // The number of CPUs for each set.

@@ -258,8 +258,8 @@ public final class Topology {
 
     /**
      * Reads a recorded machine: {@code sys} and {@code proc} below a folder instead of the system's own. The process may use the CPUs in
-     * {@code Cpus_allowed_list} of {@code proc/self/status}, or all CPUs if there is no such list; but only those that are online and in
-     * the cpusets of its cgroups.
+     * {@code Cpus_allowed_list} of {@code proc/self/status}, or all CPUs if there is no such list. CPUs that are not online, or not in the
+     * cpusets of its cgroups, are left out.
      *
      * @param folder the folder that replaces {@code /}
      * @return a new description
@@ -431,8 +431,8 @@ public final class Topology {
     }
 
     /**
-     * Returns the default number of Ps: the CPUs of the affinity mask, but no more than the CPU limit rounded up; a limit does not make it
-     * less than 2. This is Go's rule from version 1.25 on, except that Go reads only the limit of the process's own cgroup.
+     * Returns the default number of Ps: the CPUs of the affinity mask, but no more than the CPU limit rounded up. A limit below 2 counts as
+     * 2. This is Go's rule from version 1.25 on, except that Go reads only the limit of the process's own cgroup.
      *
      * @return at least 1
      */

@@ -24,8 +24,8 @@ final class TopologyFiles {
     }
 
     /**
-     * Returns the kinds of cores and their CPUs, empty when all are alike: on x86 the kernel has a folder of events for each kind, on ARM a
-     * capacity for each CPU, 1024 for the fastest.
+     * Returns the kinds of cores and their CPUs; empty when all are alike. On x86 the kernel has a folder of events for each kind. On ARM
+     * it has a capacity for each CPU, 1024 for the fastest.
      */
     static Map<String, BitSet> kinds(SysFiles files, BitSet online) {
         Map<String, BitSet> kinds = new LinkedHashMap<>();

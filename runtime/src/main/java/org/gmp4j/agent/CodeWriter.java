@@ -11,8 +11,8 @@ import org.gmp4j.classfile.Opcodes;
 /**
  * Writes one method's {@code Code} attribute with its points.
  *
- * <p>A point is either <em>plain</em>, a call ({@link PointWriter}) in front of the instruction; or, for most loops, <em>on the way
- * back</em> to the header:
+ * <p>A <em>plain</em> point is a call ({@link PointWriter}) in front of the instruction. Most loops have a point <em>on the way back</em>
+ * to the header instead:
  *
  * <pre>
  *         goto header              // if the instruction before falls through to it
@@ -23,18 +23,18 @@ import org.gmp4j.classfile.Opcodes;
  *         if... point              // as every jump back; jumps forward go to the header
  * </pre>
  *
- * So there are two ways from the point to the header. C2 knows the result on each way, and makes two loops: an inner, hot loop without a
- * call, which it counts and unrolls as if the point were a load and a branch of the program; and an outer loop of the rounds that called
- * the hook. With a plain point the call is in the only loop, and the loop's variables may go through memory in each round
- * ({@link JdkPoint}). The nop keeps the two ways apart: if both were one edge, C2 would drop the test. In code that is entered in the
- * middle of a loop (on-stack replacement) the loop begins at the point, and there is only one way again.
+ * So there are two ways from the point to the header. C2 knows the result of the call on each way, and makes two loops. The inner, hot loop
+ * has no call: C2 counts and unrolls it as if the point were a load and a branch of the program. The outer loop has the rounds that called
+ * the hook. With a plain point the call is in the only loop, and the loop's variables may go through memory in each round ({@link
+ * JdkPoint}). The nop keeps the two ways apart: if both were one edge, C2 would drop the test. In code that is entered in the middle of a
+ * loop (on-stack replacement) the loop begins at the point, and there is only one way again.
  *
- * <p>Points are plain at a method's entry, at headers where the operand stack is not empty, and in loops that C2 may vectorise, which
- * are normally not armed.
+ * <p>Points are plain at a method's entry, at headers where the operand stack is not empty, and in loops that C2 may vectorise, where
+ * points are normally not armed.
  *
  * <p>A point leaves nothing on the operand stack, so it has the frame of the instruction behind it. The stack map keeps its frames, and
  * only their offsets move. A header with a point on the way back has its frame twice. An offset has one of two meanings. As a <em>place to
- * go to</em> (a jump's target, a range's limit, a frame) it means the code that was put in front of the instruction; a jump to a header
+ * go to</em> (a jump's target, a range's limit, a frame) it means the code that was put in front of the instruction. A jump to a header
  * with a point on the way back goes to {@code point} or to {@code header}, as in the picture. As <em>the instruction</em> (the {@code new}
  * of an object whose constructor has not run yet) it means the instruction behind that code. If the point is on the way back, a line begins
  * with the instruction, because the first round does not pass the point. So a breakpoint in the line stops once in each round. The point

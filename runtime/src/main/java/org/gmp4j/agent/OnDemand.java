@@ -85,8 +85,8 @@ public final class OnDemand implements ClassFileTransformer {
      * Returns the names of the methods of a class that would get points, each with a flag that says whether a loop of the method contains a
      * counting loop.
      *
-     * @return an empty map when the class would get none; null when its class file is not available, for instance because the class was
-     *     made at run time, or when its loader's resource is no class file, for instance because it is encrypted
+     * @return an empty map when the class would get none; null when there is no class file, for instance for a class made at run time, or
+     *     when the file is unreadable, for instance encrypted
      */
     public static @Nullable Map<String, Boolean> methods(Class<?> c) {
         String name = c.getName();

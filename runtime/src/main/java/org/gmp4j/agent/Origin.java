@@ -28,7 +28,8 @@ import org.jspecify.annotations.Nullable;
  * <li>or the class of its loader was put on the boot class path, as only agents do. The loader reads the agent's other classes from folders
  * inside the agent's jar.
  * </ul>
- * Rejected: a list of known agents, which is never complete; the {@code -javaagent} options of the JVM, which do not name attached agents.
+ * Rejected: a list of known agents, which is never complete, and the {@code -javaagent} options of the JVM, which do not name attached
+ * agents.
  */
 final class Origin {
     private static final String JAR = ".jar";
@@ -92,7 +93,7 @@ final class Origin {
 
     /**
      * Returns whether classes of a loader see the classes through which a point is linked. A loader that shows only certain names, for
-     * instance in a sandbox, may hide them; then the first loop would end with an error. Each loader is asked once, for classes that it
+     * instance in a sandbox, may hide them. Then the first loop would end with an error. This calls each loader once, for classes that it
      * would have to load at the first point.
      */
     static boolean sees(@Nullable ClassLoader loader) {

@@ -13,9 +13,9 @@ import java.util.Properties;
  * -javaagent:gmp4j-runtime.jar=include=com.acme.**,java.util.regex.*,exclude=com.acme.gen.**}.
  *
  * <p>Without patterns every class gets points, except the classes of the JDK, of gmp4j, of other agents ({@link Origin}) and of libraries
- * that keep state in the native thread. If several patterns match a class, the pattern that fixes most characters of the name decides;
- * among patterns that fix equally many, an exclusion decides: with {@code exclude=**,include=com.acme.**} only classes of {@code com.acme}
- * get points. Classes that a point itself needs never get points.
+ * that keep state in the native thread. If several patterns match a class, the pattern that fixes most characters of the name decides.
+ * Among patterns that fix equally many, an exclusion decides. For example, with {@code exclude=**,include=com.acme.**} only classes of
+ * {@code com.acme} get points. Classes that a point itself needs never get points.
  */
 final class PointOptions {
     private static final String PREFIX = "gmp.points";

@@ -20,10 +20,10 @@ import org.gmp4j.classfile.Constants;
  * <ul>
  * <li>A dynamic constant, the {@link Site}, is loaded and passed to a static method. The interpreter executes two short methods for it. The
  * points of a method's loops of one depth have one constant, which is linked once. In a class that will be loaded without the agent the
- * constant may be null; then the static method, which does not exist, is not called.
- * <li>An {@code invokedynamic}: in class files that are too old for dynamic constants, and for plain points of a class that will be loaded
- * without the agent, where a jump over the call would need a stack map frame of its own. Each such call site is linked separately, and the
- * interpreter executes the method handle's frames, too.
+ * constant is null if there is no runtime. Then the static method does not exist, and is not called.
+ * <li>An {@code invokedynamic}. It is used in class files that are too old for dynamic constants. It is also used for plain points of a
+ * class that will be loaded without the agent, where a jump over the call would need a stack map frame of its own. Each such call site is
+ * linked separately, and the interpreter executes the method handle's frames, too.
  * </ul>
  *
  * <p>Rejected: {@code java.lang.classfile}. While that library is not compiled yet, at the start of a program, it takes several times as

@@ -64,8 +64,8 @@ public final class Points {
     /**
      * The last argument of setWanted. The field {@code used} is whether any point was linked. Before that JdkPoint is not initialised,
      * because its initialiser defines a class which keeps this class loader for ever. A thread that links a point writes {@code used} and
-     * then reads {@code wanted}; setWanted does it the other way round. Both are volatile, so at least one of the threads sees the other's
-     * write.
+     * then reads {@code wanted}; setWanted writes {@code wanted} and then reads {@code used}. Both fields are volatile, so at least one of
+     * the two threads sees the other's write.
      */
     private static volatile boolean wanted;
     private static volatile boolean used;
@@ -136,8 +136,8 @@ public final class Points {
     }
 
     /**
-     * Sets the hook, which points call while {@link #setWanted wanted}, on the thread that reached the point. An exception of the hook
-     * comes out of the code with the point.
+     * Sets the hook, which points call while {@link #setWanted wanted}, on the thread that reached the point. The code with the point
+     * throws an exception of the hook.
      */
     public static void setHook(Runnable r) {
         setHook(r, null);

@@ -7,8 +7,8 @@ import org.gmp4j.lock.LockRank;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The batches of one scheduler's trace: the free ones, and the full ones, oldest first. A leaf lock guards them, which a ring takes once
- * for each batch. By this lock the events in a batch also happen before their reads by the thread that takes the batch from the list.
+ * The batches of one scheduler's trace: the free ones, and the full ones, oldest first. A leaf lock guards them. A ring takes it once for
+ * each batch. By this lock the writes of a batch's events also happen before their reads by the thread that takes the batch from the list.
  */
 public final class Batches {
     private final HeapMutex lock = new HeapMutex(LockRank.TRACE);
@@ -49,8 +49,9 @@ public final class Batches {
     }
 
     /**
-     * Takes, among the next few free batches, one of the node or a fresh one, whose pages can still be requested there; otherwise the next
-     * batch, or null if none is free. Called under the lock.
+     * Takes a free batch, preferably one whose pages are on the node, or a fresh one, whose pages can still be requested from the node.
+     * Checks only the next few free batches for that, and otherwise takes the next one. Returns null if no batch is free. Called under the
+     * lock.
      */
     private @Nullable Batch unlink(int node) {
         Batch before = null;

@@ -61,7 +61,7 @@ public final class Mcache implements SegmentAllocator, AutoCloseable {
     /** Whether the allocator is closed, and blocks may be unmapped. Written once, by {@link #close}. */
     volatile boolean closed;
     private final int number;
-    /** The arena of {@link #all}, the whole address space as one segment. Outside of debug mode all segments are slices of it. */
+    /** The arena of {@link #all}, the whole address space as one segment. Outside of debug mode all segments are slices of that segment. */
     private final Arena arena = Arena.ofShared();
     private final MemorySegment all = Memory.all(arena);
     private final MemorySegment.Scope scope = all.scope();

@@ -19,13 +19,13 @@ import org.jspecify.annotations.Nullable;
  * any order of takes and gives, at most one batch moves in as many calls as a batch has blocks. Of each size a P keeps at most two batches
  * and the rest of a range of fresh blocks.
  *
- * <p>Only a goroutine on the P accesses the words, inside {@code GStack.enter}, so that neither preemption nor the loss of the P comes
- * between two of its steps. When the P dies, the thread that has stopped the world accesses them.
+ * <p>The state of a cache is in off-heap words. Only a goroutine on the P accesses them, inside {@code GStack.enter}, so that neither
+ * preemption nor the loss of the P comes between two of its steps. When the P dies, the thread that has stopped the world accesses them.
  *
- * <p>Closing. The user of the cache makes {@code busy} 1, and then reads {@link Mcache#closed}; the closing thread makes that true, and
- * then waits until it reads busy 0. Between store and load there is a full fence on the closing side, and, by its membarrier, on the user's
- * side. So either the user finds the allocator closed, and uses no block, or the closing thread waits for the user. Then blocks and words
- * are unmapped. Rejected: a full fence in each call, which would cost more than the rest of the call.
+ * <p>Closing. The user of the cache makes {@code busy} 1, and then reads {@link Mcache#closed}; the closing thread makes {@code closed}
+ * true, and then waits until it reads busy 0. Between store and load there is a full fence on the closing side, and, by its membarrier, on
+ * the user's side. So either the user finds the allocator closed, and uses no block, or the closing thread waits for the user. After that
+ * wait the blocks and words are unmapped. Rejected: a full fence in each call, which would cost more than the rest of the call.
  */
 final class PCache implements Processor.Cache {
     /** Whether the closing thread runs the users' fences by membarrier; otherwise the users run them. */

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 
 /** The settings of listeners ({@code net.ListenConfig}), for any number of listeners. Not thread-safe while it is set up. */
 public final class ListenConfig {
-    /** The seconds before the first probe of a silent peer, and between probes, unless set otherwise. */
+    /** The default of the seconds before the first probe of a silent peer, and between probes. */
     static final int KEEP_ALIVE_SECONDS = 15;
     /** The greatest number of seconds that the kernel accepts. */
     private static final int KEEP_ALIVE_MOST = 32_767;

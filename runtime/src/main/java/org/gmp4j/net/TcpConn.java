@@ -150,8 +150,8 @@ public final class TcpConn extends Conn implements GatheringByteChannel, Scatter
     /**
      * Sets what happens at {@code close} to bytes that are not sent yet.
      *
-     * @param seconds if negative, which is the default, they are sent in the background; if 0, they are dropped, and the connection is
-     *     reset; if positive, close waits up to that time for them, and blocks its thread
+     * @param seconds negative, the default: the bytes are sent in the background; 0: they are dropped, and the connection is reset;
+     *     positive: close waits up to that time for them, and blocks its thread
      * @throws IOException when the connection is closed
      */
     public void setLinger(int seconds) throws IOException {

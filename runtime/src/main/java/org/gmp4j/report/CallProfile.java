@@ -10,7 +10,7 @@ import org.gmp4j.stack.Stack;
 import org.gmp4j.struct.G;
 import org.gmp4j.struct.GStatus;
 
-/** Samples some goroutines and threads, to find out how often they execute certain code of their own rather than what that calls. */
+/** Samples some goroutines and threads, to find out how often they execute certain code itself rather than the methods that it calls. */
 public abstract class CallProfile {
     private final Set<Long> callers;
     private final boolean threads;
@@ -35,7 +35,7 @@ public abstract class CallProfile {
     protected abstract boolean isOwn(StackTraceElement[] frames);
 
     /**
-     * Takes a sample of each of them that is running now. A running goroutine or thread is stopped for a moment. A thread that waits for a
+     * Takes a sample of each caller that is running now. A running goroutine or thread is stopped for a moment. A thread that waits for a
      * monitor does not run.
      */
     public void sample() {

@@ -56,8 +56,8 @@ public final class Fatal {
         void save();
 
         /**
-         * Returns whether {@link #save} no longer needs the scheduler, but only the disk. If so, the process waits for it without a time
-         * limit.
+         * Returns whether {@link #save} has finished its use of the scheduler, and only writes to the disk. If so, the process waits for it
+         * without a time limit.
          */
         boolean isWriting();
     }

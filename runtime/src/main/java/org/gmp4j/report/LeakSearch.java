@@ -41,9 +41,9 @@ import org.jspecify.annotations.Nullable;
  * collector marks the live goroutines in rounds. Here one collection is enough:
  * <ol>
  * <li>The world is stopped. For each goroutine that waits, the stack and the function are moved from the side tables of {@link GSlots}
- * to a {@link FinalReferenceHolder}, and the object that it waits for ({@link Park.Unlock#waitsFor}) gets a reference to it
- * ({@link WaitObject}). Its frames are taken off its stack ({@link SeparatedStack}): a reference to the thread alone cannot wake the
- * goroutine, so the collector must not reach the objects on its stack through it.
+ * to a {@link FinalReferenceHolder}, and the object that the goroutine waits for ({@link Park.Unlock#waitsFor}) gets a reference to the
+ * goroutine ({@link WaitObject}). The frames are taken off the stack ({@link SeparatedStack}): a reference to the thread alone cannot wake
+ * the goroutine, so the collector must not reach the objects on the stack through the thread.
  * <li>{@code System.gc()} clears the weak references to goroutines that only the holder reaches.
  * <li>Everything is put back, and the world is started again.
  * </ol>
@@ -55,15 +55,15 @@ import org.jspecify.annotations.Nullable;
  * wait that code can also end through off-heap memory is left out, because no collector sees addresses in that memory: these are waits for
  * timers, the network and native events, and waits with a time limit, an interrupt or a context ({@link GStack#waitsFor}). Waits in the JDK
  * without a {@linkplain LockSupport#getBlocker blocker}, such as for a socket or a monitor, are left out too. Plain threads and goroutines
- * of other schedulers run while the world is stopped, and may wake a goroutine that is being examined. Until it is runnable, they hold the
- * object that it waits for (by the {@code reachabilityFence} after each {@code Waiting.ready}). Then they put the goroutine back into the
- * tables ({@link HiddenStacks}). Waker and search synchronise by Dekker's pattern: the waker changes the status by CAS, then reads the
- * flag; the search sets the flag, clears the entry, then reads the status.
+ * of other schedulers run while the world is stopped, and may wake a goroutine that is being examined. They keep the object that it waits
+ * for reachable until the goroutine is runnable (by the {@code reachabilityFence} after each {@code Waiting.ready}). Then they put the
+ * goroutine back into the tables ({@link HiddenStacks}). Waker and search synchronise by Dekker's pattern: the waker changes the status by
+ * CAS, then reads the flag; the search sets the flag, clears the entry, then reads the status.
  *
  * <p>The converse does not hold: SEEING.md says which leaks are not found. Rejected: a heap dump, because it takes as long as writing the
- * heap, and frames of compiled code in it lack the objects that escape analysis removed, so a live goroutine may look leaked; JVMTI,
- * because its first use makes each switch slower until the process ends (JDK.md); letting the collector free leaked goroutines, because no
- * {@code finally} would run, and off-heap queues would still refer to the goroutines.
+ * heap, and frames of compiled code in it lack the objects that escape analysis removed, so a live goroutine may look leaked. Rejected:
+ * JVMTI, because its first use makes each switch slower until the process ends (JDK.md). Rejected: letting the collector free leaked
+ * goroutines, because no {@code finally} would run, and off-heap queues would still refer to the goroutines.
  */
 public final class LeakSearch extends HiddenStacks {
     private static final int NONE = -1;
@@ -81,7 +81,7 @@ public final class LeakSearch extends HiddenStacks {
 
     /**
      * The objects that are moved away for the collection: for each goroutine its stack and its function, from the tables, and its frames,
-     * null if they stay on its stack. The last list has the objects that refer to the frames meanwhile.
+     * null if they stay on its stack. The last list has the objects that refer to these frames during the collection.
      */
     private record Cargo(List<GStack> stacks, List<Runnable> fns, List<@Nullable SeparatedStack> apart, List<WaitObject> waitObjects) {
         /**
@@ -261,7 +261,7 @@ public final class LeakSearch extends HiddenStacks {
                 try {
                     awaitParked();
                 } catch (OutOfMemoryError e) {
-                    Thread.onSpinWait(); // It must be tried again, or the goroutine would stay for ever.
+                    Thread.onSpinWait(); // Without another attempt the goroutine would stay for ever.
                 }
             }
             GStack st = GStack.enterChecked();
@@ -278,7 +278,7 @@ public final class LeakSearch extends HiddenStacks {
             hide();
             System.gc();
             return leaked();
-        } finally { // The result may find no memory.
+        } finally { // There may be no memory for the result.
             putBack();
         }
     }

@@ -7,7 +7,9 @@ import java.util.concurrent.locks.LockSupport;
 import org.gmp4j.sched.base.Scheduler;
 import org.gmp4j.stack.OwnThread;
 
-/** Takes samples of a scheduler at intervals, on a thread of its own, from {@link #start} to {@link #stop}. Each of them is called once. */
+/**
+ * Takes samples of a scheduler at intervals, on a thread of its own, from {@link #start} to {@link #stop}. Each of the two is called once.
+ */
 public abstract class Sampler {
     final Scheduler s;
     /** The time between two samples, ns. */

@@ -23,7 +23,7 @@ import org.gmp4j.struct.WaitReason;
  * pipes and processes are left out, as in Go's block profile. At intervals it takes a sample: it finds the goroutines that wait, and adds
  * the time since the last sample to each of their places. So a wait itself costs nothing, and a wait that has not ended counts too. A wait
  * that is shorter than the interval is seen with a probability in proportion to its length. So the times are right on average, but the
- * number of waits is the number of waits that a sample has met.
+ * number of waits includes only waits during which a sample was taken.
  */
 public final class WaitSampler extends Sampler {
     private static final String REASON = "wait";
@@ -61,7 +61,7 @@ public final class WaitSampler extends Sampler {
         if (s.hidesStacks()) {
             return; // A search for leaks has stopped the world.
         }
-        List<Long> waiting = new ArrayList<>(); // Not their stacks, or a search for leaks would find them alive.
+        List<Long> waiting = new ArrayList<>(); // Not the stacks: with references to them a search for leaks would find no leak.
         s.slots.forEach(gp -> {
             if (GSlots.stack(gp) instanceof GStack st && st.scheduler() == s && waits(gp, st)) { // The slot may have changed its owner.
                 waiting.add(gp);

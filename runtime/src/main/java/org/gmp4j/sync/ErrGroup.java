@@ -193,7 +193,7 @@ public final class ErrGroup {
 
     private void start(Body f, @Nullable Semaphore l) {
         try {
-            wg.go(new Work(this, f), l); // Work releases its unit before it counts as done, so setLimit may follow await.
+            wg.go(new Work(this, f), l); // The goroutine releases its unit before it counts as done, so setLimit may follow await.
         } catch (Throwable t) {
             if (l != null) {
                 l.release(1); // The goroutine has not started.

@@ -33,9 +33,10 @@ import org.jspecify.annotations.Nullable;
  * not hold it while another thread holds it in the same way. Such an unlock releases the lock.
  *
  * <p>One word has the whole state, so that each step can check whether it is allowed before it changes anything. It has the number of
- * readers that hold the lock or wait for it, whether there is a writer, and the number of departing readers: those that held the lock when
- * the writer arrived and still hold it. The last departing reader wakes the writer. Go has two words, and adds to them before it checks. So
- * other threads see the effect of a wrong unlock, and a writer that arrives at that moment waits for a reader that does not exist.
+ * readers that hold the lock or wait for it, whether there is a writer, and the number of departing readers. A departing reader held the
+ * lock when the writer arrived, and still holds it. The last departing reader wakes the writer. Go has two words, and adds to them before
+ * it checks. So other threads see the effect of a wrong unlock, and a writer that arrives at that moment waits for a reader that does not
+ * exist.
  *
  * <p>Source: Go's {@code sync.RWMutex}.
  */

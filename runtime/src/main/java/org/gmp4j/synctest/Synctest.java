@@ -33,8 +33,8 @@ import org.gmp4j.timer.TimeBubble;
  * {@code Go.go}, {@code WaitGroup.go}, {@code Time.afterFunc} and {@code Context}. In the bubble {@code Go.sleep}, {@code org.gmp4j.time}
  * and {@code org.gmp4j.context} go by the bubble's clock, and {@link #now} reads it. {@code Instant.now} and {@code System.nanoTime} do
  * not. The clock begins at 2000-01-01T00:00:00Z and stands still while any goroutine of the bubble runs. When all are durably blocked, it
- * jumps to the next timer or sleep. Once the first goroutine has ended, the clock does not move on. The others must end without it, or are
- * reported as blocked for ever.
+ * jumps to the next timer or sleep. Once the first goroutine has ended, the clock does not move on. The other goroutines must then end
+ * without a wait for the clock, or they are reported as blocked for ever.
  *
  * <p>A goroutine is durably blocked in a wait that another goroutine of the bubble ends: a channel operation, a select, a sleep, a wait for
  * a WaitGroup, Cond or Semaphore, and {@link #await}. It is not durably blocked in a wait for a lock, in the JDK, in a system call, or on a
@@ -42,8 +42,9 @@ import org.gmp4j.timer.TimeBubble;
  * select also waits for a timer.
  *
  * <p>Only goroutines of the bubble may use a channel or a timer that was made in the bubble, because the clock does not wait for other
- * callers. Those get an {@link IllegalStateException}, such as "send on synctest channel from outside bubble" or "stop of synctest timer
- * from outside bubble". So does a cancel from outside, of a context whose channel was made in the bubble, or of a context above it.
+ * callers. Other callers get an {@link IllegalStateException}, such as "send on synctest channel from outside bubble" or "stop of synctest
+ * timer from outside bubble". A cancel from outside also throws one if the channel of the context, or of a context below it, was made in
+ * the bubble.
  *
  * <p>Any thread may call {@link #test}. It waits for the bubble, and an interrupt does not end that wait. Only goroutines of a bubble may
  * call {@link #await} and {@link #now}.

@@ -32,7 +32,7 @@ public final class FlightRecorder implements AutoCloseable {
     /**
      * Starts a recorder with {@link #DEFAULT_BYTES} of memory.
      *
-     * @param keep how far a snapshot goes back: it has the events of this time before it, if the memory holds them
+     * @param keep how far a snapshot goes back; less far if the memory does not hold all events of this time
      * @throws IllegalStateException when the scheduler is closed, or is being traced already
      */
     public static FlightRecorder start(Gmp gmp, Duration keep) {
@@ -42,7 +42,7 @@ public final class FlightRecorder implements AutoCloseable {
     /**
      * Starts a recorder.
      *
-     * @param keep how far a snapshot goes back: it has the events of this time before it, if the memory holds them; more than 0
+     * @param keep how far a snapshot goes back, more than 0; less far if the memory does not hold all events of this time
      * @param bytes the memory in bytes, from 1 to 2<sup>36</sup>; at least 1 MiB and 64 KiB for each P are used
      * @throws IllegalArgumentException when {@code keep} or {@code bytes} is out of range
      * @throws IllegalStateException when the scheduler is closed, or is being traced already

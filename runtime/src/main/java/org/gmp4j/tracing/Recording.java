@@ -57,7 +57,10 @@ final class Recording {
         }
     }
 
-    /** Ends the recording. If {@code next} is not null, it records from here on. A scheduler that is closed writes no further events. */
+    /**
+     * Ends the recording. If {@code next} is not null, that recording has the events from here on. A scheduler that is closed writes no
+     * further events.
+     */
     void stop(@Nullable Recording next) {
         try {
             Tracing.set(s, tracer, next == null ? null : next.tracer, state -> {
