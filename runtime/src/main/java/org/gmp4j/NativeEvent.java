@@ -38,7 +38,7 @@ public final class NativeEvent implements AutoCloseable {
     private static final long FIRED = 1;
 
     /** Writes the parked goroutine to the word, unless the event has fired. It runs on g0, once the goroutine is parked. */
-    private static final Park.Unlock WAIT = new Park.Unlock() { // No lambda: linking it may run out of memory, and then for ever fails.
+    private static final Park.Unlock WAIT = new Park.Unlock() { // No lambda: if linking it once fails for lack of memory, it always fails.
         @Override
         public boolean unlock(long gp, Object event) {
             return WORD.compareAndSet(((NativeEvent) event).addr, NOTHING, gp);

@@ -61,7 +61,7 @@ final class Outcome<T> extends Awaited {
         if (Go.inGoroutine()) {
             await();
         } else {
-            latch.await(); // It does not use Waiting, because a thread that waits for goroutines must not delay the report of a deadlock.
+            latch.await(); // Not by Waiting, because a thread that waits for goroutines must not delay the report of a deadlock.
         }
         if (thrown != null) {
             throw Go.<RuntimeException>sneaky(thrown);

@@ -59,7 +59,7 @@ public final class Select {
     private @Nullable Runnable late;
     private long timeout = Selectgo.NO_TIMEOUT;
     /** Whether a thread adds cases, or is in {@link #run} before the action. It is set by CAS, so that one of two threads always fails. */
-    @SuppressWarnings("unused") // Through BUSY.
+    @SuppressWarnings("unused") // Accessed through BUSY.
     private volatile boolean busy;
 
     private Select() {

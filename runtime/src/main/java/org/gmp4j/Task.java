@@ -95,7 +95,7 @@ public final class Task<T> implements Future<T> {
 
     private void ends(@Nullable T result, @Nullable Throwable thrown) {
         synchronized (this) {
-            runner = null; // From here on a cancel interrupts no thread. The effect of an earlier interrupt ends with the goroutine.
+            runner = null; // After this a cancel interrupts no thread. The effect of an earlier interrupt ends with the goroutine.
         }
         complete(thrown == null ? outcome.complete(result) : outcome.completeExceptionally(asFailure(thrown)));
     }

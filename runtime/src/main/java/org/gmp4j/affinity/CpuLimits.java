@@ -217,7 +217,7 @@ final class CpuLimits {
     /** Returns {@code path} relative to {@code root}, or null when it is not below {@code root}. */
     private static @Nullable String below(String root, String path) {
         if (Arrays.asList(path.split("/")).contains("..")) {
-            return null; // outside of the process's cgroup namespace
+            return null; // The directory is outside of the process's cgroup namespace.
         }
         if (root.equals("/") || root.equals(path)) {
             return root.equals("/") ? path : "";

@@ -349,7 +349,7 @@ final class CodeWriter {
                 out.copy(b, i + 4, i + 10);
             }
         } else {
-            // It is a type annotation inside code or an unknown attribute. These are not read at run time, and their offsets would be
+            // The attribute is unknown, or has type annotations of the code. It is not read at run time, and its offsets would be
             // wrong.
             return false;
         }

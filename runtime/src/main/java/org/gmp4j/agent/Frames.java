@@ -21,8 +21,9 @@ final class Frames {
 
     private final byte[] b;
     private int left;
-    /** The end of the frame. The next field is the start of the part that does not depend on the frame's offset. */
+    /** The end of the frame. */
     private int end;
+    /** The start of the part of the frame that does not depend on the frame's offset. */
     private int body;
     private int pc = -1;
     private int type;

@@ -84,11 +84,13 @@ final class JdkPoint {
     /** The name of every point in class files. */
     static final String POINT = "preemptionPoint";
 
-    /** The handle of {@link #BACK}. The next field is the handle of {@link #PLAIN}. The site is the argument of both. */
+    /** The handle of {@link #BACK}, whose argument is the site. */
     private static final MethodHandle ON_THE_WAY_BACK;
+    /** The handle of {@link #PLAIN}, whose argument is the site. */
     private static final MethodHandle ANYWHERE;
-    /** The target of unarmed sites. The next field is the target of armed sites. */
+    /** The target of unarmed sites. */
     static final MethodHandle UNARMED;
+    /** The target of armed sites. */
     static final MethodHandle ARMED;
     private static final @Nullable VarHandle WANTED;
     /** A {@link #PROBLEM}: another class loader's copy of gmp4j was first, and the linked points belong to that copy. */

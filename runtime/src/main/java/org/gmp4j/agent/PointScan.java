@@ -47,8 +47,9 @@ final class PointScan {
     private static final int INTERFACE = 0x0200;
     /** The greatest length of a plain point. */
     static final int POINT_SIZE = PointWriter.CONSTANT_SIZE;
-    /** The greatest length of a point on the way back. The next constant is the length of the {@code goto} that may precede it. */
+    /** The greatest length of a point on the way back. */
     static final int BACK_SIZE = PointWriter.TEST_SIZE + PointWriter.CONSTANT_SIZE + CodeWriter.BRANCH_SIZE;
+    /** The length of the {@code goto} that may precede a point on the way back. */
     static final int SKIP_SIZE = 3;
     /** The greatest number of padding bytes in front of a switch's table. */
     private static final int PADDING = 3;
@@ -258,7 +259,7 @@ final class PointScan {
     private void readPool() {
         int count = u2(b, 8);
         pool = new int[count];
-        byte[] in = b; // These are locals and tables because this code is mostly not compiled yet.
+        byte[] in = b; // Locals and tables, because this code mostly runs in the interpreter.
         byte[] sizes = CONSTANT_SIZES;
         int at = 10;
         for (int i = 1; i < count; i++) {

@@ -32,13 +32,12 @@ import org.gmp4j.classfile.Constants;
 final class PointWriter {
     /** The number that is added to the depth of a loop that C2 may vectorise. */
     static final int VECTOR = Byte.MAX_VALUE + 1;
-    /**
-     * The length of the call with a constant. The next constants are the lengths of the test for null that may precede it, and of the other
-     * call.
-     */
+    /** The length of the call with a constant. */
     static final int CONSTANT_SIZE = 6;
+    /** The length of the test for null that may precede the call with a constant. */
     static final int TEST_SIZE = 6;
     private static final int IFNULL_SIZE = 3;
+    /** The length of the call by {@code invokedynamic}. */
     private static final int CALL_SITE_SIZE = 5;
 
     /** The first version of class files with dynamic constants. */
@@ -55,19 +54,18 @@ final class PointWriter {
     private int linkCount;
     private int firstLink;
     private int link;
-    /** The name and type of points that are dynamic constants. The next fields are the methods to which they are passed. */
+    /** The name and type of points that are dynamic constants. */
     private int constant;
+    /** The methods to which the dynamic constants are passed. */
     private int backMethod;
     private int plainMethod;
     /** The names and types of points that are call sites. */
     private int back;
     private int plain;
 
-    /**
-     * The constant of the current method's name. The next field has, by depth, its dynamic constants, its call sites, and those on the way
-     * back.
-     */
+    /** The constant of the current method's name. */
     private int methodName;
+    /** The current method's dynamic constants, its call sites, and its call sites on the way back, each by depth. */
     private final int[] sites = new int[3 * 2 * VECTOR];
 
     private PointWriter(PointScan scan, boolean alone) {

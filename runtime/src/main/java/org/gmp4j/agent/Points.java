@@ -462,7 +462,7 @@ public final class Points {
                     learn(site);
                 }
             } else if (--patience < 0) {
-                setWanted(false); // This may undo a concurrent call of sysmon, which its next scan repeats.
+                setWanted(false); // This may undo a concurrent call by sysmon, but sysmon repeats it at its next scan.
             }
         }
         Runnable r = hook;

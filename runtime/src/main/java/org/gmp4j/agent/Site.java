@@ -14,8 +14,9 @@ import org.jspecify.annotations.Nullable;
  * site's target for a constant and compiles again when it changes ({@link JdkPoint}).
  */
 final class Site extends MutableCallSite implements Runnable {
-    /** The method. The next field is the number of the method's loops around this point's loop. */
+    /** The method. */
     final String method;
+    /** The number of the method's loops around this point's loop. */
     final int depth;
     /** Whether C2 may vectorise the loop, so that arming the point costs much. */
     final boolean vector;

@@ -123,7 +123,7 @@ public final class Context implements Cancelable, AutoCloseable {
      * @param cause the cause; null for {@link #DEADLINE_EXCEEDED}
      */
     public Context withDeadline(Instant at, @Nullable Throwable cause) {
-        GStack.checkAll(); // As in withTimeout.
+        GStack.checkAll(); // withTimeout says why.
         Instant now = TimeBubble.instant();
         Duration left;
         try {

@@ -89,7 +89,7 @@ public final class EventRing {
     private void turn() {
         fill();
         Batch next = pool.exchange(batch, node);
-        use(next == null ? batch : next); // If there is no free batch, the events of this one are lost.
+        use(next == null ? batch : next); // Without a free batch the ring overwrites this batch, and its events are lost.
     }
 
     private void fill() {

@@ -35,9 +35,9 @@ public final class Tracer {
     public final Batches batches;
     /** The names of places, and of the program's tasks and regions. */
     public final Names names = new Names();
-    /** The start of the trace, in ticks. {@link #beganNanos} is the same moment by {@link System#nanoTime}. */
+    /** The start of the trace, in ticks. */
     public final long beganTicks;
-    /** See {@link #beganTicks}. */
+    /** The start of the trace, a nanoTime. */
     public final long beganNanos;
 
     private final HeapMutex lock = new HeapMutex(LockRank.TRACE_OUTSIDE);

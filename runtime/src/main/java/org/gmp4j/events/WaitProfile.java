@@ -121,7 +121,7 @@ public final class WaitProfile {
         if (rate < 0) {
             throw new IllegalArgumentException(what + ": use 0 or more");
         }
-        JdkThreads.pin(); // For the reason in all().
+        JdkThreads.pin(); // all() says why.
         try {
             synchronized (kept) {
                 wanted = rate;

@@ -31,8 +31,9 @@ final class Heap {
     private volatile Chunk[] table = new Chunk[4];
     // Under the lock:
     private int chunks;
-    /** The chunk from which new spans are taken, and in the next array the number of its spans in use. The index is the node + 1. */
+    /** The chunk from which new spans are taken, by node. The index is the node + 1. */
     private Chunk[] current = new Chunk[1];
+    /** The number of spans of each current chunk that are in use. */
     private int[] used = new int[1];
     private final Map<Long, Long> mappings = new HashMap<>();
     private boolean closed;

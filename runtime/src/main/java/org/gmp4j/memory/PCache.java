@@ -57,7 +57,7 @@ final class PCache implements Processor.Cache {
     boolean listed;
     @SuppressWarnings("unused")
     private long p0, p1, p2, p3, p4, p5, p6, p7, p8, p9, p10, p11, p12, p13, p14, p15;
-    @SuppressWarnings("unused") // Through BUSY.
+    @SuppressWarnings("unused") // Accessed through BUSY.
     private volatile int busy;
     @SuppressWarnings("unused")
     private long q0, q1, q2, q3, q4, q5, q6, q7, q8, q9, q10, q11, q12, q13, q14, q15;

@@ -26,14 +26,13 @@ final class DialRace {
     private final Context ctx;
     private final int port;
     private final long end;
-    /** The first connection. The next field is whether the caller has left without it, for lack of memory or stack. */
+    /** The first connection. */
     private final AtomicReference<@Nullable TcpConn> first = new AtomicReference<>();
+    /** Whether the caller has left without the connection, for lack of memory or stack. */
     private volatile boolean abandoned;
-    /**
-     * The outcome of the first family, a connection or an exception. The next channel is for the other family. Each has a buffer, so that a
-     * send never waits.
-     */
+    /** The outcome of the first family, a connection or an exception. The channel has a buffer, so that a send never waits. */
     private final Chan<Object> primary = Chan.make(1);
+    /** The outcome of the other family, in the same form. */
     private final Chan<Object> fallback = Chan.make(1);
 
     DialRace(Dialer dialer, Context parent, int port, long end) {

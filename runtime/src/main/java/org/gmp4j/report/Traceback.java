@@ -44,7 +44,7 @@ public final class Traceback {
         States states = new States(s);
         s.slots.forEach(gp -> {
             int status = GStatus.readgstatus(gp) & ~GStatus.GSCAN;
-            GStack st = GStack.of(s, gp); // This comes before the check, and keeps the stack from being collected.
+            GStack st = GStack.of(s, gp); // Read before the check, so that the collector cannot free the stack.
             if (lives(gp, status)) {
                 StringBuilder b = new StringBuilder();
                 StackTraceElement[] frames = st == null ? NONE : st.thread.getStackTrace();
@@ -136,7 +136,7 @@ public final class Traceback {
     /** Returns a goroutine of a scheduler; null when the slot has none. */
     static @Nullable Goroutine one(Scheduler s, long gp, States states) {
         int status = GStatus.readgstatus(gp) & ~GStatus.GSCAN;
-        GStack st = GStack.of(s, gp); // It is read before the check whether the goroutine lives, as in each.
+        GStack st = GStack.of(s, gp); // Read before the check whether the goroutine lives, so that the collector cannot free the stack.
         if (!lives(gp, status)) {
             return null;
         }

@@ -68,8 +68,9 @@ public final class Pool<T> {
 
     private final @Nullable Supplier<T> supplier;
     private final WeakReference<Pool<?>> self = new WeakReference<>(this);
-    /** Written with LOCK held, and read without it, like {@code victims}. */
+    /** Written with LOCK held, and read without it. */
     private volatile Slots slots = Slots.NONE;
+    /** Written with LOCK held, and read without it. */
     private volatile Slots victims = Slots.NONE;
 
     /** A reference to all slots of a pool, which the collector clears when memory is short. */

@@ -209,7 +209,7 @@ public final class Semaphore {
         @Override
         protected void removed() {
             wakeAll(first);
-            Reference.reachabilityFence(of); // As in Hchan.wake.
+            Reference.reachabilityFence(of); // See Hchan.wake.
         }
     }
 
@@ -254,7 +254,7 @@ public final class Semaphore {
         }
         lock.unlock();
         wakeAll(first);
-        Reference.reachabilityFence(lock); // As in Hchan.wake.
+        Reference.reachabilityFence(lock); // See Hchan.wake.
         GStack.exit(st);
         if (!ok) {
             throw new IllegalStateException("semaphore: released more than held");
