@@ -54,7 +54,7 @@ public final class Chans {
 
     /**
      * Returns {@code n} channels, each with a buffer for {@code capacity} elements. Each element of {@code in} is sent to all of them. The
-     * slowest of their receivers sets the pace. They are closed when {@code in} is closed and drained, or {@code ctx} is cancelled.
+     * slowest of their receivers sets the pace. The channels are closed when {@code in} is closed and drained, or {@code ctx} is cancelled.
      * (Receivers that are to share the elements receive from {@code in} itself.)
      *
      * @throws IllegalArgumentException when {@code n} is less than 1 or {@code capacity} negative
@@ -81,7 +81,7 @@ public final class Chans {
         return List.copyOf(out);
     }
 
-    /** Calls {@code then} with each element of {@code in}, until that is closed and drained, or {@code ctx} is cancelled. */
+    /** Calls {@code then} with each element of {@code in}, until {@code in} is closed and drained, or {@code ctx} is cancelled. */
     private static <T> void each(RecvChan<T> in, Cancelable ctx, Consumer<? super T> then) {
         try {
             for (Chan.Recv<T> r = in.recvOkUnless(ctx); r.ok(); r = in.recvOkUnless(ctx)) {
@@ -115,11 +115,11 @@ public final class Chans {
     }
 
     /**
-     * Returns a publisher of the channel's elements. Each element goes to one of its subscribers, as with several receivers. Each
-     * subscriber has a goroutine of its own, which receives when there is demand. The publisher completes when the channel is closed and
-     * drained, whether there is demand or not. A subscriber gets these exceptions by {@code onError}: its own if it throws one, an {@link
-     * IllegalArgumentException} if it requests less than 1 element, and an {@link IllegalStateException} if it subscribes while it is
-     * subscribed. If {@code on} refuses the goroutine, the subscriber gets the exception of {@code on}.
+     * Returns a publisher of the channel's elements. Each element is delivered to only one of its subscribers, as with several receivers of
+     * a channel. Each subscriber has a goroutine of its own, which receives when there is demand. The publisher completes when the channel
+     * is closed and drained, whether there is demand or not. A subscriber gets these exceptions by {@code onError}: its own exception if it
+     * throws one, an {@link IllegalArgumentException} if it requests less than 1 element, and an {@link IllegalStateException} if it
+     * subscribes while it is subscribed. If {@code on} refuses the goroutine, the subscriber gets the exception of {@code on}.
      */
     public static <T> Flow.Publisher<T> publisher(Executor on, RecvChan<T> c) {
         return new ChanPublisher<>(on, c);

@@ -46,7 +46,7 @@ final class DurationText {
         return null;
     }
 
-    /** Returns the duration as a whole number of the largest unit that allows one. */
+    /** Returns the duration as a whole number of the largest unit that divides it. */
     static String format(long nanos) {
         Unit unit = Unit.S;
         while (nanos % unit.nanos != 0) {

@@ -46,7 +46,7 @@ public final class Go {
     }
 
     /**
-     * Starts a goroutine on the scheduler of the calling one. The caller's earlier actions happen before {@code fn} runs.
+     * Starts a goroutine on the scheduler of the calling goroutine. The caller's earlier actions happen before {@code fn} runs.
      *
      * @throws NullPointerException "go of nil func value"
      */
@@ -71,7 +71,7 @@ public final class Go {
     }
 
     /**
-     * Starts a goroutine with a result on the scheduler of the calling one.
+     * Starts a goroutine with a result on the scheduler of the calling goroutine.
      *
      * @throws NullPointerException "go of nil func value"
      */

@@ -21,9 +21,9 @@ import org.gmp4j.wait.Waiting;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The part that channels of all element kinds share ({@code hchan}). The kinds differ in where they keep an element: either in an array,
- * and in a side table while a sudog waits with it, or off-heap, and in the sudog itself. Methods have two parameters for an element, an
- * object and a long; each kind uses one of them.
+ * The part that channels of all element kinds share ({@code hchan}). {@link Chan} keeps its elements in an array, and the element of a
+ * waiting sudog in a side table. {@link LongChan} keeps its elements off-heap, and the element of a waiting sudog in the sudog itself.
+ * Methods have two parameters for an element, an object and a long; each kind uses one of them.
  *
  * <p>Invariants, under the lock. A receiver waits only while the buffer is empty, and a sender only while it is full. Both receivers and
  * senders wait only if one select waits to send and to receive. A closed channel has no waiters. An element for a waiting receiver goes to

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The buffer of a {@link LongChan}. It is a block of the C library's allocator, which keeps freed blocks by size for reuse and returns
- * large ones to the kernel. It is freed when the channel is closed and drained, or else when the channel is collected.
+ * large ones to the kernel. The buffer is freed when the channel is closed and drained, or else when the channel is collected.
  *
  * <p>The collector does not see the size of a buffer: a thousand channels that were dropped unclosed are little garbage but much memory. So
  * the sizes of all buffers are added up, and when the sum exceeds {@link #LIMIT} a collection is requested, as for direct buffers. The
@@ -41,7 +41,7 @@ final class LongBlock extends PhantomReference<LongChan> {
     private static final VarHandle ADDRESS = FieldHandle.of(MethodHandles.lookup(), LongBlock.class, "address", long.class);
     /** Whether the thread that frees collected buffers runs. */
     private static final AtomicBoolean FREEING = new AtomicBoolean();
-    /** The list of buffers that are not freed yet. It keeps these references alive when their channels are not. Under LOCK. */
+    /** The list of buffers that are not freed yet. It keeps these references alive when their channels are not. Guarded by LOCK. */
     private static @Nullable LongBlock first;
 
     static {
@@ -66,7 +66,7 @@ final class LongBlock extends PhantomReference<LongChan> {
      * @throws OutOfMemoryError when there is no memory
      */
     static LongBlock of(LongChan c, int n) {
-        GStack.checkAll(); // No stack overflow may come after the size is counted and before the block is listed.
+        GStack.checkAll(); // No stack overflow may happen between the count of the size and the listing of the block.
         if (!FREEING.get() && FREEING.compareAndSet(false, true)) {
             startFreeing();
         }
@@ -127,7 +127,10 @@ final class LongBlock extends PhantomReference<LongChan> {
         GStack.exit(st);
     }
 
-    /** Initialises this class, which must not fail later for lack of memory. The first buffer starts the thread. */
+    /**
+     * Initialises this class, which must not fail later for lack of memory. The first buffer starts the thread that frees collected
+     * buffers.
+     */
     static void rehearsed() {
         Runnable _ = new Freeing();
         assert ADDRESS != null;

@@ -52,7 +52,7 @@ final class Rehearsal {
     private static final long MAX_STACK = 1 << 20;
     private static final long QUANTUM_NANOS = 200_000;
     private static final Duration SOON = Duration.ofNanos(20_000);
-    /** How long, ns, a failed rehearsal waits for its other parts to end. Threads that live longer stay. */
+    /** How long, ns, a failed rehearsal waits for its other parts to end. Threads that need longer are left behind. */
     private static final long END_NANOS = 1_000_000_000;
     private static final int MOST_ENDS = 16;
     /**
@@ -204,7 +204,7 @@ final class Rehearsal {
 
     private static void switches() {
         Go.gosched();
-        long _ = JdkThreads.frozen(GStack.mine()); // This is a call that Ms make now and then.
+        long _ = JdkThreads.frozen(GStack.mine()); // Prepares a call that Ms make now and then.
     }
 
     private void goroutines() {
@@ -394,7 +394,8 @@ final class Rehearsal {
     }
 
     /**
-     * The bodies of the goroutines and callbacks of the rehearsal. They are one class, because the JVM would generate one for each lambda.
+     * The bodies of the goroutines and callbacks of the rehearsal. They are one class, because the JVM would generate a class for each
+     * lambda.
      */
     private record Act(Rehearsal of, int kind, Object on, long n) implements Runnable, Callable<Object>, Supplier<Object>,
             Consumer<Object> {

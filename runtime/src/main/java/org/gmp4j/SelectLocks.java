@@ -16,9 +16,9 @@ final class SelectLocks {
     private static final int MOVES = 32;
 
     /**
-     * Called when the waiter is parked. Once the first lock is free the waiter may be woken and run, but it then takes all locks, and so
-     * waits for those that are still held. Once the last lock is free the waiter may change every field of this object, so none is read
-     * after that.
+     * Called when the waiter is parked. Once the first lock is free the waiter may be woken. It then takes all locks again, so it waits for
+     * the locks that this function still holds. Once the last lock is free the waiter may change every field of this object, so none is
+     * read after that.
      */
     static final Park.Unlock UNLOCK = new Park.Unlock() {
         @Override

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A {@link Select} as an expression: each case computes a value, and {@link #run} returns the value of the case that was chosen. The rules
- * of {@code Select} hold: which threads may call it, one at a time, and the effects of interrupts and bubbles.
+ * of {@code Select} for threads, interrupts and bubbles hold, and only one thread may use it at a time.
  *
  * {@snippet :
  * String what = Select.<String>one().recv(numbers, n -> "number " + n).recv(words, w -> "word " + w)
@@ -32,7 +32,7 @@ public final class SelectOne<R> {
     /** The action of a receive. Not a lambda: if the first use of one fails by a BootstrapMethodError, so does each later use. */
     private record Received<T, R>(SelectOne<R> of, Function<? super @Nullable T, ? extends R> then) implements Consumer<@Nullable T> {
         @Override
-        @SuppressWarnings("NullAway") // It takes null.
+        @SuppressWarnings("NullAway") // The function accepts null.
         public void accept(@Nullable T v) {
             of.value = then.apply(v);
         }

@@ -294,7 +294,7 @@ final class Settings implements Gmp.Builder {
         }
     }
 
-    /** Undoes a start that failed on its way. */
+    /** Undoes the completed steps of a start that has failed. */
     private void undo(@Nullable Scheduler s, Diagnosis.Served served) {
         try {
             if (diagnosis != null) {

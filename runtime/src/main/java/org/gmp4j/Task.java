@@ -101,7 +101,7 @@ public final class Task<T> implements Future<T> {
     }
 
     /**
-     * Returns the exception for the outcome. A CompletableFuture takes a CancellationException for its own cancellation, and replaces a
+     * Returns the exception for the outcome. A CompletableFuture treats a CancellationException as its own cancellation, and replaces a
      * CompletionException by its cause. So an exception of either type is wrapped if the function throws it.
      */
     private static Throwable asFailure(Throwable thrown) {

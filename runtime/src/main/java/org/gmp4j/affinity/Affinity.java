@@ -201,8 +201,8 @@ public final class Affinity {
      * Returns the CPUs of each P on this machine as it is now.
      *
      * @param procs number of Ps, at least 1
-     * @return the set of P 0, P 1, …, each at least one CPU and the caller's to change; an empty list when the policy
-     *     is {@link #none()}
+     * @return the sets of P 0, P 1, …, each with at least one CPU, which the caller may change; an empty list when the policy is {@link
+     *     #none()}
      * @throws IllegalArgumentException when {@code procs} is less than 1
      */
     public List<BitSet> place(int procs) {
@@ -219,7 +219,7 @@ public final class Affinity {
      * Returns the CPUs of each P on a machine, this one or another.
      *
      * @param procs number of Ps, at least 1
-     * @param topology the machine; it does not change a list of CPUs
+     * @param topology the machine; without effect if the policy is a list of CPUs
      * @return as {@link #place(int)}
      */
     public List<BitSet> place(int procs, Topology topology) {

@@ -18,8 +18,8 @@ import org.jspecify.annotations.Nullable;
  * read.
  *
  * <p>Two files determine the process's directory: /proc/self/cgroup has the path within the hierarchy, and /proc/self/mountinfo has the
- * mounted parts of the hierarchy and their mount points. A container may see only a part, or a path that does not exist in its own mounts;
- * then the mount point itself is used.
+ * mounted parts of the hierarchy and their mount points. A container may see only a part, or a path that does not exist in its own mounts.
+ * In both cases the mount point itself is used.
  */
 final class CpuLimits {
     /** A cgroup file system: {@code root} is the directory of the hierarchy that is mounted at {@code point}. */
@@ -37,7 +37,7 @@ final class CpuLimits {
     private final SysFiles files;
     private final List<String> problems = new ArrayList<>();
     private final boolean withSets;
-    /** The cgroups whose limits hold, from the process's own upwards, and whether they are of v2. */
+    /** The cgroups whose limits hold, from the process's own upwards, each with whether it is of v2. */
     private final Map<Path, Boolean> dirs = new LinkedHashMap<>();
     private final Map<Path, Topology.CpuLimit> found = new LinkedHashMap<>();
     private final Map<Path, Topology.Cpuset> sets = new LinkedHashMap<>();

@@ -60,7 +60,7 @@ public final class Agent {
             Class.forName("org.gmp4j.agent.AgentExit").getDeclaredMethod("now", int.class, Instrumentation.class)
                     .invoke(null, BAD_USAGE, instrumentation);
         } catch (ReflectiveOperationException | LinkageError e) {
-            System.exit(BAD_USAGE); // An older Java cannot load that class.
+            System.exit(BAD_USAGE); // An older Java cannot load AgentExit.
         }
     }
 

@@ -128,7 +128,10 @@ final class AgentOptions {
         return points;
     }
 
-    /** Sets as properties the options of the default scheduler and the option that woven classes read. They override other values. */
+    /**
+     * Sets as properties the options of the default scheduler and the option that woven classes read. These values override values that are
+     * set in another way.
+     */
     void setProperties() {
         if (points.containsKey(OF_POINTS.getFirst())) {
             System.setProperty(POINTS, points.get(OF_POINTS.getFirst()).strip());

@@ -32,8 +32,8 @@ final class ClassSites extends WeakReference<Class<?>> {
         }
     };
     /**
-     * Adds the one element of the second array to the first, unless it is there. It is no lambda: if the linking of a lambda once fails for
-     * lack of memory or stack, it fails for ever.
+     * Adds the only element of the second array to the first array, unless the first array has it already. It is no lambda: if the linking
+     * of a lambda once fails for lack of memory or stack, it fails for ever.
      */
     private static final BiFunction<ClassSites[], ClassSites[], ClassSites[]> JOIN = new BiFunction<>() {
         @Override
@@ -82,7 +82,7 @@ final class ClassSites extends WeakReference<Class<?>> {
             before = sites.last(); // An acquire, whose partner is the release of the push.
             ref.before = before;
         } while (!LAST.weakCompareAndSetRelease(sites, before, ref));
-        if (!sites.listed) { // The thread with the first push may not have listed it yet, so any thread lists it.
+        if (!sites.listed) { // The thread of the first push may not have listed the class yet, so each thread does.
             BY_NAME.merge(sites.className, new ClassSites[] {sites}, JOIN);
             sites.listed = true;
         }
@@ -122,7 +122,7 @@ final class ClassSites extends WeakReference<Class<?>> {
                 }
             }
             if (newest == last()) {
-                return; // The site is not in the list. If a push came between, the loop continues.
+                return; // The site is not in the list. After a push by another thread the loop continues.
             }
         }
     }

@@ -50,7 +50,7 @@ final class JdkAccess {
         }
     }
 
-    /** Returns whether the system class loader has loaded a class. It also loads the agents that the JVM starts. */
+    /** Returns whether the system class loader has loaded a class. That loader also loads the agents that the JVM starts. */
     static boolean isLoaded(String name) {
         try {
             return FIND_LOADED != null && FIND_LOADED.invoke(ClassLoader.getSystemClassLoader(), name) != null;

@@ -85,7 +85,7 @@ final class Origin {
                     }
                 }
             } catch (IOException | IllegalArgumentException e) {
-                return List.of(); // The JVM reads the jar in another way.
+                return List.of(); // The jar cannot be read as a file.
             }
         }
         return agents;

@@ -27,7 +27,8 @@ import org.gmp4j.classfile.Constants;
  * </ul>
  *
  * <p>Rejected: {@code java.lang.classfile}. While that library is not compiled yet, at the start of a program, it takes several times as
- * long as this class. It also computes the stack maps anew, which this class keeps. The tests compare the output of this class with it.
+ * long as this class. It also computes the stack maps anew, while this class keeps them. The tests compare the output of this class with
+ * the output of that library.
  */
 final class PointWriter {
     /** The number that is added to the depth of a loop that C2 may vectorise. */

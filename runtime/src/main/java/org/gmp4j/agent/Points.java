@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  * compiled code. A nudge delays every running goroutine briefly, and invalidates no code. It does not reach a recursion that never loops,
  * or a loop that spends its time in methods without points.
  * <li>{@link #arm}: the points of the methods on a goroutine's stack become a load and a branch. HotSpot discards the compiled code and
- * compiles again, and a loop that was vectorised no longer is. This reaches all code with points. Once the points are armed, a further
+ * compiles again, without vector instructions in the loops. This reaches all code with points. Once the points are armed, a further
  * preemption in that code needs no nudge and no compilation.
  * </ol>
  *
@@ -62,10 +62,10 @@ public final class Points {
     private static int patience;
 
     /**
-     * The last argument of setWanted. The field {@code used} is whether any point was linked. Before that JdkPoint is not initialised,
-     * because its initialiser defines a class which keeps this class loader for ever. A thread that links a point writes {@code used} and
-     * then reads {@code wanted}; setWanted writes {@code wanted} and then reads {@code used}. Both fields are volatile, so at least one of
-     * the two threads sees the other's write.
+     * The last argument of setWanted. The field {@code used} says whether any point was linked. JdkPoint is not initialised before a point
+     * is linked, because its initialiser defines a class that keeps this class loader for ever. A thread that links a point writes {@code
+     * used} and then reads {@code wanted}; setWanted writes {@code wanted} and then reads {@code used}. Both fields are volatile, so at
+     * least one of the two threads sees the other's write.
      */
     private static volatile boolean wanted;
     private static volatile boolean used;
@@ -136,8 +136,8 @@ public final class Points {
     }
 
     /**
-     * Sets the hook, which points call while {@link #setWanted wanted}, on the thread that reached the point. The code with the point
-     * throws an exception of the hook.
+     * Sets the hook, which points call while {@link #setWanted wanted}, on the thread that reached the point. If the hook throws an
+     * exception, the code with the point throws it.
      */
     public static void setHook(Runnable r) {
         setHook(r, null);
@@ -171,7 +171,7 @@ public final class Points {
      */
     public static boolean armAll(long nanos) {
         eager = true;
-        // A thread that links a point either sees eager, or has added the point before this search. Partner: in link.
+        // A thread that links a point either sees eager, or has added the point before this search. The partner of this fence is in link.
         VarHandle.fullFence();
         long began = System.nanoTime();
         synchronized (LOCK) {
@@ -319,8 +319,8 @@ public final class Points {
     }
 
     /**
-     * Collects the unarmed sites of a frame's method up to a depth, or, while {@code fresh} is empty, of the next depth with unarmed sites.
-     * Returns the number of levels of the method.
+     * Adds to {@code fresh} the unarmed sites of a frame's method up to a depth. If {@code fresh} is empty after that, adds the sites of
+     * the next depth that has unarmed ones. Returns the number of levels of the method.
      */
     private static int collect(StackTraceElement frame, int depth, List<Site> fresh) {
         int levels = 0;
@@ -437,7 +437,7 @@ public final class Points {
             used = true;
             if (wanted) {
                 JdkPoint.setWanted(true);
-                if (!wanted) { // setWanted has cleared it, perhaps before the call above. Then no other thread clears JdkPoint's field.
+                if (!wanted) { // If setWanted cleared it before the call above, no other thread clears JdkPoint's field.
                     JdkPoint.setWanted(false);
                 }
             }
@@ -445,7 +445,7 @@ public final class Points {
         Site site = new Site(method, depth % PointWriter.VECTOR, depth >= PointWriter.VECTOR, eager);
         ClassSites.add(lookup.lookupClass(), site);
         LINKED.increment();
-        VarHandle.fullFence(); // Partner: in armAll.
+        VarHandle.fullFence(); // The partner of this fence is in armAll.
         if (eager && !site.eager && !site.vector && site.learn()) {
             learn(site); // eager was false when the site was made, and armAll may have read the list without it.
         }

@@ -15,9 +15,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The free blocks of an allocator that belong to a P: for each size a list for takes and gives, and a whole batch in reserve. A full list
- * becomes the reserve, and the old reserve goes to {@link Central}. The reserve, or a batch from Central, replaces an empty list. So for
- * any order of takes and gives, at most one batch moves in as many calls as a batch has blocks. Of each size a P keeps at most two batches
- * and the rest of a range of fresh blocks.
+ * becomes the reserve, and the old reserve goes to {@link Central}. The reserve, or a batch from Central, replaces an empty list. So, for
+ * batches of n blocks, at most one batch moves in n calls, in whatever order takes and gives come. Of each size a P keeps at most two
+ * batches and the rest of a range of fresh blocks.
  *
  * <p>The state of a cache is in off-heap words. Only a goroutine on the P accesses them, inside {@code GStack.enter}, so that neither
  * preemption nor the loss of the P comes between two of its steps. When the P dies, the thread that has stopped the world accesses them.

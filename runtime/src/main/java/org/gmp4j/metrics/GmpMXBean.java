@@ -83,8 +83,8 @@ public interface GmpMXBean {
     /**
      * Profiles the scheduler for some seconds, and returns the text of the {@link Profile}. If the program has set no rate itself, the
      * profile has all waits of at least 10 µs, a sample of the shorter waits, and each unlock for which a goroutine waited. Waits for
-     * locks, monitors and conditions of the JDK are sampled every 10 ms. Only the part of such a wait inside that time counts, and the
-     * label {@code wait} has its reason.
+     * locks, monitors and conditions of the JDK are sampled every 10 ms. Only the part of such a wait that lies within the time of the
+     * profile counts, and the label {@code wait} has its reason.
      *
      * <p>Any thread may call it. It waits for that time. An interrupt ends the wait, and in a bubble the wait holds the clock.
      *

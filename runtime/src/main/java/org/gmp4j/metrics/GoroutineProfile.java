@@ -18,8 +18,8 @@ import org.gmp4j.sched.base.Scheduler;
 
 /**
  * The goroutines of a scheduler in groups. Goroutines in the same state, at the same place and with the same labels form one {@link Group}.
- * A profile is taken without a lock while they run, so each is shown as it was at some moment during the call. The call takes some µs for
- * each goroutine. A group that grows from one profile to the next may be a leak. Immutable.
+ * A profile is taken without a lock while the goroutines run, so each goroutine is shown as it was at some moment during the call. The call
+ * takes some µs for each goroutine. A group that grows from one profile to the next may be a leak. Immutable.
  *
  * <p>Source: the {@code goroutine} profile of Go's {@code runtime/pprof}.
  */

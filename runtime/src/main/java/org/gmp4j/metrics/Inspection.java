@@ -127,7 +127,7 @@ final class Inspection {
         }
     }
 
-    /** Returns why a file cannot be written, without its name. */
+    /** Returns why a file cannot be written, without the file's name. */
     static String problem(IOException e) {
         if (e instanceof FileSystemException f && f.getReason() != null) {
             return f.getReason();

@@ -36,11 +36,12 @@ public record Symptom(Kind kind, String text) {
     private static final long LONG_QUEUE = 16;
     /** The least growth of the global queue that counts. A full queue of a P moves only 128 goroutines there. */
     private static final long GROWN = 256;
-    /** The most runs of goroutines per second with which spinning threads count as without work. Timers and the like cause a few. */
+    /**
+     * Spinning threads count as threads without work if goroutines run at most this often per second. Timers and the like cause a few runs.
+     */
     private static final double FEW_RUNS = 100;
     /**
-     * The least 99th percentile of the waits for a P, seconds, that makes a slow tail, if it is also at least {@link #TAIL} times the
-     * median.
+     * The tail is slow if the 99th percentile of the waits for a P is at least this, seconds, and at least {@link #TAIL} times the median.
      */
     private static final double SLOW = 0.005;
     private static final double TAIL = 10;

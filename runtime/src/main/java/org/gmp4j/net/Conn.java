@@ -25,9 +25,9 @@ import org.jspecify.annotations.Nullable;
  * that return streams. It is not an {@link java.nio.channels.InterruptibleChannel}: an interrupt may end a call, but does not close the
  * connection.
  *
- * <p>The runtime copies no bytes. The kernel reads and writes the memory of a call's argument itself, which is a buffer, direct or not, or
- * a memory segment. No other thread may use this memory before the call returns. If the arena of the memory is closed while the call waits,
- * the call throws an IllegalStateException.
+ * <p>The runtime copies no bytes. The argument of a call is a buffer, direct or not, or a memory segment, and the kernel reads or writes
+ * its memory itself. No other thread may use this memory before the call returns. If the arena of the memory is closed while the call
+ * waits, the call throws an IllegalStateException.
  *
  * <p>A call with memory segments allocates nothing, once it is compiled. A call with a buffer or an array makes one or two small objects
  * for the segment of that buffer or array.

@@ -43,7 +43,7 @@ final class DialRace {
     }
 
     TcpConn run(List<InetAddress> some, List<InetAddress> others, Duration patience) throws IOException {
-        GStack.checkAll(); // A stack overflow must come before anything is started.
+        GStack.checkAll(); // A stack overflow must not happen after a thread is started.
         Timer delay = Time.newTimer(patience);
         boolean answered = false;
         try {
@@ -110,7 +110,7 @@ final class DialRace {
                     c.close();
                     return; // The caller waits for the outcome of the other family.
                 }
-            } catch (Throwable t) { // The caller waits for an outcome of any kind.
+            } catch (Throwable t) { // Any outcome has to be reported, because the caller waits for it.
                 o = t;
             }
             outcome.send(o);

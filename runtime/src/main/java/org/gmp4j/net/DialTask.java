@@ -26,7 +26,7 @@ final class DialTask {
 
     static TcpConn dial(Dialer d, Context parent, String address) throws IOException, InterruptedException {
         Limits.INTERRUPTIBLY.check();
-        GStack.checkAll(); // A stack overflow must come before anything is started.
+        GStack.checkAll(); // A stack overflow must not happen after a thread is started.
         return new DialTask().run(d, parent.withCancel(), address);
     }
 
@@ -54,7 +54,7 @@ final class DialTask {
         try {
             made.set(d.dial(ctx, address));
             failed.close();
-        } catch (Throwable t) { // The caller waits for an outcome of any kind.
+        } catch (Throwable t) { // Any outcome has to be reported, because the caller waits for it.
             closeUnclaimed(); // Closes a connection that was made but could not be reported.
             failed.send(t);
         }

@@ -31,13 +31,13 @@ import org.jspecify.annotations.Nullable;
 /**
  * The settings of connections ({@code net.Dialer}), for any number of dials. If a name has several addresses, they are tried one after the
  * other, each with its share of the time. If a name has both IPv4 and IPv6 addresses, the family of the first address is tried first. When
- * it has failed, or has not connected after {@link #fallbackDelay}, the other family is tried at the same time, and the first connection
- * wins. Not thread-safe while it is set up.
+ * that family has failed, or has not connected after {@link #fallbackDelay}, the other family is tried at the same time, and the first
+ * connection wins. Not thread-safe while it is set up.
  *
  * <p>Source: Go's {@code dialParallel}; RFC 8305, "Happy Eyeballs".
  */
 public final class Dialer {
-    /** The least share of the time, ns, that an address gets, unless less is left. */
+    /** The least share of the time that an address gets, ns. If less time is left, the address gets all of that. */
     private static final long LEAST_SHARE = 2_000_000_000L;
 
     private static final Duration FALLBACK_DELAY = Duration.ofMillis(300);

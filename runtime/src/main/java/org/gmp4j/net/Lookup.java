@@ -53,7 +53,7 @@ final class Lookup {
         return s;
     }
 
-    /** Calls the resolver. It runs in a goroutine. */
+    /** Calls the resolver. Called in a goroutine. */
     static InetAddress[] blocking(Callable<InetAddress[]> lookUp) throws UnknownHostException {
         GStack.checkAll(); // The stack must have room for the release of the unit.
         Semaphore limit = limit();

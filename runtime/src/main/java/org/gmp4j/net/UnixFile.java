@@ -22,7 +22,7 @@ final class UnixFile {
 
     /** Removes the file. Called before the socket is closed. */
     void remove() {
-        GStack.checkAll(); // A stack overflow must come before anything has changed.
+        GStack.checkAll(); // A stack overflow must not happen after a change.
         if (ours.compareAndSet(true, false)) {
             boolean done = false;
             try {
@@ -30,7 +30,7 @@ final class UnixFile {
                 done = true;
             } finally {
                 if (!done) {
-                    ours.set(true); // There was no memory.
+                    ours.set(true); // The file was not removed, for lack of memory.
                 }
             }
         }

@@ -18,7 +18,8 @@ public final class Frames {
     }
 
     /**
-     * Returns the frames to show, without those of the runtime unless {@code system} is set or there are no others.
+     * Returns the frames to show. These are all frames if {@code system} is set, or if all are of the runtime, and otherwise all except
+     * those of the runtime.
      *
      * @param system whether to show all frames
      */

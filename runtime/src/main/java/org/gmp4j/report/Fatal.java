@@ -19,9 +19,9 @@ import org.gmp4j.struct.Throw;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The ends of a process: {@code throw} (the runtime is corrupt: message, every P, M and G, exit) and {@code fatal error} (the program is
- * wrong: Go's text, all stacks, exit). The exit code is 2. Shutdown hooks do not run, because a broken scheduler might not run them to the
- * end. Only the first report is made; another thread that wants to report waits for the end of the process.
+ * The ways in which the runtime ends a process: {@code throw} (the runtime is corrupt: message, every P, M and G, exit) and {@code fatal
+ * error} (the program is wrong: Go's text, all stacks, exit). The exit code is 2. Shutdown hooks do not run, because a broken scheduler
+ * might not run them to the end. Only the first report is made. Another thread that wants to report waits for the end of the process.
  *
  * <p>A dump of stacks may hang, because the JDK reads a virtual thread's stack only between two switches, and a broken M may never finish a
  * switch. So the parts that need no stack are printed first, and a guarding thread ends the process when the dump makes no progress. A
@@ -182,10 +182,7 @@ public final class Fatal {
         boolean _ = UNSAVED.remove(u);
     }
 
-    /**
-     * Returns whether the object that is being saved is writing. The other objects do not count, because one may have been stopped while it
-     * wrote.
-     */
+    /** Returns whether the object that is being saved is writing to the disk. */
     private static boolean isWriting() {
         Unsaved u = saving;
         return u != null && u.isWriting();
@@ -220,7 +217,7 @@ public final class Fatal {
         return s.config.debug().traceback();
     }
 
-    /** Does what only traceback=system and traceback=crash do. */
+    /** Does the additional work of traceback=system and traceback=crash. */
     private static void more(Scheduler s) {
         if (level(s).compareTo(DebugVars.Level.SYSTEM) >= 0) {
             state(s);

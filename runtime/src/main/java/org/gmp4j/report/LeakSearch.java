@@ -198,15 +198,18 @@ public final class LeakSearch extends HiddenStacks {
      * 25: "Loom doesn't support mixing of weak marking and strong marking").
      */
     private static final class Canary implements Runnable {
-        // The thread that starts the goroutine makes it, so the goroutine needs no memory for it. Once it runs, only the goroutine has the
-        // lock.
+        // The lock for which the goroutine waits. The thread that starts the goroutine makes the lock, so the goroutine needs no memory for
+        // it. Once the goroutine runs, only its own stack refers to the lock.
         private @Nullable HeapMutex lock = new HeapMutex(LockRank.SEMA);
         private final Park.Unlock nothing = new Nothing();
         volatile long gp;
         /** The error that kept the goroutine from parking. Set before the goroutine ends and its G is reused. */
         private volatile @Nullable OutOfMemoryError ended;
 
-        /** It is not a constant, because if memory ran out while its class is initialised, no leak report would ever work again. */
+        /**
+         * An unlock function that does nothing. It is not a constant, because if memory ran out while its class is initialised, no leak
+         * report would ever work again.
+         */
         private record Nothing() implements Park.Unlock {
             @Override
             public boolean unlock(long gp, Object lock) {

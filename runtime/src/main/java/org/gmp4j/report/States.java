@@ -70,8 +70,8 @@ final class States {
     }
 
     /**
-     * Returns the state of a goroutine that has a thread. A goroutine that is pinned when it parks keeps its thread, so its status stays
-     * the same.
+     * Returns the state of a goroutine that has a thread. A goroutine that parks while it is pinned keeps its thread, so its status does
+     * not show that it waits.
      */
     private String running(String state, long gp, @Nullable GStack st, StackTraceElement @Nullable [] frames) {
         return st == null || !JdkState.isPinned(st) ? state : inJdk(gp, st, frames, state).concat(PINNED);
@@ -126,7 +126,7 @@ final class States {
     }
 
     /**
-     * Returns the reason of a wait by a number of {@link #descriptors}. The descriptor may by now be that of another file. Returns null
+     * Returns the reason of a wait by an element of {@link #descriptors}. The descriptor may by now be that of another file. Returns null
      * when it is closed, or its file is of a kind for which no goroutine waits.
      */
     static @Nullable WaitReason ofDescriptor(int d) {

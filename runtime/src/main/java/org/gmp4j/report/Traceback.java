@@ -89,7 +89,7 @@ public final class Traceback {
         return "#" + st.thread.threadId() + (name.isEmpty() ? "" : " " + ThreadName.quoted(name));
     }
 
-    /** Returns the class of a thread's task, or of the function of a goroutine that has not begun to run; empty for others. */
+    /** Returns the class of a thread's task, or of the function of a goroutine that has not begun to run; otherwise empty. */
     private static String task(@Nullable GStack st, @Nullable Runnable fn) {
         if (st != null) {
             String name = st.isPooled() ? "" : ThreadTask.classOf(st).getName();

@@ -59,7 +59,8 @@ public final class ErrGroup {
     }
 
     /**
-     * Makes an empty group without limit, with an executor as {@link #on(Executor)} and with a {@link #context} as {@link #withContext}.
+     * Makes an empty group without limit, with an executor, like {@link #on(Executor)}, and with a {@link #context}, like {@link
+     * #withContext}.
      */
     public static ErrGroup on(Executor on, Context parent) {
         return new ErrGroup(Objects.requireNonNull(on, "on"), parent.withCancel());

@@ -326,7 +326,10 @@ public final class Mutex {
         }
     }
 
-    /** Wakes the waiter that has waited longest, because the lock is free, unless a waiter is awake or the lock has been taken. */
+    /**
+     * Wakes the waiter that has waited longest, because the lock is free. Does nothing if a waiter is awake already, or another thread has
+     * taken the lock meanwhile.
+     */
     private void pass(int free) {
         for (int s = free; waiters(s) != 0 && (s & WOKEN) == 0 && isFree(s); s = state) {
             if (STATE.compareAndSet(this, s, s - WAITER | WOKEN)) {

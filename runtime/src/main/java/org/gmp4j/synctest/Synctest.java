@@ -37,9 +37,9 @@ import org.gmp4j.timer.TimeBubble;
  * without a wait for the clock, or they are reported as blocked for ever.
  *
  * <p>A goroutine is durably blocked in a wait that another goroutine of the bubble ends: a channel operation, a select, a sleep, a wait for
- * a WaitGroup, Cond or Semaphore, and {@link #await}. It is not durably blocked in a wait for a lock, in the JDK, in a system call, or on a
- * channel that was made outside the bubble, unless the wait has a limit of time. During such a wait the clock stands still, even if a
- * select also waits for a timer.
+ * a WaitGroup, Cond or Semaphore, and {@link #await}. A wait for a lock, or on a channel that was made outside the bubble, is durable only
+ * if it has a limit of time. A wait in the JDK, for the network or in a system call is never durable. During a wait that is not durable the
+ * clock stands still, even if a select also waits for a timer.
  *
  * <p>Only goroutines of the bubble may use a channel or a timer that was made in the bubble, because the clock does not wait for other
  * callers. Other callers get an {@link IllegalStateException}, such as "send on synctest channel from outside bubble" or "stop of synctest

@@ -120,7 +120,7 @@ public final class Flight {
      */
     public void onStall(Path file) {
         OnStall asked = new OnStall(file);
-        synchronized (lateness) { // Not this object's monitor, because a thread holds it while it writes.
+        synchronized (lateness) { // Not this object's monitor, which a thread holds while it writes a snapshot.
             refuseIfOver();
             Stalls.of(s).setRecorder(asked);
             onStall = asked;

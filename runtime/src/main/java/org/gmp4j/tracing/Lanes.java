@@ -97,7 +97,7 @@ final class Lanes implements Merge.Sink {
     /** Whether all goroutines that lived at the beginning are known. */
     private final boolean first;
     private final Map<Long, Goroutine> all = new HashMap<>();
-    /** The names of threads, by the goids of goroutines whose creation has not come yet. */
+    /** The names of threads, by the goids of goroutines whose creation event has not been read yet. */
     private final Map<Long, String> threads = new HashMap<>();
     private final Map<Integer, Lane> ps = new HashMap<>();
     private final Map<Long, Boolean> tracks = new HashMap<>();

@@ -206,7 +206,7 @@ final class Zip {
             out.put(b, extra + length, u2(central + 32));
         }
 
-        /** Writes the numbers that a change affects to a header. Both headers of an entry have them, at different positions. */
+        /** Writes to a header the numbers that a change affects. Both headers of an entry have them, at different positions. */
         private void describe(ByteBuffer to, Change c, int flagsAt, int crcAt, int extraAt, int extraLength) {
             to.putShort(flagsAt, (short) (flags & ~SIZES_BEHIND));
             to.putInt(crcAt, (int) crc(c.content));
@@ -287,7 +287,7 @@ final class Zip {
         if (locator < END64_SIZE || u4(locator) != LOCATOR64) {
             return -1;
         }
-        int at = locator - END64_SIZE; // A record of a later version, with more fields, would begin earlier. It is not known here.
+        int at = locator - END64_SIZE; // A record with more fields, of a later version, begins earlier and is not supported.
         return u4(at) == END64 ? at : -1;
     }
 
