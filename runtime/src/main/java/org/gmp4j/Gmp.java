@@ -82,7 +82,7 @@ public final class Gmp implements Executor, AutoCloseable {
      * the same without code. The threads keep their identity, and the JDK prints their uncaught exceptions as before. {@link Go}, {@link
      * Chan} and the other classes work in them. Threads that a goroutine of another {@code Gmp} starts stay with that scheduler.
      *
-     * <p>A setting comes from a property or, where the property is not set, from a variable: {@code gmp.default.procs} or {@code
+     * <p>A setting comes from a property or, where the property is not set, from a variable, such as {@code gmp.default.procs} and {@code
      * GMP_DEFAULT_PROCS}. The settings are {@code procs}, {@code spin} (as {@link SpinPolicy#parse} reads it), {@code quantum} ({@code
      * 500us}, {@code 10ms}), {@code affinity} ({@link Affinity#parse}), {@code steal} ({@link StealOrder#parse}), {@code realtime} (a
      * priority), {@code hugepages} and {@code nodequeues} ({@code on}, {@code off}), {@code stalled} ({@code on}, {@code off}, or the least
@@ -471,7 +471,7 @@ public final class Gmp implements Executor, AutoCloseable {
 
     /** Returns a profile of all goroutines: their states and stacks, and the number of goroutines with each. */
     public GoroutineProfile goroutines() {
-        GStack.checkAll(); // The JDK holds a goroutine while it reads its stack.
+        GStack.checkAll(); // An overflow while the JDK reads a goroutine's stack could leave that goroutine suspended.
         return new GoroutineProfile(s, false);
     }
 
@@ -562,7 +562,7 @@ public final class Gmp implements Executor, AutoCloseable {
 
     /** Returns the stacks of all goroutines in the form of Go's tracebacks. */
     public String dump() {
-        GStack.checkAll(); // The JDK holds a goroutine while it reads its stack.
+        GStack.checkAll(); // An overflow while the JDK reads a goroutine's stack could leave that goroutine suspended.
         return Traceback.all(s);
     }
 

@@ -51,8 +51,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The target of the site determines whether the point is armed. The interpreter and C1's code do not check that: they read
  * {@code wanted}. In C2's code the site and its target are constants, and HotSpot discards the code when the target changes. So an unarmed
- * point leaves no code there, neither a load nor a branch, and the loop vectorises. The compiled method keeps a mark, by the {@code
- * @Scoped} of {@code mark}: a thread that is in the method when a shared {@link java.lang.foreign.Arena} closes continues in the
+ * point leaves no code there, neither a load nor a branch, and the loop vectorises. The annotation {@code Scoped} of {@code mark} leaves a
+ * mark in the compiled method: a thread that is in the method when a shared {@link java.lang.foreign.Arena} closes continues in the
  * interpreter. {@link Points#nudge} closes such an arena. The compiled code stays valid, so the loop soon returns to it without a new
  * compilation.
  *

@@ -27,8 +27,8 @@ public final class EventRing {
     private long at;
     private long end;
     /**
-     * The address after the last event that stopped a goroutine. {@link #stopped} has that event's ticks. If the next event is a start, it
-     * gets the same ticks.
+     * The address after the last event that stopped a goroutine. {@link #stopped} has that event's ticks. If the next event is the start of
+     * a goroutine from runnext, it gets the same ticks.
      */
     private long stoppedAt;
     private long stopped;

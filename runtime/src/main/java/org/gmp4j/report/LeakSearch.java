@@ -55,10 +55,10 @@ import org.jspecify.annotations.Nullable;
  * wait that code can also end through off-heap memory is left out, because no collector sees addresses in that memory: these are waits for
  * timers, the network and native events, and waits with a time limit, an interrupt or a context ({@link GStack#waitsFor}). Waits in the JDK
  * without a {@linkplain LockSupport#getBlocker blocker}, such as for a socket or a monitor, are left out too. Plain threads and goroutines
- * of other schedulers run while the world is stopped, and may wake a goroutine that is being examined. They keep the object that it waits
- * for reachable until the goroutine is runnable (by the {@code reachabilityFence} after each {@code Waiting.ready}). Then they put the
- * goroutine back into the tables ({@link HiddenStacks}). Waker and search synchronise by Dekker's pattern: the waker changes the status by
- * CAS, then reads the flag; the search sets the flag, clears the entry, then reads the status.
+ * of other schedulers run while the world is stopped, and may wake a goroutine that is being examined. They keep the object for which that
+ * goroutine waits reachable until the goroutine is runnable (by the {@code reachabilityFence} after each {@code Waiting.ready}). Then they
+ * put the goroutine back into the tables ({@link HiddenStacks}). Waker and search synchronise by Dekker's pattern: the waker changes the
+ * status by CAS, then reads the flag; the search sets the flag, clears the entry, then reads the status.
  *
  * <p>The converse does not hold: SEEING.md says which leaks are not found. Rejected: a heap dump, because it takes as long as writing the
  * heap, and frames of compiled code in it lack the objects that escape analysis removed, so a live goroutine may look leaked. Rejected:

@@ -61,7 +61,7 @@ public final class WaitSampler extends Sampler {
         if (s.hidesStacks()) {
             return; // A search for leaks has stopped the world.
         }
-        List<Long> waiting = new ArrayList<>(); // Not the stacks: with references to them a search for leaks would find no leak.
+        List<Long> waiting = new ArrayList<>(); // Not the stacks, because references to them would hide leaks from a search.
         s.slots.forEach(gp -> {
             if (GSlots.stack(gp) instanceof GStack st && st.scheduler() == s && waits(gp, st)) { // The slot may have changed its owner.
                 waiting.add(gp);

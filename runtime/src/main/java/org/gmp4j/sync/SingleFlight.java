@@ -229,7 +229,7 @@ public final class SingleFlight<K, V extends @Nullable Object> {
         } catch (IllegalStateException e) {
             return; // The channel is closed, or of another bubble. The other channels still get the result.
         } catch (StackOverflowError e) {
-            told.send(result); // Thrown once, when the limit of frames on the heap is reached. A second send succeeds.
+            told.send(result); // The error is thrown once, when the limit of frames on the heap is reached. A second send succeeds.
         }
     }
 
