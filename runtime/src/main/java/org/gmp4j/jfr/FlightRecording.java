@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
 public final class FlightRecording {
     private static final double NANOS = 1e9;
 
-    private static boolean begun; // Under the class's monitor.
+    private static boolean begun; // Guarded by the class's monitor.
     private static volatile @Nullable EventType waits;
 
     private FlightRecording() {

@@ -20,7 +20,7 @@ final class Central {
     private final int c;
     private final int size;
     private final int batch;
-    // Under the lock:
+    // Guarded by the lock:
     private long[] batches = {};
     private int n;
     private long loose;

@@ -35,7 +35,7 @@ final class Debug {
 
     private final Mcache of;
     private final ReentrantLock lock = new ReentrantLock();
-    // Under the lock:
+    // Guarded by the lock:
     private final Map<Long, Block> live = new HashMap<>();
     private final Map<Long, Block> dead = new HashMap<>();
     private final ArrayDeque<Block> resting = new ArrayDeque<>();

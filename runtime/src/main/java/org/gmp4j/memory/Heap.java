@@ -29,7 +29,7 @@ final class Heap {
     private final boolean hugePages;
     /** A hash table of the chunks by address, with open addressing, at most half full. Replaced under the lock; any thread reads it. */
     private volatile Chunk[] table = new Chunk[4];
-    // Under the lock:
+    // Guarded by the lock:
     private int chunks;
     /** The chunk from which new spans are taken, by node. The index is the node + 1. */
     private Chunk[] current = new Chunk[1];

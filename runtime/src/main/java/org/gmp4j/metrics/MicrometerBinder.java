@@ -39,7 +39,7 @@ import io.micrometer.core.instrument.binder.MeterBinder;
 public final class MicrometerBinder implements MeterBinder, AutoCloseable {
     private final Sampled sampled;
     private final Tags tags;
-    private final Map<MeterRegistry, List<Meter>> bound = new HashMap<>(); // Under the monitor.
+    private final Map<MeterRegistry, List<Meter>> bound = new HashMap<>(); // Guarded by the monitor.
 
     /** Makes a binder for one scheduler's {@code Gmp.metrics()}. */
     public MicrometerBinder(Metrics metrics) {

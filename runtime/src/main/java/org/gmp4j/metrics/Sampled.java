@@ -20,7 +20,7 @@ final class Sampled {
 
     private final Metrics metrics;
     private final ReentrantLock lock = new ReentrantLock();
-    // Under the lock.
+    // Guarded by the lock.
     private Map<String, Object> values = Map.of();
     private long readAt;
     private volatile boolean closed; // Written under the lock.

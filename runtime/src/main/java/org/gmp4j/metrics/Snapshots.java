@@ -35,7 +35,7 @@ final class Snapshots implements WebServer.Bytes {
     }
 
     private final ReentrantLock lock = new ReentrantLock();
-    // Under the lock.
+    // Guarded by the lock.
     private Map<Scheduler, Pair> pairs = new HashMap<>();
     private byte @Nullable [] made;
     private long madeAt;
