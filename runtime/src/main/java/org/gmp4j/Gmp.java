@@ -267,8 +267,8 @@ public final class Gmp implements Executor, AutoCloseable {
 
         /**
          * Serves a live page on all schedulers of this process for a browser, while this scheduler lives: see {@link Dashboard}. A line on
-         * stderr has its address. It listens on the loopback address only. It needs the module {@code jdk.httpserver}, and no other jar.
-         * Default: the port that {@code dashboard=PORT} of {@link #debug} or the property {@code gmp.dashboard=PORT} sets, or no page.
+         * stderr has its address. The server listens on the loopback address only. It needs the module {@code jdk.httpserver}, and no other
+         * jar. Default: the port that {@code dashboard=PORT} of {@link #debug} or the property {@code gmp.dashboard=PORT} sets, or no page.
          * Schedulers of this process that name the same port share it.
          *
          * @param port 0 to 65535; 0 takes a free port
@@ -407,14 +407,14 @@ public final class Gmp implements Executor, AutoCloseable {
 
     /**
      * Returns a factory of virtual threads with an identity of their own, which this scheduler runs. It is for servers and drivers that
-     * need threads. They are also goroutines: {@code Go} and {@code Chan} work in them, {@link #numGoroutine} counts them, {@link #close}
-     * waits for them. A start after close throws {@link java.util.concurrent.RejectedExecutionException}.
+     * need threads. The threads are also goroutines: {@code Go} and {@code Chan} work in them, {@link #numGoroutine} counts them, {@link
+     * #close} waits for them. A start after close throws {@link java.util.concurrent.RejectedExecutionException}.
      *
-     * <p>They end as goroutines do, and so do virtual threads that a goroutine starts by {@code Thread.ofVirtual} and the like. First the
-     * thread runs its deferred work, then it reports an exception ({@link Builder#uncaught}), and only then a join of it returns. {@link
-     * Go#goexit} counts as no exception. But code that catches each {@code Throwable} of a task, such as {@code FutureTask} and {@code
-     * StructuredTaskScope}, treats a goexit as the task's exception, and reports a task's outcome before its deferred work runs. {@link
-     * #newThreadPerTaskExecutor} avoids both problems.
+     * <p>The threads end as goroutines do, and so do virtual threads that a goroutine starts by {@code Thread.ofVirtual} and the like.
+     * First the thread runs its deferred work, then it reports an exception ({@link Builder#uncaught}), and only then a join of it returns.
+     * {@link Go#goexit} counts as no exception. But code that catches each {@code Throwable} of a task, such as {@code FutureTask} and
+     * {@code StructuredTaskScope}, treats a goexit as the task's exception, and reports a task's outcome before its deferred work runs.
+     * {@link #newThreadPerTaskExecutor} avoids both problems.
      *
      * <p>An interrupt ends a wait in the JDK as on any thread. It ends a wait in this library by a {@link WaitInterruptedException}, but
      * does not end a wait for a lock.
@@ -528,9 +528,9 @@ public final class Gmp implements Executor, AutoCloseable {
     }
 
     /**
-     * Returns a profile of leaked goroutines: Go's {@code goroutineleak} profile. They wait for ever, because no live object reaches the
-     * object that they wait for. The profile may lack some leaked goroutines and, in two cases, have one that is not leaked; SEEING.md
-     * lists these cases. It stops all goroutines for a full collection of the heap, {@code System.gc()}.
+     * Returns a profile of leaked goroutines: Go's {@code goroutineleak} profile. Leaked goroutines wait for ever, because no live object
+     * reaches the object that they wait for. The profile may lack some leaked goroutines and, in two cases, have one that is not leaked;
+     * SEEING.md lists these cases. This call stops all goroutines for a full collection of the heap, {@code System.gc()}.
      *
      * <p>The collection may clear weak references to objects that only leaked goroutines reach, and run the finalizers of such objects, as
      * if those goroutines had ended. The goroutines stay.

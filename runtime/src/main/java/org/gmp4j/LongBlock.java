@@ -41,7 +41,7 @@ final class LongBlock extends PhantomReference<LongChan> {
     private static final VarHandle ADDRESS = FieldHandle.of(MethodHandles.lookup(), LongBlock.class, "address", long.class);
     /** Whether the thread that frees collected buffers runs. */
     private static final AtomicBoolean FREEING = new AtomicBoolean();
-    /** The list of buffers that are not freed yet. It keeps these references alive when their channels are not. Guarded by LOCK. */
+    /** The list of buffers that are not freed yet. It keeps these phantom references alive when their channels are not. Guarded by LOCK. */
     private static @Nullable LongBlock first;
 
     static {

@@ -5,8 +5,8 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * Checks whether this process is alone in a cgroup that has a CPU share of its own. Then the nice values of its threads only divide that
- * share among these threads, and do not affect other processes.
+ * Checks whether this process is alone in a cgroup that has a CPU share of its own. If it is alone, the nice values of its threads only
+ * divide that share among these threads, and do not affect other processes.
  */
 public final class OwnCgroup {
     private static final String V2 = "0::";

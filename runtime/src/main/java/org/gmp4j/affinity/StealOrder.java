@@ -11,14 +11,14 @@ public enum StealOrder {
     /**
      * The nearest Ps first: the Ps of the same core, then of the same cache, NUMA node, and package, and then all others. The order within
      * each of these groups is random. One search in sixteen is {@link #UNIFORM}, so that distant work is found even if near Ps always have
-     * work. It needs a placement.
+     * work. This order needs a placement.
      */
     NEAREST,
 
     /**
      * Up to three times the thread chooses two Ps at random, and steals from the one with the longer queue. If no chosen P has work, it
-     * visits all Ps once in {@link #UNIFORM} order. This reads fewer queues if most Ps have work, and steals larger shares. It needs no
-     * placement.
+     * visits all Ps once in {@link #UNIFORM} order. This reads fewer queues if most Ps have work, and steals larger shares. This order
+     * needs no placement.
      */
     TWO;
 

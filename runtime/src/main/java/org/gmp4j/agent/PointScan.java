@@ -24,10 +24,10 @@ import org.jspecify.annotations.Nullable;
  */
 final class PointScan {
     /**
-     * The points of one method. It is the {@code index}th of the class, its {@code Code} attribute is at {@code code}, and its name is
-     * the constant {@code name}. {@code headers} and {@code jumps} are the offsets of the loop headers and of all jumps and switches, both
-     * ascending, and {@code lasts} those of the last branches back to the headers. {@code vectors} marks the loops that C2 may vectorise
-     * ({@link VectorLoops}), and {@code backs} the loops that may have their point on the way back ({@link CodeWriter}).
+     * The points of one method. The method is the {@code index}th of the class, its {@code Code} attribute is at {@code code}, and its name
+     * is the constant {@code name}. {@code headers} and {@code jumps} are the offsets of the loop headers and of all jumps and switches,
+     * both ascending, and {@code lasts} those of the last branches back to the headers. {@code vectors} marks the loops that C2 may
+     * vectorise ({@link VectorLoops}), and {@code backs} the loops that may have their point on the way back ({@link CodeWriter}).
      */
     record MethodPoints(int index, int code, int name, int[] headers, int[] lasts, byte[] depths, boolean[] vectors, boolean[] backs,
             boolean entry, int[] jumps) {

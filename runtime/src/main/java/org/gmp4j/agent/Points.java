@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  * compiled code. A nudge delays every running goroutine briefly, and invalidates no code. It does not reach a recursion that never loops,
  * or a loop that spends its time in methods without points.
  * <li>{@link #arm}: the points of the methods on a goroutine's stack become a load and a branch. HotSpot discards the compiled code and
- * compiles again, without vector instructions in the loops. This reaches all code with points. Once the points are armed, a further
+ * compiles again, without vector instructions in the loops. Arming reaches all code with points. Once the points are armed, a further
  * preemption in that code needs no nudge and no compilation.
  * </ol>
  *

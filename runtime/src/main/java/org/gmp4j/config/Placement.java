@@ -8,7 +8,7 @@ import org.gmp4j.queue.Places;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The CPUs of a scheduler's Ps. It is replaced as a whole, with the world stopped, when the CPUs that the process may use have
+ * The CPUs of a scheduler's Ps. The placement is replaced as a whole, with the world stopped, when the CPUs that the process may use have
  * changed. Each M moves to its new CPUs when it gets its next P.
  *
  * @param sets the CPUs of P 0, P 1, …; further Ps begin again with the first set; empty when Ms run on any CPU

@@ -33,8 +33,8 @@ import org.jspecify.annotations.Nullable;
  * <p>A cancel visits all contexts below its own without recursion, by the lists of children and the references to parents. Once
  * {@link #err} is set, the list of children belongs to the cancel that set it, and no other thread changes the list. A cancel that finds a
  * context cancelled by another cancel waits until that cancel has notified all contexts below. So when any cancel returns, its whole tree
- * is cancelled. (Go holds the lock during the visit.) These waits form no cycle, because a cancel waits only for a cancel that began
- * further down in the tree.
+ * is cancelled. (Go holds the lock during the visit.) The waits for other cancels form no cycle, because a cancel waits only for a cancel
+ * that began further down in the tree.
  *
  * <p>A cancel allocates nothing, so that a deadline takes effect without free memory. If there is no memory to start a function of {@link
  * AfterFunc}, sysmon starts it later.

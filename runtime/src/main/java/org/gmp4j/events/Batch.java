@@ -4,7 +4,8 @@ package org.gmp4j.events;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A block of memory for events. A ring writes it and hands it over to {@link Batches}. Then the thread that takes it from there reads it.
+ * A block of memory for events. A ring fills the block and hands it over to {@link Batches}. The thread that takes the block from there
+ * reads it.
  */
 public final class Batch {
     /** The size of a batch, bytes: some 4,000 events. */

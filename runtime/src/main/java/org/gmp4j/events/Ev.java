@@ -53,7 +53,7 @@ public final class Ev {
     public static final int REGION_BEGIN = 19;
     /** A region ends. */
     public static final int REGION_END = 20;
-    /** A message; detail: its length in bytes. Its text follows in UTF-8, padded to whole words. */
+    /** A message; detail: its length in bytes. The text follows in UTF-8, padded to whole words. */
     public static final int LOG = 21;
 
     /** The collector has freed a waiting goroutine, which is its end. */

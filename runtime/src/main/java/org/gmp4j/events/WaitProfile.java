@@ -100,8 +100,8 @@ public final class WaitProfile {
     /** The places that were found since a window was opened; null if none is open. */
     private @Nullable Table window;
     /**
-     * The rate; 0 for off. The callers of {@link #isOn} define the meaning of other values. It is the program's rate, or, if the program
-     * has set none, the window's. Written under the monitor.
+     * The rate; 0 for off. The callers of {@link #isOn} define the meaning of other values. This is the rate of the program or, if the
+     * program has set none, of the window. Written under the monitor.
      */
     private volatile long rate;
     /** The rate that the program has set; 0 for none. */

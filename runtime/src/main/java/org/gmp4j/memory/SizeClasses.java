@@ -11,7 +11,7 @@ final class SizeClasses {
     static final int LEAST = 16;
     /** The size of the largest block, bytes. A larger segment has a mapping of its own. */
     static final int LARGEST = 32 << 10;
-    /** The size of a span, bytes. It is divided into blocks of one class, and its address is a multiple of this. */
+    /** The size of a span, bytes. A span is divided into blocks of one class, and its address is a multiple of this size. */
     static final int SPAN = 128 << 10;
 
     private static final int FINE = 64;
@@ -24,8 +24,8 @@ final class SizeClasses {
     static final int NONE = -1;
 
     /**
-     * The size in bytes of a batch, the unit in which blocks move between a P and the central lists. Its number of blocks is limited by
-     * LEAST_BATCH and MOST_BATCH.
+     * The size in bytes of a batch, the unit in which blocks move between a P and the central lists. The number of blocks of a batch is
+     * limited by LEAST_BATCH and MOST_BATCH.
      */
     private static final int BATCH_BYTES = 32 << 10;
     private static final int MOST_BATCH = 64;

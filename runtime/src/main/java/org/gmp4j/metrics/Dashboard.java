@@ -23,10 +23,11 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>It needs only the module {@code jdk.httpserver}, which a program on the class path has. The page, its style, its script and the
  * charting library, uPlot, are in this jar, and the page forbids the browser to load from other places. The server listens on the loopback
- * address only, and answers only requests for {@code localhost} or a loopback address, so that no page of the web can read it. It is
- * read-only: it answers only GET and HEAD of {@code /}, {@code /data.json} and {@code /history.json}. It runs on daemon threads of its own.
- * One of them takes a reading each second, and keeps the readings of the last five minutes. A reading stops no thread, so the page also
- * shows a scheduler whose goroutines make no progress. At most 32 requests are served at a time. A further request cuts off the oldest one.
+ * address only, and answers only requests for {@code localhost} or a loopback address, so that no page of the web can read it. The server
+ * is read-only: it answers only GET and HEAD of {@code /}, {@code /data.json} and {@code /history.json}. It runs on daemon threads of its
+ * own. One of them takes a reading each second, and keeps the readings of the last five minutes. A reading stops no thread, so the page
+ * also shows a scheduler whose goroutines make no progress. At most 32 requests are served at a time. A further request cuts off the oldest
+ * one.
  */
 public final class Dashboard implements AutoCloseable {
     private static final int MOST_PORT = 65_535;
@@ -40,7 +41,7 @@ public final class Dashboard implements AutoCloseable {
         this.server = server;
     }
 
-    /** The page, with all its parts in one file. The browser checks script and style by their hashes. It is made at its first use. */
+    /** The page, with all its parts in one file. The browser checks script and style by their hashes. The page is made at its first use. */
     private static final class Parts {
         private static final byte[] PAGE;
         private static final Map<String, String> HEADERS;

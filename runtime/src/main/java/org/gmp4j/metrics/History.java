@@ -37,7 +37,7 @@ final class History implements WebServer.Background {
     private int end;
     /** The length of all readings together. */
     private int used;
-    /** The number of readings that were added so far. They are numbered from 0. */
+    /** The number of readings that were added so far. Readings are numbered from 0. */
     private long added;
 
     /** @param reading takes a reading, in JSON */

@@ -53,7 +53,7 @@ public final class LeakCheck {
     /**
      * Waits until all goroutines that were started after this check was made have ended, except the caller.
      *
-     * <p>Any thread may wait. An interrupt ends the wait. It measures the time by the machine's clock, also in a bubble.
+     * <p>Any thread may wait. An interrupt ends the wait. The wait goes by the machine's clock, also in a bubble.
      *
      * @param grace the longest wait; zero or less to check once
      * @throws AssertionError when some are left after the wait; the message has their states and stacks

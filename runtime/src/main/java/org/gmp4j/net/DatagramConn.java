@@ -34,8 +34,8 @@ public abstract sealed class DatagramConn<A> extends Conn permits UdpConn, Unixg
     /** The lock of the third place and of {@link #receiver}. */
     private final Mutex writing = new Mutex();
     /**
-     * Memory for three addresses: the sender of the last datagram, the address that was last decoded, and the last receiver. It is freed
-     * when this object is collected, so that no call can use it afterwards.
+     * Memory for three addresses: the sender of the last datagram, the address that was last decoded, and the last receiver. The memory is
+     * freed when this object is collected, so that no call can use it afterwards.
      */
     private final MemorySegment places = Arena.ofAuto().allocate(PLACES * SocketAddresses.BYTES, Long.BYTES);
     /** The sender whose address is in the second place; null for none, or for a sender without an address. Guarded by {@link #reading}. */

@@ -8,10 +8,10 @@ import java.io.PrintStream;
 import java.nio.charset.Charset;
 
 /**
- * The process's own stderr, for sysmon, for Ms on their own stacks, and for fatal errors. They cannot use {@link System#err}. A goroutine
- * may be preempted while it holds that stream's lock, and then it waits for a P. If sysmon waited for that lock, it could not take a P from
- * another goroutine. This class takes no Java lock. The text of one call may come between lines of other calls, but not inside a line of
- * this class. Thread-safe. {@link System#setErr} does not change where this class writes.
+ * The process's own stderr, for sysmon, for Ms on their own stacks, and for fatal errors. Such code must not use {@link System#err}. A
+ * goroutine may be preempted while it holds that stream's lock, and then it waits for a P. If sysmon waited for that lock, it could not
+ * take a P from another goroutine. This class takes no Java lock. The text of one call may come between lines of other calls, but not
+ * inside a line of this class. Thread-safe. {@link System#setErr} does not change where this class writes.
  */
 public final class Stderr {
     private static final FileOutputStream OUT = new FileOutputStream(FileDescriptor.err);

@@ -52,7 +52,9 @@ public final class Fatal {
 
     /** An object that is saved to a file when a fatal error or an uncaught exception of the program ends the process. */
     public interface Unsaved {
-        /** Writes the file. Called on a thread of its own. It may hang if the scheduler cannot stop the world: see {@link #isWriting}. */
+        /**
+         * Writes the file. Called on a thread of its own. The call may hang if the scheduler cannot stop the world: see {@link #isWriting}.
+         */
         void save();
 
         /**

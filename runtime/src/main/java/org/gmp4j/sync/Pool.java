@@ -82,7 +82,7 @@ public final class Pool<T> {
         }
     }
 
-    /** The objects that one P uses first. It is padded, so that the slots of two Ps never share a cache line. */
+    /** The objects that one P uses first. A slot is padded, so that the slots of two Ps never share a cache line. */
     private static final class Slot {
         private static final VarHandle ONE = FieldHandle.of(MethodHandles.lookup(), Slot.class, "one", Object.class);
 

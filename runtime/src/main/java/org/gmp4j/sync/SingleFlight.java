@@ -17,8 +17,8 @@ import org.gmp4j.stack.Goexit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Merges equal calls that are made at the same time. While a call runs, other callers with an equal key wait for its result. It keeps no
- * result after that. Thread-safe. Goroutines, virtual threads and platform threads may use it. For interrupts and bubbles their waits
+ * Merges equal calls that are made at the same time. While a call runs, other callers with an equal key wait for its result. After the call
+ * its result is not kept. Thread-safe. Goroutines, virtual threads and platform threads may use it. For interrupts and bubbles their waits
  * follow the rules of a {@link WaitGroup}. A caller whose wait ends early affects neither the call nor the other callers. For a wait that a
  * time or a context may end use {@link #runChan}. Source: Go's {@code golang.org/x/sync/singleflight}.
  *
