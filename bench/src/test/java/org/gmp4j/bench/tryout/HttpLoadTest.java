@@ -32,9 +32,19 @@ class HttpLoadTest {
         void on(Socket socket, InputStream in) throws IOException;
     }
 
-    private static void answer(Socket socket, InputStream in, String answer) throws IOException {
-        if (in.read(new byte[REQUEST.length]) > 0) {
-            socket.getOutputStream().write(answer.getBytes(StandardCharsets.US_ASCII));
+    /** Answers a request. Returns false when the client has closed the connection. */
+    private static boolean answer(Socket socket, InputStream in, String answer) throws IOException {
+        if (in.read(new byte[REQUEST.length]) <= 0) {
+            return false;
+        }
+        socket.getOutputStream().write(answer.getBytes(StandardCharsets.US_ASCII));
+        return true;
+    }
+
+    private static void answerAll(Socket socket, InputStream in) throws IOException {
+        boolean open = true;
+        while (open) {
+            open = answer(socket, in, OK);
         }
     }
 
@@ -89,11 +99,7 @@ class HttpLoadTest {
 
     @Test
     void keptAlive() throws Exception {
-        load((socket, in) -> {
-            while (true) {
-                answer(socket, in, OK);
-            }
-        }, false);
+        load(HttpLoadTest::answerAll, false);
         allAnswered();
         assertEquals(0, reopened);
         assertEquals(2, tape.leastLength());
@@ -104,8 +110,8 @@ class HttpLoadTest {
     @Test
     void lastAnswers() throws Exception {
         load((socket, in) -> {
-            answer(socket, in, OK);
-            answer(socket, in, OK.replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n"));
+            boolean _ = answer(socket, in, OK);
+            boolean _ = answer(socket, in, OK.replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n"));
         }, false);
         allAnswered();
         assertTrue(reopened >= tape.all() / 2 - CONNECTIONS, reopened + " of " + tape.all());
@@ -121,11 +127,7 @@ class HttpLoadTest {
 
     @Test
     void closedLoop() throws Exception {
-        load((socket, in) -> {
-            while (true) {
-                answer(socket, in, OK);
-            }
-        }, true);
+        load(HttpLoadTest::answerAll, true);
         assertTrue(tape.young().getTotalCount() >= CONNECTIONS);
         assertEquals(tape.all(), tape.statuses().get(200));
     }
