@@ -106,7 +106,7 @@ class HistoryTest {
 
     /** A reading that finds no memory is left out, and the next one is taken. An interrupt does not keep the thread from its sleep. */
     @Test
-    void itsThreadGoesOn() {
+    void itsThreadGoesOn() throws InterruptedException {
         AtomicInteger n = new AtomicInteger();
         AtomicBoolean interrupted = new AtomicBoolean();
         History h = new History(() -> {
@@ -122,7 +122,7 @@ class HistoryTest {
         }, BYTES);
         h.start();
         while (!all(h).startsWith("[3,4")) {
-            Thread.yield();
+            Thread.sleep(10);
         }
         h.stop();
         assertFalse(interrupted.get());
