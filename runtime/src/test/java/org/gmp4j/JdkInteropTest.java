@@ -341,8 +341,13 @@ class JdkInteropTest {
     void dumpsShowWhereGoroutinesWait() {
         try (TestGmp gmp = TestGmp.procs(2)) {
             Chan<Integer> c = Chan.make();
+            AtomicBoolean end = new AtomicBoolean();
             gmp.go(c::recv);
-            gmp.go(() -> Go.sleep(Duration.ofSeconds(5)));
+            gmp.go(() -> {
+                while (!end.get()) {
+                    Go.sleep(Duration.ofMillis(100));
+                }
+            });
             String dump = gmp.gmp.dump();
             while (!dump.contains("[sleep]:") || !dump.contains("[chan receive]:")) {
                 Thread.onSpinWait(); // Until both have parked.
@@ -351,6 +356,7 @@ class JdkInteropTest {
             assertTrue(dump.contains("goroutine 1 [chan receive]:\n\torg.gmp4j.Chan.recv"), dump);
             assertTrue(dump.contains("[sleep]:"), dump);
             assertFalse(dump.contains("Continuation"), dump);
+            end.set(true);
             c.close();
         }
     }
