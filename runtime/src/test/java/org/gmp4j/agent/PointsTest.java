@@ -29,6 +29,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Stopping code that calls nothing. */
 class PointsTest {
     private static final long PATIENCE = TimeUnit.SECONDS.toNanos(20);
+    /** The time, ms, in which C2 compiles a hog, and nothing stops it. */
+    private static final long RUNS = 250;
 
     /** What the hook throws on the hog's thread; it unwinds the hog. */
     private static final class Stop extends Error {
@@ -69,7 +71,7 @@ class PointsTest {
         }
 
         void await(boolean running) throws InterruptedException {
-            thread.join(running ? 500 : TimeUnit.NANOSECONDS.toMillis(PATIENCE));
+            thread.join(running ? RUNS : TimeUnit.NANOSECONDS.toMillis(PATIENCE));
             assertEquals(running, thread.isAlive());
         }
 
