@@ -10,11 +10,11 @@ import org.gmp4j.Go;
 import org.gmp4j.agent.PointLoader;
 
 /**
- * A goroutine that sleeps, on one P with another that calls a loop of some hundred milliseconds again and again: prints whether it
+ * A goroutine that sleeps, on one P with another that calls a loop of more than a hundred milliseconds again and again: prints whether it
  * was kept waiting for half as long in each of the last calls. Arguments: none.
  */
 final class UnpolledLoopProgram {
-    private static final long ROUNDS = 300_000_000;
+    private static final long ROUNDS = 100_000_000;
     private static final int WARM_CALLS = 20_000;
     private static final int CALLS = 6;
     private static final int FIRST_COUNTED = 3;
