@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.List;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Two states of a run that differ have two numbers: else an exhaustive search leaves out what follows from one of them. */
@@ -15,7 +16,8 @@ class StatesTest {
     private static final List<Program> CASES = Rewriter.load(null, Names.PROGRAMS + "StateCases");
     private static final List<Program> ALL = Rewriter.load(null);
     private static final long SECOND = 1_000_000_000;
-    private static final int SEEDS = 30;
+    private static final int SEEDS = 10;
+    private static final int MORE_SEEDS = 60;
     private static final int MOST_STATES = 3_000;
 
     private static List<Program> group(String name) {
@@ -120,20 +122,29 @@ class StatesTest {
 
     @Test
     void statesWithOneNumberContainTheSame() {
-        long again = 0;
         for (Program p : ALL.stream().filter(Program::isQuick).toList()) {
             Exhaustive _ = search(p, true, true);
         }
-        for (Program p : ALL.stream().filter(Program::small).toList()) {
-            again += walks(p);
-        }
+        long again = walks(SEEDS);
         assertTrue(again > 1_000, "states are seldom known again: " + again);
     }
 
-    private static long walks(Program p) {
+    @Tag("long")
+    @Test
+    void statesOfMoreSchedulesContainTheSame() {
+        long again = walks(MORE_SEEDS);
+        assertTrue(again > 10_000, "states are seldom known again: " + again);
+    }
+
+    /** Returns how often a state was known again. */
+    private static long walks(int seeds) {
+        return ALL.stream().filter(Program::small).mapToLong(p -> walks(p, seeds)).sum();
+    }
+
+    private static long walks(Program p, int seeds) {
         int length = Engine.length(p);
         Checked checked = new Checked(null);
-        for (int seed = 0; seed < SEEDS; seed++) {
+        for (int seed = 0; seed < seeds; seed++) {
             checked.by = Search.strategy(Search.MIXED, seed, length);
             Run run = Engine.run(p, checked);
             assertNull(run.failure, () -> p.name());
