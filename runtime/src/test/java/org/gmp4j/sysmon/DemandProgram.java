@@ -382,7 +382,7 @@ final class DemandProgram {
         boolean[] changed = new boolean[1];
         WaitGroup late = new WaitGroup();
         late.go(() -> {
-            sink += work.applyAsLong(100 * ROUNDS); // It lasts some seconds, longer than the rest of the profile.
+            sink += work.applyAsLong(60 * ROUNDS); // It lasts longer than the rest of the profile.
             changed[0] = has(work);
         });
         late.await();
