@@ -34,7 +34,7 @@ public class Outside {
         for (int i = 0; i < SLEEPERS; i++) {
             scheduler.execute(Outside::sleeper);
         }
-        Thread.sleep(WARM_UP_MS);
+        Thread.sleep(Math.min(tries * PERIOD_MS, WARM_UP_MS)); // It warms up no longer than it measures.
         long rounds = ROUNDS.get();
         long began = System.nanoTime();
         AtomicLong[] late = new AtomicLong[tries];
