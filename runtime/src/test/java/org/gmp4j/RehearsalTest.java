@@ -73,7 +73,7 @@ class RehearsalTest {
     @ParameterizedTest
     @ValueSource(strings = {"off", "on"})
     void nothingIsLeftToLoad(String byTheFlag) {
-        Result r = new ChildJvm(Program.class).with("-Dgmp.default=" + byTheFlag)
+        Result r = new ChildJvm(Program.class).plain().with("-Dgmp.default=" + byTheFlag)
                 .with("-Xlog:class+init=info:stdout:none", "-Xlog:class+load=info:stdout:none").run();
         List<String> lines = r.out().lines().toList();
         int begin = lines.indexOf(BEGIN);
@@ -113,7 +113,7 @@ class RehearsalTest {
     /** The scheduler of the rehearsal is closed whatever interrupts, and the interrupt is not lost. */
     @Test
     void interruptsWait() {
-        Result r = new ChildJvm(Interrupted.class).run();
+        Result r = new ChildJvm(Interrupted.class).plain().run();
         assertEquals("true []\n", r.out(), r::toString);
         assertEquals(0, r.exit(), r::toString);
     }

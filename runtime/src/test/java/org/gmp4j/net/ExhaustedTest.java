@@ -13,7 +13,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class ExhaustedTest {
     @Test
     void descriptors() {
-        Result r = new ChildJvm(ExhaustedProgram.class).run();
+        Result r = new ChildJvm(ExhaustedProgram.class).plain().run();
         assertEquals("""
                 first true
                 limit 0
@@ -33,7 +33,7 @@ class ExhaustedTest {
     @ParameterizedTest
     @ValueSource(strings = {"1", "3", "20"})
     void whenAnAddressIsFirstUsed(String descriptors) {
-        Result r = new ChildJvm(ExhaustedProgram.class).run("early", descriptors);
+        Result r = new ChildJvm(ExhaustedProgram.class).plain().run("early", descriptors);
         assertEquals("""
                 limit 0
                 initialized false
@@ -47,7 +47,7 @@ class ExhaustedTest {
     /** The JDK's sockets are in the scheduler as soon as there is a descriptor for its poller. */
     @Test
     void aPollerComesLater() {
-        Result r = new ChildJvm(ExhaustedProgram.class).run("later");
+        Result r = new ChildJvm(ExhaustedProgram.class).plain().run("later");
         assertEquals("""
                 limit 0
                 read 5, by our poller 0
@@ -60,7 +60,7 @@ class ExhaustedTest {
     /** A read that has to wait needs no descriptor. */
     @Test
     void aFirstWait() {
-        Result r = new ChildJvm(ExhaustedProgram.class).run("first");
+        Result r = new ChildJvm(ExhaustedProgram.class).plain().run("first");
         assertEquals("""
                 limit 0
                 read 1

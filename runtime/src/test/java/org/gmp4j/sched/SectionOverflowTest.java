@@ -42,7 +42,7 @@ class SectionOverflowTest {
 
     @Test
     void theFirstTimeOfAll() {
-        ChildJvm.Result r = new ChildJvm(FirstUseProgram.class).run();
+        ChildJvm.Result r = new ChildJvm(FirstUseProgram.class).plain().run();
         assertEquals("""
                 timeout true
                 deadline true
@@ -56,7 +56,7 @@ class SectionOverflowTest {
     }
 
     private static void sweep(String from, int rounds, String... options) {
-        ChildJvm.Result r = new ChildJvm(OverflowProgram.class).with("-Dgmp.lockrank=true", "-Dtest.rounds=" + rounds,
+        ChildJvm.Result r = new ChildJvm(OverflowProgram.class).plain().with("-Dgmp.lockrank=true", "-Dtest.rounds=" + rounds,
                 "-XX:CompileCommand=quiet", "-XX:CompileCommand=dontinline," + OverflowProgram.class.getName() + "::*")
                 .with(options).run(from);
         assertEquals("ok", r.out(), r::toString);

@@ -96,7 +96,7 @@ class ThreadLimitTest {
     /** When the JVM begins to shut down, sysmon leaves the room to the hooks for a second, and then tries as before. */
     @Test
     void theHooksOfAShutdownComeFirst() {
-        ChildJvm.Result r = new ChildJvm(ShutdownShortageProgram.class).run();
+        ChildJvm.Result r = new ChildJvm(ShutdownShortageProgram.class).plain().run();
         assertEquals("""
                 1000000 tries
                 1000020 tries

@@ -59,7 +59,7 @@ class SysmonTest {
 
     @Test
     void aThreadSleepsWhileThereAreNoFiles() {
-        Result r = new ChildJvm(NoFilesProgram.class).run();
+        Result r = new ChildJvm(NoFilesProgram.class).plain().run();
         assertEquals("woken true, no files true, woken true\n", r.out(), r::toString);
         assertEquals(0, r.exit(), r::toString);
     }

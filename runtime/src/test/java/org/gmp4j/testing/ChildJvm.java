@@ -21,6 +21,7 @@ public final class ChildJvm {
     /** What every JVM that runs the scheduler from the class path needs. */
     public static final List<String> FLAGS = List.of("--add-exports=java.base/jdk.internal.vm=ALL-UNNAMED",
             "--add-opens=java.base/java.lang=ALL-UNNAMED", "--enable-native-access=ALL-UNNAMED");
+    static final String JAVA = Path.of(System.getProperty("java.home"), "bin", "java").toString();
     private static final long MINUTES = 2;
     private static final long DUMP_SECONDS = 3;
 
@@ -31,6 +32,7 @@ public final class ChildJvm {
     private final List<String> flags = new ArrayList<>(FLAGS);
     private final Map<String, String> environment = new TreeMap<>();
     private final Class<?> program;
+    private boolean plain;
 
     /** A JVM for {@code program}'s main method, its first argument {@link #run}'s. */
     public ChildJvm(Class<?> program) {
@@ -41,6 +43,15 @@ public final class ChildJvm {
     /** Adds JVM options. */
     public ChildJvm with(String... options) {
         flags.addAll(Arrays.asList(options));
+        return this;
+    }
+
+    /**
+     * Has it load each class from its file, as programs do. So it is in any case with an agent, and with a small heap: what a first use of
+     * a class takes is part of such tests.
+     */
+    public ChildJvm plain() {
+        plain = true;
         return this;
     }
 
@@ -58,7 +69,25 @@ public final class ChildJvm {
 
     /** Runs it to its end. */
     public Result run(String... args) {
-        return java(List.of("-cp", System.getProperty("java.class.path"), program.getName()), args);
+        ClassArchive archive = archive();
+        if (archive == null) {
+            return java(List.of("-cp", System.getProperty("java.class.path"), program.getName()), args);
+        }
+        return java(List.of("-XX:SharedArchiveFile=" + archive.file(), "-Xlog:cds*=off", "-Xlog:aot*=off", "-cp", archive.classPath(),
+                program.getName()), args);
+    }
+
+    private ClassArchive archive() {
+        if (plain || flags.stream().anyMatch(f -> f.startsWith("-javaagent:") || f.startsWith("-Xmx") || f.equals("--limit-modules"))) {
+            return null;
+        }
+        try {
+            return ClassArchive.get();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
     }
 
     /** The same with another class path than ours. */
@@ -92,7 +121,7 @@ public final class ChildJvm {
 
     private Result java(List<String> what, String... args) {
         List<String> command = new ArrayList<>();
-        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        command.add(JAVA);
         command.addAll(flags);
         if (flags.stream().noneMatch(f -> f.startsWith("-XX:+Use") && f.endsWith("GC"))) {
             command.add("-XX:+UseSerialGC");
