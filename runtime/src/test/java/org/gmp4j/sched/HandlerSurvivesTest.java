@@ -23,7 +23,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 class HandlerSurvivesTest {
     static final class Program {
         private static final int WORKERS = 6;
-        private static final long NANOS = 1_000_000_000;
+        private static final long NANOS = 500_000_000;
         private static final int[] FEW = new int[1];
         private static volatile String none;
         private static volatile int zero;
