@@ -25,8 +25,8 @@ class PastFaultsTest {
      * The faults: an M that did not spin slept without a last look at the queues; the M in the poller slept for a timer that was stopped
      * before it could be seen to sleep for it; a goroutine that the JDK had woken was for a moment neither counted as waiting nor queued,
      * and a deadlock was reported; sysmon relied on an M that a thread was about to give up for want of threads, and tried no more; a heap
-     * that was swept of stopped timers looked for a moment as if it had no other ones, and a deadlock was reported; a timer that was stopped
-     * as its entry moved was counted for the wrong heap, and a deadlock was not reported.
+     * that was swept of stopped timers looked for a moment as if it had no other ones, and a deadlock was reported; a timer that was
+     * stopped as its entry moved was counted for the wrong heap, and a deadlock was not reported.
      */
     @ParameterizedTest
     @CsvSource(delimiter = '|', value = {
