@@ -227,9 +227,12 @@ final class DefaultGmp {
 
     /** Whether C2 gives way to the program's threads, by a lower share of the CPU, while the program starts. */
     enum Compilers {
-        /** C2 gives way on one CPU, if it can get its old share back later. */
+        /** C2 gives way if the process may use one CPU only, and C2 can get its old share back later. */
         AUTO,
-        /** C2 gives way on any number of CPUs. If C2 cannot get its old share back, all other threads get C2's lower share later. */
+        /**
+         * C2 gives way on any number of CPUs. If C2 cannot get its old share back, all other threads are later lowered to C2's priority, so
+         * that they are equal again. For that the process must be alone in its cgroup; otherwise C2 does not give way.
+         */
         YIELD,
         /** C2 does not give way. */
         EQUAL

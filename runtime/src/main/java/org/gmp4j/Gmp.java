@@ -142,7 +142,7 @@ public final class Gmp implements Executor, AutoCloseable {
     public interface Builder {
         /**
          * Sets the number of Ps, which is the number of goroutines that run at a time, 1 to 4096. Default: the variable GMPMAXPROCS, or the
-         * number of CPUs that the affinity mask and the cgroup limits leave to this process. The number of Ps follows changes of mask and
+         * number of CPUs that the affinity mask and the cgroup limits leave to this process. That last number follows changes of mask and
          * limits until {@link Gmp#setProcs} is called.
          */
         Builder procs(int n);
@@ -168,7 +168,7 @@ public final class Gmp implements Executor, AutoCloseable {
 
         /**
          * Sets the name of the scheduler, which is part of the names of its threads, of reports and of thread dumps. It must not be blank.
-         * Where several schedulers have the same name, metrics, JMX and the names of trace files append a number. Default {@code gmp} and
+         * If several schedulers have one name, a number is appended to it in metrics, JMX and names of trace files. Default {@code gmp} and
          * a number. For the names of its virtual threads see {@link Gmp#threadFactory(String)}.
          */
         Builder name(String name);
@@ -198,8 +198,8 @@ public final class Gmp implements Executor, AutoCloseable {
 
         /**
          * Sets a quantum that is shorter the more goroutines wait: when n goroutines wait for a P, its goroutine must yield after {@code
-         * most / n}, but not before {@code least}. So each of a few goroutines gets to run within {@code most}, with as few switches as
-         * possible. Both times are from 200 µs to 1 minute.
+         * most / n}, but not before {@code least}. So while at most {@code most / least} goroutines wait, each gets to run within about
+         * {@code most}, with as few switches as possible. Both times are from 200 µs to 1 minute.
          */
         Builder quantum(Duration least, Duration most);
 
@@ -217,11 +217,11 @@ public final class Gmp implements Executor, AutoCloseable {
         Builder idleThreads(Duration keep);
 
         /**
-         * Sets the greatest size of a goroutine's stack in bytes, at least 64 KiB. The limit is approximate until the goroutine parks. Once
-         * it has parked at some depth, the limit holds for the whole stack. Default 8 MiB, some 80,000 calls; Go's is 1 GB. Each thread of
-         * the scheduler reserves that much address space and a quarter of a MiB more. Only the parts that a stack has reached use memory,
-         * which is released when the thread sleeps. (With {@code mlockall} all of it is resident, or with {@code MCL_ONFAULT} the parts
-         * that a stack has reached, and none is released.) A goroutine that needs a deeper stack gets a StackOverflowError.
+         * Sets the greatest size of a goroutine's stack in bytes, at least 64 KiB. A goroutine that needs a deeper one gets a
+         * StackOverflowError, when its thread has no more room, or at a call of the runtime after it has waited. Default 8 MiB, some 80,000
+         * calls; Go's is 1 GB. Each thread of the scheduler reserves that much address space and a quarter of a MiB more. Only the parts
+         * that a stack has reached use memory, which is released when the thread sleeps. (With {@code mlockall} all of it is resident, or
+         * with {@code MCL_ONFAULT} the parts that a stack has reached, and none is released.)
          */
         Builder maxStack(long bytes);
 
@@ -395,12 +395,12 @@ public final class Gmp implements Executor, AutoCloseable {
     }
 
     private Task<Void> start(Runnable fn) {
-        GStack.checkAll(); // Once the goroutine has started, this call must wait for it.
+        GStack.checkAll(); // After the start a stack overflow would end the wait, and the goroutine would go on.
         return submit(new Program.Body(Objects.requireNonNull(fn, "go of nil func value")));
     }
 
     private <T> @Nullable T outcome(Outcome<T> o) {
-        GStack.checkAll(); // Once the goroutine has started, this call must wait for it.
+        GStack.checkAll(); // After the start a stack overflow would end the wait, and the goroutine would go on.
         Newproc.newproc(s, o);
         return o.get();
     }
@@ -576,8 +576,8 @@ public final class Gmp implements Executor, AutoCloseable {
      *
      * <p>Any thread may close. In a bubble the wait holds the clock.
      *
-     * @throws IllegalStateException in a goroutine of this scheduler or in the callback of {@link Builder#stalled}, because close would
-     *     wait for its own caller; and for the {@link #makeDefault default} scheduler
+     * @throws IllegalStateException for the {@link #makeDefault default} scheduler; and in a goroutine of this scheduler or in the callback
+     *     of {@link Builder#stalled}, where close would wait for its own caller
      * @throws OutOfMemoryError when there is too little memory to end the scheduler: the next call of close continues
      */
     @Override

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  */
 record SysFiles(Path root) {
 
-    /** Returns the place below the root of {@code path}, which is absolute in the system's own tree. */
+    /** Returns where {@code path}, which is absolute in the system's own tree, lies below this root. */
     Path at(String path) {
         return root.resolve(path.startsWith("/") ? path.substring(1) : path);
     }

@@ -32,7 +32,7 @@ final class StoppedInvariants extends InvariantChecks {
         super(s);
         procs = Schedt.GOMAXPROCS.getOpaque(sched);
         Machine m = Machine.current();
-        self = m != null && m.s == s && m.attachedP() != 0 ? m.mp : 0;
+        self = m != null && m.s == s && m.pp() != 0 ? m.mp : 0;
     }
 
     @Override

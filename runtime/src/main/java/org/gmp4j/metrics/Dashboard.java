@@ -152,7 +152,7 @@ public final class Dashboard implements AutoCloseable {
      */
     @Override
     public void close() {
-        if (closed.compareAndSet(false, true)) { // Other schedulers may share the server.
+        if (closed.compareAndSet(false, true)) { // Schedulers share the server, and a second close would count for another one.
             server.close();
         }
     }

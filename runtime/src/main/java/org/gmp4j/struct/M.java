@@ -5,7 +5,7 @@ import org.gmp4j.ffi.gmp.m;
 
 /**
  * The fields of {@code struct m} in gmp.h, which describes each field and names its writer. A use names its access mode; {@code get} and
- * {@code set} are plain. Plain fields are the thread's own.
+ * {@code set} are plain: by the M's own thread, under sched.lock, or before the M's thread is started or woken.
  */
 public final class M {
     /** Counters for {@code org.gmp4j.metrics}. */
@@ -63,13 +63,13 @@ public final class M {
         return m + GATE_OFFSET;
     }
 
-    /** Gives the M a P, and sets its gate. Called by the M's thread, which has raised its locks. */
+    /** Gives the M a P, and sets its gate. Called by the M's thread while {@code m.locks} is above 0. */
     public static void attachP(long m, long pp) {
         P.setOpaque(m, pp);
         GATE.setOpaque(m, GATE_OPEN);
     }
 
-    /** Takes the P away from the M. Called by the M's thread, which has raised its locks. */
+    /** Takes the P away from the M. Called by the M's thread while {@code m.locks} is above 0. */
     public static void detachP(long m) {
         P.setOpaque(m, 0L);
         GATE.setOpaque(m, GATE_SHUT);

@@ -42,7 +42,7 @@ final class ThreadState {
      */
     boolean asleep(Machine m, long now) {
         long tid = M.PROCID.get(m.mp);
-        long pp = m.attachedP();
+        long pp = m.pp();
         if (tid == 0 || pp == 0 || M.LOCKS.getOpaque(m.mp) != 0) {
             return false;
         }

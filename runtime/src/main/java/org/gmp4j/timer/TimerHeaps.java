@@ -118,7 +118,7 @@ public final class TimerHeaps implements Timers {
     /** Adds an alarm to the heap of the caller's P, or to {@link OutsideTimers} if the caller has none. Called under the timer's lock. */
     static void add(Alarm a) {
         Machine m = Machine.current();
-        if (m == null || m.attachedP() == 0) {
+        if (m == null || m.pp() == 0) {
             OutsideTimers.add(a);
             return;
         }
@@ -138,7 +138,7 @@ public final class TimerHeaps implements Timers {
     /** Adds an alarm for a goroutine that the M is parking, to the heap of the M's P if it has one. Called on g0. */
     static void addParking(Scheduler s, Alarm a) {
         Machine m = Machine.current();
-        if (m == null || m.attachedP() == 0) {
+        if (m == null || m.pp() == 0) {
             addAside(s, a);
             return;
         }
@@ -185,7 +185,7 @@ public final class TimerHeaps implements Timers {
     }
 
     private static TimerHeap of(Machine m) {
-        return ((TimerHeaps) m.s.timers()).heap(m.attachedP());
+        return ((TimerHeaps) m.s.timers()).heap(m.pp());
     }
 
     private TimerHeap heap(long pp) {

@@ -236,7 +236,7 @@ public abstract class WaitCancellation implements Runnable, InterruptHook.Told {
         throw (E) t;
     }
 
-    /** Ends a wait in a queue that has a lock of its own, where it is enough to remove the sudog. */
+    /** Ends a wait in a queue that one lock guards, by taking the sudog out of the queue and waking the waiter. */
     public static final class OfQueue extends WaitCancellation {
         private final HeapMutex lock;
         private final WaitQ q;

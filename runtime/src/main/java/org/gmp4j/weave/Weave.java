@@ -199,7 +199,7 @@ public final class Weave {
         }
     }
 
-    /** Drops the hashes of other modules from module descriptors. The hash of a module is wrong once the module is woven. */
+    /** Drops from a jar's module descriptors the hashes of other modules, which are wrong once those modules are woven. */
     private void dropHashes(Zip zip, String jar) throws ZipException {
         for (Zip.Entry e : zip.entries()) {
             byte[] without = isModuleInfo(e) ? ModuleHashes.drop(e.content()) : null;

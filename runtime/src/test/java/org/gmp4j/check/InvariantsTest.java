@@ -130,7 +130,7 @@ class InvariantsTest {
     private boolean whileStopped(Scheduler s, String name, Fault fault) {
         machine = Machine.current();
         mp = machine.mp;
-        pp = machine.attachedP();
+        pp = machine.pp();
         if (Runq.runnext(pp) == 0 || Runq.tail(pp) - Runq.head(pp) != RUNNABLE - 1) {
             return false;
         }
@@ -160,7 +160,7 @@ class InvariantsTest {
                 Scheduler s = GStack.current().scheduler();
                 StopTheWorld.withWorldStopped(s, () -> {
                     assertEquals(List.of(), Invariants.check(s)); // The next one is fast.
-                    planted.set(plantInt(PL, "timersLen", Machine.current().attachedP(), 1));
+                    planted.set(plantInt(PL, "timersLen", Machine.current().pp(), 1));
                     assertEquals(List.of(), Invariants.check(s));
                 });
             });
@@ -411,7 +411,7 @@ class InvariantsTest {
                 machine = Machine.current();
                 mp = machine.mp;
                 GStack.enter();
-                pp = Machine.current().attachedP();
+                pp = Machine.current().pp();
                 GStack.exit(GStack.current());
                 running.countDown();
                 while (!stop.get()) {

@@ -192,7 +192,7 @@ class SyscallTest {
     void aCallThatKeepsItsPBeginsNoSlice() {
         try (TestGmp gmp = onePNoPreemption()) {
             gmp.run(() -> {
-                long pp = Machine.current().attachedP();
+                long pp = Machine.current().pp();
                 int slices = P.SCHEDTICK.getOpaque(pp);
                 int calls = P.SYSCALLTICK.getOpaque(pp);
                 for (int i = 0; i < CALLS; i++) {

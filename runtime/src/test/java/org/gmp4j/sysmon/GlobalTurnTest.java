@@ -69,7 +69,7 @@ class GlobalTurnTest {
                     }
                     Go.go(own1);
                     Go.go(own2);
-                    long pp = Machine.current().attachedP();
+                    long pp = Machine.current().pp();
                     P.SCHEDTICK.setOpaque(pp, GLOBAL_FIRST + 1); // Far from the next multiple.
                     // Sysmon, which looks at any time, comes to the same.
                     GLOBALTICK.set(pp, PStat.NGLOBAL.getOpaque(pp));
@@ -109,7 +109,7 @@ class GlobalTurnTest {
                 while (arrived.getCount() != 0) {
                     Thread.onSpinWait();
                 }
-                long pp = Machine.current().attachedP();
+                long pp = Machine.current().pp();
                 P.SCHEDTICK.setOpaque(pp, GLOBAL_FIRST + 1);
                 P.GLOBALDUE.setOpaque(pp, 1);
                 Go.gosched();

@@ -37,7 +37,7 @@ class RetakeCallsTest {
             for (int i = 0; i < CALLS && !noted; i++) {
                 noted = gmp.call(() -> {
                     Machine m = Machine.current();
-                    long pp = m.attachedP();
+                    long pp = m.pp();
                     return Go.blocking(() -> notedWhileInSyscall(retake(m.s), pp));
                 });
             }

@@ -188,9 +188,9 @@ class RetakePointsTest {
                     assertFalse(retake.look(now), "told");
                     G.PREEMPT.setOpaque(M.CURG.getOpaque(m.mp), 0); // As if it were another.
                     assertFalse(retake.look(now + 1), "told as well");
-                    assertTrue(m.attachedP() != 0);
+                    assertTrue(m.pp() != 0);
                     assertTrue(retake.look(now + 2), "no point stops it");
-                    assertEquals(0, m.attachedP());
+                    assertEquals(0, m.pp());
                 } finally {
                     M.PROCID.set(m.mp, tid);
                 }

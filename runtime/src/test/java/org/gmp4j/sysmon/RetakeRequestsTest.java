@@ -105,7 +105,7 @@ class RetakeRequestsTest {
     void whoIsFirst() throws Exception {
         try (TestGmp gmp = TestGmp.with(b -> b.procs(1).quantum(Duration.ofMinutes(1)).debug("asyncpreemptoff=1"))) { // It keeps its P.
             assertTrue(gmp.gmp.call(() -> {
-                long pp = Machine.current().attachedP();
+                long pp = Machine.current().pp();
                 WatchedP r = new WatchedP();
                 assertFalse(r.changed(pp), "nobody waits, as before");
                 Go.go(() -> { });

@@ -40,7 +40,7 @@ class SleepForTest {
     /** Many slices since the last look: they are not timed, and it is not known when the last one began. */
     private static void lookInexactly(Retake retake, long now) {
         boolean _ = retake.look(now);
-        long pp = Machine.current().attachedP();
+        long pp = Machine.current().pp();
         P.SCHEDTICK.setOpaque(pp, P.SCHEDTICK.getOpaque(pp) + SLICES);
         var _ = retake.look(now + SLICES);
         assertFalse(retake.seen.exact);
@@ -79,7 +79,7 @@ class SleepForTest {
             Retake retake = y.retake;
             gmp.run(() -> {
                 Go.go(() -> { });
-                long pp = Machine.current().attachedP();
+                long pp = Machine.current().pp();
                 P.SCHEDTICK.setOpaque(pp, P.SCHEDTICK.getOpaque(pp) + 1); // A slice that begins with the look.
                 long now = System.nanoTime();
                 boolean _ = retake.look(now);

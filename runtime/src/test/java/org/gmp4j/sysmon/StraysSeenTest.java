@@ -47,7 +47,7 @@ class StraysSeenTest {
     }
 
     private static boolean hasP() {
-        return Machine.current().attachedP() != 0;
+        return Machine.current().pp() != 0;
     }
 
     /** A scheduler with a goroutine that loses its P as it takes so many steps. */

@@ -84,7 +84,7 @@ class ParkTimerTest {
                 LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(AN_HOUR));
                 GStack st = GStack.enter();
                 try {
-                    return st.scheduler().timers().pending(Machine.current().attachedP());
+                    return st.scheduler().timers().pending(Machine.current().pp());
                 } finally {
                     GStack.exit(st);
                 }

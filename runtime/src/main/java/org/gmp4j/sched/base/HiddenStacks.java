@@ -16,7 +16,7 @@ public abstract class HiddenStacks {
     /** Returns the stack of a goroutine; null when it was not taken, or is no longer reachable. */
     public abstract @Nullable Stack stack(long gp);
 
-    /** Puts the stack of a woken, runnable goroutine back. Called by a waker that has no P of its scheduler. */
+    /** Puts the stack of a woken, runnable goroutine back. Called by the goroutine's waker. */
     public final void woken(long gp) {
         Stack st = stack(gp);
         if (st != null) {

@@ -28,7 +28,10 @@ public final class Machine extends Host {
 
     /** The operation that the M performs after the switch: a code of {@link Mcall}. */
     public int op;
-    /** For {@link Mcall#GOEXIT}: the G that the stack took from the queue after its own had ended, with Runq.INHERIT; 0 for none. */
+    /**
+     * For {@link Mcall#GOEXIT}: the G that the stack took from the queues after the stack's own G had ended; 0 for none. The bit
+     * Runq.INHERIT says that it came from runnext.
+     */
     public long pick;
     /**
      * The time, by nanoTime, until which this M searches before it sleeps; valid while it spins. Written by the M's thread, or by a waker
@@ -36,8 +39,8 @@ public final class Machine extends Host {
      */
     public long spinUntil;
     /**
-     * Whether this M, while all others were idle, has woken another M to spin in its place under a latency policy. Cleared when the M runs
-     * out of work.
+     * Whether this M has a stand-in: under a latency policy it found work while all other Ps were idle, and woke another M to spin in its
+     * place. Cleared when the M runs out of work.
      */
     public boolean hasStandIn;
     /** The times at which this M's slices begin, for sysmon. */
@@ -58,8 +61,9 @@ public final class Machine extends Host {
     public boolean listed;
     /**
      * The due time of the first timer that a goroutine of this M has set as it parked, without waking the poller for it; 0 for none. The
-     * wake-up can wait, because the M reads all timers before it sleeps. If the M sleeps without reading them, startTheWorld, or the waker
-     * that took the M from the idle list, has woken another thread that reads them.
+     * wake-up can wait, because the M reads all timers before it sleeps. There are two exceptions. In a stopping world the M sleeps at
+     * once, and startTheWorld wakes an M that reads them. An M that a waker has taken from the idle list waits for its P, and reads them
+     * when it next runs out of work.
      */
     public long untold;
     /** When this M left the poller with a goroutine while a P was idle, by nanoTime; 0 if it has polled or gone to sleep since. */
@@ -111,15 +115,10 @@ public final class Machine extends Host {
         return (Machine) Host.current();
     }
 
-    /** Returns the M on whose thread the caller runs, for callers in other packages that run on one. */
+    /** Returns what {@link #of} returns, without its annotation, for callers that run on an M's thread or test the result for null. */
     @SuppressWarnings("NullAway")
     public static Machine current() {
         return of();
-    }
-
-    /** Returns the attached P, 0 for none; for callers in other packages. */
-    public long attachedP() {
-        return pp();
     }
 
     /**
