@@ -345,7 +345,7 @@ final class DemandProgram {
         WaitGroup computer = new WaitGroup();
         computer.go(() -> sink += Served.computes());
         long refused = Demand.refusals();
-        call(work, () -> Demand.refusals() >= refused + 3 || has(work));
+        call(work, () -> Demand.refusals() >= refused + 5 || has(work));
         check(!has(work), "a call that computes would never be compiled again");
         stop = true;
         computer.await();
