@@ -2,8 +2,7 @@
 package org.gmp4j;
 
 /**
- * Thrown by a send on a closed channel, or a second close of a channel. The message is Go's, on threads of all kinds and in bubbles;
- * interrupts make no difference.
+ * Thrown by a send on a closed channel, or a second close of a channel. The message is Go's, on threads of all kinds and in bubbles.
  */
 public final class ChanClosedException extends IllegalStateException {
     private static final long serialVersionUID = 1;

@@ -19,7 +19,7 @@ final class ChanPublication<T> implements Flow.Subscription {
     private long demand;
     /** The context of a wait without demand. A request cancels this context. */
     private @Nullable Context idle;
-    /** Whether the subscriber gets no more signals, except one for {@link #failure}. */
+    /** Whether the subscriber gets no more values, but only one signal for the end or for {@link #failure}. */
     private volatile boolean ended;
     private @Nullable Throwable failure;
     private boolean begun;
@@ -38,7 +38,7 @@ final class ChanPublication<T> implements Flow.Subscription {
         try {
             deliver();
             over = true;
-        } catch (RuntimeException e) { // Thrown by the subscriber or after an interrupt; by ctx only after the end.
+        } catch (RuntimeException e) { // From the subscriber, or an interrupt; or from ctx, if it was cancelled after ended was set.
             fail(e);
             over = true;
         } finally {
@@ -65,7 +65,10 @@ final class ChanPublication<T> implements Flow.Subscription {
         }
     }
 
-    /** Fails the subscription on the calling thread, when the goroutine cannot be started. Returns false when it runs already. */
+    /**
+     * Fails the subscription on the calling thread. Called when the executor has thrown {@code why}. If serve has begun nevertheless, does
+     * nothing and returns false.
+     */
     boolean refuse(RuntimeException why) {
         synchronized (this) {
             if (begun) {

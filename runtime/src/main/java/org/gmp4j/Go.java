@@ -106,8 +106,9 @@ public final class Go {
     /**
      * Sleeps for at least {@code d}, and at most 292 years. If {@code d} is zero or less, it only yields ({@link #gosched}).
      *
-     * <p>Only goroutines may sleep, no other threads. An interrupt ends the sleep of a virtual thread that a {@code Gmp} runs, and of a
-     * cancelled {@code Task}. It does not end the sleep of other goroutines. In a bubble the sleep goes by the bubble's clock.
+     * <p>Only goroutines may sleep, no other threads. An interrupt ends the sleep of a virtual thread that a {@code Gmp} runs. A cancel of
+     * a {@code Task} ends the sleep of its goroutine. Nothing ends the sleep of other goroutines early. In a bubble the sleep goes by the
+     * bubble's clock.
      *
      * @throws WaitInterruptedException when the caller is a virtual thread of a {@code Gmp} that is interrupted while it sleeps
      */
@@ -195,8 +196,8 @@ public final class Go {
     }
 
     /**
-     * Sets the number of Ps of this goroutine's scheduler, at most 4096, which stops the world. If {@code n < 1}, it changes nothing.
-     * Returns the old number.
+     * Sets the number of Ps of this goroutine's scheduler to {@code n}, at most 4096. This stops the world. If {@code n < 1}, it changes
+     * nothing. Returns the old number.
      *
      * @throws IllegalArgumentException when {@code n} is more than 4096
      */

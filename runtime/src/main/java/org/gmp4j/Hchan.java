@@ -25,9 +25,9 @@ import org.jspecify.annotations.Nullable;
  * waiting sudog in a side table. {@link LongChan} keeps its elements off-heap, and the element of a waiting sudog in the sudog itself.
  * Methods have two parameters for an element, an object and a long; each kind uses one of them.
  *
- * <p>Invariants, under the lock. A receiver waits only while the buffer is empty, and a sender only while it is full. Both receivers and
- * senders wait only if one select waits to send and to receive. A closed channel has no waiters. An element for a waiting receiver goes to
- * it directly, never through the buffer.
+ * <p>Invariants, under the lock. A receiver waits only while the buffer is empty, and a sender only while it is full. Receivers and
+ * senders wait at the same time only if they are cases of one select. A closed channel has no waiters. An element for a waiting
+ * receiver goes to it directly, never through the buffer.
  *
  * <p>A send or receive that must not wait checks without the lock first, and fails there if it would block. This is correct for the
  * following reasons. A receive reads first that there is nothing to receive, then that the channel is not closed. A closed channel cannot
@@ -53,11 +53,11 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
     final HeapMutex lock = new HeapMutex(LockRank.HCHAN);
     final WaitQ recvq = new WaitQ();
     final WaitQ sendq = new WaitQ();
-    /** Waiters until the channel is closed and drained; null until the first such waiter. Written under the lock, once. */
+    /** The goroutines that wait for the channel to be closed and drained; null before the first of them. Written under the lock, once. */
     private @Nullable WaitQ drainq;
     /**
-     * The bubble in which the channel was made; null for none. Only goroutines of that bubble may use it. The channel's timer, and time
-     * limits, may fire outside of it.
+     * The bubble in which the channel was made; null for none. Only goroutines of that bubble may use it. Its timer, and the limits of
+     * time of waits, act on it from other threads.
      */
     private final @Nullable Bubble bubble = Bubble.current();
     private final int cap;
@@ -476,7 +476,7 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
         return list;
     }
 
-    // The channel of a timer. Its buffer has one place, for a time at which no receiver waited.
+    // The channel of a timer. Its buffer has one place, for the time that the timer sends while no receiver waits.
 
     final void setTimer(ChanTimer t) {
         timer = t;

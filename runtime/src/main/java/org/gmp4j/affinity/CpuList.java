@@ -23,7 +23,7 @@ final class CpuList {
         if (text == null || text.isBlank()) {
             return set;
         }
-        int least = 0; // The next range begins here or later, so that no bit is set twice, however many ranges there are.
+        int least = 0; // The next range must begin here or later, as the kernel's do. So a broken text costs no more than its length.
         for (String item : text.strip().split(",")) {
             int dash = item.indexOf('-');
             int first = number(dash < 0 ? item : item.substring(0, dash));

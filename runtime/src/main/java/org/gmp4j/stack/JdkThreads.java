@@ -25,12 +25,12 @@ import org.jspecify.annotations.Nullable;
  * {@code interruptLock}: it sets {@code interrupted}, then reads {@code carrierThread}, then marks that carrier. The JDK's {@code unmount}
  * takes the same lock. The unmount of this class takes no lock. It writes {@code carrierThread = null}, and the CAS on the goroutine's
  * status or the JDK's state that follows is a fence. The next mount of any thread on this carrier first reads {@code interrupted} of the
- * thread that was on it before. An interrupter that read the old carrier had set {@code interrupted} before that. So if the flag is clear,
- * there was no such interrupter, or the thread has cleared the flag meanwhile. The thread clears it under the lock, hence after the
+ * thread that was on it before. An interrupter that read the old carrier had set {@code interrupted} before it read. So if the flag is
+ * clear, there was no such interrupter, or the thread has cleared the flag meanwhile. The thread clears it under the lock, hence after the
  * interrupter had marked the carrier, and the mark is visible. If the flag is set, the mount takes the lock once, which waits for an
  * interrupter that has not finished. The JDK's {@code mount} then clears a mark that does not belong to the new thread. A carrier that is
- * to sleep with no thread mounted does these steps except the last one before it sleeps ({@link #idle}). Otherwise it would keep a thread
- * that has ended reachable.
+ * to sleep with no thread mounted reads the flag, and takes the lock if need be, before it sleeps ({@link #idle}). Otherwise it would
+ * keep a thread that has ended reachable.
  *
  * <p>Between an unmount and the next mount only the M's own code runs, and its sleep is a futex, which no interrupt ends. The same lock
  * also guards the JDK's {@code unpark} of a pinned thread. A late unpark leaves a permit to the carrier, so that a later park on it returns
@@ -54,7 +54,7 @@ public final class JdkThreads {
     /** The greatest number of wrappers that {@link #unwrapped} removes from a task. */
     private static final int WRAPPERS = 3;
 
-    /** Whether the JDK's own code mounts the threads, and times their waits, as far as possible. */
+    /** Whether only the JDK's own methods mount, unmount and yield the threads, and the JDK's timer ends their timed waits. */
     public static final boolean JDK_MOUNT = "jdk".equals(System.getProperty("gmp.mount"));
 
     /** Null for an unknown version. */
@@ -234,7 +234,7 @@ public final class JdkThreads {
         return null;
     }
 
-    /** Uses {@link #threadOf} once, while there is memory. {@code virtualThread} need not be started. */
+    /** Calls {@link #threadOf} once, so that later calls need no memory. {@code virtualThread} need not be started. */
     public static void rehearseThreadOf(Thread virtualThread) {
         Thread _ = threadOf(runContinuation(virtualThread));
     }
@@ -244,7 +244,7 @@ public final class JdkThreads {
         return wrapper.getClass() == Adapter.TYPE && CALLS.get(wrapper, Adapter.TASK) instanceof Runnable task ? task : null;
     }
 
-    /** Uses {@link #adapted} once, while there is memory. Does nothing in a version without such wrappers. */
+    /** Calls {@link #adapted} once, so that later calls need no memory. Does nothing in a version without such wrappers. */
     public static void rehearseAdapted() {
         if (VERSION.adaptsTasks) {
             Object _ = adapted(ForkJoinTask.adapt(new Adapter()));
@@ -252,8 +252,8 @@ public final class JdkThreads {
     }
 
     /**
-     * Has the class of the wrappers of {@link #adapted}, and the offset of their task. It finds both by a wrapper around an object of this
-     * class.
+     * Has the class that the JDK wraps around a task ({@link #adapted}), and the offset of its field for the task. Both are read from a
+     * wrapper around an object of this class.
      */
     private static final class Adapter implements Runnable {
         static final Class<?> TYPE = ForkJoinTask.adapt(new Adapter()).getClass();
@@ -404,8 +404,8 @@ public final class JdkThreads {
     /**
      * Yields: {@link #run} returns on the M, and this method returns when an M runs the stack again.
      *
-     * <p>HotSpot moves interpreted frames off the thread by a recursion. If there is no room for that, which may happen from about a third
-     * of the stack's size on, it throws StackOverflowError and changes nothing.
+     * <p>HotSpot moves interpreted frames off the thread by a recursion. Once the frames fill a third of the stack there may be no room for
+     * that. Then HotSpot throws a StackOverflowError and changes nothing.
      *
      * @return false when the frames could not be moved off the thread (a native frame, a class initialiser, no memory, too
      *     deep)

@@ -16,7 +16,7 @@ public abstract class HiddenStacks {
     /** Returns the stack of a goroutine; null when it was not taken, or is no longer reachable. */
     public abstract @Nullable Stack stack(long gp);
 
-    /** Puts the stack of a woken, runnable goroutine back. Called by the goroutine's waker. */
+    /** Puts back the stack of a goroutine that was woken. Called by its waker, which has no P of this scheduler and so runs on. */
     public final void woken(long gp) {
         Stack st = stack(gp);
         if (st != null) {

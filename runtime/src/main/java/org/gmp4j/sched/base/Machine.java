@@ -60,7 +60,7 @@ public final class Machine extends Host {
      */
     public boolean listed;
     /**
-     * The due time of the first timer that a goroutine of this M has set as it parked, without waking the poller for it; 0 for none. The
+     * The earliest due time of the timers that goroutines of this M have set as they parked without waking the poller; 0 for none. The
      * wake-up can wait, because the M reads all timers before it sleeps. There are two exceptions. In a stopping world the M sleeps at
      * once, and startTheWorld wakes an M that reads them. An M that a waker has taken from the idle list waits for its P, and reads them
      * when it next runs out of work.
@@ -123,8 +123,8 @@ public final class Machine extends Host {
 
     /**
      * Returns whether the M is a stray: it runs a goroutine's own code without a P, and the goroutine has announced no blocking call.
-     * (While m.locks is raised the goroutine is inside the runtime, and {@link Gate} takes no P.) Called from any thread. The words may be
-     * from different moments, because the owner may change them meanwhile.
+     * (While m.locks is raised the goroutine is inside the runtime, and {@link Gate} takes no P.) Called from any thread. The four
+     * fields that it reads may be from different moments, because the M may change them meanwhile.
      */
     public boolean astray() {
         return M.P.getOpaque(mp) == 0 && M.CURG.getOpaque(mp) != 0 && M.INCGO.getOpaque(mp) == 0 && M.LOCKS.getOpaque(mp) == 0;

@@ -62,7 +62,10 @@ public final class Upkeep {
         return s.mayBeDrained() || Schedt.INJECT.getAcquire(s.sched) != 0 || Deferred.pending() || s.mayBeDead;
     }
 
-    /** Readies goroutines for C code, does the work of {@link Deferred}, and wakes a closing thread if no goroutine may be left. */
+    /**
+     * Readies the goroutines that C code has put on sched.inject, does the work of {@link Deferred}, and wakes the threads that wait for
+     * the last goroutine, if that may have ended.
+     */
     public void drain() {
         Inject.drain(s);
         Deferred.drain();
@@ -109,7 +112,10 @@ public final class Upkeep {
         deadlocks.look(now);
     }
 
-    /** Returns whether {@link #checkdead} must be called again although nothing runs, because a bystander may end without waking sysmon. */
+    /**
+     * Returns whether {@link #checkdead} must be called again although nothing runs: code outside of all schedulers, which could ready a
+     * goroutine, holds a report back, and its end does not wake sysmon.
+     */
     public boolean deadlockIsHeldBack() {
         return deadlocks.isHeldBack();
     }
