@@ -363,6 +363,7 @@ class PointsTest {
     /** A class that an older gmp4j wove has call sites, which it links by a method of its own. */
     @Test
     void classesWovenByAnOlderCopy() throws Throwable {
+        var _ = Class.forName(Woven.class.getName()); // Its initialiser makes GmpPoint.
         MethodHandle link = MethodHandles.lookup().findStatic(Class.forName("java.lang.invoke.GmpPoint"), "link",
                 MethodType.fromMethodDescriptorString("(Ljava/lang/invoke/MethodHandles$Lookup;Ljava/lang/String;"
                         + "Ljava/lang/invoke/MethodType;Ljava/lang/String;I)Ljava/lang/invoke/CallSite;", null));
