@@ -171,7 +171,7 @@ class ReplayTest {
 
     @Test
     void aPlantedFaultOfTheLoopIsFoundAndRepeated() throws IOException {
-        List<Program> all = Plant.in(dir, "sched/Wakep.java", "        wakepSlow(s, 0);\n    }", "    }");
+        List<Program> all = Plant.in(dir, "sched/Wakep.java", "            wakepSlow(s, 0);\n        }\n    }", "        }\n    }");
         Program p = program(all, "submits");
         Run failed = find(p);
         assertTrue(failed.failure.why().contains("runnable goroutines"), failed.failure.why());
