@@ -37,7 +37,8 @@ package org.gmp4j.policy;
  * <tr><td>A goroutine that was asked to yield is inside the runtime, or the M's signal handler is to release its P.</td><td>{@value
  * #PROMPT} ns.</td></tr>
  * <tr><td>All Ps are idle, or a thread has ended a deep sleep.</td><td>A light sleep.</td></tr>
- * <tr><td>All Ps are idle, and a thread fell asleep with a P within a second.</td><td>{@value #WORK_SLEEP} ns.</td></tr>
+ * <tr><td>All Ps are idle, or a thread has ended a deep sleep, and a thread fell asleep with a P within a
+ * second.</td><td>{@value #WORK_SLEEP} ns.</td></tr>
  * <tr><td>All Ps were idle for a light sleep and no stray is being brought to a point, or the world is stopped.</td><td>A deep sleep:
  * {@value #DEEP_SLEEP} ns. After a deep sleep that no thread ended the next is twice as long, {@value #DEEPEST_SLEEP} ns at most.</td></tr>
  * <tr><td>A duty is due for which no thread wakes sysmon.</td><td>A deep sleep ends at that time.</td></tr>

@@ -11,8 +11,8 @@ package org.gmp4j.policy;
  * is {@value #LONGEST_QUANTUM} ns or longer, they take at most a fiftieth of a CPU.</td></tr>
  * <tr><td>Sysmon has taken less than it may.</td><td>It may take the rest later, up to {@value #PART} ns. So the scans that bring a
  * goroutine to a point can follow each other closely.</td></tr>
- * <tr><td>A scan has taken a P from a thread that slept.</td><td>The budget is unused again, because the P runs work on a CPU that was
- * idle.</td></tr>
+ * <tr><td>A scan has taken a P from a thread that slept.</td><td>The budget is unused again, because the P runs work that would have
+ * waited. Where threads fall asleep all the time, sysmon may take a quarter of a CPU.</td></tr>
  * <tr><td>Sysmon has taken more than it may.</td><td>It sleeps for {@link Pacing#MAX_SLEEP} at most, as it does without a budget.</td></tr>
  * </table>
  */

@@ -280,7 +280,9 @@ class Retake {
             if (!takeover.fromThread(pr, mp, tick, false)) {
                 return false;
             }
-            seen.takesFromSleeper();
+            if (P.M.getOpaque(pp) != mp) { // Otherwise the thread has taken the P back.
+                seen.takesFromSleeper();
+            }
             return true;
         }
         boolean told = w.preempted == SliceClock.slice(pp, tick);

@@ -25,7 +25,7 @@ import org.gmp4j.struct.Schedt;
 
 /**
  * {@code sysmon}: a thread without a P that watches the Ps and does the work for which no M has time. {@link Pacing} decides how long it
- * sleeps between two scans. Work that is queued while no P is idle also ends a light sleep, but only after {@link Pacing#fairSleep}.
+ * sleeps between two scans.
  *
  * <p>Some duties must not wait until a deep sleep ends. For these a thread wakes sysmon: an M that takes a P, startTheWorld, C code that
  * readies a goroutine, {@code Deferred}, {@code UnfinishedSwitches}, {@code Shortage}, and the end of a scheduler. Each of these threads
@@ -422,7 +422,7 @@ public final class Sysmon implements Monitor {
         if (Schedt.CLOSING.getAcquire(sched) != 0 || upkeep.pending() || anyInSyscall()) {
             return false;
         }
-        return !Note.sleep(note, Pacing.light(quantum.most()));
+        return !Note.sleep(note, Pacing.blocked(seen, quantum.most()));
     }
 
     /**

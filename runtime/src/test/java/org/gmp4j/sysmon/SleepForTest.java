@@ -47,9 +47,9 @@ class SleepForTest {
     }
 
     /** Of a sysmon that has just woken up. */
-    private static long leastSleep(Sysmon y) {
+    private static long leastSleep(Sysmon y, long now) {
         y.wokenCpu = OsThread.cpuNanos(0);
-        return y.leastSleep(System.nanoTime(), false);
+        return y.leastSleep(now, false);
     }
 
     @Test
@@ -121,8 +121,9 @@ class SleepForTest {
                     Thread.onSpinWait();
                 }
                 long pp = gmp.s.procs()[0].pp;
-                long _ = y.leastSleep(System.nanoTime(), false); // It has not woken up yet, and so uses its budget up.
-                assertTrue(leastSleep(y) > 500_000);
+                long now = System.nanoTime();
+                long _ = y.leastSleep(now, false); // It has not woken up yet, and so uses its budget up.
+                assertTrue(leastSleep(y, now) > 500_000);
                 boolean seen = false;
                 for (int i = 0; i < LOOKS && !seen; i++) { // The thread may not be quite asleep yet.
                     P.SCHEDTICK.setOpaque(pp, P.SCHEDTICK.getOpaque(pp) + 1); // No two scans see the same slice.
@@ -141,11 +142,12 @@ class SleepForTest {
                 assertTrue(seen);
                 assertTrue(retake.seen.tookFromSleeper());
                 assertEquals(500_000, sleepFor(y, LONG, System.nanoTime()));
-                assertTrue(leastSleep(y) < 500_000, "the P that it took pays for it");
-                boolean _ = retake.look(System.nanoTime());
+                now = System.nanoTime();
+                assertTrue(leastSleep(y, now) < 500_000, "the P that it took pays for it");
+                boolean _ = retake.look(now);
                 y.wokenCpu -= SECOND;
-                var _ = y.leastSleep(System.nanoTime(), false);
-                assertTrue(leastSleep(y) > 500_000, "another scan took none");
+                var _ = y.leastSleep(now, false);
+                assertTrue(leastSleep(y, now) > 500_000, "another scan took none");
             } finally {
                 end.countDown();
             }
