@@ -414,7 +414,7 @@ public final class Sysmon implements Monitor {
      *
      * @return whether no thread ended this sleep
      */
-    private boolean rested(long note) {
+    boolean rested(long note) {
         long sched = s.sched;
         Note.clear(note);
         Schedt.SYSMONWAIT.setVolatile(sched, Schedt.SYSMON_RESTS);
@@ -422,7 +422,8 @@ public final class Sysmon implements Monitor {
         if (Schedt.CLOSING.getAcquire(sched) != 0 || upkeep.pending() || anyInSyscall()) {
             return false;
         }
-        return !Note.sleep(note, Pacing.blocked(seen, quantum.most()));
+        sleeps = Pacing.blocked(seen, quantum.most());
+        return !Note.sleep(note, sleeps);
     }
 
     /**

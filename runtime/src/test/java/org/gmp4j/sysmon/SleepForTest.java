@@ -16,6 +16,7 @@ import org.gmp4j.sched.base.Gate;
 import org.gmp4j.sched.base.Machine;
 import org.gmp4j.struct.M;
 import org.gmp4j.struct.P;
+import org.gmp4j.struct.Schedt;
 import org.gmp4j.testing.PinningCall;
 import org.junit.jupiter.api.Test;
 
@@ -93,6 +94,20 @@ class SleepForTest {
                 assertEquals(QUANTUM / 2, sleepFor(y, LONG, now + SECOND));
                 assertEquals(LEAST, sleepFor(y, LEAST, now + SECOND), "it doubles from there");
             });
+        }
+    }
+
+    /** The sleep after a deep one that a thread ended: a call that blocks may be the first that runs then. */
+    @Test
+    void afterADeepSleep() throws InterruptedException {
+        try (Unwatched gmp = new Unwatched(QUANTUM)) {
+            Sysmon y = gmp.sysmon();
+            long note = Schedt.sysmonnoteAddress(gmp.s.sched);
+            assertTrue(y.rested(note));
+            assertEquals(QUANTUM, y.sleeps);
+            y.retake.seen.takesFromSleeper();
+            assertTrue(y.rested(note));
+            assertEquals(500_000, y.sleeps);
         }
     }
 
