@@ -31,7 +31,7 @@ class SleepForTest {
     private static final int SLICES = 100;
     private static final int LOOKS = 1_000;
 
-    /** Of a sysmon that has found nothing to do for a round, and would sleep so long by itself. */
+    /** Returns the sleep of a sysmon whose last scan found nothing to do, and whose growing sleep is {@code sleep}. */
     private static long sleepFor(Sysmon y, long sleep, long now) {
         y.idle = 1;
         y.sleep = sleep;
@@ -47,7 +47,7 @@ class SleepForTest {
         assertFalse(retake.seen.exact);
     }
 
-    /** Of a sysmon that has just woken up. */
+    /** Returns the least sleep of a sysmon that has just woken up. */
     private static long leastSleep(Sysmon y, long now) {
         y.wokenCpu = OsThread.cpuNanos(0);
         return y.leastSleep(now, false);

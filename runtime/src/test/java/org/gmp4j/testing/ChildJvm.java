@@ -47,8 +47,8 @@ public final class ChildJvm {
     }
 
     /**
-     * Has it load each class from its file, as programs do. So it is in any case with an agent, and with a small heap: what a first use of
-     * a class takes is part of such tests.
+     * Has the JVM load each class from its file, as programs do. A JVM with an agent or a small heap does so in any case, because such
+     * tests depend on what the first use of a class takes.
      */
     public ChildJvm plain() {
         plain = true;

@@ -29,7 +29,7 @@ import org.gmp4j.sync.WaitGroup;
  * @param classPath the class path that it fits
  */
 record ClassArchive(Path file, String classPath) {
-    private static final boolean WANTED = Boolean.getBoolean("gmp.test.archive");
+    static final boolean WANTED = Boolean.getBoolean("gmp.test.archive");
     private static final Path FOLDER = Path.of("target", "child-classes").toAbsolutePath();
     private static final Path VERSION = FOLDER.resolve("version");
     private static ClassArchive found;
@@ -40,6 +40,11 @@ record ClassArchive(Path file, String classPath) {
             found = find();
         }
         return found == null || Files.size(found.file) == 0 ? null : found;
+    }
+
+    /** Returns whether a JVM has tried to make the archive in vain. */
+    static synchronized boolean couldNotBeMade() throws IOException {
+        return found != null && Files.size(found.file) == 0;
     }
 
     private static ClassArchive find() throws IOException, InterruptedException {
@@ -98,7 +103,7 @@ record ClassArchive(Path file, String classPath) {
         }
         int exit = new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(FOLDER.resolve("log").toFile()).start().waitFor();
         if (exit != 0 || Files.notExists(file)) {
-            Path _ = Files.write(file, new byte[0]); // It is not tried again.
+            Path _ = Files.write(file, new byte[0]); // No JVM of tests tries again.
         }
     }
 
