@@ -280,9 +280,7 @@ class Retake {
             if (!takeover.fromThread(pr, mp, tick, false)) {
                 return false;
             }
-            if (P.M.getOpaque(pp) != mp) { // Otherwise the thread has taken the P back.
-                seen.takesFromSleeper();
-            }
+            seen.takesFromSleeper();
             return true;
         }
         boolean told = w.preempted == SliceClock.slice(pp, tick);
