@@ -12,15 +12,13 @@ package org.gmp4j.policy;
  * sched.arrived} if the former is empty. Go has this rule only.</td></tr>
  * <tr><td>Sysmon has seen the P run other Gs for {@value #PASSED_OVER} slices while the global queue had Gs.</td><td>One G, as in the row
  * above.</td></tr>
- * <tr><td>The P begins a slice whose number is a multiple of {@value #ARRIVED_FIRST}.</td><td>A share of {@code sched.arrived}.</td></tr>
+ * <tr><td>The P begins a slice whose number is a multiple of {@value #ARRIVED_FIRST}.</td><td>One G of {@code sched.arrived}.</td></tr>
  * <tr><td>Gs of runnext have inherited the slice {@value #MOST_INHERITED} times, and the ring or {@code sched.arrived} has Gs.</td><td>One
- * G of the ring, or a share of {@code sched.arrived} if the ring is empty.</td></tr>
+ * G of the ring, or of {@code sched.arrived} if the ring is empty.</td></tr>
  * <tr><td>None of the above, and the P has Gs.</td><td>The G in runnext, which inherits the slice, or else the ring.</td></tr>
  * <tr><td>The P has no Gs, the global queue has Gs, and the last poll was {@value #POLL_EVERY} ns ago or more.</td><td>The network. The
  * time limits the number of polls, each of which is a system call.</td></tr>
- * <tr><td>The P has no Gs.</td><td>A share of {@code sched.arrived}, or else of {@code sched.runq}.</td></tr>
- * <tr><td>A P takes a share.</td><td>Its part of the Gs in the global queue and one more G, but at most {@value #MOST_TAKEN}, and no more
- * than its ring has room for.</td></tr>
+ * <tr><td>The P has no Gs.</td><td>One G of {@code sched.arrived}, or else of {@code sched.runq}.</td></tr>
  * <tr><td>A thread without a P wakes a G that waits for a channel, a lock, a monitor or an unpark.</td><td>The G goes into
  * {@code sched.arrived}, behind the Gs that were woken in this way before it, and ahead of the other Gs. After each {@value #MOST_AHEAD}
  * woken Gs comes one of the others.</td></tr>
@@ -44,16 +42,14 @@ package org.gmp4j.policy;
  * wait for ever. After the limit the P takes no G of {@code sched.runq}, because that G may run for a whole slice, and the pair runs for
  * three switches only.
  *
- * <p>A share is small (Go's is half a ring). When an M has lost its CPU, the Gs in its ring wait while later Gs run on other Ps. Larger
- * shares would save only a few locked operations for each G.
+ * <p>A P takes one G at a time. Go's P takes up to half a ring, and its M then locks the queue less often. But when that M loses its CPU
+ * to another thread, the Gs in its ring wait, while Gs that arrived later run on other Ps.
  */
 public final class Turns {
     /** The number of slices of other Gs after which {@code sched.runq} is due. */
     public static final int PASSED_OVER = 8;
     /** The number of times in a row that Gs of runnext inherit a slice while others wait. */
     public static final int MOST_INHERITED = 3;
-    /** The greatest number of Gs that a P takes from the global queue at once: one to run, and others for its ring. */
-    public static final int MOST_TAKEN = 4;
     /** The number of woken Gs in a row before one of the other Gs of {@code sched.arrived}. */
     static final int MOST_AHEAD = 3;
     static final int GLOBAL_FIRST = 61;
@@ -105,15 +101,5 @@ public final class Turns {
      */
     public static boolean goesAhead(int ahead) {
         return ahead < MOST_AHEAD;
-    }
-
-    /** Returns a P's fair share of {@code n} Gs. */
-    public static int share(int n, int procs) {
-        return n / procs + 1;
-    }
-
-    /** Returns how many of {@code n} Gs a P may take: one to run, and others for the {@code room} in its ring. */
-    public static int most(int n, int room) {
-        return Math.min(Math.min(n, MOST_TAKEN), room + 1);
     }
 }

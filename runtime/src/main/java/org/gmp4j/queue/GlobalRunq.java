@@ -138,9 +138,6 @@ public final class GlobalRunq {
     public static void globrunqputbatch(long sched, long pp, long first, long last, int n) {
         long list = NodeQueues.of(Schedt.NODEQ.get(sched), common(sched), pp);
         addLast(list, first, last);
-        if (list != common(sched)) {
-            NodeQueues.count(list, n);
-        }
         Schedt.RUNQSIZE.setOpaque(sched, Schedt.RUNQSIZE.getOpaque(sched) + n);
     }
 
@@ -161,13 +158,11 @@ public final class GlobalRunq {
             addLast(list, head(from), tail(from));
             Mem.LONG.set(from + HEAD, 0);
             Mem.LONG.set(from + TAIL, 0);
-            NodeQueues.forget(from);
         }
     }
 
     /**
-     * Takes a share of Gs for a P that has none. The Gs come from {@code sched.arrived}, or else from {@code sched.runq} or a node's list.
-     * Returns one G to run now, and puts the others into the P's ring. The caller is the P's owner and holds the lock.
+     * Takes a G of {@code sched.arrived}, or else of {@code sched.runq} or a node's list. The caller is the P's owner and holds the lock.
      *
      * @return 0 when the queue is empty
      */
@@ -176,15 +171,16 @@ public final class GlobalRunq {
             return 0;
         }
         long gp = globrunqgetarrived(sched, pp);
-        return gp != 0 ? gp : takeShare(sched, pp, NodeQueues.choose(Schedt.NODEQ.get(sched), common(sched), pp));
+        return gp != 0 ? gp : take(sched, pp, NodeQueues.choose(Schedt.NODEQ.get(sched), common(sched), pp));
     }
 
-    /**
-     * Takes a share of Gs of {@code sched.arrived}, like {@link #globrunqget}, for a P that may have Gs. Returns 0 when that list is empty.
-     */
+    /** Takes the first G of {@code sched.arrived}. Returns 0 when that list is empty. The caller is the P's owner and holds the lock. */
     public static long globrunqgetarrived(long sched, long pp) {
-        long list = arrived(sched);
-        return isEmpty(list) ? 0 : takeShare(sched, pp, list);
+        long gp = pop(sched, arrived(sched));
+        if (gp != 0) {
+            PStat.NARRIVED.addOpaque(pp, 1);
+        }
+        return gp;
     }
 
     /**
@@ -199,60 +195,18 @@ public final class GlobalRunq {
             return 0;
         }
         long list = NodeQueues.choose(Schedt.NODEQ.get(sched), common(sched), pp);
-        return take(sched, pp, isEmpty(list) ? arrived(sched) : list, 1, true);
+        return take(sched, pp, isEmpty(list) ? arrived(sched) : list);
     }
 
-    private static long takeShare(long sched, long pp, long list) {
-        boolean ofNode = list != common(sched) && list != arrived(sched);
-        int share = ofNode ? NodeQueues.share(list)
-                : Turns.share(Schedt.RUNQSIZE.getOpaque(sched), Schedt.GOMAXPROCS.getOpaque(sched));
-        return take(sched, pp, list, Turns.most(share, Runq.LEN - Runq.size(pp)), list != arrived(sched));
-    }
-
-    /**
-     * Takes up to {@code n} Gs of a list, one of them to run and the others for the ring. A preempted G is taken alone, and a share ends
-     * before one. In the ring a preempted G would run a whole slice before the Gs behind it.
-     *
-     * @param turn whether this counts as a take from {@code sched.runq}, which then is no longer due
-     */
-    private static long take(long sched, long pp, long list, int n, boolean turn) {
+    /** Takes the first G of a list, which counts as a take from {@code sched.runq}. So {@code sched.runq} is no longer due. */
+    private static long take(long sched, long pp, long list) {
         long gp = pop(sched, list);
         if (gp == 0) {
             throw Throw.of("sched.runqsize != 0 but globrunqget returned nil");
         }
-        if (G.PREEMPT.getOpaque(gp) == 0) {
-            intoRing(sched, pp, list, n - 1);
-        }
-        if (turn) {
-            PStat.NGLOBAL.addOpaque(pp, 1);
-            P.GLOBALDUE.setOpaque(pp, 0);
-        } else {
-            PStat.NARRIVED.addOpaque(pp, 1);
-        }
+        PStat.NGLOBAL.addOpaque(pp, 1);
+        P.GLOBALDUE.setOpaque(pp, 0);
         return gp;
-    }
-
-    /** Moves up to {@code n} Gs from the head of the list into the P's ring. It stops at the first G that was preempted. */
-    private static void intoRing(long sched, long pp, long list, int n) {
-        long first = 0;
-        long last = 0;
-        int taken = 0;
-        for (; taken < n; taken++) {
-            long gp = head(list);
-            if (gp == 0 || G.PREEMPT.getOpaque(gp) != 0) {
-                break;
-            }
-            remove(sched, list, 0, gp);
-            if (last == 0) {
-                first = gp;
-            } else {
-                G.SCHEDLINK.set(last, gp);
-            }
-            last = gp;
-        }
-        if (last != 0) {
-            Runq.runqpushlist(pp, first, taken);
-        }
     }
 
     /** Takes the first G of the first list that is not empty; 0 when all are empty. The caller holds the lock. */
@@ -306,8 +260,6 @@ public final class GlobalRunq {
         }
         if (list == arrived(sched)) {
             countAhead(sched, list, before, gp);
-        } else if (list != common(sched)) {
-            NodeQueues.count(list, -1);
         }
         G.SCHEDLINK.set(gp, 0);
         Schedt.RUNQSIZE.setOpaque(sched, Schedt.RUNQSIZE.getOpaque(sched) - 1);

@@ -41,10 +41,8 @@ public final class NodeQueues {
     private static final int OLDER = 2 * WORD;
     private static final int BYTES = 3 * WORD;
     private static final int HEAD_BYTES = 4 * WORD;
-    // A record, which begins as struct gqueue does:
-    private static final int SIZE = 2 * WORD;
-    private static final int PROCS = 3 * WORD;
-    private static final int RECORD = 4 * WORD;
+    /** The size of a record, which is a struct gqueue. */
+    private static final int RECORD = 2 * WORD;
 
     private NodeQueues() {
     }
@@ -83,8 +81,6 @@ public final class NodeQueues {
         for (int p = 0; p < nodes.length; p++) {
             if (nodes[p] >= 0) {
                 Mem.LONG.set(numberOf(block, p), number[nodes[p]]);
-                long procs = list(block, number[nodes[p]]) + PROCS;
-                Mem.LONG.set(procs, Mem.LONG.get(procs) + 1);
             }
         }
         return block;
@@ -153,11 +149,6 @@ public final class NodeQueues {
         return i == 0 ? common : list(block, i);
     }
 
-    /** Adds {@code n}, which may be negative, to the count of a list that is not {@code sched.runq}. */
-    static void count(long list, int n) {
-        Mem.LONG.set(list + SIZE, Mem.LONG.get(list + SIZE) + n);
-    }
-
     /** Returns the list from which this P takes now: a list that is not empty, or {@code common} if all are empty. */
     static long choose(long block, long common, long pp) {
         int lists = lists(block);
@@ -186,20 +177,5 @@ public final class NodeQueues {
             }
         }
         return common;
-    }
-
-    /** Returns the share of this list that a P of its node may take at a time. */
-    static int share(long list) {
-        return (int) (Mem.LONG.get(list + SIZE) / Mem.LONG.get(list + PROCS)) + 1;
-    }
-
-    /** Sets the count of a list that was emptied as a whole to 0. */
-    static void forget(long list) {
-        Mem.LONG.set(list + SIZE, 0);
-    }
-
-    /** Returns the number of Gs in a list that is not {@code sched.runq}, for checkers. */
-    public static long size(long list) {
-        return Mem.LONG.get(list + SIZE);
     }
 }

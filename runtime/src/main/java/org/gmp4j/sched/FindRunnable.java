@@ -30,7 +30,7 @@ import org.gmp4j.struct.Schedt;
  * <li>the global queue, in those slices in which {@link Turns} puts it first
  * <li>runnext and the local ring; the ring first when Gs in runnext have inherited the slice too often ({@link Turns#MOST_INHERITED})
  * <li>the network, if the global queue is not empty and the last poll was not very recent
- * <li>the global queue, a fair share
+ * <li>the global queue
  * <li>the network poller, without blocking
  * <li>the other Ps' rings, in four walks; the last walk also visits their timers and runnext ({@link org.gmp4j.queue.StealWalk})
  * <li>work that was registered for idle time
@@ -161,7 +161,7 @@ final class FindRunnable {
     }
 
     /**
-     * Does the part of findRunnable that visits no other P and never blocks. Called on a stack whose goroutine has ended.
+     * Does the part of findRunnable that visits no other P, polls nothing, and never blocks. Called on a stack whose goroutine has ended.
      *
      * @return the G, with {@link Runq#INHERIT} when it came from runnext; 0 when the M has to run the whole findRunnable
      */
@@ -176,7 +176,8 @@ final class FindRunnable {
             return 0;
         }
         long gp = globalFirst(m, pp);
-        return gp == 0 ? runqget(sched, pp) : gp;
+        gp = gp == 0 ? runqget(sched, pp) : gp;
+        return gp != 0 || pollDue(m.s) ? gp : global(sched, pp);
     }
 
     private static long runqget(long sched, long pp) {

@@ -264,14 +264,9 @@ public final class Wakep {
         }
     }
 
-    /**
-     * Returns whether a run queue has work. The global queue is read first, by an acquire that keeps the reads of the rings behind it. Its
-     * partner is the release of the tail in runqpushlist. The order matters because an M that does not spin may move Gs from the global
-     * queue to its ring and wake no M. If the reader sees such Gs in neither place, that M has taken the last Gs of the queue. Then npidle
-     * is 0, or there was only the one G that this M runs itself.
-     */
+    /** Returns whether a run queue has work. An M that meanwhile moves Gs from one queue to another wakes an M for them. */
     private static boolean anyWork(Scheduler s) {
-        if (Schedt.RUNQSIZE.getAcquire(s.sched) != 0) {
+        if (Schedt.RUNQSIZE.getOpaque(s.sched) != 0) {
             return true;
         }
         for (Processor pr : s.procs()) {

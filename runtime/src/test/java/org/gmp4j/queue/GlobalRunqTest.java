@@ -4,11 +4,11 @@ package org.gmp4j.queue;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.stream.LongStream;
 
 import org.gmp4j.ffi.gmp.schedt;
-import org.gmp4j.policy.Turns;
 import org.gmp4j.struct.G;
 import org.gmp4j.struct.P;
 import org.gmp4j.struct.PStat;
@@ -243,7 +243,7 @@ class GlobalRunqTest {
         }
     }
 
-    /** At the turn of what has arrived a P takes a share of that, and nothing else. */
+    /** When {@code sched.arrived} comes first, a P takes one G of it, and none of another list. */
     @Test
     void theTurnOfWhatHasArrived() {
         try (FakeSched f = new FakeSched(1)) {
@@ -253,69 +253,27 @@ class GlobalRunqTest {
             GlobalRunq.globrunqputarrived(f.sched, g[0]);
             GlobalRunq.globrunqputarrived(f.sched, g[1]);
             assertEquals(f.name(g[0]), f.name(GlobalRunq.globrunqgetarrived(f.sched, pp)));
-            assertEquals(f.name(g[1]), f.name(Runq.runqget(pp)));
             assertEquals(0, Runq.size(pp));
+            assertEquals(f.name(g[1]), f.name(GlobalRunq.globrunqgetarrived(f.sched, pp)));
             assertEquals(0, GlobalRunq.globrunqgetarrived(f.sched, pp));
             assertEquals(1, Schedt.RUNQSIZE.getOpaque(f.sched));
         }
     }
 
-    /** One that was preempted is taken alone, and ends a share. */
+    /** A P takes one G at a time, so that the others do not wait in its ring for an M that has lost its CPU. */
     @Test
-    void thePreemptedAlone() {
-        try (FakeSched f = new FakeSched(1)) {
-            long[] g = LongStream.generate(f::runnable).limit(4).toArray();
-            for (long gp : g) {
-                GlobalRunq.globrunqput(f.sched, gp);
+    void oneAtATime() {
+        try (FakeSched f = new FakeSched(2)) {
+            int n = 2 * Runq.LEN;
+            for (int i = 0; i < n; i++) {
+                GlobalRunq.globrunqput(f.sched, f.runnable());
             }
-            G.PREEMPT.setOpaque(g[0], 1);
-            G.PREEMPT.setOpaque(g[3], 1);
-            assertEquals(f.name(g[0]), f.name(GlobalRunq.globrunqget(f.sched, f.ps[0])));
-            assertEquals(0, Runq.size(f.ps[0]));
-            assertEquals(f.name(g[1]), f.name(GlobalRunq.globrunqget(f.sched, f.ps[0])));
-            assertEquals(f.name(g[2]), f.name(Runq.runqget(f.ps[0])));
-            assertEquals(0, Runq.size(f.ps[0]));
-        }
-    }
-
-    /** It takes no more of what has arrived than its ring has room for: it has its own work, which is why they wait. */
-    @Test
-    void theTurnWithAFullRing() {
-        try (FakeSched f = new FakeSched(1)) {
-            long pp = f.ps[0];
-            for (int i = 0; i < Runq.LEN - 1; i++) {
-                Runq.runqput(f.sched, pp, f.runnable(), false);
+            for (int i = 0; i < n; i++) {
+                assertEquals(i, f.name(GlobalRunq.globrunqget(f.sched, f.ps[i % 2])));
+                assertEquals(n - 1 - i, Schedt.RUNQSIZE.getOpaque(f.sched));
+                assertTrue(Runq.runqempty(f.ps[i % 2]));
             }
-            for (int i = 0; i < Runq.LEN; i++) {
-                GlobalRunq.globrunqputarrived(f.sched, f.runnable());
-            }
-            assertEquals(Runq.LEN - 1, f.name(GlobalRunq.globrunqgetarrived(f.sched, pp)));
-            assertEquals(Runq.LEN, Runq.size(pp));
-            assertEquals(Runq.LEN + 1, f.name(GlobalRunq.globrunqgetarrived(f.sched, pp)));
-            assertEquals(Runq.LEN, Runq.size(pp));
-            assertEquals(Runq.LEN - 3, Schedt.RUNQSIZE.getOpaque(f.sched));
-        }
-    }
-
-    /** A P takes its share of what is there and one more, but at most four. */
-    @Test
-    void fairShare() {
-        for (int procs = 1; procs <= 4; procs++) {
-            for (int size = 0; size <= 4 * Turns.MOST_TAKEN; size++) {
-                try (FakeSched f = new FakeSched(procs)) {
-                    for (int i = 0; i < size; i++) {
-                        GlobalRunq.globrunqput(f.sched, f.runnable());
-                    }
-                    int n = Math.min(Math.min(size, size / procs + 1), Turns.MOST_TAKEN);
-                    long gp = GlobalRunq.globrunqget(f.sched, f.ps[0]);
-                    assertEquals(size == 0 ? -1 : 0, f.name(gp));
-                    assertEquals(size - n, Schedt.RUNQSIZE.getOpaque(f.sched));
-                    assertEquals(Math.max(0, n - 1), Runq.size(f.ps[0]));
-                    for (int i = 1; i < n; i++) {
-                        assertEquals(i, f.name(Runq.runqget(f.ps[0])));
-                    }
-                }
-            }
+            assertEquals(0, GlobalRunq.globrunqget(f.sched, f.ps[0]));
         }
     }
 

@@ -114,16 +114,6 @@ class NodeQueuesTest {
         assertEquals(0, take(0));
     }
 
-    /** A P takes what falls to it of those that share the list: three of four, of two Ps. */
-    @Test
-    void share() {
-        use();
-        List<Long> gs = put(0, 4);
-        assertEquals(gs.getFirst(), GlobalRunq.globrunqget(f.sched, f.ps[2]));
-        assertEquals(2, Runq.size(f.ps[2]));
-        assertEquals(1, Schedt.RUNQSIZE.getOpaque(f.sched));
-    }
-
     @Test
     void lockedInAListOfANode() {
         use();
@@ -134,7 +124,8 @@ class NodeQueuesTest {
         G.LOCKEDM.setOpaque(gs.get(1), 0);
         assertEquals(0, GlobalRunq.popLocked(f.sched));
         assertEquals(4, Schedt.RUNQSIZE.getOpaque(f.sched));
-        assertEquals(2, NodeQueues.size(NodeQueues.list(Schedt.NODEQ.get(f.sched), 2)));
+        long list = NodeQueues.list(Schedt.NODEQ.get(f.sched), 2);
+        assertEquals(List.of(gs.getFirst(), gs.getLast()), List.of(GlobalRunq.head(list), GlobalRunq.tail(list)));
     }
 
     /** Other Ps, or other places: what is in the lists is in sched.runq then, behind what is there. */

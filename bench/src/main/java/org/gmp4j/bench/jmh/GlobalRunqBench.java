@@ -8,17 +8,13 @@ import org.gmp4j.ffi.gmp.p;
 import org.gmp4j.ffi.gmp.schedt;
 import org.gmp4j.lock.SchedLock;
 import org.gmp4j.queue.GlobalRunq;
-import org.gmp4j.queue.Runq;
-import org.gmp4j.struct.G;
 import org.gmp4j.struct.GSlots;
 import org.gmp4j.struct.Mem;
-import org.gmp4j.struct.Schedt;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Fork;
 import org.openjdk.jmh.annotations.Measurement;
 import org.openjdk.jmh.annotations.Mode;
-import org.openjdk.jmh.annotations.OperationsPerInvocation;
 import org.openjdk.jmh.annotations.OutputTimeUnit;
 import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.Setup;
@@ -38,9 +34,6 @@ import org.openjdk.jmh.annotations.Warmup;
 @Warmup(iterations = 5, time = 1)
 @Measurement(iterations = 5, time = 1)
 public class GlobalRunqBench {
-    /** The most Gs that a P takes at once. */
-    private static final int BATCH = 4;
-
     private final long sched = Mem.alloc(schedt.layout(), 1);
     private final GSlots slots = new GSlots(this);
     private final ReentrantLock lock = new ReentrantLock();
@@ -51,37 +44,27 @@ public class GlobalRunqBench {
         private Node next;
     }
 
-    /** What one thread has: a P and Gs to put, and nodes. There are as many elements as were put, so each finds one. */
+    /** A thread's P, G and node. Each thread takes after it has put, so it finds an element. */
     @State(Scope.Thread)
     public static class Mine {
         private final long pp = Mem.alloc(p.layout(), 1);
-        private final long[] gs = new long[BATCH];
-        private final Node[] nodes = new Node[BATCH];
-        private final Node[] ring = new Node[BATCH];
+        private long gp;
+        private Node node = new Node();
 
-        /** Makes the elements. */
+        /** Makes the G. */
         @Setup
         public void open(GlobalRunqBench queue) {
-            for (int i = 0; i < BATCH; i++) {
-                gs[i] = queue.slots.malg();
-                nodes[i] = new Node();
-            }
+            gp = queue.slots.malg();
         }
 
-        /** Gives the P back. */
+        /** Releases the P. */
         @TearDown
         public void close() {
             Mem.recycle(p.layout(), pp);
         }
     }
 
-    /** One P: its fair share is all there is. */
-    @Setup
-    public void open() {
-        Schedt.GOMAXPROCS.setOpaque(sched, 1);
-    }
-
-    /** Gives the memory back. */
+    /** Releases the memory. */
     @TearDown
     public void close() {
         slots.release();
@@ -92,10 +75,10 @@ public class GlobalRunqBench {
     @Benchmark
     public void putGet(Mine mine) {
         SchedLock.lock(sched);
-        GlobalRunq.globrunqput(sched, mine.gs[0]);
+        GlobalRunq.globrunqput(sched, mine.gp);
         SchedLock.unlock(sched);
         SchedLock.lock(sched);
-        mine.gs[0] = GlobalRunq.globrunqget(sched, mine.pp);
+        mine.gp = GlobalRunq.globrunqget(sched, mine.pp);
         SchedLock.unlock(sched);
     }
 
@@ -110,10 +93,10 @@ public class GlobalRunqBench {
     @Benchmark
     public void floorPutGet(Mine mine) {
         lock.lock();
-        append(mine.nodes[0], mine.nodes[0]);
+        append(mine.node);
         lock.unlock();
         lock.lock();
-        mine.nodes[0] = take();
+        mine.node = take();
         lock.unlock();
     }
 
@@ -124,50 +107,12 @@ public class GlobalRunqBench {
         floorPutGet(mine);
     }
 
-    /** A share of Gs is linked, put together and taken together, all but one into a ring and out of it: the time of one G. */
-    @Benchmark
-    @OperationsPerInvocation(BATCH)
-    public void batch(Mine mine) {
-        long[] gs = mine.gs;
-        for (int i = 1; i < BATCH; i++) {
-            G.SCHEDLINK.set(gs[i - 1], gs[i]);
-        }
-        SchedLock.lock(sched);
-        GlobalRunq.globrunqputbatch(sched, gs[0], gs[BATCH - 1], BATCH);
-        SchedLock.unlock(sched);
-        SchedLock.lock(sched);
-        gs[0] = GlobalRunq.globrunqget(sched, mine.pp);
-        SchedLock.unlock(sched);
-        for (int i = 1; i < BATCH; i++) {
-            gs[i] = Runq.runqget(mine.pp);
-        }
-    }
-
-    /** The same in plain Java; the ring is an array that nobody else sees. */
-    @Benchmark
-    @OperationsPerInvocation(BATCH)
-    public void floorBatch(Mine mine) {
-        Node[] nodes = mine.nodes;
-        for (int i = 1; i < BATCH; i++) {
-            nodes[i - 1].next = nodes[i];
-        }
-        lock.lock();
-        append(nodes[0], nodes[BATCH - 1]);
-        lock.unlock();
-        lock.lock();
-        for (int i = 0; i < BATCH; i++) {
-            mine.ring[i] = take();
-        }
-        lock.unlock();
-        System.arraycopy(mine.ring, 0, nodes, 0, BATCH);
-    }
-
-    private void append(Node first, Node last) {
+    private void append(Node last) {
         last.next = null;
         if (tail == null) {
-            head = first;
+            head = last;
         } else {
-            tail.next = first;
+            tail.next = last;
         }
         tail = last;
     }
