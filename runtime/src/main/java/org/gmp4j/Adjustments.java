@@ -79,7 +79,7 @@ final class Adjustments implements Function<List<String>, String> {
     }
 
     /**
-     * Changes all of the settings, or none if one of the changes is bad.
+     * Applies all changes, or none if one of them is bad.
      *
      * @param changes each of the form {@code name=value}
      * @return a line for each setting: its name and its present value

@@ -299,7 +299,7 @@ public final class Chan<T> extends Hchan implements SendChan<T>, RecvChan<T> {
         }
         int i = place();
         Object v = buf[i];
-        buf[i] = sender == 0 ? null : SudogSlots.elem(sender); // A sender waits only while the buffer is full, so i is its new end.
+        buf[i] = sender == 0 ? null : SudogSlots.elem(sender); // A sender waits only while the buffer is full, so i is the new end.
         took(sender);
         return v;
     }

@@ -102,7 +102,7 @@ final class ChanCancellation extends WaitCancellation {
             drained = !await(st, sg, q, c.lock, durable() ? WaitReason.CHAN_RECEIVE_DURABLE : WaitReason.CHAN_RECEIVE);
             Waiting.release(st, sg);
         }
-        return drained || !byContext() && timeUp(); // timeUp throws after an interrupt. Without a limit of time it is never true.
+        return drained || !byContext() && timeUp(); // timeUp throws after an interrupt. Without a time limit it never returns true.
     }
 
     /**

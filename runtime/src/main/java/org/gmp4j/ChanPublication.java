@@ -38,7 +38,7 @@ final class ChanPublication<T> implements Flow.Subscription {
         try {
             deliver();
             over = true;
-        } catch (RuntimeException e) { // From the subscriber, or an interrupt; or from ctx, if it was cancelled after ended was set.
+        } catch (RuntimeException e) { // The subscriber threw it, or an interrupt or ctx ended the wait.
             fail(e);
             over = true;
         } finally {

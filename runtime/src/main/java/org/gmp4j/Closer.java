@@ -69,7 +69,7 @@ final class Closer implements Runnable {
                 t.start();
                 started = true;
             } catch (OutOfMemoryError e) {
-                return false; // The next call of close waits in its own thread, or starts this thread.
+                return false; // The next call of close ends the scheduler itself, or starts this thread.
             } finally {
                 inPlace.set(started);
             }

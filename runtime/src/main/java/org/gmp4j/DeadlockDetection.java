@@ -15,11 +15,12 @@ public enum DeadlockDetection {
      * A deadlock is reported when nothing outside of the scheduler could make a goroutine ready. Each of the following could, and delays
      * the report while it exists:
      * <ul>
-     * <li>a live platform thread, daemon or not. Threads that the JVM, the JDK and the runtime made for themselves do not count. But those
-     *     of them count that call the program, to deliver JFR's events or calls of an object that the program exports by RMI. A thread
-     *     that waits in {@link Gmp#main}, {@link Gmp#run} or {@link Gmp#call} does not count;
-     * <li>a live virtual thread of another scheduler, a goroutine of another {@link Gmp}, a goroutine that waits in the JDK. (With
-     *     {@code -Djdk.trackAllThreads=false} the runtime does not find parked virtual threads that the JDK does not track);
+     * <li>a live platform thread, daemon or not. Threads that the JVM, the JDK and the runtime made for themselves do not count, except
+     *     threads that call the program: they deliver JFR's events, or RMI's calls of an object that the program exports. A thread that
+     *     waits in {@link Gmp#main}, {@link Gmp#run} or {@link Gmp#call} does not count;
+     * <li>a live virtual thread of another scheduler, a goroutine of another {@link Gmp}, a goroutine that waits in the JDK. (With {@code
+     *     -Djdk.trackAllThreads=false} the JDK does not track all virtual threads, and the runtime does not find untracked ones that are
+     *     parked);
      * <li>a timer set outside of all schedulers;
      * <li>a shutdown hook or a signal handler of the program;
      * <li>a process that the program started, until it ends.

@@ -126,7 +126,10 @@ final class DefaultGmp {
         return gmp;
     }
 
-    /** Assigns the threads to pools by their names. {@code all} has the default scheduler and then those of the pools. */
+    /**
+     * Sets which threads, by the names of the threads, each pool runs. {@code all} has the default scheduler, then the schedulers of the
+     * pools.
+     */
     private static void setPools(List<PoolSettings> named, List<Gmp> all) {
         if (!named.isEmpty()) {
             NamedPools.Pool[] pools = new NamedPools.Pool[named.size()];
@@ -208,7 +211,7 @@ final class DefaultGmp {
 
     /**
      * Sets the number of Ps from the settings of the JDK's scheduler: its parallelism, but not more than its greatest number of threads.
-     * Called when no setting of the runtime has the number of Ps.
+     * Called when no setting of the runtime sets the number of Ps.
      */
     private static void asTheJdks(Gmp.Builder b, @Nullable Setting parallelism, @Nullable Setting most) {
         int procs = parallelism == null ? Procs.numCPU() : parallelism.number();
@@ -231,7 +234,7 @@ final class DefaultGmp {
         AUTO,
         /**
          * C2 gives way on any number of CPUs. If C2 cannot get its old share back, all other threads are later lowered to C2's priority, so
-         * that they are equal again. For that the process must be alone in its cgroup; otherwise C2 does not give way.
+         * that they are equal again. Lowering them needs a cgroup in which the process is alone; otherwise C2 does not give way.
          */
         YIELD,
         /** C2 does not give way. */

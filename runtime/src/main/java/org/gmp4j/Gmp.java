@@ -36,12 +36,12 @@ import org.jspecify.annotations.Nullable;
  * A scheduler: it runs goroutines (Gs) on threads (Ms) that hold processors (Ps). Several schedulers may live in one JVM. A goroutine
  * stays with its scheduler. Thread-safe.
  *
- * <p>Any thread may call all methods: goroutines, virtual threads and platform threads. {@link #main}, {@link #run}, its forms and {@link
- * #call} wait for the goroutine that they start, {@link #close} waits for all goroutines, and {@link #setProcs} for the world to stop. An
- * interrupt ends only the waits of {@code close} and {@link #runInterruptibly}. It does not end the other waits, because the goroutine
- * would go on unnoticed. After such a wait the interrupt status is set. A caller whose wait may end early uses {@code runInterruptibly},
- * {@link #runUnless}, {@link #runWithin}, or {@link #submit} and a wait for the task. A goroutine that these methods start in a bubble of
- * {@code Synctest} does not belong to the bubble, and a wait for it holds the bubble's clock.
+ * <p>Any thread may call all methods: goroutines, virtual threads and platform threads. {@link #main}, {@link #call} and the methods named
+ * {@code run…} wait for the goroutine that they start. {@link #close} waits for all goroutines. {@link #setProcs} waits until the world has
+ * stopped. An interrupt ends only the waits of {@code close} and {@link #runInterruptibly}. If it ended another wait, the goroutine would
+ * go on unnoticed. So the other methods wait on, and set the interrupt status before they return. A caller whose wait may end early uses
+ * {@code runInterruptibly}, {@link #runUnless}, {@link #runWithin}, or {@link #submit} and a wait for the task. A goroutine that these
+ * methods start in a bubble of {@code Synctest} does not belong to the bubble. A wait for it holds the bubble's clock.
  *
  * <p>Source: the G-M-P scheduler of Go's runtime. {@code ARCHITECTURE.md} and {@code HACKING.md} describe the differences on the JVM.
  */
@@ -61,12 +61,13 @@ public final class Gmp implements Executor, AutoCloseable {
     /**
      * Runs a program (program mode): starts {@code main} as goroutine 1 and returns when it returns. Other goroutines may still be parked
      * or running by then, and do not keep the process alive. An uncaught exception in any goroutine, a deadlock, or a misuse that is fatal
-     * in Go ends the process with Go's text on stderr and exit code 2. If a virtual thread with an identity ({@link #threadFactory}), or
-     * the process, has an {@link Thread.UncaughtExceptionHandler}, that handler gets the thread's exception, and the program goes on. A bad
-     * value of GMPMAXPROCS or GMPDEBUG ends the process with one sentence on stderr and exit code 2. This method may be called repeatedly.
+     * in Go ends the process with Go's text on stderr and exit code 2. If a virtual thread with an identity ({@link #threadFactory}) has an
+     * {@link Thread.UncaughtExceptionHandler}, or the process has a default one, that handler gets the thread's exception, and the program
+     * goes on. A bad value of GMPMAXPROCS or GMPDEBUG ends the process with one sentence on stderr and exit code 2.
      * <p>A deadlock means that all goroutines sleep and nothing else could wake one: see {@link DeadlockDetection#ON}. {@code
      * GMPDEBUG=deadlock=show} prints what delays the report. {@code deadlock=strict} ignores other threads.
-     * <p>Any thread may call it. An interrupt does not end the wait, and in a bubble the wait holds the clock.
+     *
+     * <p>Any thread may call it, repeatedly. An interrupt does not end the wait, and in a bubble the wait holds the clock.
      *
      * @throws IllegalStateException when this JVM cannot run goroutines; the message is one sentence that says what to do
      */
@@ -80,7 +81,7 @@ public final class Gmp implements Executor, AutoCloseable {
      * scheduler. These are the threads of {@code Thread.ofVirtual}, {@code Executors.newVirtualThreadPerTaskExecutor} and {@code
      * StructuredTaskScope}, also in servers and drivers. The option {@code default} of the agent and the property {@code gmp.default=on} do
      * the same without code. The threads keep their identity, and the JDK prints their uncaught exceptions as before. {@link Go}, {@link
-     * Chan} and the other classes work in them. Threads that a goroutine of another {@code Gmp} starts stay with that scheduler.
+     * Chan} and the other classes work in them. Threads that a goroutine of another {@code Gmp} starts belong to that {@code Gmp}.
      *
      * <p>A setting comes from a property or, where the property is not set, from a variable, such as {@code gmp.default.procs} and {@code
      * GMP_DEFAULT_PROCS}. The settings are {@code procs}, {@code spin} (as {@link SpinPolicy#parse} reads it), {@code quantum} ({@code
@@ -89,13 +90,13 @@ public final class Gmp implements Executor, AutoCloseable {
      * time between two stalls that are printed, such as {@code 100ms}), {@code debug} (as GMPDEBUG), {@code compilers} (whether C2 gives
      * way to the program while it starts: {@code auto}, {@code yield}, {@code equal}).
      *
-     * <p>Threads that exist already, and threads that these start, stay on the JDK's scheduler. After some hundreds of virtual threads new
-     * ones may stay there as well, because HotSpot then has compiled the code that starts them, with the JDK's scheduler as a constant. So
-     * call this first in {@code main}, or use the agent, which runs before {@code main}. The {@code VirtualThreadSchedulerMXBean} shows
-     * this scheduler, unless the bean was used before. The JDK's socket pollers, which serve all schedulers, stay on the JDK's scheduler.
+     * <p>Virtual threads that exist before the call stay on the JDK's scheduler, and so do the virtual threads that they start. After some
+     * hundreds of starts HotSpot compiles the code that starts virtual threads, with the JDK's scheduler as a constant. A call after that
+     * may leave new virtual threads on the JDK's scheduler as well. So call this first in {@code main}, or use the agent, which runs before
+     * {@code main}. The {@code VirtualThreadSchedulerMXBean} shows this scheduler, unless the bean was used before the call. The JDK's
+     * socket pollers, which serve all schedulers, stay on the JDK's scheduler.
      *
-     * <p>The scheduler lives as long as the JVM, and its {@link #close} throws. Its threads are daemons. Thread-safe. A second call changes
-     * nothing.
+     * <p>The scheduler lives as long as the JVM, and its {@link #close} throws. Its threads are daemons. Thread-safe. Idempotent.
      *
      * @return the default scheduler
      * @throws IllegalArgumentException when a setting is bad; the message names it
@@ -118,7 +119,7 @@ public final class Gmp implements Executor, AutoCloseable {
 
     /**
      * Returns a builder for embedded mode, with the defaults that its methods describe. If the property {@code gmp.default=on}, or the
-     * variable {@code GMP_DEFAULT}, is set, the first call also does {@link #makeDefault}, unless the agent has done so.
+     * variable {@code GMP_DEFAULT}, is set, the first call also does {@link #makeDefault}, unless the agent has done it.
      *
      * @throws IllegalArgumentException when a setting of the default scheduler is bad; the message names it
      */
@@ -128,7 +129,7 @@ public final class Gmp implements Executor, AutoCloseable {
     }
 
     /**
-     * A stall: a goroutine kept its P while other goroutines waited for that P. It blocked its thread, or ran past its quantum and reached
+     * A stall: a goroutine kept its P while other goroutines waited for that P. It blocked its thread, or exceeded its quantum and reached
      * no preemption point.
      *
      * @param goid the id of the goroutine
@@ -178,7 +179,7 @@ public final class Gmp implements Executor, AutoCloseable {
          * usual policy get no time on the same CPUs, not even the threads of the JIT and the collector. So leave CPUs to those threads by
          * {@link Affinity#reserve}. Default 0: the usual policy. If the process may not use the real-time policy (no {@code CAP_SYS_NICE},
          * a small {@code ulimit -r}), a line on stderr says so, and the usual policy stays. Threads and processes that goroutines start do
-         * not inherit it. The scheduler's monitor thread has the next higher priority.
+         * not inherit the real-time policy. The scheduler's monitor thread has the next higher priority.
          *
          * @param priority 1 to 98, a higher one has precedence; 0 for none
          */
@@ -217,11 +218,11 @@ public final class Gmp implements Executor, AutoCloseable {
         Builder idleThreads(Duration keep);
 
         /**
-         * Sets the greatest size of a goroutine's stack in bytes, at least 64 KiB. A goroutine that needs a deeper one gets a
-         * StackOverflowError, when its thread has no more room, or at a call of the runtime after it has waited. Default 8 MiB, some 80,000
-         * calls; Go's is 1 GB. Each thread of the scheduler reserves that much address space and a quarter of a MiB more. Only the parts
-         * that a stack has reached use memory, which is released when the thread sleeps. (With {@code mlockall} all of it is resident, or
-         * with {@code MCL_ONFAULT} the parts that a stack has reached, and none is released.)
+         * Sets the greatest size of a goroutine's stack in bytes, at least 64 KiB. A goroutine that needs more gets a StackOverflowError:
+         * when its thread's stack is full, or, once it has waited, at a call of the runtime. Default 8 MiB, some 80,000 calls; Go's is 1
+         * GB. Each thread of the scheduler reserves that much address space and a quarter of a MiB more. Only the parts that a stack has
+         * reached use memory, which is released when the thread sleeps. (With {@code mlockall} no memory is released: the whole stack is
+         * resident, or, with {@code MCL_ONFAULT}, the parts that it has reached.)
          */
         Builder maxStack(long bytes);
 
@@ -325,8 +326,7 @@ public final class Gmp implements Executor, AutoCloseable {
      * Runs {@code fn} as a goroutine, waits until it and its deferred work have ended, and rethrows its exception. Returns normally when
      * {@code fn} called {@link Go#goexit}.
      *
-     * <p>Any thread may wait. An interrupt does not end the wait, and the interrupt status is set afterwards. In a bubble the wait holds
-     * the clock.
+     * <p>Any thread may wait. An interrupt does not end the wait; its status is set afterwards. In a bubble the wait holds the clock.
      *
      * @throws IllegalStateException after {@link #close}
      */
@@ -406,9 +406,9 @@ public final class Gmp implements Executor, AutoCloseable {
     }
 
     /**
-     * Returns a factory of virtual threads with an identity of their own, which this scheduler runs. It is for servers and drivers that
-     * need threads. The threads are also goroutines: {@code Go} and {@code Chan} work in them, {@link #numGoroutine} counts them, {@link
-     * #close} waits for them. A start after close throws {@link java.util.concurrent.RejectedExecutionException}.
+     * Returns a factory of virtual threads with an identity of their own, which this scheduler runs. The threads are also goroutines:
+     * {@code Go} and {@code Chan} work in them, {@link #numGoroutine} counts them, {@link #close} waits for them. A start after close
+     * throws {@link java.util.concurrent.RejectedExecutionException}.
      *
      * <p>The threads end as goroutines do, and so do virtual threads that a goroutine starts by {@code Thread.ofVirtual} and the like.
      * First the thread runs its deferred work, then it reports an exception ({@link Builder#uncaught}), and only then a join of it returns.
@@ -431,8 +431,8 @@ public final class Gmp implements Executor, AutoCloseable {
 
     /**
      * Returns an executor that runs each task in a new thread of {@link #threadFactory}. Deferred work is part of its task. So a future is
-     * done, and a closed executor is terminated, only after that work. An exception of the work is the task's exception. The result of a
-     * task that called {@link Go#goexit} is null.
+     * done, and a closed executor is terminated, only after that work. An exception of deferred work is the task's exception. The result of
+     * a task that called {@link Go#goexit} is null.
      */
     public ExecutorService newThreadPerTaskExecutor() {
         return new TaskExecutor(this);
@@ -480,7 +480,7 @@ public final class Gmp implements Executor, AutoCloseable {
      * {@code rate}. It records a sample of the shorter waits, each with a probability in proportion to its duration, and weights this
      * sample so that it stands for all shorter waits. Zero turns it off, which is the default; recorded waits stay. While it is on, each
      * wait reads the clock twice, and a recorded wait also reads the goroutine's stack, which takes some µs. Waits in the JDK are not
-     * recorded; {@code gmp profile PID --kind block} has those. Go's {@code SetBlockProfileRate}.
+     * recorded; {@code gmp profile PID --kind block} shows them. Go's {@code SetBlockProfileRate}.
      *
      * @throws IllegalArgumentException when {@code rate} is negative
      */
@@ -516,7 +516,7 @@ public final class Gmp implements Executor, AutoCloseable {
      * Starts a CPU profile. At each interval, until it is stopped, it records the running goroutines with their stacks and {@link
      * org.gmp4j.metrics.Labels}. Several profiles may run at a time. {@link CpuProfiler} explains how to use it.
      *
-     * @param interval Go's is 10 ms; a sample costs some 50 µs for each P
+     * @param interval the time between two samples; Go's is 10 ms. A sample costs some 50 µs for each P
      * @throws IllegalArgumentException when {@code interval} is shorter than 0.1 ms
      */
     public CpuProfiler startCpuProfile(Duration interval) {
@@ -568,11 +568,12 @@ public final class Gmp implements Executor, AutoCloseable {
 
     /**
      * Refuses new goroutines from outside, waits until all goroutines have ended, and releases threads and memory. A repeated call is
-     * harmless. An interrupt of the caller ends the wait early, with the interrupt status set, and a thread of the scheduler waits in its
-     * place. If the system has no memory or no thread left for this, the next call of close has to end the scheduler.
+     * harmless. An interrupt of the caller ends the wait early, with the interrupt status set. Then a thread of the scheduler waits
+     * instead. If there is no memory for that thread, the next call of close has to end the scheduler.
      *
-     * <p>In a shutdown hook it does not wait for goroutines that called {@code System.exit}, which never returns. But it would wait for
-     * ever for a goroutine that never ends, or that waits for one in {@code System.exit}. So a hook should use {@link #close(Duration)}.
+     * <p>In a shutdown hook it does not wait for goroutines that called {@code System.exit}, which never returns. It would wait for ever
+     * for a goroutine that never ends, such as one that waits for a goroutine in {@code System.exit}. So a hook should use {@link
+     * #close(Duration)}.
      *
      * <p>Any thread may close. In a bubble the wait holds the clock.
      *
@@ -587,8 +588,8 @@ public final class Gmp implements Executor, AutoCloseable {
 
     /**
      * Like {@link #close()}, this closes the scheduler and waits, but it returns after {@code d} at the latest, or up to 0.2 s later when a
-     * socket poller of the JDK is at work. It returns early when it is interrupted. In both cases a thread of the scheduler waits in the
-     * caller's place, as after an interrupt of {@link #close()}.
+     * socket poller of the JDK is at work. An interrupt ends the wait early. When the time is up, or after an interrupt, a thread of the
+     * scheduler waits in the caller's place, as for {@link #close()}.
      *
      * @return empty when all goroutines have ended, or {@link #dump} with those that are left
      */

@@ -187,8 +187,8 @@ public final class Go {
     }
 
     /**
-     * Yields if the scheduler has asked this goroutine to yield. It is for loops that the agent does not change, and costs a few
-     * nanoseconds.
+     * Yields if the scheduler has asked this goroutine to yield. It is for loops to which the agent adds no preemption point, and costs a
+     * few nanoseconds.
      */
     public static void preemptPoint() {
         self("preemptPoint");

@@ -25,24 +25,30 @@ import org.jspecify.annotations.Nullable;
  * waiting sudog in a side table. {@link LongChan} keeps its elements off-heap, and the element of a waiting sudog in the sudog itself.
  * Methods have two parameters for an element, an object and a long; each kind uses one of them.
  *
- * <p>Invariants, under the lock. A receiver waits only while the buffer is empty, and a sender only while it is full. Receivers and
- * senders wait at the same time only if they are cases of one select. A closed channel has no waiters. An element for a waiting
- * receiver goes to it directly, never through the buffer.
+ * <p>Invariants, under the lock. A receiver waits only while the buffer is empty. A sender waits only while the buffer is full. Receivers
+ * and senders wait at the same time only if they are cases of one select. A closed channel has no waiters. A sender passes its element to a
+ * waiting receiver directly, never through the buffer.
  *
- * <p>A send or receive that must not wait checks without the lock first, and fails there if it would block. This is correct for the
- * following reasons. A receive reads first that there is nothing to receive, then that the channel is not closed. A closed channel cannot
- * be opened again, so it was not closed at the first read either, and at that moment a receive would have waited. A send reads first that
- * the channel is not closed, then that there is no room. Closing makes no room. If the channel was closed between the two reads, it had no
- * room just before it was closed. Otherwise it had no room while it was open. The argument needs a count without intermediate values, so a
- * receive that moves a waiting sender's element into the buffer does not change the count. The reads are volatile, so that no read comes
- * before an earlier operation of the same thread on another channel.
+ * <p>A send or receive that must not wait first checks the channel without the lock, and fails if it would block. The failure is correct if
+ * at some moment during the check the channel was open and the operation would have waited.
+ *
+ * <p>A receive reads first that there is no element, then that the channel is not closed. A closed channel cannot be opened again, so the
+ * channel was open at the first read.
+ *
+ * <p>A send reads first that the channel is not closed, then that the buffer is full. A close makes no room in the buffer. So if the
+ * channel was closed between the two reads, the buffer was full just before the close. If it was not closed, the buffer was full at the
+ * second read, while the channel was open. A send to an unbuffered channel reads whether a receiver waits. There is one exception, in Go
+ * too: a close between the two reads removes the waiting receivers, and the send then fails although a receiver waited until the close.
+ *
+ * <p>Both arguments need a count without intermediate values. So a receive that moves a waiting sender's element into the buffer does not
+ * change the count. The reads are volatile, so that no read comes before an earlier operation of the same thread on another channel.
  */
 abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
     /** Result of a receive: the channel is closed and drained. */
     static final long CLOSED = -1;
     /** Result of a receive and of {@link #give}: the operation would have to wait. */
     static final long BLOCKS = -2;
-    /** Result of {@link #unlockAndWait}: the receive has to wait, and an interrupt may end its wait. */
+    /** Result of {@link #unlockAndWait}: the method did not wait, because an interrupt may end the wait. */
     static final long ENDS = -3;
 
     private static final VarHandle COUNT = FieldHandle.of(MethodHandles.lookup(), Hchan.class, "count", int.class);
@@ -56,8 +62,8 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
     /** The goroutines that wait for the channel to be closed and drained; null before the first of them. Written under the lock, once. */
     private @Nullable WaitQ drainq;
     /**
-     * The bubble in which the channel was made; null for none. Only goroutines of that bubble may use it. Its timer, and the limits of
-     * time of waits, act on it from other threads.
+     * The bubble in which the channel was made; null for none. Only goroutines of that bubble may use the channel. But the channel's timer
+     * and the time limits of waits act on it from other threads.
      */
     private final @Nullable Bubble bubble = Bubble.current();
     private final int cap;
@@ -279,15 +285,14 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
         return cap == 0 ? sendq.isEmptyVolatile() : (int) COUNT.getVolatile(this) == 0;
     }
 
-    // A receive runs inside GStack.enter. It takes the lock and checks the channel with lockRecv. If there is an element, take moves
-    // it and unlockTaken releases the lock. If there is none, a receive that must not wait releases the lock itself, and any other
-    // calls unlockAndWait.
+    // A receive runs inside GStack.enter. It takes the lock and checks the channel with lockRecv. If there is an element, take moves it and
+    // unlockTaken releases the lock. If there is none, a receive that must not wait releases the lock itself; a receive that may wait calls
+    // unlockAndWait.
 
     /**
-     * Takes the lock for a receive. {@code block} is whether the receive waits if there is no element.
+     * Takes the lock for a receive. {@code block} says whether the receive waits if there is no element.
      *
-     * @return 0 or more: there is an element; above 0 the value is the sender to wake. {@link #CLOSED} or {@link #BLOCKS}: there is no
-     *     element
+     * @return the sender to wake, or 0: there is an element. {@link #CLOSED} or {@link #BLOCKS}: there is no element
      */
     final long lockRecv(boolean block) {
         checkReceiver();
@@ -346,8 +351,8 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
      * Releases the lock for a receive that may wait. The receive has found no element; {@code found} is {@link #CLOSED} or {@link
      * #BLOCKS}.
      *
-     * @return above 0: a sudog that has waited and was woken. {@link #CLOSED}: it did not wait. {@link #ENDS}: it did not wait either,
-     *     because an interrupt may end the wait; the caller goes on with {@link ChanCancellation#unlockAndWait}
+     * @return above 0: a sudog that has waited and was woken. {@link #CLOSED}: this method did not wait. {@link #ENDS}: this method did not
+     *     wait, because an interrupt may end the wait; the caller goes on with {@link ChanCancellation#unlockAndWait}
      */
     final long unlockAndWait(@Nullable GStack st, long found) {
         if (found == CLOSED) {
@@ -372,10 +377,7 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
         return sg > 0 && Sudog.SUCCESS.get(sg) != 0;
     }
 
-    /**
-     * Returns a sudog for a caller that is about to wait. Called under the lock. Without memory for one it releases the lock, and
-     * disarms the timer if no receiver waits, before it throws.
-     */
+    /** Returns a sudog for a caller that is about to wait. Called under the lock. */
     final long sudogOrUnlock(@Nullable GStack st) {
         try {
             return Waiting.sudog(st);
@@ -454,7 +456,7 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
         lock.unlock();
         for (long list = waiters; list != 0;) {
             long sg = list;
-            list = Sudog.NEXT.get(sg); // Read before the wake: a woken waiter may release the sudog.
+            list = Sudog.NEXT.get(sg); // Read before the wake, because a woken waiter may release the sudog.
             wake(sg);
         }
     }
@@ -476,7 +478,7 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
         return list;
     }
 
-    // The channel of a timer. Its buffer has one place, for the time that the timer sends while no receiver waits.
+    // The channel of a timer. Its buffer has one place, for the time of a tick while no receiver waits.
 
     final void setTimer(ChanTimer t) {
         timer = t;
@@ -487,7 +489,7 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
         receiveOnly = true;
     }
 
-    /** Refuses a send to a channel that its users only receive from. */
+    /** Throws if users may only receive from the channel. */
     final void checkSendable() {
         if (receiveOnly) {
             throw new IllegalStateException("send to receive-only channel");
@@ -501,7 +503,9 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
         }
     }
 
-    /** Arms the timer's alarm. Called under the lock when a receiver is to be queued, because the time then has to be delivered to it. */
+    /**
+     * Arms the timer's alarm. Called under the lock before a receiver is queued, because the alarm delivers the time to a waiting receiver.
+     */
     final void timerAwaited() {
         if (timer != null) {
             timer.awaited();

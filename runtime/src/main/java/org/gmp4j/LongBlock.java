@@ -23,16 +23,19 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The collector does not see the size of a buffer: a thousand channels that were dropped unclosed are little garbage but much memory. So
  * the sizes of all buffers are added up, and when the sum exceeds {@link #LIMIT} a collection is requested, as for direct buffers. The
- * limit is a quarter of the maximum heap, or twice the sum that is left after a collection, if that is more. No allocation is refused
- * because of the limit. A thread of its own frees collected buffers ({@link Freeing}). On a busy machine it may get no CPU for long, so a
- * thread that makes a buffer also frees some.
+ * limit is the largest of 16 MiB, a quarter of the maximum heap, and twice the sum that is left after a collection. No allocation is
+ * refused because of the limit. The thread of {@link Freeing} frees the buffers of collected channels. On a busy machine that thread may
+ * get no CPU for long, so a thread that makes a buffer also frees some.
  *
  * <p>Rejected: an automatic arena, and a {@code Cleaner}. Both unregister a buffer under a lock of the JDK. But a channel is drained under
  * a lock of the runtime, and a thread that holds such a lock must not take a lock of the JDK.
  */
 final class LongBlock extends PhantomReference<LongChan> {
     private static final long LEAST_LIMIT = Math.max(16 << 20, Runtime.getRuntime().maxMemory() / 4);
-    /** A thread that makes a buffer frees at most this many collected ones. The number is above 1, so that the backlog shrinks. */
+    /**
+     * A thread that makes a buffer frees at most this many buffers of collected channels. The number is above 1, so that the backlog
+     * shrinks.
+     */
     private static final int FREED_BY_OF = 4;
     private static final AtomicLong BYTES = new AtomicLong();
     private static final AtomicLong LIMIT = new AtomicLong(LEAST_LIMIT);
@@ -41,7 +44,10 @@ final class LongBlock extends PhantomReference<LongChan> {
     private static final VarHandle ADDRESS = FieldHandle.of(MethodHandles.lookup(), LongBlock.class, "address", long.class);
     /** Whether the thread that frees collected buffers runs. */
     private static final AtomicBoolean FREEING = new AtomicBoolean();
-    /** The list of buffers that are not freed yet. It keeps these phantom references alive when their channels are not. Guarded by LOCK. */
+    /**
+     * The list of buffers that are not freed yet. It keeps these phantom references reachable after their channels are unreachable. Guarded
+     * by LOCK.
+     */
     private static @Nullable LongBlock first;
 
     static {
@@ -66,7 +72,7 @@ final class LongBlock extends PhantomReference<LongChan> {
      * @throws OutOfMemoryError when there is no memory
      */
     static LongBlock of(LongChan c, int n) {
-        GStack.checkAll(); // No stack overflow may happen between the count of the size and the listing of the block.
+        GStack.checkAll(); // No stack overflow may happen between the change of BYTES and the end of the change of the list.
         if (!FREEING.get() && FREEING.compareAndSet(false, true)) {
             startFreeing();
         }

@@ -370,7 +370,7 @@ public final class LongChan extends Hchan implements Iterable<Long> {
         int i = place();
         long v = Mem.LONG.get(place(i));
         if (sender != 0) {
-            Mem.LONG.set(place(i), Sudog.LONG_ELEM.get(sender)); // The buffer was full, so this place is its new end.
+            Mem.LONG.set(place(i), Sudog.LONG_ELEM.get(sender)); // The buffer was full, so this place is the buffer's new end.
         }
         Reference.reachabilityFence(this);
         took(sender);

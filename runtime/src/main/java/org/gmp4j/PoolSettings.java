@@ -65,7 +65,7 @@ final class PoolSettings {
                 throw new IllegalArgumentException("pool \"" + pool.name + "\" has no setting \"" + parts[i] + "\"; it has "
                         + String.join(", ", KNOWN));
             } else {
-                String before = pool.values.put(last, pool.values.get(last) + ":" + parts[i]); // As in spin=latency:50us.
+                String before = pool.values.put(last, pool.values.get(last) + ":" + parts[i]); // For spin=latency:50us.
             }
         }
         pool.check();

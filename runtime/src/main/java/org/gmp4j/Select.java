@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  * <p>A Select can be built once and run repeatedly, or cleared and built anew. Neither allocates, unless the Select has more cases than
  * ever before. Only one thread may use it at a time. While a thread is in a method of the Select, each call by a second thread throws a
  * {@link ConcurrentModificationException}, and the first thread is not affected. The action of a case may change the Select and run it
- * again, because it is called when everything else is done.
+ * again, because a run calls the action last.
  *
  * {@snippet :
  * Select next = Select.of().recv(work, this::handle).recv(stop, v -> stopped = true);
@@ -279,7 +279,7 @@ public final class Select {
             k.elem = v;
             k.longElem = w;
             k.then = then;
-            go.add(k, durable); // If the stack has no room for the call, it has no effect at all, and n does not grow.
+            go.add(k, durable); // If the stack has no room for the call, the call has no effect, and n does not grow.
             n++;
         } finally {
             try {

@@ -6,8 +6,8 @@ import org.gmp4j.wait.Limits;
 import org.gmp4j.wait.WaitCancellation;
 
 /**
- * Ends the wait of a select. It competes with the wakers of the channels, and its sudog is in no queue. Like them it holds the lock of one
- * of the channels, so it finds the select parked. One of the wakers wins ({@code WaitQ}).
+ * Ends the wait of a select. It competes with the channels' wakers, and only one of them wins ({@code WaitQ}). Like a waker it holds the
+ * lock of one of the channels, so the select is parked by then. Its sudog is in no queue.
  */
 final class SelectCancellation extends WaitCancellation {
     private final Hchan first;

@@ -13,16 +13,16 @@ import org.gmp4j.wait.Waiting;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Waits for a {@link Select} (Go's {@code selectgo}). It holds the locks of all its channels, taken in the order of their numbers, so
- * two selects never wait for each other. A channel with several cases is locked once. Pass 1 checks the cases in random order for one that
- * can proceed. Pass 2 puts a sudog into a queue of each channel and parks. The locks are released once it is parked, so a waker that finds
- * one of the sudogs finds the waiter parked. One of the wakers wins: see {@code WaitQ}. Pass 3 takes the locks again and removes from the
- * queues the sudogs that were not woken.
+ * Waits for a {@link Select} (Go's {@code selectgo}). It holds the locks of all its channels, taken in the order of their numbers, so two
+ * selects never wait for each other. A channel with several cases is locked once. Pass 1 checks the cases in random order for one that can
+ * proceed. Pass 2 puts a sudog for each case into a queue of the case's channel, and parks. The locks are released once the waiter is
+ * parked, so a waker that finds one of the sudogs finds the waiter parked. One of the wakers wins: see {@code WaitQ}. Pass 3 takes the
+ * locks again and removes from the queues the sudogs that were not woken.
  *
  * <p>Memory order. The waker that won wrote the element into the winning sudog under its channel's lock, and the sudog's address into the
  * field that the waiter reads. Both stores come before the CAS on the G's status, or the exchange on the thread's note, which resumes the
- * waiter. The losers never touch the select's memory after they release their channel's lock. Pass 3 takes that lock, so it sees their
- * changes to the queue, and no such change comes later.
+ * waiter. The other wakers never touch the select's memory after they release their channel's lock. Pass 3 takes that lock, so it sees
+ * their changes to the queue, and no such change comes later.
  */
 final class Selectgo {
     /** Stands for the timeout in the results of {@link #single} and {@link #choose}. */

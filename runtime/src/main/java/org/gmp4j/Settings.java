@@ -71,7 +71,7 @@ final class Settings implements Gmp.Builder {
     private int realtime;
     private boolean hugePages;
     private boolean nodeQueues;
-    /** Whether the program itself calls the runtime, and not only its virtual threads. */
+    /** Whether the program calls the runtime itself. If not, it uses the runtime only through its virtual threads. */
     boolean api = true;
     /** Whether the setting that is being read comes from a variable or a property instead of the program's code. */
     private boolean starters;

@@ -25,9 +25,9 @@ public final class SpinPolicy {
     }
 
     /**
-     * Returns Go's policy: an M searches all Ps once, and then sleeps. At most half as many Ms search as there are busy Ps. After 4 vain
-     * wake-ups in a row, each within 100 µs, an M first naps for 50 µs and searches once more. Goroutines that become ready meanwhile wait
-     * until the nap is over.
+     * Returns Go's policy: an M searches all Ps once, and then sleeps. At most half as many Ms search as there are busy Ps. An M that was
+     * woken 4 times in a row within 100 µs of falling asleep, and found no work each time, first naps for 50 µs and searches once more.
+     * Goroutines that become ready during the nap wait until it is over.
      *
      * @return the policy; the default
      */
@@ -37,7 +37,7 @@ public final class SpinPolicy {
 
     /**
      * Returns a policy with which an M searches for the time {@code spin}, also polling the network, and then sleeps. An M that finds work
-     * while all others are idle wakes another M to search in its place, unless the scheduler's last such wake-up was in vain.
+     * while all others are idle wakes another M to search in its place. It does not do so if the M of the last such wake-up found no work.
      *
      * @param spin how long, above 0 and at most 1 hour
      * @return the policy

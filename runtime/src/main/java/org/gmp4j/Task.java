@@ -129,7 +129,7 @@ public final class Task<T> implements Future<T> {
     }
 
     /**
-     * Like {@link #join}, this waits and returns the result, but a cancel of {@code ctx} ends the wait. It does not cancel the task.
+     * Like {@link #join}, this waits and returns the result, but a cancel of {@code ctx} ends the wait. The task is not cancelled.
      *
      * @throws RuntimeException {@code ctx.err()} when {@code ctx} is cancelled before or while this waits
      */
@@ -151,7 +151,7 @@ public final class Task<T> implements Future<T> {
         }
     }
 
-    /** Returns the result, or throws the task's exception as it is, checked or not, as {@link Gmp#run} and its forms do. */
+    /** Returns the result, or throws the task's exception as it is, checked or not, as {@link Gmp#run} does. */
     @Nullable T rethrown() {
         if (outcome.isCompletedExceptionally() && !outcome.isCancelled()) {
             throw Go.<RuntimeException>sneaky(outcome.exceptionNow());
@@ -181,10 +181,10 @@ public final class Task<T> implements Future<T> {
     }
 
     /**
-     * Cancels this task: it is done at once, without a result, unless it is done already. If its function has not begun, it never runs. If
-     * it has begun, it goes on until it ends by itself, and its thread is interrupted if {@code interrupt} is true. The interrupt ends a
-     * wait in this library by a {@link WaitInterruptedException}, and one in the JDK by an {@link InterruptedException}, but not a wait for
-     * a lock of this library. This method does not wait for the task's end.
+     * Cancels this task: it is done at once, without a result, unless it is done already. If its function has not begun, the function never
+     * runs. If the function has begun, it goes on until it ends by itself, and its thread is interrupted if {@code interrupt} is true. The
+     * interrupt ends a wait in this library by a {@link WaitInterruptedException}, and a wait in the JDK by an {@link
+     * InterruptedException}. It does not end a wait for a lock of this library. This method does not wait for the task's end.
      *
      * @return false when the task was done before
      */

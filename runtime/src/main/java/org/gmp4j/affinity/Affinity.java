@@ -19,8 +19,9 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A policy that determines on which CPUs the Ms of each P may run. Only CPUs of the process's affinity mask are used. If there are more Ps
- * than places, further Ps begin again with the first place. Immutable, so safe to share between threads.
+ * A policy that determines on which CPUs the Ms of each P may run. Only CPUs of the process's affinity mask are used. A policy makes a list
+ * of places, which are sets of CPUs. P 0 gets the first place, and so on; if there are more Ps than places, the list begins again.
+ * Immutable, so safe to share between threads.
  */
 public final class Affinity {
     private enum Kind {
@@ -233,7 +234,7 @@ public final class Affinity {
 
     /**
      * Returns the places of a machine, in the order in which Ps get them: P number i gets the place whose number is i modulo the number of
-     * places. CPUs of a list that the process may not use are left out. If none is left, all CPUs that it may use are one place.
+     * places. CPUs of a list that the process may not use are left out. If none is left, all CPUs that the process may use are one place.
      *
      * @param topology the machine
      * @return the CPUs of each place, which the caller may change; an empty list when the policy is {@link #none()}

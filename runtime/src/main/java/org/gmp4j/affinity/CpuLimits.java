@@ -18,9 +18,9 @@ import org.jspecify.annotations.Nullable;
  * read.
  *
  * <p>Two files determine the process's directory: /proc/self/cgroup has the path within the hierarchy, and /proc/self/mountinfo has the
- * mounted parts of the hierarchy and their mount points. A container may see only a part of the hierarchy. If
- * no mounted part contains the path, the limits are those of the first mount point. If a directory of the path is missing, the limits are
- * those of the directories above it, up to the mount point.
+ * mounted parts of the hierarchy and their mount points. A container may see only a part of the hierarchy. If no mounted part contains the
+ * path, the limits are those of the first mount point. If a directory of the path is missing, the limits are those of the directories above
+ * it, up to the mount point.
  */
 final class CpuLimits {
     /** A cgroup file system: {@code root} is the directory of the hierarchy that is mounted at {@code point}. */

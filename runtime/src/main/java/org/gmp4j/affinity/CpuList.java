@@ -23,7 +23,7 @@ final class CpuList {
         if (text == null || text.isBlank()) {
             return set;
         }
-        int least = 0; // The next range must begin here or later, as the kernel's do. So a broken text costs no more than its length.
+        int least = 0; // The least number with which the next range may begin. It bounds the time that a broken text takes.
         for (String item : text.strip().split(",")) {
             int dash = item.indexOf('-');
             int first = number(dash < 0 ? item : item.substring(0, dash));

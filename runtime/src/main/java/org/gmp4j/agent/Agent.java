@@ -30,11 +30,11 @@ public final class Agent {
     }
 
     /**
-     * Starts the agent for {@code -javaagent}. A bad option ends the program with one sentence and exit code 2. If gmp4j cannot run, the
-     * option {@code fallback}, else the property {@code gmp.fallback}, else the variable {@code GMP_FALLBACK} decides. With {@code warn},
-     * the default, the program runs without gmp4j, and one line says why. With {@code off} it runs without a line. With {@code fail} it
-     * ends with one sentence and exit code 2. If {@code JAVA_TOOL_OPTIONS} names the agent, the agent does nothing in tools of the JDK, in
-     * Maven and in Gradle.
+     * Starts the agent for {@code -javaagent}. A bad option ends the program with one sentence and exit code 2. The option {@code
+     * fallback}, else the property {@code gmp.fallback}, else the variable {@code GMP_FALLBACK}, says what happens if gmp4j cannot run.
+     * With {@code warn}, the default, the program runs without gmp4j, and one line says why. With {@code off} the program runs without
+     * gmp4j and without that line. With {@code fail} the program ends with one sentence and exit code 2. If {@code JAVA_TOOL_OPTIONS} names
+     * the agent, the agent does nothing in tools of the JDK, in Maven and in Gradle.
      */
     public static void premain(String args, Instrumentation instrumentation) {
         if (isTool()) {
@@ -106,8 +106,8 @@ public final class Agent {
     }
 
     /**
-     * Starts the agent for {@code Launcher-Agent-Class}, before the main class is loaded, or when it is attached to a running program. In
-     * the second case an exception goes to the program that attaches the agent.
+     * The JVM calls this for {@code Launcher-Agent-Class}, before the main class is loaded, and when the agent is attached to a running
+     * program. An exception in an attached agent goes to the program that attaches it.
      */
     public static void agentmain(String args, Instrumentation instrumentation) {
         if ("main".equals(Thread.currentThread().getName())) {

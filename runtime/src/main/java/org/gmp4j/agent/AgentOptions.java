@@ -113,7 +113,7 @@ final class AgentOptions {
         return OF_POINTS.contains(name) ? points : ofDefault;
     }
 
-    /** Returns whether there are options besides these. */
+    /** Returns whether there are options besides {@code names}. */
     boolean hasOther(String... names) {
         return wanted != null || !List.of(names).containsAll(points.keySet());
     }

@@ -11,7 +11,7 @@ import java.lang.classfile.instruction.LineNumber;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Reads in a class file which methods one line of a method calls. */
+/** Reads from a class file which methods a source line calls. */
 public final class CallsOfLine {
     private CallsOfLine() {
     }

@@ -111,7 +111,10 @@ final class ClassSites extends WeakReference<Class<?>> {
         return (Site.Ref) LAST.getAcquire(this);
     }
 
-    /** Removes from the list a site to which no code links. A thread that is reading the list continues from that site. */
+    /**
+     * Removes from the list a site to which no code links. A thread that has just read that site continues from it, because {@code
+     * gone.before} stays.
+     */
     private synchronized void unlink(Site.Ref gone) {
         while (!LAST.compareAndSet(this, gone, gone.before)) {
             Site.Ref newest = last();
@@ -122,7 +125,7 @@ final class ClassSites extends WeakReference<Class<?>> {
                 }
             }
             if (newest == last()) {
-                return; // The site is not in the list. After a push by another thread the loop continues.
+                return; // The site is not in the list. If another thread has pushed a site meanwhile, the loop searches again.
             }
         }
     }

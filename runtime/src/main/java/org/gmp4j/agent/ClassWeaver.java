@@ -49,7 +49,7 @@ public final class ClassWeaver {
             if (reason == null) {
                 woven = PointWriter.writeAlone(scan);
             }
-        } catch (IndexOutOfBoundsException e) { // The broken part is one that the scan does not read. The JVM would refuse the class.
+        } catch (IndexOutOfBoundsException e) { // The class file is broken where the scan does not read it. The JVM would refuse it.
             reason = LeftAlone.FAILED;
         }
         if (woven == null) {

@@ -33,12 +33,15 @@ import org.gmp4j.classfile.Opcodes;
  * points are normally not armed.
  *
  * <p>A point leaves nothing on the operand stack, so it has the frame of the instruction behind it. The stack map keeps its frames, and
- * only their offsets move. A header with a point on the way back has its frame twice. An offset has one of two meanings. As a <em>place to
- * go to</em> (a jump's target, a range's limit, a frame) it means the code that was put in front of the instruction. A jump to a header
- * with a point on the way back goes to {@code point} or to {@code header}, as in the picture. As <em>the instruction</em> (the {@code new}
- * of an object whose constructor has not run yet) it means the instruction behind that code. If the point is on the way back, a line begins
- * with the instruction, because the first round does not pass the point. So a breakpoint in the line stops once in each round. The point
- * then belongs to the line before.
+ * only their offsets move. A header with a point on the way back has its frame twice: at the point and at the header.
+ *
+ * <p>An offset has one of two meanings. As a <em>place to go to</em> (a jump's target, a range's limit, a frame) it means the code that was
+ * put in front of the instruction. A jump to a header with a point on the way back goes to {@code point} or to {@code header}, as in the
+ * picture. As <em>the instruction</em> (the {@code new} of an object whose constructor has not run yet) it means the instruction behind
+ * that code.
+ *
+ * <p>A line that begins at a header begins with the instruction if the point is on the way back, because the first round does not pass the
+ * point. So a breakpoint in the line stops once in each round. The point belongs to the line before.
  */
 final class CodeWriter {
     /** The length of the {@code ifeq} and the {@code nop} behind a call on the way back. */
@@ -364,7 +367,7 @@ final class CodeWriter {
             int to = line(pc);
             out.u2(to);
             out.u2(u2(b, i + 2));
-            if (pc == 0 && to > 0) { // Otherwise the code before it would have no line. Debuggers take a line's first entry.
+            if (pc == 0 && to > 0) { // Otherwise the code before the line would have none. Debuggers take a line's first entry.
                 out.u2(0);
                 out.u2(u2(b, i + 2));
             }

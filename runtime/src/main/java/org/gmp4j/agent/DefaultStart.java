@@ -34,7 +34,7 @@ final class DefaultStart {
     /**
      * Checks that the scheduler can run here. Called before any lasting change.
      *
-     * @throws IllegalStateException with one sentence, when it cannot
+     * @throws IllegalStateException with one sentence, when the scheduler cannot run here
      */
     static void check() {
         if (call("unsupported") instanceof String problem) {

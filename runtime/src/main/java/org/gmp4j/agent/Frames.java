@@ -21,14 +21,14 @@ final class Frames {
 
     private final byte[] b;
     private int left;
-    /** The end of the frame. */
+    /** The end of the current frame. */
     private int end;
-    /** The start of the part of the frame that does not depend on the frame's offset. */
+    /** The start of the part of the current frame that does not depend on the frame's offset. */
     private int body;
     private int pc = -1;
     private int type;
     private boolean stackIsEmpty;
-    /** The places in the frame that have the offset of a {@code new}. */
+    /** The places in the current frame where the offset of a {@code new} instruction is stored. */
     private int[] news = new int[4];
     private int newCount;
 

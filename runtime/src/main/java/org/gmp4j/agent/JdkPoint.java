@@ -76,7 +76,7 @@ final class JdkPoint {
     static final String SITE = "site";
     static final String SITE_TYPE = "(Ljava/lang/invoke/MethodHandles$Lookup;Ljava/lang/String;"
             + "Ljava/lang/Object;Ljava/lang/String;I)Ljava/lang/Object;";
-    /** The method that points on the way back to a header call. {@link #PLAIN} is for other points. */
+    /** The method that a point on the way back to a header calls. Other points call {@link #PLAIN}. */
     static final String BACK = "back";
     static final String BACK_TYPE = "(Ljava/lang/Object;)Z";
     static final String PLAIN = "point";

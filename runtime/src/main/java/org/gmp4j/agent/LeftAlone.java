@@ -8,7 +8,9 @@ import java.util.concurrent.atomic.LongAdder;
  * loses its P.
  */
 public enum LeftAlone {
-    /** A class of the JDK, of another agent or of gmp4j, a class that keeps state in the native thread, or that a pattern excludes. */
+    /**
+     * A class of the JDK, of another agent or of gmp4j, a class that keeps state in the native thread, or a class that a pattern excludes.
+     */
     EXCLUDED,
     /** A class whose loader hides the classes through which a point is linked. */
     UNSEEN,

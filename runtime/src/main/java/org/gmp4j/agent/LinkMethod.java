@@ -26,9 +26,9 @@ import org.gmp4j.classfile.Constants;
  * <p>The initialiser of {@link Woven} makes {@code GmpPoint}. If the class can see a runtime, its first point finds that runtime. A point
  * that finds no runtime when it is linked never does anything.
  *
- * <p>Rejected: a class of gmp4j in the woven jar. In each package it would appear among the classes that frameworks list, and in a package
- * of its own it would not work in two modules, which must not have the same package. Rejected: a direct call of a class of the runtime. A
- * program without the runtime, or whose class loader or module does not see it, would end with a LinkageError at its first loop.
+ * <p>Rejected: a class of gmp4j in the woven jar. A copy of it in each package would be among the classes that frameworks list. In a
+ * package of its own it would not work in two woven modules, because two modules must not have the same package. Rejected: a direct call of
+ * a class of the runtime. A program that does not see the runtime would end with a LinkageError at its first loop.
  *
  * <p>The names {@code gmp4j$link}, {@code org.gmp4j.agent.Woven}, and those of the public methods of {@code GmpPoint}, with their types,
  * must not change: jars that were woven by an older gmp4j use them.

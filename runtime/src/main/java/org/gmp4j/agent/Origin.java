@@ -22,8 +22,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A class is <em>another agent's own</em>, and gets no points, like a class of the JDK, if
  * <ul>
- * <li>its jar names an agent's class in the manifest, and that class is loaded, so that the JVM has started the agent. (Many jars that may
- * be agents are used as libraries; these are treated like other jars.)
+ * <li>its jar names an agent's class in the manifest, and that class is loaded, so the JVM has started the agent. (Many jars that may be
+ * agents are used as libraries; these are treated like other jars.)
  * <li>or the class of its loader is another agent's own,
  * <li>or the class of its loader was put on the boot class path, as only agents do. The loader reads the agent's other classes from folders
  * inside the agent's jar.
@@ -93,8 +93,8 @@ final class Origin {
 
     /**
      * Returns whether classes of a loader see the classes through which a point is linked. A loader that shows only certain names, for
-     * instance in a sandbox, may hide them. Then the first loop would end with an error. This calls each loader once, for classes that it
-     * would have to load at the first point.
+     * instance in a sandbox, may hide them. Then the first loop would end with an error. This method calls each loader once, for classes
+     * that the loader would have to load at the first point anyway.
      */
     static boolean sees(@Nullable ClassLoader loader) {
         if (loader == null || loader == ClassLoader.getSystemClassLoader()) {

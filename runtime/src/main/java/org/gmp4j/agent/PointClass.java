@@ -64,7 +64,7 @@ final class PointClass {
         return c.toBytes();
     }
 
-    /** Adds a method that points call. {@code go} is its code if there is nothing to do, and {@code call} if the hook is to be called. */
+    /** Adds a method that points call. {@code go} is the method's code for no call, and {@code call} its code for a call of the hook. */
     private void addPoint(String name, String type, int[] go, int[] call) {
         int constant = c.method("java/lang/invoke/MethodHandleImpl", "isCompileConstant", "(Ljava/lang/Object;)Z");
         int site = c.type(SITE);

@@ -40,9 +40,9 @@ final class PointScan {
     private static final int JIT_LIMIT = 8_000;
     /** In methods up to this length, bytes, a jump with an offset of two bytes reaches every instruction. */
     private static final int JUMP_LIMIT = Short.MAX_VALUE;
-    /** The greatest count of constants in a class file, which is one more than their number. */
+    /** The greatest value of {@code constant_pool_count}, which is one more than the number of constants. */
     private static final int MAX_CONSTANTS = 65_535;
-    /** An upper bound of the constants that a class needs for any number of points. A woven class needs most. */
+    /** An upper bound of the constants that a class needs for any number of points. A woven class needs the most. */
     static final int CONSTANTS_OF_CLASS = 70;
     private static final int INTERFACE = 0x0200;
     /** The greatest length of a plain point. */
@@ -259,7 +259,7 @@ final class PointScan {
     private void readPool() {
         int count = u2(b, 8);
         pool = new int[count];
-        byte[] in = b; // Locals and tables, because this code mostly runs in the interpreter.
+        byte[] in = b; // Local variables are faster in the interpreter, in which this code mostly runs.
         byte[] sizes = CONSTANT_SIZES;
         int at = 10;
         for (int i = 1; i < count; i++) {

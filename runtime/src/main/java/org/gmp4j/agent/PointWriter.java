@@ -18,8 +18,8 @@ import org.gmp4j.classfile.Constants;
  * <p>A point is one of two calls of {@link JdkPoint}'s class:
  *
  * <ul>
- * <li>A dynamic constant, the {@link Site}, is loaded and passed to a static method. The interpreter executes two short methods for it. The
- * points of a method's loops of one depth have one constant, which is linked once. In a class that will be loaded without the agent the
+ * <li>A dynamic constant, the {@link Site}, is loaded and passed to a static method. The interpreter executes two short methods for it. All
+ * points at one loop depth of a method share a constant, which is linked once. In a class that will be loaded without the agent the
  * constant is null if there is no runtime. Then the static method does not exist, and is not called.
  * <li>An {@code invokedynamic}. It is used in class files that are too old for dynamic constants. It is also used for plain points of a
  * class that will be loaded without the agent, where a jump over the call would need a stack map frame of its own. Each such call site is
@@ -169,7 +169,7 @@ final class PointWriter {
         return constants.method(constants.type(JdkPoint.CLASS), method, type);
     }
 
-    /** Returns whether points on the way back, or other points, are dynamic constants. */
+    /** Returns whether a point, on the way back or not, is a dynamic constant. */
     private boolean isConstant(boolean onTheWayBack) {
         return dynamic && (!alone || onTheWayBack);
     }

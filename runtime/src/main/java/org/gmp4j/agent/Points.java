@@ -144,8 +144,8 @@ public final class Points {
     }
 
     /**
-     * Sets the hook, and a predicate that is called before it and returns whether the hook will stop the thread. Points at which it returns
-     * true are recorded and then armed.
+     * Sets the hook, and a predicate that is called before it and returns whether the hook will stop the thread. Points at which the
+     * predicate returns true are recorded and then armed.
      */
     public static void setHook(Runnable r, @Nullable BooleanSupplier wouldStop) {
         stops = wouldStop;
@@ -187,7 +187,7 @@ public final class Points {
 
     /**
      * Arms the points at which goroutines stopped after a nudge, except those of loops that C2 may vectorise. The next goroutine that
-     * exceeds its quantum in their loops needs no nudge.
+     * exceeds its quantum in the loops of these points needs no nudge.
      */
     public static void armLearnt() {
         if (LEARNT.get() == null) {
@@ -227,8 +227,9 @@ public final class Points {
     }
 
     /**
-     * Makes points call the hook until {@code patience} calls have stopped no goroutine. The goroutine to be stopped may be in native code
-     * or asleep, and meanwhile the armed loops of all other goroutines call the hook in each round, which makes them much slower.
+     * Makes points call the hook until {@code patience} calls have stopped no goroutine. A limit is needed, because the goroutine to be
+     * stopped may be in native code or asleep. Meanwhile the armed loops of all other goroutines call the hook in each round, which makes
+     * these loops much slower.
      */
     public static void want(int patience) {
         setWanted(true, patience);
@@ -271,10 +272,10 @@ public final class Points {
     }
 
     /**
-     * Arms points of the methods on this stack. Level 0 is the outermost loops of the topmost method that has points, and its entry if it
-     * calls itself. Each further level is the loops one level deeper, and then those of the next method down the stack. All methods of one
-     * name in a class count as one. The levels up to {@code level} are armed. If all of them are armed already, the next level that is not
-     * armed is armed.
+     * Arms points of the methods on this stack. Level 0 is the outermost loops of the topmost method that has points, and the method's
+     * entry if it calls itself. Each further level is the loops one level deeper. After the deepest loops of a method come the outermost
+     * loops of the next method down the stack. All methods of one name in a class count as one. The levels up to {@code level} are armed.
+     * If all of them are armed already, the next level that is not armed is armed.
      *
      * @return false when all points of methods on the stack are armed, or no method on it has points
      */
@@ -437,7 +438,7 @@ public final class Points {
             used = true;
             if (wanted) {
                 JdkPoint.setWanted(true);
-                if (!wanted) { // If setWanted cleared it before the call above, no other thread clears JdkPoint's field.
+                if (!wanted) { // If setWanted cleared the field wanted before the call above, no other thread clears JdkPoint's field.
                     JdkPoint.setWanted(false);
                 }
             }
@@ -447,7 +448,7 @@ public final class Points {
         LINKED.increment();
         VarHandle.fullFence(); // The partner of this fence is in armAll.
         if (eager && !site.eager && !site.vector && site.learn()) {
-            learn(site); // eager was false when the site was made, and armAll may have read the list without it.
+            learn(site); // eager was false when the site was made, and armAll may have read the list without this site.
         }
         return type instanceof MethodType t ? JdkPoint.callSite(site, t) : site;
     }

@@ -9,9 +9,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One preemption point that has been reached at least once, or the points of a method's loops of one depth, which are armed together. It
- * has the name of its class but no reference to it, so it does not keep a class loader alive. It is a call site because C2 takes a call
- * site's target for a constant and compiles again when it changes ({@link JdkPoint}).
+ * One preemption point that has been reached at least once, or all points at one loop depth of a method, which are armed together. A site
+ * has the name of its class but no reference to the class, so it does not keep a class loader alive. It is a call site because C2 takes a
+ * call site's target for a constant and compiles again when the target changes ({@link JdkPoint}).
  */
 final class Site extends MutableCallSite implements Runnable {
     /** The method. */

@@ -29,7 +29,8 @@ final class VectorLoops {
     }
 
     /**
-     * Returns whether C2 may vectorise a loop without inner loops. It goes from {@code header} to {@code last}, offsets from {@code start}.
+     * Returns whether C2 may vectorise a loop without inner loops. The loop goes from {@code header} to {@code last}, offsets from {@code
+     * start}.
      */
     static boolean mayBe(PointScan scan, int start, int header, int last) {
         byte[] b = scan.classFile();

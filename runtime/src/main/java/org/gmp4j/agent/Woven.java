@@ -28,7 +28,7 @@ final class Woven {
         } catch (IllegalArgumentException | IllegalStateException e) {
             String sentence = e.getMessage() == null ? e.toString() : e.getMessage();
             System.err.println(sentence.startsWith("gmp4j ") ? sentence : "gmp4j: " + sentence);
-            Runtime.getRuntime().halt(BAD_USAGE); // With exit, a shutdown hook would wait for this class at its first point.
+            Runtime.getRuntime().halt(BAD_USAGE); // At its first point a shutdown hook would wait for this initialiser.
         }
     }
 

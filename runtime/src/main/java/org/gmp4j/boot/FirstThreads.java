@@ -6,9 +6,9 @@ import java.util.concurrent.CountDownLatch;
 import org.gmp4j.stack.OwnThread;
 
 /**
- * Checks that the system gives the threads that a first scheduler needs: its sysmon, two Ms, and one for the JVM. Later a ready G waits
- * until there is a thread for it. But a first scheduler without a thread would wait for ever, because no goroutine runs whose end could
- * free a thread.
+ * Checks that the system gives the threads that a first scheduler needs: its sysmon, two Ms, and one for the JVM. Once goroutines run, a
+ * ready G waits until a thread is free for it. A first scheduler without a thread would wait for ever, because no goroutine runs whose end
+ * could free a thread.
  */
 public final class FirstThreads implements Runnable {
     private static final int COUNT = 4;

@@ -103,7 +103,7 @@ final class FlyingInvariants extends InvariantChecks {
             left |= M.OLDP.getOpaque(m.mp) == pp && M.P.getOpaque(m.mp) == 0;
         }
         expect(left || PStatus.get(pp) != PStatus.PSYSCALL, "P3", "P%d is in a system call and no M has left it", id);
-        // The number of the call is in the message, so the violation counts only if passes find it in one call.
+        // The message has the number of the call, so the violation counts only if all passes find it in the same call.
         expect(Runq.runqempty(pp) || PStatus.get(pp) != PStatus.PSYSCALL, "P3",
                 "P%d is in system call %d and has work", id, call);
     }

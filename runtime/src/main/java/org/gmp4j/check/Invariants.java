@@ -10,8 +10,8 @@ import org.gmp4j.sched.base.Scheduler;
 import org.gmp4j.stack.JdkThreads;
 
 /**
- * A debug tool that checks the invariants of the specification over the live structs of a scheduler, in two ways. {@link #check} needs a
- * stopped world and checks all of them. {@link #sample} takes {@code sched.lock}, so that the state that the lock guards does not change,
+ * A debug tool that checks the invariants of {@code ARCHITECTURE.md} on the live structs of a scheduler, in two ways. {@link #check} needs
+ * a stopped world and checks all of them. {@link #sample} takes {@code sched.lock}, so that the state that the lock guards does not change,
  * and reads all other state while it changes.
  *
  * <p>Some invariants hold at every moment (those of the state under the lock, and the bound of a ring), so one pass decides. Other
@@ -37,7 +37,10 @@ public final class Invariants {
         return look(s, false, LOOKS);
     }
 
-    /** Makes up to {@code looks} passes. Ends earlier if no violation is left that may last only for a moment. */
+    /**
+     * Makes up to {@code looks} passes. Ends earlier when a pass finds a violation that is never allowed, or when no violation was found by
+     * all passes so far.
+     */
     static List<String> look(Scheduler s, boolean stopped, int looks) {
         Set<String> lasting = null;
         for (int i = 1;; i++) {

@@ -99,7 +99,7 @@ public final class ClassFileWriter {
 
     /**
      * Returns the index of the constant of a class. For the class that is being written it is the {@code this_class} constant, which the
-     * JVM resolves to the class itself even if that is hidden.
+     * JVM resolves to the class itself even if the class is hidden.
      */
     public int type(String type) {
         return type.equals(name) ? self : constants.type(type);

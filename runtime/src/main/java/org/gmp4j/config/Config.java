@@ -40,8 +40,8 @@ public record Config(int procs, @Nullable IntSupplier autoProcs, Placement place
     private static final long POLITE_NANOS = 3_000;
 
     /**
-     * How long, ns, a stealing M leaves runnext to its P under a latency policy: about two switches. An owner that runs takes its runnext
-     * sooner.
+     * How long, ns, a stealing M leaves runnext to its P under a latency policy: about two switches. A P whose thread has the CPU takes its
+     * runnext sooner.
      */
     private static final long POLITE_LATENCY_NANOS = 300;
 

@@ -23,8 +23,8 @@ import org.gmp4j.wait.DoneChans;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The state of a context that can be cancelled: whether it is cancelled, and the list of its children, which a cancel notifies. Derived
- * contexts without a cancel of their own share it.
+ * The state of a context that can be cancelled: whether it is cancelled, and the list of its children, which a cancel notifies. A derived
+ * context without a cancel of its own uses the Cancellation of its parent.
  *
  * <p>The lock guards the fields. No other code is called while it is held. A cancel first sets {@link #err} under the lock. After it has
  * released the lock, it closes the channel, stops the timer and notifies the children. If the method {@link #err()} finds the field set and
@@ -84,7 +84,7 @@ final class Cancellation extends Child {
         try { // The allocation may fail.
             Chan<Void> c = done;
             if (c == null) {
-                c = bubble != null ? new Make().get() : Bubble.outside(new Make()); // It must not belong to the caller's bubble.
+                c = bubble != null ? new Make().get() : Bubble.outside(new Make()); // Not of the caller's bubble.
                 done = c;
             }
             return c;

@@ -116,7 +116,10 @@ final class JfrRecorder extends Recorder {
         }
     }
 
-    /** Returns the stack of a goroutine; null if it is too early for another stack, or the goroutine has ended. */
+    /**
+     * Returns the innermost frame of a goroutine's stack outside of the runtime, and if possible outside of java.base. Returns null if the
+     * last reading was too recent, or the goroutine has ended.
+     */
     private @Nullable String where(long gp, long goid) {
         long now = System.nanoTime();
         Stack st = gp == 0 ? null : GSlots.stack(gp);

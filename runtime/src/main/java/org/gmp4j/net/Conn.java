@@ -32,8 +32,8 @@ import org.jspecify.annotations.Nullable;
  * <p>A call with memory segments allocates nothing, once it is compiled. A call with a buffer or an array makes one or two small objects
  * for the segment of that buffer or array.
  *
- * <p>Thread-safe. The package's description lists the ways in which a call may end early. Then the position of the call's buffer, or {@link
- * java.io.InterruptedIOException#bytesTransferred}, shows how many bytes the call has moved.
+ * <p>Thread-safe. The package's description lists the ways in which a call may end early. After an early end the position of the call's
+ * buffer, or {@link java.io.InterruptedIOException#bytesTransferred}, shows how many bytes the call has moved.
  */
 public abstract sealed class Conn implements ByteChannel permits TcpConn, UnixConn, DatagramConn {
     final PollFd fd;
@@ -203,8 +203,8 @@ public abstract sealed class Conn implements ByteChannel permits TcpConn, UnixCo
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j.net##waits the package}.
      *
      * @param to the segments; only the first 8 that have room get bytes
-     * @return the number of bytes; -1 at the end; 0 when no buffer has room
-     * @throws IllegalArgumentException when a buffer is read-only
+     * @return the number of bytes; -1 at the end; 0 when no segment has room
+     * @throws IllegalArgumentException when a segment is read-only
      * @throws IOException when the read failed: see the package's description
      */
     public long read(MemorySegment[] to) throws IOException {

@@ -21,8 +21,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A socket for datagrams ({@code net.PacketConn}). A read receives one datagram, and bytes that do not fit the buffer are lost. A write
- * sends one datagram.
- * Thread-safe: see {@link Conn}.
+ * sends one datagram. Thread-safe: see {@link Conn}.
  *
  * @param <A> the type of its addresses
  */

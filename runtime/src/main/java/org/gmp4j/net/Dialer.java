@@ -31,8 +31,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The settings of connections ({@code net.Dialer}), for any number of dials. If a name has several addresses, they are tried one after the
  * other, each with its share of the time. If a name has both IPv4 and IPv6 addresses, the family of the first address is tried first. When
- * that family has failed, or has not connected after {@link #fallbackDelay}, the other family is tried at the same time, and the first
- * connection wins. Not thread-safe while it is set up.
+ * that family has failed, the other family is tried. If the first family has not connected after {@link #fallbackDelay}, the other family
+ * is tried at the same time, and the first connection wins. Not thread-safe while it is set up.
  *
  * <p>Source: Go's {@code dialParallel}; RFC 8305, "Happy Eyeballs".
  */
@@ -307,7 +307,7 @@ public final class Dialer {
                 && (to.getAddress().isAnyLocalAddress() || to.getAddress().equals(here.getAddress()));
     }
 
-    /** Waits for the connect. A context that is cancelled ends the wait as if its time were up. */
+    /** Waits for the connect. A cancel of the context ends the wait as if the time were up. */
     private static int await(Context ctx, PollFd fd, long end) {
         boolean open = fd.setDeadline(left(end), false, true);
         BooleanSupplier stop = ctx.done() == null ? () -> true : ctx.afterFunc(() -> {
@@ -318,7 +318,7 @@ public final class Dialer {
             e = fd.awaitConnected();
         } finally {
             if (!stop.getAsBoolean() && e == 0) {
-                e = IoResult.TIMED_OUT; // The function that the cancel runs may not have set the deadline yet.
+                e = IoResult.TIMED_OUT; // The function of afterFunc was started. Its deadline would end later writes.
             }
         }
         return e;

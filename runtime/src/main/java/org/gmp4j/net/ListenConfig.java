@@ -225,7 +225,7 @@ public final class ListenConfig {
         return wanted.getAddress().isAnyLocalAddress() ? Addresses.isIpv6(given) : Addresses.isIpv6(wanted);
     }
 
-    /** Makes a socket and binds it to this address. A socket of the wildcard address serves both families if there are both. */
+    /** Makes a socket and binds it to this address. A socket of the wildcard address serves IPv4 and IPv6 if the system has both. */
     private int bound(InetSocketAddress address, boolean tcp) throws IOException {
         if (address.getAddress() != null && address.getAddress().isAnyLocalAddress()) {
             try {

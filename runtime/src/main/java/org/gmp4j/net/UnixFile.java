@@ -8,8 +8,8 @@ import org.gmp4j.sched.GStack;
 
 /**
  * The file of a Unix socket. A socket whose name begins with {@code @} has no file. The file is removed before the socket is closed, so
- * that the file never exists without the socket. Otherwise another process could take the file for a stale one and replace it by its own,
- * which would then be removed.
+ * that the file never exists without the socket. Otherwise another process could take the file for a stale one and replace it by its own
+ * file, which this process would then remove.
  */
 final class UnixFile {
     private final String path;

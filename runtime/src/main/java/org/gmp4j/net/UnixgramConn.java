@@ -8,10 +8,10 @@ import org.gmp4j.netpoll.PollFd;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A socket of the Unix domain for datagrams ({@code net.UnixConn} of the network {@code unixgram}). A socket from
- * {@link #listen} has a name, and exchanges datagrams with all sockets that have one. A socket from {@link #dial} has no name and sends to
- * one peer, which cannot answer. No datagram is lost. If the receiver has no room, {@link #write} waits, and {@link #writeTo} fails,
- * because the kernel reports room only to a connected socket. Thread-safe: see {@link DatagramConn}.
+ * A socket of the Unix domain for datagrams ({@code net.UnixConn} of the network {@code unixgram}). A socket from {@link #listen} has a
+ * name, and exchanges datagrams with all sockets that have a name. A socket from {@link #dial} has no name and sends to one peer, which
+ * cannot answer. No datagram is lost. If the receiver has no room, {@link #write} waits, and {@link #writeTo} fails, because the kernel
+ * reports room only to a connected socket. Thread-safe: see {@link DatagramConn}.
  */
 public final class UnixgramConn extends DatagramConn<String> {
     private final @Nullable String local;

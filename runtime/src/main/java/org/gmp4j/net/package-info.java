@@ -2,7 +2,7 @@
 /**
  * TCP, UDP and Unix sockets in the scheduler. A goroutine that waits for a socket leaves its thread to other goroutines, and the M that
  * finds the socket ready, by {@code epoll_wait}, runs the goroutine itself. Names are those of Go's package {@code net} where the JDK has
- * no better one.
+ * no better name.
  *
  * <p>Goroutines of any scheduler, virtual threads of the JDK's own scheduler and plain threads may use sockets, as they may use channels.
  * Threads that are not goroutines sleep while they wait, and a daemon thread of the process wakes them. One thread may read from a
@@ -14,14 +14,14 @@
  * <ul>
  * <li>by a {@code close}: {@link org.gmp4j.net.ClosedException};
  * <li>by a deadline, or in a form named {@code …Within} by a time: {@link java.net.SocketTimeoutException};
- * <li>by an interrupt of a virtual thread that a {@code Gmp} runs, or of a {@code Task} that is cancelled: an {@link
- *     java.io.InterruptedIOException} that says "interrupted". The status stays set, and the socket open;
+ * <li>by an interrupt of a virtual thread that a {@code Gmp} runs, or by a cancel of the caller's {@code Task}: an {@link
+ *     java.io.InterruptedIOException} that says "interrupted". The interrupt status stays set, and the socket stays open;
  * <li>in a form named {@code …Interruptibly} by an interrupt of any thread: {@link java.lang.InterruptedException}; the status is cleared;
  * <li>in a form named {@code …Unless} by a context, with its error.
  * </ul>
- * The forms of a read or a write take a {@link java.nio.ByteBuffer}, for example one that wraps an array, or a segment's
- * {@code asByteBuffer()}. Only a deadline ends the wait of a call with several buffers. A context can set one when it ends:
- * {@code ctx.afterFunc(…)} with {@code conn.setDeadlineAfter(Duration.ZERO)}.
+ * The forms of a read or a write take a {@link java.nio.ByteBuffer}, for example one that wraps an array, or a segment's {@code
+ * asByteBuffer()}. A call with several buffers has no such forms. A context can end it by a deadline: {@code ctx.afterFunc(…)} with {@code
+ * conn.setDeadlineAfter(Duration.ZERO)}.
  *
  * <p>An interrupt of any other thread does not end a call, and the interrupt status is set when the call returns. In a bubble of
  * {@code Synctest} a call that waits holds the bubble's clock, and deadlines go by the machine's clock.
