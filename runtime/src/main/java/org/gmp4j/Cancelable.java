@@ -7,10 +7,10 @@ import org.jspecify.annotations.NullMarked;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An object, such as a {@code Context}, that ends waits when it is cancelled. Each wait of this library has a form that takes one: {@code
- * recvUnless(ctx)}, {@code lockUnless(ctx)}, {@code Go.sleepUnless(ctx, d)}. Implementations are thread-safe. The runtime calls their
- * methods in the middle of its own work, so they must neither wait nor take a lock or monitor; atomics are enough. Any thread may call
- * them, including an interrupted thread and a goroutine in a bubble of {@code Synctest}.
+ * An object, such as a {@code Context}, that ends waits when it is cancelled. Each wait of this library has a form that takes a {@code
+ * Cancelable}: {@code recvUnless(ctx)}, {@code lockUnless(ctx)}, {@code Go.sleepUnless(ctx, d)}. Implementations are thread-safe. The
+ * runtime calls their methods in the middle of its own work, so they must neither wait nor take a lock or monitor; atomics are enough. Any
+ * thread may call them, including an interrupted thread and a goroutine in a bubble of {@code Synctest}.
  */
 @NullMarked
 public interface Cancelable {
@@ -21,8 +21,8 @@ public interface Cancelable {
      * Registers {@code quick}, which runs once when this is cancelled, on the thread that cancels. If this is cancelled already, it runs at
      * once. The runtime calls {@code quick} in the middle of its own work, so {@code quick} must neither wait nor throw.
      *
-     * @return a function that removes {@code quick} again. It returns true if {@code quick} will not run, and false if it has run or is
-     *     about to run
+     * @return a function that unregisters {@code quick}. It returns true if {@code quick} will not run, and false if it has run or is about
+     *     to run
      */
     BooleanSupplier whenCancelled(Runnable quick);
 }

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * A timer with a channel. The channel's lock guards the timer's fields. The timer needs an alarm only while a receiver waits, because each
  * receive first checks whether the timer is due. Without an alarm the runtime has no reference to the timer, so the timer is garbage once
- * the program drops it. Stop and reset empty the buffer under the channel's lock, so that no stale time stays in it.
+ * the program drops it. {@code stop} and {@code reset} empty the buffer under the channel's lock, so that no stale time stays in it.
  */
 final class ChanTimer extends TickTimer {
     private final Chan<Instant> c;

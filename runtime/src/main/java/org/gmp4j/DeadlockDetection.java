@@ -12,8 +12,8 @@ public enum DeadlockDetection {
     OFF,
 
     /**
-     * A deadlock is reported when nothing outside of the scheduler could make a goroutine ready. Each of the following could, and delays
-     * the report while it exists:
+     * A deadlock is reported when nothing outside of the scheduler could make a goroutine ready. Each of the following could do so, and
+     * delays the report while it exists:
      * <ul>
      * <li>a live platform thread, daemon or not. Threads that the JVM, the JDK and the runtime made for themselves do not count, except
      *     threads that call the program: they deliver JFR's events, or RMI's calls of an object that the program exports. A thread that

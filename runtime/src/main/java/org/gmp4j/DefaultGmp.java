@@ -127,8 +127,8 @@ final class DefaultGmp {
     }
 
     /**
-     * Sets which threads, by the names of the threads, each pool runs. {@code all} has the default scheduler, then the schedulers of the
-     * pools.
+     * Sets the pools, each of which runs the virtual threads with certain names. {@code all} has the default scheduler, then the schedulers
+     * of the pools.
      */
     private static void setPools(List<PoolSettings> named, List<Gmp> all) {
         if (!named.isEmpty()) {

@@ -326,7 +326,7 @@ public final class Gmp implements Executor, AutoCloseable {
      * Runs {@code fn} as a goroutine, waits until it and its deferred work have ended, and rethrows its exception. Returns normally when
      * {@code fn} called {@link Go#goexit}.
      *
-     * <p>Any thread may wait. An interrupt does not end the wait; its status is set afterwards. In a bubble the wait holds the clock.
+     * <p>Any thread may wait. An interrupt does not end the wait, and only sets the status. In a bubble the wait holds the clock.
      *
      * @throws IllegalStateException after {@link #close}
      */

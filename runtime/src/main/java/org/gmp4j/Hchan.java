@@ -133,7 +133,9 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
         return timer != null ? 0 : count;
     }
 
-    /** Returns the index of the element with number {@code i} from the front, which is less than {@link #size}. Called under the lock. */
+    /**
+     * Returns the index of the element with number {@code i} from the front; {@code i} is less than {@link #size}. Called under the lock.
+     */
     final int placeOf(int i) {
         return next(recvx, i, cap);
     }

@@ -44,9 +44,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * Runs the operations of goroutines once, before the user's first goroutine, on a temporary scheduler. Its goroutines wait and are woken in
  * all ways, exceed their quantum, and end. The first use of a class, of a {@code VarHandle} at a call site or of a method handle takes
- * memory and stack, and may fail for lack of them. In a running scheduler it could fail between two steps of a protocol, with a lock held,
- * on an M or in the middle of a user's call. A class whose initialiser has failed stays unusable for ever. So each class, {@code VarHandle}
- * and method handle is used here, while there is memory. {@code boot.Warm} uses the code that goroutines do not reach.
+ * memory and stack, and may fail for lack of them. In a running scheduler a first use could fail between two steps of a protocol, with a
+ * lock held, on an M or in the middle of a user's call. A class whose initialiser has failed stays unusable for ever. So each class, {@code
+ * VarHandle} and method handle is used here, while there is memory. {@code boot.Warm} uses the code that goroutines do not reach.
  */
 final class Rehearsal {
     private static final long MAX_STACK = 1 << 20;

@@ -23,7 +23,7 @@ final class Scase {
 
     /** The case's number, in the order in which cases were added. */
     final int index;
-    @SuppressWarnings("NullAway.Init") // Set when the case is added, like c and then.
+    @SuppressWarnings("NullAway.Init") // Select.add sets the fields kind, c and then.
     Kind kind;
     /** The channel; null for a case that never proceeds. */
     @SuppressWarnings("NullAway.Init")

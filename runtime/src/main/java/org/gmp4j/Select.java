@@ -58,7 +58,7 @@ public final class Select {
     /** The action of {@link #timeout}, and the nanoseconds after which it runs. */
     private @Nullable Runnable late;
     private long timeout = Selectgo.NO_TIMEOUT;
-    /** Whether a thread adds cases, or is in {@link #run} before the action. It is set by CAS, so that one of two threads always fails. */
+    /** Whether a thread adds cases, or is in {@link #run} before the action. It is set by CAS, so that of two threads one fails. */
     @SuppressWarnings("unused") // Accessed through BUSY.
     private volatile boolean busy;
 

@@ -15,7 +15,7 @@ public final class SpinPolicy {
     private static final SpinPolicy GO = new SpinPolicy(0);
     private static final SpinPolicy BUSY = new SpinPolicy(Long.MAX_VALUE);
 
-    /** The duration for the text {@code latency} without one. */
+    /** The duration for the text {@code latency} without a duration. */
     private static final Duration DEFAULT_LATENCY = Duration.ofMillis(1);
 
     private final long nanos;
@@ -26,8 +26,8 @@ public final class SpinPolicy {
 
     /**
      * Returns Go's policy: an M searches all Ps once, and then sleeps. At most half as many Ms search as there are busy Ps. An M that was
-     * woken 4 times in a row within 100 µs of falling asleep, and found no work each time, first naps for 50 µs and searches once more.
-     * Goroutines that become ready during the nap wait until it is over.
+     * woken 4 times in a row within 100 µs of falling asleep, and found no work each time, naps for 50 µs and searches once more before it
+     * sleeps. Goroutines that become ready during the nap wait until it is over.
      *
      * @return the policy; the default
      */

@@ -144,7 +144,7 @@ public final class Affinity {
             if (first < 0 || last < first) {
                 throw bad(list, "\"" + item.strip() + "\" is not a CPU number or a range such as 4-7", topology);
             }
-            for (long cpu = first; cpu <= last; cpu++) { // ends at the first CPU that does not exist
+            for (long cpu = first; cpu <= last; cpu++) { // The loop ends, by an exception, at the first CPU that does not exist.
                 cpus.add(usable(cpu, list, topology));
             }
         }

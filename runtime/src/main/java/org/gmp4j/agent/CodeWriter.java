@@ -367,7 +367,7 @@ final class CodeWriter {
             int to = line(pc);
             out.u2(to);
             out.u2(u2(b, i + 2));
-            if (pc == 0 && to > 0) { // Otherwise the code before the line would have none. Debuggers take a line's first entry.
+            if (pc == 0 && to > 0) { // Otherwise the code in front would belong to no line. Debuggers take a line's first entry.
                 out.u2(0);
                 out.u2(u2(b, i + 2));
             }

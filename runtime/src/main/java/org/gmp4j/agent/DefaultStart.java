@@ -47,7 +47,10 @@ final class DefaultStart {
         Object _ = call("builder");
     }
 
-    /** Calls a method of the runtime by name, because this package must not depend on the runtime's and may be loaded without it. */
+    /**
+     * Calls a method of the runtime by name, because this package must not depend on the runtime's packages, and may be loaded without the
+     * runtime.
+     */
     private static @Nullable Object call(String method) {
         try {
             return Class.forName("org.gmp4j.Gmp").getMethod(method).invoke(null);

@@ -41,8 +41,8 @@ final class LinkMethod {
     private static final int MAX_LOCALS = 5;
     private static final int CODE_LENGTH = 50;
     /**
-     * The code continues at FOUND after forName, with its result or exception on the stack, at LINK_FAILED after a LinkageError, and
-     * at CONSTANT if the point is a dynamic constant.
+     * Offsets at which the code continues: FOUND after forName, whose result or exception is on the stack; LINK_FAILED after a
+     * LinkageError; CONSTANT if the point is a dynamic constant.
      */
     private static final int FOUND = 14;
     private static final int LINK_FAILED = 25;

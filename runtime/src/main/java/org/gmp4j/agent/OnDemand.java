@@ -122,7 +122,7 @@ public final class OnDemand implements ClassFileTransformer {
             registered = true;
         }
         given.addAll(classes);
-        List<Class<?>> failed = classes; // Counts if an error is thrown, for instance for lack of memory.
+        List<Class<?>> failed = classes; // The value if an error is thrown, for instance for lack of memory.
         try {
             failed = Retransformation.of(instrumentation, classes);
         } finally {

@@ -28,7 +28,7 @@ final class Woven {
         } catch (IllegalArgumentException | IllegalStateException e) {
             String sentence = e.getMessage() == null ? e.toString() : e.getMessage();
             System.err.println(sentence.startsWith("gmp4j ") ? sentence : "gmp4j: " + sentence);
-            Runtime.getRuntime().halt(BAD_USAGE); // At its first point a shutdown hook would wait for this initialiser.
+            Runtime.getRuntime().halt(BAD_USAGE); // Not exit: a shutdown hook would wait for this initialiser at its first point.
         }
     }
 

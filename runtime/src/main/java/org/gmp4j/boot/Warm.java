@@ -122,7 +122,7 @@ public final class Warm {
         Mem.LONG.set(addr, Mem.LONG.get(addr));
     }
 
-    /** Loads the JDK's classes for an access to a segment, by which the bindings access arguments and results of C code. */
+    /** Loads the JDK's classes for accesses to a segment. The bindings access arguments and results of C code by segments. */
     private static void segment(long addr) {
         long _ = Memory.ALL.get(ValueLayout.JAVA_LONG_UNALIGNED, addr);
         int _ = Memory.ALL.get(ValueLayout.JAVA_INT_UNALIGNED, addr);
@@ -143,7 +143,7 @@ public final class Warm {
         long gp = Mem.alloc(g.layout(), 1);
         GStatus.casgstatus(gp, GStatus.GIDLE, GStatus.GDEAD);
         GStatus.casgstatus(gp, GStatus.GDEAD, GStatus.GRUNNABLE);
-        boolean _ = GStatus.trycasgstatus(gp, GStatus.GWAITING, GStatus.GRUNNABLE); // Fails, to run the code that finds the reason.
+        boolean _ = GStatus.trycasgstatus(gp, GStatus.GWAITING, GStatus.GRUNNABLE); // Fails on purpose, to run the code of a failure.
         int status = GStatus.readgstatus(gp);
         Mem.recycle(g.layout(), gp);
         long pp = Mem.alloc(p.layout(), 1);

@@ -29,10 +29,11 @@ import org.jspecify.annotations.Nullable;
  * }
  * }</pre>
  *
- * <p>Each wait of this library has a form that takes one: {@code recvUnless(ctx)}, {@code Select.runUnless(ctx)}, {@code lockUnless(ctx)},
- * {@code Go.sleepUnless(ctx, d)}. {@link #watchOnly} is for code that may wait for the end but must not cancel. Of the methods here only
- * {@link #cancel} waits: for the end of a cancel of the same tree by another thread. An interrupt does not end that wait. In a bubble of
- * {@code Synctest} deadlines go by the bubble's clock, and only goroutines of the bubble may cancel a context that was made there.
+ * <p>Each wait of this library has a form that takes a context: {@code recvUnless(ctx)}, {@code Select.runUnless(ctx)}, {@code
+ * lockUnless(ctx)}, {@code Go.sleepUnless(ctx, d)}. {@link #watchOnly} is for code that may wait for the end but must not cancel. Of the
+ * methods here only {@link #cancel} waits: for the end of a cancel of the same tree by another thread. An interrupt does not end that wait.
+ * In a bubble of {@code Synctest} deadlines go by the bubble's clock, and only goroutines of the bubble may cancel a context that was made
+ * there.
  *
  * <p>Source: Go's package {@code context}.
  */
@@ -200,7 +201,10 @@ public final class Context implements Cancelable, AutoCloseable {
         return (T) value((Object) key);
     }
 
-    /** Makes a child with the values of this that is never cancelled: its {@link #done}, {@link #deadline} and {@link #err} are null. */
+    /**
+     * Makes a child that has the values of this context and is never cancelled: its {@link #done}, {@link #deadline} and {@link #err} are
+     * null.
+     */
     public Context withoutCancel() {
         return new Context(this, null, false, null, null, null, "WithoutCancel");
     }
@@ -280,8 +284,8 @@ public final class Context implements Cancelable, AutoCloseable {
      * Starts {@code f} in a goroutine of its own when this is cancelled, or at once if it is cancelled already. If the caller is not a
      * goroutine, {@code f} runs in a virtual thread.
      *
-     * @return a function that removes {@code f} again and does not wait for it. It returns true if {@code f} will not start, and false if
-     *     {@code f} was started or removed before
+     * @return a function that unregisters {@code f}, and does not wait for an {@code f} that runs. It returns true if {@code f} will not
+     *     start, and false if {@code f} was started or removed before
      */
     public BooleanSupplier afterFunc(Runnable f) {
         Cancellation.AfterFunc a = new Cancellation.AfterFunc(f);

@@ -25,9 +25,9 @@ import org.jspecify.annotations.Nullable;
  * that return streams. It is not an {@link java.nio.channels.InterruptibleChannel}: an interrupt may end a call, but does not close the
  * connection.
  *
- * <p>The runtime copies no bytes. The argument of a call is a buffer, direct or not, or a memory segment, and the kernel reads or writes
- * its memory itself. No other thread may use this memory before the call returns. If the arena of the memory is closed while the call
- * waits, the call throws an IllegalStateException.
+ * <p>The runtime copies no bytes. The kernel reads or writes the memory of a call's argument: a buffer, direct or not, or a memory segment.
+ * No other thread may use this memory before the call returns. If the arena of the memory is closed while the call waits, the call throws
+ * an IllegalStateException.
  *
  * <p>A call with memory segments allocates nothing, once it is compiled. A call with a buffer or an array makes one or two small objects
  * for the segment of that buffer or array.
@@ -51,7 +51,7 @@ public abstract sealed class Conn implements ByteChannel permits TcpConn, UnixCo
     // Reading
 
     /**
-     * Reads the bytes that have come. If there are none, it waits for some.
+     * Reads the bytes that have arrived. If there are none, it waits for some.
      *
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j.net##waits the package}.
      *
@@ -66,7 +66,7 @@ public abstract sealed class Conn implements ByteChannel permits TcpConn, UnixCo
     }
 
     /**
-     * Like {@link #read(ByteBuffer)}, this reads the bytes that have come, but an interrupt of the calling thread ends the wait. The caller
+     * Like {@link #read(ByteBuffer)}, this reads arrived bytes, but an interrupt of the calling thread ends the wait. The caller
      * may be a goroutine or a thread of any kind.
      *
      * @throws InterruptedException when the calling thread was interrupted before or while it waits; the interrupt status is cleared
@@ -77,7 +77,7 @@ public abstract sealed class Conn implements ByteChannel permits TcpConn, UnixCo
     }
 
     /**
-     * Like {@link #read(ByteBuffer)}, this reads the bytes that have come, but a cancel of {@code ctx} ends the wait.
+     * Like {@link #read(ByteBuffer)}, this reads arrived bytes, but a cancel of {@code ctx} ends the wait.
      *
      * @throws RuntimeException {@code ctx.err()} when {@code ctx} is cancelled before or while this waits
      * @throws IOException as {@link #read(ByteBuffer)}
@@ -87,7 +87,7 @@ public abstract sealed class Conn implements ByteChannel permits TcpConn, UnixCo
     }
 
     /**
-     * Like {@link #read(ByteBuffer)}, this reads the bytes that have come, but waits for {@code d} at most. If {@code d} is zero or less,
+     * Like {@link #read(ByteBuffer)}, this reads arrived bytes, but waits for {@code d} at most. If {@code d} is zero or less,
      * it does not wait. A deadline also ends the wait.
      *
      * @throws java.net.SocketTimeoutException when the time was up
@@ -111,7 +111,7 @@ public abstract sealed class Conn implements ByteChannel permits TcpConn, UnixCo
     }
 
     /**
-     * Reads the bytes that have come. If there are none, it waits for some.
+     * Reads the bytes that have arrived. If there are none, it waits for some.
      *
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j.net##waits the package}.
      *
@@ -144,7 +144,7 @@ public abstract sealed class Conn implements ByteChannel permits TcpConn, UnixCo
     }
 
     /**
-     * Reads the bytes that have come. If there are none, it waits for some.
+     * Reads the bytes that have arrived. If there are none, it waits for some.
      *
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j.net##waits the package}.
      *
@@ -160,7 +160,7 @@ public abstract sealed class Conn implements ByteChannel permits TcpConn, UnixCo
     }
 
     /**
-     * Reads the bytes that have come into several buffers, the first ones first, in one system call. If there are none, it waits for some.
+     * Reads the bytes that have arrived into several buffers, in order, by one system call. If there are none, it waits for some.
      *
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j.net##waits the package}.
      *
@@ -174,7 +174,7 @@ public abstract sealed class Conn implements ByteChannel permits TcpConn, UnixCo
     }
 
     /**
-     * Reads the bytes that have come into several buffers, the first ones first, in one system call. If there are none, it waits for some.
+     * Reads the bytes that have arrived into several buffers, in order, by one system call. If there are none, it waits for some.
      *
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j.net##waits the package}.
      *
@@ -198,7 +198,7 @@ public abstract sealed class Conn implements ByteChannel permits TcpConn, UnixCo
     }
 
     /**
-     * Reads the bytes that have come into several segments, the first ones first, in one system call. If there are none, it waits for some.
+     * Reads the bytes that have arrived into several segments, in order, by one system call. If there are none, it waits for some.
      *
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j.net##waits the package}.
      *

@@ -34,7 +34,7 @@ public abstract sealed class DatagramConn<A> extends Conn permits UdpConn, Unixg
     private final Mutex writing = new Mutex();
     /**
      * Memory for three addresses: the sender of the last datagram, the address that was last decoded, and the last receiver. The memory is
-     * freed when this object is collected, so that no call can use it afterwards.
+     * freed only when this object is collected, so no call uses freed memory.
      */
     private final MemorySegment places = Arena.ofAuto().allocate(PLACES * SocketAddresses.BYTES, Long.BYTES);
     /** The sender whose address is in the second place; null for none, or for a sender without an address. Guarded by {@link #reading}. */

@@ -81,8 +81,8 @@ final class Errors {
     }
 
     /**
-     * If {@code limits} have ended a call, throws the context's error or an InterruptedException. Returns normally if the exception has to
-     * be an IOException.
+     * If {@code limits} have ended a call, throws the context's error or an InterruptedException. Returns if the caller has to throw an
+     * IOException.
      */
     static void check(Limits limits, int error) {
         if (error == IoResult.CANCELED || error == IoResult.INTERRUPTED) {

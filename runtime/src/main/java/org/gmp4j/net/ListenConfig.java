@@ -22,7 +22,7 @@ public final class ListenConfig {
     static final int KEEP_ALIVE_SECONDS = 15;
     /** The greatest number of seconds that the kernel accepts. */
     private static final int KEEP_ALIVE_MOST = 32_767;
-    /** The number of probes without an answer that ends a connection. */
+    /** A connection ends after this number of unanswered probes. */
     static final int KEEP_ALIVE_COUNT = 9;
     private static final int BACKLOG = 4096;
 

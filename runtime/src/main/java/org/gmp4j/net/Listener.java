@@ -19,7 +19,7 @@ import org.gmp4j.wait.Limits;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A socket that takes connections ({@code net.Listener}). Thread-safe. Several threads may accept at once.
+ * A socket that accepts connections ({@code net.Listener}). Thread-safe. Several threads may accept at once.
  *
  * @param <C> the type of its connections
  */
@@ -39,7 +39,7 @@ public abstract sealed class Listener<C extends Conn> implements Closeable permi
     abstract C connection(int descriptor);
 
     /**
-     * Takes the next connection. If there is none, it waits for one.
+     * Accepts the next connection. If there is none, it waits for one.
      *
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j.net##waits the package}.
      *
@@ -54,7 +54,7 @@ public abstract sealed class Listener<C extends Conn> implements Closeable permi
     }
 
     /**
-     * Like {@link #accept()}, this takes the next connection, but an interrupt of the calling thread, of any kind, ends the wait.
+     * Like {@link #accept()}, this accepts the next connection, but an interrupt of the calling thread, of any kind, ends the wait.
      *
      * @throws InterruptedException when the calling thread was interrupted before or while it waits; the interrupt status is cleared
      * @throws IOException as {@link #accept()}
@@ -64,7 +64,7 @@ public abstract sealed class Listener<C extends Conn> implements Closeable permi
     }
 
     /**
-     * Like {@link #accept()}, this takes the next connection, but a cancel of {@code ctx} ends the wait.
+     * Like {@link #accept()}, this accepts the next connection, but a cancel of {@code ctx} ends the wait.
      *
      * @throws RuntimeException {@code ctx.err()} when {@code ctx} is cancelled before or while this waits
      * @throws IOException as {@link #accept()}
@@ -74,7 +74,7 @@ public abstract sealed class Listener<C extends Conn> implements Closeable permi
     }
 
     /**
-     * Like {@link #accept()}, this takes the next connection, but waits for {@code d} at most. If {@code d} is zero or less, it does not
+     * Like {@link #accept()}, this accepts the next connection, but waits for {@code d} at most. If {@code d} is zero or less, it does not
      * wait. A deadline also ends the wait.
      *
      * @throws java.net.SocketTimeoutException when the time was up
@@ -104,7 +104,7 @@ public abstract sealed class Listener<C extends Conn> implements Closeable permi
     }
 
     /**
-     * Takes connections until the listener is closed, and starts {@code handler} for each: in a goroutine, or, when the caller is not a
+     * Accepts connections until the listener is closed, and starts {@code handler} for each: in a goroutine, or, when the caller is not a
      * goroutine, in a virtual thread. When there is no descriptor or no memory, it sleeps, for 5 ms to 1 s, and tries again. The handler
      * closes its connection.
      *

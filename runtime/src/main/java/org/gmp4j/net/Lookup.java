@@ -21,7 +21,7 @@ import org.gmp4j.time.Time;
 import org.gmp4j.time.Timer;
 import org.jspecify.annotations.Nullable;
 
-/** Looks up names of hosts by the system's resolver. Such a call may take seconds, and blocks its thread meanwhile. */
+/** Looks up names of hosts by the system's resolver. A look-up may take seconds, and blocks its thread meanwhile. */
 final class Lookup {
     private static final int MOST = 500;
 
@@ -111,7 +111,7 @@ final class Lookup {
         };
     }
 
-    /** Returns the result or the exception, of any kind, because a caller waits for one of them, perhaps without a time limit. */
+    /** Returns the result, or an exception of any kind, because a caller waits for one of the two, perhaps without a time limit. */
     private static Object outcome(Callable<InetAddress[]> lookUp) {
         try {
             return lookUp.call();

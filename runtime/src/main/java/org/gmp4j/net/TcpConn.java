@@ -90,7 +90,7 @@ public final class TcpConn extends Conn implements GatheringByteChannel, Scatter
     }
 
     /**
-     * Ends reading. Reads return the bytes that have come, and then -1. Reads that wait return at once. Writing is not affected.
+     * Ends reading. Reads return the bytes that have arrived, and then -1. Reads that wait return at once. Writing is not affected.
      *
      * @throws IOException when the connection is closed, or the peer has gone
      */
@@ -132,7 +132,7 @@ public final class TcpConn extends Conn implements GatheringByteChannel, Scatter
      *
      * @param idle the silence before the first probe, 1 s to 32,767 s; parts of seconds do not count
      * @param interval the time between probes, in the same range
-     * @param count the number of probes without an answer that ends the connection, 1 to 127
+     * @param count the number of unanswered probes after which the connection ends, 1 to 127
      * @throws IOException when it is closed, or a value is out of its range
      */
     public void setKeepAlive(Duration idle, Duration interval, int count) throws IOException {

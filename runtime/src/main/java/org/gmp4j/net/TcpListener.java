@@ -8,7 +8,7 @@ import org.gmp4j.ffi.NativeException;
 import org.gmp4j.ffi.Sockets;
 import org.gmp4j.netpoll.PollFd;
 
-/** A TCP socket that takes connections ({@code net.TCPListener}). Thread-safe: see {@link Listener}. */
+/** A TCP socket that accepts connections ({@code net.TCPListener}). Thread-safe: see {@link Listener}. */
 public final class TcpListener extends Listener<TcpConn> {
     private final InetSocketAddress address;
 

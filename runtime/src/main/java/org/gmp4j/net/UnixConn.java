@@ -48,7 +48,7 @@ public final class UnixConn extends Conn implements GatheringByteChannel, Scatte
     }
 
     /**
-     * Ends reading. Reads return the bytes that have come, and then -1. Reads that wait return at once. Writing is not affected.
+     * Ends reading. Reads return the bytes that have arrived, and then -1. Reads that wait return at once. Writing is not affected.
      *
      * @throws IOException when the connection is closed, or the peer has gone
      */

@@ -5,7 +5,7 @@ import java.io.IOException;
 
 import org.gmp4j.netpoll.PollFd;
 
-/** A socket of the Unix domain that takes connections ({@code net.UnixListener}). Thread-safe: see {@link Listener}. */
+/** A socket of the Unix domain that accepts connections ({@code net.UnixListener}). Thread-safe: see {@link Listener}. */
 public final class UnixListener extends Listener<UnixConn> {
     private final String path;
     private final UnixFile file;

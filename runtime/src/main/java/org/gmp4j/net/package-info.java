@@ -13,11 +13,11 @@
  * A call that waits ends early
  * <ul>
  * <li>by a {@code close}: {@link org.gmp4j.net.ClosedException};
- * <li>by a deadline, or in a form named {@code …Within} by a time: {@link java.net.SocketTimeoutException};
+ * <li>by a deadline, or by the time limit of a form named {@code …Within}: {@link java.net.SocketTimeoutException};
  * <li>by an interrupt of a virtual thread that a {@code Gmp} runs, or by a cancel of the caller's {@code Task}: an {@link
  *     java.io.InterruptedIOException} that says "interrupted". The interrupt status stays set, and the socket stays open;
  * <li>in a form named {@code …Interruptibly} by an interrupt of any thread: {@link java.lang.InterruptedException}; the status is cleared;
- * <li>in a form named {@code …Unless} by a context, with its error.
+ * <li>in a form named {@code …Unless} by a context: the context's error.
  * </ul>
  * The forms of a read or a write take a {@link java.nio.ByteBuffer}, for example one that wraps an array, or a segment's {@code
  * asByteBuffer()}. A call with several buffers has no such forms. A context can end it by a deadline: {@code ctx.afterFunc(…)} with {@code

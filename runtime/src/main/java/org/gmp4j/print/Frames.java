@@ -18,8 +18,8 @@ public final class Frames {
     }
 
     /**
-     * Returns the frames to show. These are all frames if {@code system} is set, or if all are of the runtime, and otherwise all except
-     * those of the runtime.
+     * Returns the frames to show: all except those of the runtime. If {@code system} is set, or all frames are of the runtime, returns all
+     * frames.
      *
      * @param system whether to show all frames
      */
