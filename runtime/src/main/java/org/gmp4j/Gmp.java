@@ -169,8 +169,8 @@ public final class Gmp implements Executor, AutoCloseable {
 
         /**
          * Sets the name of the scheduler, which is part of the names of its threads, of reports and of thread dumps. It must not be blank.
-         * If several schedulers have one name, a number is appended to it in metrics, JMX and names of trace files. Default {@code gmp} and
-         * a number. For the names of its virtual threads see {@link Gmp#threadFactory(String)}.
+         *  If several schedulers have the same name, a number is appended to it in metrics, JMX and names of trace files. Default {@code
+         *  gmp} and a number. For the names of its virtual threads see {@link Gmp#threadFactory(String)}.
          */
         Builder name(String name);
 
@@ -187,7 +187,8 @@ public final class Gmp implements Executor, AutoCloseable {
 
         /**
          * Sets whether the memory of goroutines and the other structs of the scheduler uses huge pages ({@code MADV_HUGEPAGE}). That pays
-         * with millions of goroutines. Default false. All schedulers share this memory, so true holds for the whole process from then on.
+         * off with millions of goroutines. Default false. All schedulers share this memory, so true holds for the whole process from then
+         * on.
          */
         Builder hugePages(boolean on);
 
@@ -219,10 +220,10 @@ public final class Gmp implements Executor, AutoCloseable {
 
         /**
          * Sets the greatest size of a goroutine's stack in bytes, at least 64 KiB. A goroutine that needs more gets a StackOverflowError:
-         * when its thread's stack is full, or, once it has waited, at a call of the runtime. Default 8 MiB, some 80,000 calls; Go's is 1
-         * GB. Each thread of the scheduler reserves that much address space and a quarter of a MiB more. Only the parts that a stack has
-         * reached use memory, which is released when the thread sleeps. (With {@code mlockall} no memory is released: the whole stack is
-         * resident, or, with {@code MCL_ONFAULT}, the parts that it has reached.)
+         * when its thread's stack is full, or, for frames that a wait has moved to the heap, at a call of the runtime. Default 8 MiB, some
+         * 80,000 calls; Go's is 1 GB. Each thread of the scheduler reserves that much address space and a quarter of a MiB more. Only the
+         * parts that a stack has reached use memory, which is released when the thread sleeps. (With {@code mlockall} no memory is
+         * released: the whole stack is resident, or, with {@code MCL_ONFAULT}, the parts that it has reached.)
          */
         Builder maxStack(long bytes);
 

@@ -35,12 +35,15 @@ import org.jspecify.annotations.Nullable;
  * <p>A receive reads first that there is no element, then that the channel is not closed. A closed channel cannot be opened again, so the
  * channel was open at the first read.
  *
- * <p>A send reads first that the channel is not closed, then that the buffer is full. A close makes no room in the buffer. So if the
- * channel was closed between the two reads, the buffer was full just before the close. If it was not closed, the buffer was full at the
- * second read, while the channel was open. A send to an unbuffered channel reads whether a receiver waits. There is one exception, in Go
- * too: a close between the two reads removes the waiting receivers, and the send then fails although a receiver waited until the close.
+ * <p>A send to a buffered channel reads first that the channel is not closed, then that the buffer is full. A close makes no room in the
+ * buffer. So if the channel was closed between the two reads, the buffer was full just before the close. If it was not closed, the buffer
+ * was full at the second read, while the channel was open.
  *
- * <p>Both arguments need a count without intermediate values. So a receive that moves a waiting sender's element into the buffer does not
+ * <p>A send to an unbuffered channel reads first that the channel is not closed, then that no receiver waits. There is one exception: if a
+ * close between the two reads removes a waiting receiver, the send fails although the receiver waited until the close. Go's send has this
+ * exception, too.
+ *
+ * <p>The arguments need a count without intermediate values. So a receive that moves a waiting sender's element into the buffer does not
  * change the count. The reads are volatile, so that no read comes before an earlier operation of the same thread on another channel.
  */
 abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
@@ -294,7 +297,7 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
     /**
      * Takes the lock for a receive. {@code block} says whether the receive waits if there is no element.
      *
-     * @return the sender to wake, or 0: there is an element. {@link #CLOSED} or {@link #BLOCKS}: there is no element
+     * @return the sender to wake, or 0 for none, if there is an element; {@link #CLOSED} or {@link #BLOCKS} if there is no element
      */
     final long lockRecv(boolean block) {
         checkReceiver();
@@ -379,7 +382,10 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
         return sg > 0 && Sudog.SUCCESS.get(sg) != 0;
     }
 
-    /** Returns a sudog for a caller that is about to wait. Called under the lock. */
+    /**
+     * Returns a sudog for a caller that is about to wait. Called under the lock. Without memory for a sudog it releases the lock and
+     * throws.
+     */
     final long sudogOrUnlock(@Nullable GStack st) {
         try {
             return Waiting.sudog(st);
