@@ -357,7 +357,7 @@ public final class Chan<T> extends Hchan implements SendChan<T>, RecvChan<T> {
      * Receives an element that need not be the first.
      *
      * @param v the object, by identity
-     * @param skip the number of occurrences of the object to skip, from the front; if that would skip all of them, the last one is received
+     * @param skip how many occurrences of the object to skip, from the front; the last occurrence is never skipped
      * @return false when the object is not in the buffer
      */
     boolean receive(Object v, int skip) {

@@ -119,7 +119,8 @@ public final class Chans {
      * a channel. Each subscriber has a goroutine of its own, which receives when there is demand. The publisher completes when the channel
      * is closed and drained, whether there is demand or not. A subscriber gets these exceptions by {@code onError}: its own exception if it
      * throws one, an {@link IllegalArgumentException} if it requests less than 1 element, and an {@link IllegalStateException} if it
-     * subscribes while it is subscribed. If {@code on} refuses the goroutine, the subscriber gets the exception of {@code on}.
+     * subscribes while its earlier subscription is active. If {@code on} refuses the goroutine, the subscriber gets the exception of {@code
+     * on}.
      */
     public static <T> Flow.Publisher<T> publisher(Executor on, RecvChan<T> c) {
         return new ChanPublisher<>(on, c);

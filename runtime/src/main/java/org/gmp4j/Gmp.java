@@ -78,7 +78,7 @@ public final class Gmp implements Executor, AutoCloseable {
 
     /**
      * Makes a default scheduler: from now on each new virtual thread of the JVM is one of its goroutines, unless its creator chose another
-     * scheduler. These are the threads of {@code Thread.ofVirtual}, {@code Executors.newVirtualThreadPerTaskExecutor} and {@code
+     * scheduler. This includes the threads of {@code Thread.ofVirtual}, {@code Executors.newVirtualThreadPerTaskExecutor} and {@code
      * StructuredTaskScope}, also in servers and drivers. The option {@code default} of the agent and the property {@code gmp.default=on} do
      * the same without code. The threads keep their identity, and the JDK prints their uncaught exceptions as before. {@link Go}, {@link
      * Chan} and the other classes work in them. Threads that a goroutine of another {@code Gmp} starts belong to that {@code Gmp}.
@@ -129,8 +129,8 @@ public final class Gmp implements Executor, AutoCloseable {
     }
 
     /**
-     * A stall: a goroutine kept its P while other goroutines waited for that P. It blocked its thread, or exceeded its quantum and reached
-     * no preemption point.
+     * A stall: a goroutine kept its P while other goroutines waited for that P. The goroutine blocked its thread, or exceeded its quantum
+     * and reached no preemption point.
      *
      * @param goid the id of the goroutine
      * @param running true if the goroutine was running, false if its thread slept in the kernel
@@ -495,9 +495,9 @@ public final class Gmp implements Executor, AutoCloseable {
     }
 
     /**
-     * Turns on the profile of contended locks. It records on average one in {@code oneIn} unlocks of a {@code Mutex} or {@code RWMutex} of
-     * {@code org.gmp4j.sync} for which a goroutine waited. 0 turns it off, which is the default; recorded unlocks stay. Go's {@code
-     * SetMutexProfileFraction}.
+     * Turns on the profile of contended locks. Of the unlocks of a {@code Mutex} or {@code RWMutex} of {@code org.gmp4j.sync} for which a
+     * goroutine waited, it records on average one in {@code oneIn}. 0 turns it off, which is the default; recorded unlocks stay. Go's
+     * {@code SetMutexProfileFraction}.
      *
      * @throws IllegalArgumentException when {@code oneIn} is negative
      */

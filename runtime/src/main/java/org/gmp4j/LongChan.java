@@ -74,8 +74,8 @@ public final class LongChan extends Hchan implements Iterable<Long> {
      * Makes a channel with a buffer for {@code capacity} elements.
      *
      * @throws IllegalArgumentException "makechan: size out of range" when {@code capacity} is negative
-     * @throws OutOfMemoryError when there is no memory for the buffer. The first buffered channel also starts a thread that frees the
-     *     buffers of collected channels, and this is thrown when there is no memory for that thread
+     * @throws OutOfMemoryError when there is no memory for the buffer, or, for the first buffered channel, for the thread that frees the
+     *     buffers of collected channels
      */
     public static LongChan make(int capacity) {
         return new LongChan(capacity);

@@ -105,8 +105,8 @@ public final class Select {
     }
 
     /**
-     * Adds a send of the value of {@code v}, which is called at the beginning of each run, as Go evaluates the operands of its cases. If
-     * {@code v} throws an exception, the run throws it and sends or receives nothing.
+     * Adds a send whose element each run gets from {@code v} at its beginning, as Go evaluates the operands of its cases. If {@code v}
+     * throws an exception, the run throws it and sends or receives nothing.
      *
      * @param c the channel; null never proceeds
      * @param v supplies the element

@@ -19,10 +19,10 @@ import org.jspecify.annotations.Nullable;
  * parked, so a waker that finds one of the sudogs finds the waiter parked. One of the wakers wins: see {@code WaitQ}. Pass 3 takes the
  * locks again and removes from the queues the sudogs that were not woken.
  *
- * <p>Memory order. The waker that won wrote the element into the winning sudog under its channel's lock, and the sudog's address into the
- * field that the waiter reads. Both stores come before the CAS on the G's status, or the exchange on the thread's note, which resumes the
- * waiter. The other wakers never touch the select's memory after they release their channel's lock. Pass 3 takes that lock, so it sees
- * their changes to the queue, and no such change comes later.
+ * <p>Memory order. The waker that won wrote two fields under its channel's lock: the element of the winning sudog, and the field with the
+ * sudog's address, which the waiter reads. Both stores come before the CAS on the G's status, or the exchange on the thread's note, which
+ * resumes the waiter. The other wakers never touch the select's memory after they release their channel's lock. Pass 3 takes that lock, so
+ * it sees their changes to the queue, and no such change comes later.
  */
 final class Selectgo {
     /** Stands for the timeout in the results of {@link #single} and {@link #choose}. */

@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * null when it called {@link Go#goexit}. The methods that return the result throw its exception, which is reported nowhere else.
  * Thread-safe.
  *
- * <p>Goroutines, virtual threads and platform threads may call all methods. An interrupt ends {@link #get} on all of them, and
+ * <p>Goroutines, virtual threads and platform threads may call all methods. An interrupt ends {@link #get} on threads of all kinds, and
  * {@link #join} on virtual threads of a {@code Gmp} ({@link WaitInterruptedException}). In a bubble of {@code Synctest} the bubble's clock
  * moves on while {@link #join} and {@link #get()} wait for a task of the bubble.
  *

@@ -23,7 +23,7 @@ final class CpuList {
         if (text == null || text.isBlank()) {
             return set;
         }
-        int least = 0; // The least number with which the next range may begin. It bounds the time that a broken text takes.
+        int least = 0; // The least number with which the next range may begin. So no number is set twice, even by a broken text.
         for (String item : text.strip().split(",")) {
             int dash = item.indexOf('-');
             int first = number(dash < 0 ? item : item.substring(0, dash));

@@ -49,19 +49,17 @@ import org.jspecify.annotations.Nullable;
  * }
  * </pre>
  *
- * <p>The target of the site determines whether the point is armed. The interpreter and C1's code do not check that: they read
- * {@code wanted}. In C2's code the site and its target are constants, and HotSpot discards the code when the target changes. So an unarmed
- * point leaves no code there, neither a load nor a branch, and the loop vectorises. The annotation {@code Scoped} of {@code mark} leaves a
- * mark in the compiled method: a thread that is in the method when a shared {@link java.lang.foreign.Arena} closes continues in the
- * interpreter. {@link Points#nudge} closes such an arena. The compiled code stays valid, so the loop soon returns to it without a new
- * compilation.
+ * <p>The target of the site determines whether the point is armed. The interpreter and C1's code do not check that: they read {@code
+ * wanted}. In C2's code the site and its target are constants, and HotSpot discards the code when the target changes. So an unarmed point
+ * leaves no code there, neither a load nor a branch, and the loop vectorises. Because of the annotation {@code Scoped} of {@code mark}, a
+ * thread that is in the compiled method when a shared {@link java.lang.foreign.Arena} closes continues in the interpreter. {@link
+ * Points#nudge} closes such an arena. The compiled code stays valid, so the loop soon returns to it without a new compilation.
  *
- * <p>An armed point is compiled to a load and a branch. Once the branch was taken, there is a call on the loop's only way back, and C2
- * loads 64-bit constants anew in each round, or keeps the loop's variables on the stack, which slows short loops down. So most points are
- * on a way back of their own ({@link CodeWriter}). Rejected: a hint for C2 that the branch is rare
- * ({@code MethodHandleImpl.profileBoolean}), which has no effect. Rejected: nudges without arming, because on one CPU short requests then
- * wait longer behind long ones. Rejected: a mutable call site for each point that calls its target, because the interpreter then executes
- * several more methods in each round.
+ * <p>An armed point is compiled to a load and a branch. Once the branch was taken, the loop's only way back has a call. Then C2 loads
+ * 64-bit constants anew in each round, or keeps the loop's variables on the stack, which slows short loops down. So most points are on a
+ * way back of their own ({@link CodeWriter}). Rejected: a hint for C2 that the branch is rare ({@code MethodHandleImpl.profileBoolean}),
+ * which has no effect. Rejected: nudges without arming, because on one CPU short requests then wait longer behind long ones. Rejected: a
+ * mutable call site for each point that calls its target, because the interpreter then executes several more methods in each round.
  *
  * <p>Rejected places for the class: a jar on the boot class path (OSGi and other filtering class loaders do not delegate its package), and
  * the application class loader. Rejected too: a public bootstrap method of the JDK, because none returns a mutable call site.

@@ -30,8 +30,8 @@ import org.gmp4j.classfile.Constants;
  * package of its own it would not work in two woven modules, because two modules must not have the same package. Rejected: a direct call of
  * a class of the runtime. A program that does not see the runtime would end with a LinkageError at its first loop.
  *
- * <p>The names {@code gmp4j$link}, {@code org.gmp4j.agent.Woven}, and those of the public methods of {@code GmpPoint}, with their types,
- * must not change: jars that were woven by an older gmp4j use them.
+ * <p>Jars that were woven by an older gmp4j use the names {@code gmp4j$link} and {@code org.gmp4j.agent.Woven}, and the names and types of
+ * the public methods of {@code GmpPoint}. So these must not change.
  */
 final class LinkMethod {
     static final String NAME = "gmp4j$link";

@@ -93,7 +93,7 @@ final class Origin {
 
     /**
      * Returns whether classes of a loader see the classes through which a point is linked. A loader that shows only certain names, for
-     * instance in a sandbox, may hide them. Then the first loop would end with an error. This method calls each loader once, for classes
+     * instance in a sandbox, may hide them. Then the first point would end with an error. This method calls each loader once, for classes
      * that the loader would have to load at the first point anyway.
      */
     static boolean sees(@Nullable ClassLoader loader) {

@@ -18,16 +18,16 @@ import org.jspecify.annotations.Nullable;
  * little.
  *
  * <p>A <em>loop header</em> is the target of a branch that does not go forward, and an exception handler that lies before the range it
- * guards. A loop is the code from its header to the last branch back to it, and its depth is the number of loops that contain all of it. In
- * the output of compilers this is the natural loop. If loops overlap without nesting (irreducible code), neither counts as the other's
- * inner loop, and both are armed at once. A method that calls itself gets a point at its entry.
+ * guards. A loop is the code from its header to the last branch back to the header. Its depth is the number of other loops that contain all
+ * of its code. In the output of compilers this is the natural loop. If loops overlap without nesting (irreducible code), neither counts as
+ * the other's inner loop, and both are armed at once. A method that calls itself gets a point at its entry.
  */
 final class PointScan {
     /**
      * The points of one method. The method is the {@code index}th of the class, its {@code Code} attribute is at {@code code}, and its name
-     * is the constant {@code name}. {@code headers} and {@code jumps} are the offsets of the loop headers and of all jumps and switches,
-     * both ascending, and {@code lasts} those of the last branches back to the headers. {@code vectors} marks the loops that C2 may
-     * vectorise ({@link VectorLoops}), and {@code backs} the loops that may have their point on the way back ({@link CodeWriter}).
+     * is the constant {@code name}. {@code headers} are the offsets of the loop headers, ascending, and {@code lasts} the offsets of the
+     * last branches back to them. {@code jumps} are the offsets of all jumps and switches, ascending. {@code vectors} marks the loops that
+     * C2 may vectorise ({@link VectorLoops}), and {@code backs} the loops that may have their point on the way back ({@link CodeWriter}).
      */
     record MethodPoints(int index, int code, int name, int[] headers, int[] lasts, byte[] depths, boolean[] vectors, boolean[] backs,
             boolean entry, int[] jumps) {

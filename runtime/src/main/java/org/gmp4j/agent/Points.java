@@ -257,8 +257,8 @@ public final class Points {
     }
 
     /**
-     * Runs, once, the operations that {@code sysmon} does when a goroutine first exceeds its quantum, because a class that is initialised
-     * without memory can never be used.
+     * Runs, once, the operations that {@code sysmon} does when a goroutine first exceeds its quantum, because a class whose initialiser
+     * runs out of memory can never be used.
      */
     public static void rehearse() {
         shake();

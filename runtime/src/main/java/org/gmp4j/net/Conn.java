@@ -524,8 +524,9 @@ public abstract sealed class Conn implements ByteChannel permits TcpConn, UnixCo
      * closed, even if another thread had begun to close it. On a closed connection this does nothing. The kernel still sends the bytes that
      * were written before.
      *
-     * <p>Any thread may call this. It waits until the reads and writes that it ends have returned, and until a close that another thread
-     * began is done. An interrupt does not end that wait. In a bubble of {@code Synctest} the bubble's clock stands still during the wait.
+     * <p>Any thread may call this. The close waits until the reads and writes that it ends have returned, and until a close that another
+     * thread began is done. An interrupt does not end that wait. In a bubble of {@code Synctest} the bubble's clock stands still during the
+     * wait.
      */
     @Override
     public void close() {

@@ -127,8 +127,8 @@ public final class ListenConfig {
     /**
      * Listens for connections of the Unix domain.
      *
-     * @param path the file to be made, at most 107 bytes, which is removed by {@code close}; or a name with {@code @} before
-     *     it, which is no file
+     * @param path the path of the file to make, at most 107 bytes; {@code close} removes the file. Or an abstract name, with {@code @} in
+     *     front and without a file
      * @return the listener
      * @throws IOException when the file exists, or cannot be made; or an {@link ExhaustedException}
      * @throws IllegalArgumentException when the path is empty, too long, or has a NUL

@@ -207,7 +207,7 @@ public abstract sealed class Listener<C extends Conn> implements Closeable permi
      * Closes the listener. The listener's address is free when this returns, even if another call has begun to close the listener. Calls
      * that wait in {@link #accept} get a {@link ClosedException}.
      *
-     * <p>Any thread may close. It waits for the calls that it ends, and for a close that has begun before. An interrupt does not end
+     * <p>Any thread may close. The close waits for the calls that it ends, and for a close that has begun before. An interrupt does not end
      * that wait, and in a bubble the wait holds the clock.
      */
     @Override

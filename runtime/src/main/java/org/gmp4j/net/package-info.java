@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * TCP, UDP and Unix sockets in the scheduler. A goroutine that waits for a socket leaves its thread to other goroutines, and the M that
- * finds the socket ready, by {@code epoll_wait}, runs the goroutine itself. Names are those of Go's package {@code net} where the JDK has
- * no better name.
+ * TCP, UDP and Unix sockets in the scheduler. A goroutine that waits for a socket leaves its thread to other goroutines. The M whose {@code
+ * epoll_wait} finds the socket ready runs the goroutine itself. Names are those of Go's package {@code net} where the JDK has no better
+ * name.
  *
  * <p>Goroutines of any scheduler, virtual threads of the JDK's own scheduler and plain threads may use sockets, as they may use channels.
  * Threads that are not goroutines sleep while they wait, and a daemon thread of the process wakes them. One thread may read from a

@@ -28,8 +28,8 @@ public final class Stderr {
     }
 
     /**
-     * Prints a line made of these parts, or nothing when there is no memory. It does not use the JDK's formatter, because if the heap is
-     * full at the formatter's first use, its classes fail to initialise, and no code of the process can use the formatter again.
+     * Prints a line made of these parts, or nothing when there is no memory. It does not use the JDK's formatter. If the heap is full at
+     * the formatter's first use, the formatter's classes fail to initialise, and no code of the process can use them again.
      */
     public static void tryPrint(String... parts) {
         try {
