@@ -66,7 +66,6 @@ public final class Gmp implements Executor, AutoCloseable {
      * goes on. A bad value of GMPMAXPROCS or GMPDEBUG ends the process with one sentence on stderr and exit code 2.
      * <p>A deadlock means that all goroutines sleep and nothing else could wake one: see {@link DeadlockDetection#ON}. {@code
      * GMPDEBUG=deadlock=show} prints what delays the report. {@code deadlock=strict} ignores other threads.
-     *
      * <p>Any thread may call it, repeatedly. An interrupt does not end the wait, and in a bubble the wait holds the clock.
      *
      * @throws IllegalStateException when this JVM cannot run goroutines; the message is one sentence that says what to do

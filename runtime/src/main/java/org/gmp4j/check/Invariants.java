@@ -16,7 +16,7 @@ import org.gmp4j.stack.JdkThreads;
  *
  * <p>Some invariants hold at every moment (those of the state under the lock, and the bound of a ring), so one pass decides. Other
  * invariants are broken for a moment by design, between two stores of one thread. For example a P is idle before it is in the idle list,
- * and a G that a thread without a P has just readied is on no queue yet. Such a violation counts only if many passes find it.
+ * and a G that a thread without a P has just readied is on no queue yet. Such a violation counts only if every pass finds it.
  *
  * <p>This class enforces no invariant. Each thread keeps the invariants by the order of its stores.
  */

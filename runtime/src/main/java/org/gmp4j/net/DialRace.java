@@ -68,8 +68,8 @@ final class DialRace {
     }
 
     /**
-     * Closes the first connection. Called by the waiting thread when it leaves, and by a dialling thread that finds that the waiting thread
-     * has left. Only one of them gets the connection from the exchange.
+     * Closes the first connection. Called by the waiting thread when it leaves without the connection, and by a dialling thread that finds
+     * that the waiting thread has left. Only one of them gets the connection from the exchange.
      */
     private void closeUnclaimed() {
         TcpConn c = first.getAndSet(null);

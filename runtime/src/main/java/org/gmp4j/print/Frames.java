@@ -11,7 +11,7 @@ import java.util.List;
  * are no others.
  */
 public final class Frames {
-    /** Stands in a profile for all places for which it has no room, as {@code _LostExternalCode} does in Go. */
+    /** Stands in a profile for all places for which the profile has no room, as {@code _LostExternalCode} does in Go. */
     public static final StackTraceElement OTHERS = new StackTraceElement("org.gmp4j.report.Places", "others", null, -1);
 
     private Frames() {

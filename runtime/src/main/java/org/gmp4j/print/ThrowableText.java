@@ -23,7 +23,9 @@ public final class ThrowableText {
     public static void prepare() {
     }
 
-    /** Returns the result of {@code toString}; if that fails, the class of the throwable and what {@code toString} threw. */
+    /**
+     * Returns the result of {@code toString}; if that fails, the classes of the throwable and of the exception that {@code toString} threw.
+     */
     public static String line(Throwable t) {
         try {
             return String.valueOf(t.toString());

@@ -27,8 +27,8 @@ import org.jspecify.annotations.Nullable;
  * to gmp4j. An AOT cache can hold these classes, unlike classes that an agent changes.
  *
  * <p>Jars inside the jar are woven as well, at any depth, and classes in {@code META-INF/versions}. Classes that have points already are
- * left alone, so weaving a second time changes nothing. {@code OUT} is written to a temporary file in the same folder, which is then
- * moved to its place.
+ * left alone, so weaving a second time changes nothing. The result is written to a temporary file in the folder of {@code OUT}, and that
+ * file is then renamed to {@code OUT}.
  */
 public final class Weave {
     private static final int BAD_USAGE = 2;
