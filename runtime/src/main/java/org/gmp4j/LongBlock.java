@@ -72,7 +72,7 @@ final class LongBlock extends PhantomReference<LongChan> {
      * @throws OutOfMemoryError when there is no memory
      */
     static LongBlock of(LongChan c, int n) {
-        GStack.checkAll(); // No stack overflow may happen between the change of BYTES and the end of the change of the list.
+        GStack.checkAll(); // After this no stack overflow may happen until the block is on the list.
         if (!FREEING.get() && FREEING.compareAndSet(false, true)) {
             startFreeing();
         }

@@ -35,10 +35,10 @@ import org.gmp4j.classfile.Opcodes;
  * <p>A point leaves nothing on the operand stack, so it has the frame of the instruction behind it. The stack map keeps its frames, and
  * only their offsets move. A header with a point on the way back has its frame twice: at the point and at the header.
  *
- * <p>An offset has one of two meanings. As a <em>place to go to</em> (a jump's target, a range's limit, a frame) it means the code that was
- * put in front of the instruction. A jump to a header with a point on the way back goes to {@code point} or to {@code header}, as in the
- * picture. As <em>the instruction</em> (the {@code new} of an object whose constructor has not run yet) it means the instruction behind
- * that code.
+ * <p>An old offset has one of two new offsets. The offset of a <em>place to go to</em> (a jump's target, a range's limit, a frame) becomes
+ * the offset of the code that was put in front of the instruction. A jump to a header with a point on the way back goes to {@code point} or
+ * to {@code header}, as in the picture. The offset of an <em>instruction</em> (the {@code new} of an object whose constructor has not run
+ * yet) becomes the offset of the instruction behind that code.
  *
  * <p>A line that begins at a header begins with the instruction if the point is on the way back, because the first round does not pass the
  * point. So a breakpoint in the line stops once in each round. The point belongs to the line before.

@@ -61,7 +61,7 @@ public final class ListenConfig {
     }
 
     /**
-     * Sets the silence after which the kernel probes a peer.
+     * Sets how long a peer is silent before the kernel probes it.
      *
      * @param d 1 s to 32,767 s, 15 s by default; null or zero for never
      * @return this

@@ -41,8 +41,8 @@ final class Lookup {
 
     /**
      * Returns the semaphore that limits how many look-ups of goroutines block a thread at the same time. If the resolver hangs, each dial
-     * whose time was up leaves a running look-up. Look-ups beyond {@value #MOST} wait as goroutines. Go has the same limit, or a lower one
-     * if fewer descriptors are allowed.
+     * that timed out leaves a look-up running. Look-ups beyond {@value #MOST} wait as goroutines. Go has the same limit, or a lower one if
+     * fewer descriptors are allowed.
      */
     static synchronized Semaphore limit() {
         Semaphore s = blocking;
