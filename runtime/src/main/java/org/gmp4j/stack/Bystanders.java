@@ -24,7 +24,8 @@ import org.jspecify.annotations.Nullable;
  * virtual threads are checked instead</td><td>no, except a thread that waits for a process, and a thread that passes JFR's events to the
  * program</td></tr>
  * <tr><td>{@code InnocuousThread} with a context class loader, which runs the program's code: the pools of asynchronous channels</td>
- * <td>yes, except the threads of {@code Cleaner}: Go does not wait for finalizers either</td></tr>
+ * <td>yes, except the threads of {@code Cleaner} (Go does not wait for finalizers either), of file watches, and of the timeouts of virtual
+ * threads</td></tr>
  * <tr><td>{@code DestroyJavaVM}, which ends the process when all other threads are daemons</td><td>yes, except while a non-daemon thread
  * that waits for a goroutine's end keeps the process alive</td></tr>
  * <tr><td>a thread of the runtime: {@link OwnThread}</td><td>no</td></tr>
@@ -33,12 +34,12 @@ import org.jspecify.annotations.Nullable;
  * <tr><td>a shutdown hook, a signal handler</td><td>yes, unless the JDK or the runtime installed it</td></tr>
  * </table>
  *
- * <p>Threads start and end during a search. A thread that starts another one and ends must not hide it. So a thread that is listed and has
- * ended when it is checked counts in this search, because it may have started another thread. A search also detects that a thread was made
- * during the search, because it takes one of the numbers that threads get ({@link Thread#threadId}) at its begin and at its end. It may
- * still miss a thread T that was made before the search and is started during it. A virtual thread V may start T after the search has
- * passed T's place in the list, and end before the search comes to V's place. Nor does a search find {@code DestroyJavaVM} in the moment
- * between the end of {@code main} and the begin of that thread. So {@code Checkdead} needs two searches, one after the other.
+ * <p>Threads start and end during a search. A thread that is listed, and has ended when it is checked, counts in this search, because it
+ * may have started another thread. A search also takes a thread number ({@link Thread#threadId}) at its begin and at its end. If the two
+ * numbers do not follow each other, a thread was made during the search. A search may still miss a thread T that was made before the search
+ * and is started during it. A virtual thread V may start T after the search has passed T's place in the list, and end before the search
+ * comes to V's place. Nor does a search find {@code DestroyJavaVM} in the moment between the end of {@code main} and the begin of that
+ * thread. So {@code Checkdead} needs two searches, one after the other.
  *
  * <p>A search takes no lock that the program may hold for long. The JVM lists the platform threads, and concurrent sets have the virtual
  * threads. Only one thread at a time may call this.
@@ -173,8 +174,8 @@ public final class Bystanders {
     /**
      * Returns whether the threads that wait for processes are all idle. The thread that starts a process puts the process into the JDK's
      * table, and then hands it to a waiting thread. The waiting thread completes the futures of the process's end, and then removes the
-     * process from the table. The read of the table does not initialise its class, because a thread that waits for processes exists only
-     * after the JDK has done that.
+     * process from the table. The read of the table does not initialise the class {@code ProcessHandleImpl}: its initialiser makes the pool
+     * of these threads.
      */
     private static boolean noProcess() {
         Field processes = tables().processes;

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A section that releases a lock or another resource demands {@link #SECTION} bytes. A section that acquires one demands {@value #SLACK}
  * bytes more, so that the release has room at the same depth, for example in a {@code finally}. An operation that consists of several
- * sections demands twice as much at its beginning. So no section is refused after earlier ones were carried out.
+ * sections demands room for two sections at its beginning, so that no section is refused after earlier ones were carried out.
  *
  * <p>The check is a critical downcall, because Java cannot read the stack pointer. Rejected: a call of a Java method with a large
  * frame, so that HotSpot's stack banging makes the check. It touches each page of the frame, and those addresses map to few sets of the

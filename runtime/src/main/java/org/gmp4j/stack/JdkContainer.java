@@ -18,8 +18,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The container of the pooled stacks of one scheduler, through which the JDK's tools list them like the threads of executors. It makes the
- * list on request, at no cost for the start and the end of a goroutine. Structured scopes that a goroutine opens are its children. It does
- * not have virtual threads with an identity, which the JDK has started and lists itself.
+ * list on request, at no cost for the start and the end of a goroutine. Structured scopes that a goroutine opens are children of the
+ * container. Virtual threads that {@code Thread.start} has started are not in it: the JDK lists them itself.
  *
  * <p>A thread dump gets one thread after the other. Each is {@link DumpHold held}, and named by its goroutine, until the dump has read it.
  * The dump does not report when it has read a thread. So a stack is held until the dump requests the next one. The request may come late,
@@ -170,7 +170,7 @@ public abstract class JdkContainer extends ThreadContainer {
 
     /**
      * Ends long holds, as soon as the dumping thread's own stack shows that it no longer reads frames. Between its request for a thread and
-     * the read of the frames the dumping thread only reads a clock. After the read it writes.
+     * the read of the frames the dumping thread only reads a clock. After the read it writes the frames to the dump.
      */
     private static final class Watch extends OwnThread {
         private final Thread dumper;

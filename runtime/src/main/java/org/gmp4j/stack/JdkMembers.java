@@ -17,9 +17,9 @@ import jdk.internal.vm.ThreadContainer;
 import org.gmp4j.classfile.ClassFileWriter;
 
 /**
- * Makes the classes that implement {@link ThreadCalls} and {@link SwitchCalls}. They are plain code inside the JDK, which the runtime
- * reaches by plain calls. (Rejected: method handles. The JVM generates classes for each of their types when they are made, linked, and
- * often called, which adds many classes to a start. And the JIT compilers have to inline these at each call.)
+ * Makes the classes that implement {@link ThreadCalls} and {@link SwitchCalls}. Their code is inside the JDK, and the runtime reaches it by
+ * plain calls. (Rejected: method handles. The JVM generates classes for each type of method handle, which adds many classes to a start. The
+ * JIT compilers have to inline the handle at each call.)
  *
  * <pre>
  * JdkThreads ─▶ ThreadCalls                                  ours
@@ -77,8 +77,8 @@ import org.gmp4j.classfile.ClassFileWriter;
  *
  * <p>{@code start} and {@code resume} omit steps of {@code Continuation.run} that are for nested continuations, and for continuations that
  * any thread may run. The runtime's continuations are outermost, and the M that made the thread RUNNING runs them. The methods are inlined
- * into the M's loop, which matters most for the speed of a switch. A yield leaves its callers without a return instruction, so the
- * processor mispredicts the return from each frame between the M's loop and the continuation.
+ * into the M's loop, which matters most for the speed of a switch: a yield leaves its callers without a return instruction, so the
+ * processor mispredicts a return for each frame between the M's loop and the continuation.
  *
  * <p>{@code yield} must have a frame of its own. A goroutine that began before its first methods were compiled has interpreted frames at
  * the bottom of its stack as long as it lives, and a switch that moves an interpreted frame takes longer. HotSpot moves two frames of such

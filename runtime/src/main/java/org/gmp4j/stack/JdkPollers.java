@@ -26,16 +26,16 @@ import org.gmp4j.ffi.NativeException;
  * scheduler registers the descriptor and readies the goroutine, without a thread of the JDK. Otherwise GmpPoller passes the call to the
  * JDK's poller, in which all other virtual threads wait as before.
  *
- * <p>Both pollers share one map of waiting threads. So a thread that closes or shuts down a channel finds the waiting thread in either
- * poller. So does the JDK's poller when it finds a descriptor ready. A wait that began in the JDK's poller before the change ends there.
- * The runtime itself never reads the map, because the map's bins are locks that a goroutine may hold. It finds the waiter by the descriptor
+ * <p>Both pollers share one map of waiting threads. A thread that closes or shuts down a channel finds the waiting thread in this map, and
+ * so does the JDK's poller when a descriptor is ready. A wait that began in the JDK's poller before the change ends there. The runtime
+ * itself never reads the map, because the map's bins are locks that a goroutine may hold. The runtime finds the waiter by the descriptor
  * ({@code netpoll.Netpoller}). A thread that closes a channel unparks the waiting goroutine as the poller does, and the goroutine finds the
  * channel closed.
  *
  * <p>The change is made after the first wait of a virtual thread has initialised the JDK's pollers, which start threads. A service whose
  * threads wait in selectors never initialises them. Sysmon notices the initialisation ({@link #look}) and starts a thread that makes the
- * change. A thread that waits before the change waits in the JDK's poller. The runtime initialises no class of the JDK earlier than the JDK
- * does, because a class whose initialiser finds too few descriptors or threads, or too little memory, can never be used.
+ * change. The runtime initialises no class of the JDK earlier than the JDK does, because a class whose initialiser finds too few
+ * descriptors or threads, or too little memory, can never be used.
  *
  * <p>The JDK's pollers stay as they are, and run on the JDK's own threads, in a JDK with unknown pollers and with
  * {@code -Dgmp.pollers=jdk}.

@@ -12,8 +12,8 @@ import java.util.concurrent.ForkJoinPool;
  * {@link ForkJoinPool}, so the new scheduler is a subclass of that.
  *
  * <p>The field is final, and the JIT compilers treat it as a constant. Code that was compiled before the change still gives threads to the
- * JDK's scheduler. So the agent makes the change before the program's first class is loaded. Rejected: to redefine the class, which would
- * make HotSpot compile this code again. Continuations on the heap may have frames of the class.
+ * JDK's scheduler. So the agent makes the change before the program's first class is loaded. Rejected: to redefine the class, so that
+ * HotSpot compiles this code again. The redefinition would affect frames of the class that continuations have on the heap.
  */
 public final class JdkScheduler {
     private JdkScheduler() {

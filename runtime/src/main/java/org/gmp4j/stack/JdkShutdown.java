@@ -16,7 +16,7 @@ public final class JdkShutdown {
     private static final Thread NO_HOOK = new OwnThread("gmp-no-hook");
 
     static {
-        boolean _ = hasBegun(); // Initialises the JDK's class of hooks while there is memory: otherwise no program could add a hook.
+        boolean _ = hasBegun(); // Initialises the JDK's class of hooks while there is memory.
     }
 
     private JdkShutdown() {

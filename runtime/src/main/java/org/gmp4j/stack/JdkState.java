@@ -72,9 +72,9 @@ public final class JdkState {
     }
 
     /**
-     * Sets the state to WAIT, after {@link JdkThreads#run} and before the goroutine becomes visible as waiting. Release order is enough,
-     * because a thread that takes the goroutine first reads, by a CAS, the goroutine's status, which is written later. A dump that still
-     * reads RUNNING reads the state again.
+     * Sets the state to WAIT, after {@link JdkThreads#run} and before the goroutine becomes visible as waiting. Release order is enough:
+     * the goroutine's status is written later, and a thread that takes the goroutine changes the status by a CAS before it reads the state.
+     * A dump that still reads RUNNING reads the state again.
      */
     public static void toWaiting(Stack st) {
         CALLS.setStateRelease(st.thread, WAIT);

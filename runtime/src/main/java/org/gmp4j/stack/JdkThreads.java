@@ -16,9 +16,9 @@ import jdk.internal.vm.ThreadContainer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The class that uses private members of the JDK: {@code java.lang.VirtualThread}, {@code java.lang.Thread} and
- * {@code jdk.internal.vm.Continuation} ({@link JdkMembers} makes the access). It checks the version and every member once, in
- * {@link #check}.
+ * The class that uses private members of the JDK: {@code java.lang.VirtualThread}, {@code java.lang.Thread} and {@code
+ * jdk.internal.vm.Continuation} ({@link JdkMembers} makes the access). Its initialiser checks the version and every member, and {@link
+ * #check} reports a failure.
  *
  * <p>Unmounting takes no lock. An interrupt of a virtual thread also marks its carrier as interrupted, because the thread may block while
  * it is pinned. The interrupt must not mark a carrier that by then runs another thread. The JDK's {@code interrupt} holds the thread's
@@ -28,15 +28,16 @@ import org.jspecify.annotations.Nullable;
  * thread that was on it before. An interrupter that read the old carrier had set {@code interrupted} before it read. So if the flag is
  * clear, there was no such interrupter, or the thread has cleared the flag meanwhile. The thread clears it under the lock, hence after the
  * interrupter had marked the carrier, and the mark is visible. If the flag is set, the mount takes the lock once, which waits for an
- * interrupter that has not finished. The JDK's {@code mount} then clears a mark that does not belong to the new thread. A carrier that is
- * to sleep with no thread mounted reads the flag, and takes the lock if need be, before it sleeps ({@link #idle}). Otherwise it would
- * keep a thread that has ended reachable.
+ * interrupter that has not finished. The JDK's {@code mount} then clears a mark that does not belong to the new thread. Before an M sleeps
+ * with no thread mounted, {@link #idle} reads the flag, and takes the lock if it is set. It then drops the reference to the last thread,
+ * which would otherwise stay reachable after its end.
  *
- * <p>Between an unmount and the next mount only the M's own code runs, and its sleep is a futex, which no interrupt ends. The same lock
- * also guards the JDK's {@code unpark} of a pinned thread. A late unpark leaves a permit to the carrier, so that a later park on it returns
- * too early. Callers of {@code park} must expect such returns. Rejected: a {@code mount} of this class. It would save a fence by setting
- * {@code carrierThread} before the CAS that makes the thread RUNNING. But that is also before the mount is announced to JVMTI, and a
- * debugger would lose track of suspended threads. With {@code -Dgmp.mount=jdk} only the JDK's own methods mount and unmount.
+ * <p>Between an unmount and the next mount only the M's own code runs, and its sleep is a futex, which no interrupt ends. The JDK's {@code
+ * unpark} of a pinned thread takes the {@code interruptLock} too. Since the unmount does not take it, such an unpark may come late. It then
+ * leaves a permit to the carrier, so that a later park on this carrier returns too early. Callers of {@code park} must expect such returns.
+ * Rejected: a {@code mount} of this class. It would save a fence by setting {@code carrierThread} before the CAS that makes the thread
+ * RUNNING. But that is also before the mount is announced to JVMTI, and a debugger would lose track of suspended threads. With {@code
+ * -Dgmp.mount=jdk} only the JDK's own methods mount and unmount.
  *
  * <p>Agents that keep a value for each thread (the current span of a trace) swap it in {@code VirtualThread.mount} and {@code unmount},
  * which they rewrite. The runtime always calls the JDK's mount. It calls the JDK's unmount, instead of its own, as soon as an agent has
@@ -368,8 +369,7 @@ public final class JdkThreads {
 
     /**
      * Drops the reference to the thread that was last mounted on the host, which may have ended. Called on the host's own stack before it
-     * sleeps. Waits now for that thread's interrupters, as the next mount would do. The next mount finds the carrier itself in
-     * {@code before}, which has no such interrupter.
+     * sleeps. Waits now for that thread's interrupters, as the next mount would do.
      */
     public static void idle(Host host) {
         try {

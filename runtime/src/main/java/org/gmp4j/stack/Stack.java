@@ -40,7 +40,7 @@ public abstract class Stack implements Executor, Runnable {
     @SuppressWarnings("NullAway.Init") // Null before the first mount. It is set when code on the stack runs.
     public Host host;
 
-    /** The number of chunks that {@link JdkThreads#frozen} found. Written by its caller, while no other thread uses the stack. */
+    /** The number of chunks that {@link JdkThreads#frozen} found. Written by that method, while no other thread uses the stack. */
     public int chunks;
 
     /** The next of the stacks whose switch is to be completed; null for none. Accessed by the thread that owns the stack at that time. */
@@ -117,8 +117,7 @@ public abstract class Stack implements Executor, Runnable {
 
     /**
      * Returns the timer for the timed wait that the JDK is about to begin on this stack, or null if the JDK's own executor is to limit the
-     * wait.
-     * Called on the host's own stack.
+     * wait. Called on the host's own stack.
      *
      * @throws OutOfMemoryError when there is no memory for the timer
      */

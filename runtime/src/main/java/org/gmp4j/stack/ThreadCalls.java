@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * Calls to private members of {@code java.lang.VirtualThread}, {@code Thread} and {@code Continuation}. {@link JdkMembers} writes the
  * implementation. A method has the name of the JDK's method that it calls or of the field that it reads. With the prefix {@code set} it
  * writes the field. A {@code Thread vt} is a {@code VirtualThread}, a {@code Thread t} is any thread. Reads and writes have the mode that
- * the JDK declares for the field, which is volatile for all words of a thread's state, unless the name or the comment says otherwise.
+ * the JDK declares for the field, unless the name or the comment says otherwise. All words of a thread's state are volatile.
  */
 abstract class ThreadCalls {
     /** The only object of the implementation, which stores it here in its initialiser. */

@@ -13,8 +13,8 @@ public interface Timeout extends Future<Void> {
     int PARK = -1 << 8;
 
     /**
-     * Starts the timer, which ends the wait after {@code nanos} ns unless it is cancelled before. Called on the stack's host, the M that
-     * runs it, with a P.
+     * Starts the timer, which ends the wait after {@code nanos} ns unless it is cancelled before. Called on the M that runs the stack,
+     * which has a P.
      *
      * @param wait the number of the wait; {@link #PARK} for a park
      * @throws OutOfMemoryError when there is no memory for the timer; nothing has changed

@@ -45,8 +45,8 @@ public final class Cond {
      *
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##waits the package}.
      *
-     * @throws IllegalStateException "sync: unlock of unlocked mutex"; nothing has changed, and no notification is lost. In program mode
-     *     this ends the program
+     * @throws IllegalStateException "sync: unlock of unlocked mutex", when the mutex is not locked; nothing has changed, and no
+     *     notification is lost. In program mode this ends the program
      * @throws WaitInterruptedException when the caller is a virtual thread of a {@code Gmp} that is interrupted while it waits; the
      *     mutex is locked again, and no notification is lost
      */

@@ -27,9 +27,9 @@ import org.jspecify.annotations.Nullable;
  * {@code Synctest} the clock does not move on during a wait without a limit of time. The actions of a thread before an {@link #unlock}
  * happen before the return of the next {@link #lock}. A new mutex is unlocked.
  *
- * <p>Misuse. An unlock that throws has changed nothing, even if several threads make that mistake at once while others use the mutex. For n
- * locks that were taken at most n unlocks return, so two threads never hold the lock at once, and it is never lost. But the mutex cannot
- * detect an unlock by a thread that does not hold the lock while another thread holds it. Such an unlock releases the lock.
+ * <p>Misuse. An unlock that throws has changed nothing, even if several threads unlock by mistake at once while others use the mutex. For n
+ * locks that were taken at most n unlocks return. But the mutex cannot detect an unlock by a thread that does not hold the lock while
+ * another thread holds it. Such an unlock releases the lock.
  *
  * <p>Fairness. In normal mode an unlock wakes the waiter that has waited longest. That waiter competes with new callers, which are running
  * already and often win. This is fast, because a busy lock changes hands without a switch. A waiter that loses stays first in the queue.
@@ -200,10 +200,11 @@ public final class Mutex {
     }
 
     /**
-     * Subtracts a waiter that has left the queue without a unit of the semaphore from the number of waiters. In normal mode the number of
-     * waiters in the state plus the number of pending units is the number of actual waiters, because an unlock that wakes a waiter
-     * subtracts it. In starvation mode the waiter to which the lock is handed still counts. So if the state counts other waiters, one of
-     * them receives the pending unit, and this waiter may leave. Otherwise the unit is for this waiter.
+     * Subtracts 1 from the count of waiters in the state, for a waiter that has left the queue without a unit of the semaphore. In normal
+     * mode an unlock that wakes a waiter subtracts 1 from the count and releases a unit, so the count is the number of waiters minus the
+     * number of pending units. If the count is not 0, each pending unit has another waiter, and this waiter may leave. Otherwise a unit is
+     * for this waiter. In starvation mode the waiter to which the lock is being handed still counts, so the count is then compared with 1
+     * instead of 0.
      *
      * @return false when an unlock has released a unit for this waiter, which has to take it
      */

@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A value that the first {@link #get} computes. Thread-safe. Goroutines, virtual threads and platform threads may use it. A wait for the
- * computation is like a wait for a {@link Mutex}: an interrupt does not end it, and in a bubble it holds the clock. Source: Go's
- * {@code sync.OnceValue}.
+ * computation is like a wait for a {@link Mutex}: an interrupt does not end it, and the clock of a bubble does not move on during it.
+ * Source: Go's {@code sync.OnceValue}.
  *
  * @param <T> the type of the value, which may be {@code null}
  */

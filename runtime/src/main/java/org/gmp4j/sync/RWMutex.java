@@ -30,7 +30,7 @@ import org.jspecify.annotations.Nullable;
  * The actions of a thread before an unlock happen before the return of a lock call that had to wait for it. A new lock is unlocked.
  *
  * <p>Misuse. An unlock that throws has changed nothing, as with a {@link Mutex}. But the lock cannot detect an unlock by a thread that does
- * not hold it while another thread holds it in the same way. Such an unlock releases the lock.
+ * not hold it while another thread holds it in the same mode, for reading or for writing. Such an unlock releases the lock.
  *
  * <p>One word has the whole state, so that each step can check whether it is allowed before it changes anything. The word has the number of
  * readers that hold the lock or wait for it, whether there is a writer, and the number of departing readers. A departing reader held the
@@ -125,9 +125,9 @@ public final class RWMutex {
     }
 
     /**
-     * Takes the lock for reading with limits. Returns false when the time was up. The reader does not count while it waits, because at an
-     * early end of its wait it could not find out whether a writer has already given it the lock. The reader is notified when a writer has
-     * unlocked, and then competes with the next writer.
+     * Takes the lock for reading with limits. Returns false when the time was up. The state does not count the reader while it waits. If it
+     * did, a reader whose wait ends early could not find out whether a writer has already given it the lock. The reader is notified when a
+     * writer has unlocked, and then competes with the next writer.
      *
      * <p>No wake-up is lost. The reader draws its ticket before it reads the state, and the writer changes the state before it reads the
      * tickets, both with a full fence in between.

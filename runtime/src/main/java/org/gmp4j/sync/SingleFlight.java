@@ -64,7 +64,7 @@ public final class SingleFlight<K, V extends @Nullable Object> {
             done.add(1);
         }
 
-        /** Returns the value, or throws the exception, for a caller that has waited for another's call. */
+        /** Returns the value, or throws the exception, for a caller that has waited while another thread made the call. */
         V ofOther() throws Exception {
             return SingleFlight.get(value, thrownAtOthers());
         }
@@ -140,8 +140,9 @@ public final class SingleFlight<K, V extends @Nullable Object> {
 
     /**
      * Makes a call as {@link #run} does, but does not wait. A goroutine, started as by {@link Go#go}, makes the call and sends its result
-     * to the returned channel, which has a buffer for that result. If {@link Go#goexit} ended the call, the result is an
-     * IllegalStateException. If there is no memory for the result, it is an OutOfMemoryError. Source: Go's {@code DoChan}.
+     * to the returned channel, which has a buffer for that result. If {@link Go#goexit} ended the call, the result has an
+     * IllegalStateException. If there is no memory for the result, the channel gets a result with an OutOfMemoryError. Source: Go's {@code
+     * DoChan}.
      *
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##waits the package}.
      *

@@ -233,8 +233,8 @@ public final class WaitGroup {
 
     /**
      * Adds 1 to the counter, and starts {@code fn} as a goroutine of the caller's scheduler, or by the group's executor. Subtracts 1 when
-     * the goroutine and its deferred work have ended, and after the report of an exception that has ended it. In program mode such a report
-     * ends the program.
+     * the goroutine and its deferred work have ended. If an exception has ended the goroutine, the report of the exception comes first. In
+     * program mode such a report ends the program.
      *
      * @throws IllegalStateException when the group has no executor and the caller is not a goroutine; the counter has not changed
      */
