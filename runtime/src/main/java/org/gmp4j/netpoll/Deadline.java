@@ -4,7 +4,7 @@ package org.gmp4j.netpoll;
 import org.gmp4j.timer.RuntimeTimer;
 
 /**
- * The deadline of one direction of a descriptor. Its lock is that of its {@link FdWaits}, which guards all its fields. If the deadline was
+ * The deadline of one direction of a descriptor. It uses the lock of its {@link FdWaits}, which guards all its fields. If the deadline was
  * moved, the old alarm finds that {@code when} is later than now, and sets the next alarm. A deadline that passes wakes only the waiter,
  * and starts no goroutine.
  */

@@ -14,9 +14,10 @@ import org.gmp4j.wait.WaitCancellation;
 import org.jspecify.annotations.Nullable;
 
 /**
- * {@code fdMutex}: counts the users of a descriptor, so that no thread uses its number after the close, when the kernel may have given it
- * to another file. At most one reader and one writer have the descriptor locked. An operation that neither reads nor writes has only a
- * reference. A close refuses new users, and does not wait for present users. The last user to leave closes the descriptor.
+ * {@code fdMutex}: counts the users of a descriptor, so that no thread uses the descriptor's number after the close, when the kernel may
+ * have given the number to another file. At most one reader and one writer have the descriptor locked. An operation that neither reads nor
+ * writes has only a reference. A close refuses new users, and does not wait for present users. The last user to leave closes the
+ * descriptor.
  *
  * <pre>
  *  bit  0        CLOSED: no new lock, no new reference
@@ -28,10 +29,9 @@ import org.jspecify.annotations.Nullable;
  * </pre>
  *
  * <p>An unlock subtracts one waiter from the count and gives the semaphore a unit. The waiter then competes for the lock again. A close
- * does that for all waiters. So there is a unit for each waiter that was subtracted, and each waiter is woken once. A waiter whose wait
- * ends early, because of an interrupt, a context or a limit of time, also subtracts one waiter. If the count is 0, another thread has
- * subtracted this waiter. Then there is a unit for the waiter, or will be, and the waiter takes it. Source: Go's {@code internal/poll},
- * where no wait for the lock ends early.
+ * subtracts all waiters, and gives the semaphore a unit for each. A waiter whose wait ends early, because of an interrupt, a context or a
+ * limit of time, also subtracts one waiter. If the count is 0, another thread has subtracted this waiter. Then there is a unit for the
+ * waiter, or will be, and the waiter takes it. Source: Go's {@code internal/poll}, where no wait for the lock ends early.
  */
 final class FdMutex {
     private static final long CLOSED = 1;
@@ -165,8 +165,8 @@ final class FdMutex {
     /**
      * Ends the wait of the caller, which has taken no unit: subtracts one waiter from the count. If the count is 0, an unlock or a close
      * has subtracted the caller. Then there is a unit, or will be, and the caller takes it. A new waiter may take the unit first, but then
-     * that waiter is in the count. So this method checks the count and the units repeatedly. It does not sleep, because then it might have
-     * to wait for the descriptor's unlock, while the caller's wait is to end now.
+     * that waiter is in the count. So this method checks the count and the units repeatedly. It does not sleep, because a sleep might last
+     * until the descriptor's unlock, and the caller's wait is to end now.
      */
     void leave(boolean write, @Nullable GStack st) {
         Sema units = write ? writers : readers;
@@ -188,7 +188,7 @@ final class FdMutex {
         }
     }
 
-    /** Releases the lock and its reference. Returns true if it was the last one and a close has begun: see {@link #decref}. */
+    /** Releases the lock and its reference. Returns true if the reference was the last one and a close has begun: see {@link #decref}. */
     boolean unlock(boolean write) {
         long bit = write ? WLOCK : RLOCK;
         long waits = write ? WWAITS : RWAITS;

@@ -13,9 +13,9 @@ import org.gmp4j.sched.GStack;
 import org.gmp4j.wait.Limits;
 
 /**
- * Uses a descriptor in all ways before the first goroutine waits for one, and again before the first other thread does. This loads classes
- * and links handles, which could later fail for lack of memory or stack in the middle of a protocol, or on an M. A process without sockets
- * skips it. While one thread does it, other threads do not wait for its end.
+ * Uses a descriptor in all ways before the first goroutine waits for one, and again before the first other thread waits for one. This loads
+ * classes and links handles, which could later fail for lack of memory or stack in the middle of a protocol, or on an M. A process without
+ * sockets skips the rehearsal. Other threads do not wait while one thread rehearses.
  */
 final class FdRehearsal {
     private static final long SOON = 20_000;

@@ -62,8 +62,9 @@ abstract class FdWaits {
      * Returns 0, or the error with which the operation ends.
      *
      * <p>A read that would probably find nothing begins with the wait, which saves a system call for each request on a connection: see
-     * {@link Registration}. Even if bytes have arrived, that wait may last until the goroutine is scheduled again. So a reader waits first
-     * only if it has not left its P since its last read, and no limit, deadline or pending interrupt may end its read.
+     * {@link Registration}. If bytes have arrived that no poll has reported yet, that wait lasts until a poll finds them and the goroutine
+     * is scheduled again. So a reader waits first only if it has not left its P since its last read, and no limit, deadline or pending
+     * interrupt may end its read.
      */
     final int prepare(boolean write, OpLimits limits) {
         long in = 0;
@@ -188,7 +189,7 @@ abstract class FdWaits {
 
         /**
          * Clears the flag after the wait. Called by the waiter while it has the descriptor locked. Later reasons do not set the flag,
-         * because by then the wait may be that of another user.
+         * because by then another user may wait.
          */
         void over() {
             lock.lock();

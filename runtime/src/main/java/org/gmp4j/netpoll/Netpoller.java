@@ -34,8 +34,8 @@ import org.gmp4j.struct.Throw;
  * <p>A registration serves one wait (EPOLLONESHOT), like a registration of the JDK's, because the JDK may close a descriptor between two
  * waits without a call of the runtime. An epoll instance has at most one registration of a descriptor, but one goroutine may read while
  * another writes. So there are two epoll instances, one for readers and one for writers. The readers' instance watches the writers'
- * instance as one more descriptor. Rejected: one registration for both directions. Its change needs a lock, and for a goroutine that waits
- * to read the kernel would also report that the descriptor is writable.
+ * instance as one more descriptor. Rejected: one registration for both directions. Its change needs a lock, and the kernel would report
+ * that the descriptor is writable even while goroutines wait only to read.
  *
  * <pre>
  *  the goroutine that waits                   an M that polls
@@ -47,15 +47,15 @@ import org.gmp4j.struct.Throw;
  * </pre>
  *
  * <p>No readiness is lost. If a descriptor is ready before step 2 on the left the kernel still reports it, because epoll_ctl checks the
- * descriptor's state. The word is written before that, so the M that gets the event finds the goroutine in it. If step 3 on the right comes
- * before step 3 on the left, the thread's permit is set and the park returns at once.
+ * descriptor's state. The word is written before step 2, so the M that gets the event finds the goroutine in it. If step 3 on the right
+ * comes before step 3 on the left, the thread's permit is set and the park returns at once.
  *
  * <p>No stale event wakes a goroutine. While an M has an event in its buffer, the goroutine may end its wait, the descriptor may be closed,
  * and a goroutine may wait for a new descriptor with the same number. But the new wait has another tag. The tag also protects against a
  * registration that is still armed because a child process has the old file open, while the number belongs to a new file in this process.
  * The goroutine that is unparked at step 3 may have left its wait after step 2, because of a time-out, an interrupt or a close, and may
- * even have ended. Then the goroutine that has its slot gets a needless permit. Callers of {@code park} must expect such permits, because
- * the JDK's own pollers give them too.
+ * even have ended. Then the goroutine that now has the same G gets a needless permit. Callers of {@code park} must expect such permits,
+ * because the JDK's own pollers give them too.
  *
  * <p>While a goroutine waits in the poller, a thread polls. The count of waiters grows before the goroutine parks. The goroutine's M then
  * searches for work, and polls or, as the last M, sleeps in the poller ({@code FindRunnable.giveUp}). If that M finds other work instead,
@@ -286,8 +286,8 @@ public final class Netpoller implements Netpoll, EdgePoller {
 
     /**
      * Ends the wait of the calling goroutine, and deletes its registration if the wait ended without an event. The number still belongs to
-     * the descriptor, or during a close to a file that cannot be polled, because the JDK releases the number only when all waiters have
-     * left.
+     * the descriptor, because the JDK releases the number only when all waiters have left. During a close the JDK has put another file in
+     * its place.
      *
      * @return false when {@link #register} had not registered it
      */

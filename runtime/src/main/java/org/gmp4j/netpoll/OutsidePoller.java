@@ -111,8 +111,8 @@ non-sealed class OutsidePoller implements EdgePoller {
     }
 
     /**
-     * Ends the thread's wait in the kernel once. Run by the last shutdown hook. It makes the descriptor for that, because no earlier wait
-     * has to be ended.
+     * Ends the thread's wait in the kernel once. Run by the last shutdown hook. The eventfd is made only then, because no earlier wait has
+     * to be ended.
      */
     private record Leaving(int epfd) implements Runnable {
         @Override

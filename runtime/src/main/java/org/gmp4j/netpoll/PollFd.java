@@ -25,8 +25,8 @@ import org.gmp4j.wait.Sema;
  * {@link GStack#enter}, so that sysmon may take the P if the call takes long. A close ends the waits of all users, and refuses new users.
  * The last user to leave closes the number, and the closer waits for that.
  *
- * <p>Each operation first checks that there is room on the stack for all of it. So it is either refused, or completed and its direction
- * unlocked. Memory is allocated only at the first wait of a scheduler, at the first deadline, for a wait that an interrupt may end, and for
+ * <p>Each operation first checks that there is room on the stack for all of it. So it is either refused, or carried out to its end, unlock
+ * included. Memory is allocated only at the first wait of a scheduler, at the first deadline, for a wait that an interrupt may end, and for
  * an exception.
  */
 public final class PollFd extends FdWaits {

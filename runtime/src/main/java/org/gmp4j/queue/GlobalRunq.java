@@ -185,7 +185,7 @@ public final class GlobalRunq {
 
     /**
      * Takes one G when {@link Turns} puts {@code sched.runq} first. If that and the nodes' lists are empty, it takes the G from
-     * {@code sched.arrived}. In any case {@code sched.runq} is no longer due. The caller is the P's owner and holds the lock.
+     * {@code sched.arrived}. Afterwards {@code sched.runq} is no longer due. The caller is the P's owner and holds the lock.
      *
      * @return 0 when the queue is empty
      */

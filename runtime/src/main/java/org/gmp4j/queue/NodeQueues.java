@@ -19,16 +19,17 @@ import org.gmp4j.struct.Schedt;
  *  sched.runq                                              otherwise
  * </pre>
  *
- * If the list of this table is empty, the P takes from the list of its own node, {@code sched.runq}, and the lists of the other nodes,
- * in this order. So each of n lists comes first once in {@code n * IN_TURN} takes, and none starves while others are never empty. While
- * {@code sched.arrived} has Gs, a P takes from these lists only when {@link org.gmp4j.policy.Turns} puts {@code sched.runq} first. No M
- * sleeps while one of these lists has a G.
+ * If the list that the table names is empty, the P takes from the list of its own node, {@code sched.runq}, and the lists of the other
+ * nodes, in this order. So each of n lists comes first once in {@code n * IN_TURN} takes, and none starves while others are never empty.
+ * While {@code sched.arrived} has Gs, a P takes from these lists only when {@link org.gmp4j.policy.Turns} puts {@code sched.runq} first. No
+ * M sleeps while one of these lists has a G.
  *
  * <p>Rejected: a lock for each list. An M that gives up its P would have to check all lists again afterwards, as it checks the rings, and
  * submitters would need a fence. An M that gives up its P or wakes another M takes sched.lock anyway, for the idle lists. So the lists of
  * nodes change on which node a G runs next, but not how long Ms wait for the lock.
  *
- * <p>A block is off-heap: a head of four words, a record for each node, and for each P the number of its record, 0 for none.
+ * <p>The lists of a scheduler are in one off-heap block: a head of four words, a record for each node, and for each P the number of its
+ * record, 0 for none.
  */
 public final class NodeQueues {
     /** One take in this number begins with the next list of the rotation. */

@@ -93,7 +93,7 @@ public final class Runq {
         }
     }
 
-    /** Puts the G on the queue. Returns whether the caller must add a full fence, which it need not do if the last write was one. */
+    /** Puts the G on the queue. Returns true if the caller must add a full fence, and false if the last write was one. */
     private static boolean put(long sched, long pp, long gp, boolean next) {
         if (next) {
             long old;
@@ -233,9 +233,9 @@ public final class Runq {
     }
 
     /**
-     * Copies n slots. Their order does not matter. No thread sees the thief's slots before its tail moves. If the victim's owner overwrites
-     * a slot meanwhile, the CAS on the head fails and the copies are discarded. Rejected: block copies. They are faster for many slots, but
-     * when inlined here they make the more frequent small steals slower.
+     * Copies n slots. Their order does not matter. No thread sees the thief's slots before the thief's tail moves. If the victim's owner
+     * overwrites a slot meanwhile, the CAS on the head fails and the copies are discarded. Rejected: block copies. They are faster for many
+     * slots, but when inlined here they make the more frequent small steals slower.
      */
     private static void copy(long thief, int at, long victim, int from, int n) {
         for (int i = 0; i < n; i++) {

@@ -246,8 +246,7 @@ public final class SemaRoot {
     /**
      * Removes {@code waiter} from any position among the waiters for {@code key}. Returns false when it was removed already. The time is
      * proportional to the number of waiters for the key. A backward link, which each waiter would have to maintain, would avoid that, but
-     * such a removal is rare.
-     * Called under the lock.
+     * such a removal is rare. Called under the lock.
      */
     public boolean remove(long waiter, Key key) {
         long id = key.id();

@@ -5,8 +5,8 @@ import org.gmp4j.affinity.StealOrder;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The orders in which {@link StealWalk} visits a set of Ps. For the uniform order it is a {@link RandomOrder} over all of them. For nearest
- * first it also has the Ps at each distance from each P. In {@link #by} the Ps of a package, node, cache or core are next to each other. So
+ * The orders in which {@link StealWalk} visits a set of Ps. The uniform order is a {@link RandomOrder} over all Ps. For nearest first this
+ * object also has the Ps at each distance from each P. In {@link #by} the Ps of a package, node, cache or core are next to each other. So
  * the Ps up to a distance from a P are an interval of {@code by}. The Ps at that distance are this interval without the interval of the
  * next shorter distance. Immutable.
  */

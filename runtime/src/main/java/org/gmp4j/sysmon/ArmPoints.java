@@ -23,11 +23,10 @@ import org.gmp4j.struct.M;
  * millisecond, or at its next scan if that comes later.
  * <li>When there is no point left to arm, or no point of the JVM was ever reached, {@link Retake} takes the P, if the goroutine has one.
  * Where points are given on demand, sysmon asks for points ({@link Demand}).
- * </ol>
- * The point at which a nudge stopped a goroutine is armed at the next scan, for all goroutines that reach it later
+ * </ol> The point at which a nudge stopped a goroutine is armed at the next scan, for all goroutines that reach it later
  * ({@link Points#armLearnt}). An armed point that stops no goroutine for a second is disarmed. Each time that it has to be armed again it
- * stays armed for longer. Where loops have no safepoint polls, all points are armed for good. From the first overrun on, each overrun arms
- * as many points as a millisecond allows.
+ * stays armed for longer. Where loops have no safepoint polls, each overrun arms as many points as it can in a millisecond, until all
+ * points are armed. These points stay armed.
  *
  * <p>Only a scan of a goroutine that should yield sets the switch. A goroutine that stops at a point clears it, often within a microsecond.
  * If it were set again at once, the next goroutine would pass its points slowly and in vain until the next scan. The switch is also cleared
@@ -55,15 +54,16 @@ final class ArmPoints {
 
     /**
      * The number of calls of the hook that may stop no goroutine before the switch is cleared, after the first request to a goroutine. A
-     * loop makes this number of calls in about half a millisecond. That is enough for a goroutine that reaches a point every 100 µs, which
-     * would otherwise need nudges, and these stop all threads. {@link #LATER_PATIENCE} is the number after each later scan.
+     * loop makes this number of calls in about half a millisecond. That is enough for a goroutine that reaches a point every 100 µs. With a
+     * smaller number such a goroutine would need nudges, which stop all threads. {@link #LATER_PATIENCE} is the number after each later
+     * scan.
      */
     static final int PATIENCE = 16_000;
     static final int LATER_PATIENCE = 1_000;
 
     /**
-     * Whether nothing is left to do, because loops have safepoint polls, or all points that were linked before this was known are armed.
-     * The lock of the class guards it.
+     * Whether nothing is left to arm: loops have safepoint polls, or {@link Points#armAll} has armed all points. The lock of the class
+     * guards it.
      */
     private static boolean settled;
     /** Whether all points are armed, so that every thread calls the hook and a nudge is useless. */
@@ -171,7 +171,7 @@ final class ArmPoints {
     /**
      * Arms all points if counted loops have no safepoint polls. A nudge takes effect at a safepoint poll. With the serial and the parallel
      * collector C2 omits the polls in counted loops, unless a flag says otherwise. The JVM chooses the serial collector if it sees one CPU.
-     * Then a nudge would keep sysmon until the loop has ended, and arm the point behind the loop.
+     * In a loop without a poll a nudge would keep sysmon until the loop has ended, and arm the point behind the loop.
      */
     private static synchronized void armWhereNudgesAreLate() {
         if (!settled) {

@@ -22,8 +22,8 @@ import org.gmp4j.struct.M;
  * does not run again.
  *
  * <p>A thread of its own does this, and ends when C2 has its share back. A new compiler thread inherits the nice value of the compiler
- * thread, of C1 or C2, that starts it. So each scan sets the nice values of all compiler threads. If all threads get C2's nice value, the
- * threads and processes that the program starts later inherit it.
+ * thread, of C1 or C2, that starts it. So each scan sets the nice values of all compiler threads. Where the share can be given back only by
+ * giving all other threads C2's nice value, the threads and processes that the program starts later inherit that value.
  */
 public final class CompilerShare implements Runnable {
     /**
@@ -120,7 +120,7 @@ public final class CompilerShare implements Runnable {
         try {
             share();
         } catch (OutOfMemoryError | LinkageError e) { // A class that was initialised without memory throws a LinkageError.
-            return; // C2 has its share: it has not changed, or was given back.
+            return; // C2 has its share, unchanged or given back.
         }
     }
 
@@ -146,7 +146,7 @@ public final class CompilerShare implements Runnable {
         }
     }
 
-    /** Returns whether a thread may return to a nice value. It tries that on the calling thread, because only the kernel knows. */
+    /** Returns whether a thread may lower its nice value again. It tries that on the calling thread, because only the kernel knows. */
     private static boolean mayLowerNice(int usual) {
         return CompilerThreads.setNice(0, usual + 1) && CompilerThreads.setNice(0, usual);
     }

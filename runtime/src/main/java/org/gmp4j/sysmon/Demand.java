@@ -68,8 +68,8 @@ final class Demand implements Runnable {
     /** The thread to be sampled. A sysmon sets it while it is null, and the thread gmp-points sets it to null. */
     private final AtomicReference<@Nullable Overrun> asked = new AtomicReference<>();
     /**
-     * The nanoTime before which no sysmon passes a thread to gmp-points, which writes this field. A sysmon that reads an older value does
-     * so too early, which is harmless.
+     * The nanoTime before which no sysmon passes a thread to gmp-points, which writes this field. A sysmon that reads an older value may
+     * pass a thread too early, which is harmless.
      */
     private volatile long notBefore = System.nanoTime();
 
@@ -107,9 +107,10 @@ final class Demand implements Runnable {
         }
 
         /**
-         * Returns the names of the methods that no long call may execute. These are the sampled methods, and the methods in which a loop
-         * contains a loop that counts. A method of the second kind may compute for long. A profile may miss that, because the call waits
-         * during the profile, or because the JVM's counted loops have no safepoint polls. The result is null for all methods.
+         * Returns the names of the methods that no long call may be executing when the class gets points. These are the sampled methods,
+         * and the methods in which a loop contains a loop that counts. A method of the second kind may compute for long. A profile may miss
+         * that, because the call waits during the profile, or because the JVM's counted loops have no safepoint polls. The result is null
+         * for all methods.
          */
         @Nullable Set<String> hot() {
             if (loops == null) {
@@ -144,8 +145,8 @@ final class Demand implements Runnable {
          */
         private @Nullable Set<Long> holders;
         /**
-         * The ids of the goroutines and threads whose stacks had a hot method ({@link Methods#hot}) at the last search; null as for
-         * holders.
+         * The ids of the goroutines and threads whose stacks had a hot method ({@link Methods#hot}) at the last search; null if the next
+         * search is the first of two.
          */
         private @Nullable Set<Long> hot;
         /** Whether a profile has found that the long calls may stay in the old methods. */
@@ -335,9 +336,9 @@ final class Demand implements Runnable {
     }
 
     /**
-     * Returns the method with a loop that the innermost frame's line calls, in a JVM whose counted loops have no safepoint polls. There a
-     * thread stops for a stack trace only when its loop has ended. So the trace shows the caller of the method with the loop. Returns null
-     * when the line calls no such method, or counted loops have polls.
+     * Returns the method with a loop that the innermost frame's line calls, in a JVM whose counted loops have no safepoint polls. In such a
+     * JVM a thread stops for a stack trace only when its loop has ended. So the trace shows the caller of the method with the loop. Returns
+     * null when the line calls no such method, or counted loops have polls.
      */
     private @Nullable Place called(StackTraceElement[] frames) {
         if (frames.length == 0 || VmFlags.countedLoopsPoll()) {
@@ -475,8 +476,8 @@ final class Demand implements Runnable {
     }
 
     /**
-     * Returns whether a thread executes a method of the class that was not sampled, and not a method that this calls. HotSpot may have
-     * inlined the callee, but a loop in the callee has safepoint polls of its own, so the frames show the callee.
+     * Returns whether a thread executes a method of the class that was not sampled, and not a method that this method calls. HotSpot may
+     * have inlined the callee, but a loop in the callee has safepoint polls of its own, so the frames show the callee.
      */
     private boolean isOwnCode(Wish w, StackTraceElement[] frames) {
         String method = frames[0].getMethodName();

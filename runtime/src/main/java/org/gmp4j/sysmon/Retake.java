@@ -42,7 +42,7 @@ import org.gmp4j.struct.Schedt;
  *
  * <p>While an M spins or a P is idle, another M soon steals a G that is queued on a busy P. Then the first G of the queue is a reason to
  * preempt only if two scans find it there, unless a timer is due or a G is in the global queue. Without this rule a goroutine that computes
- * would lose its P each time that it starts a short goroutine, and the short goroutine would run later.
+ * would lose its P each time that it starts a short goroutine.
  *
  * <p>{@link Slice} decides how long a goroutine keeps its P. A goroutine that runs on after its P was taken is a stray ({@link Strays}).
  * Its thread competes for a CPU like any other thread, and at its next call of the runtime the goroutine waits for a P like any other
@@ -304,8 +304,8 @@ class Retake {
         }
         if (M.LOCKS.getOpaque(mp) != 0) {
             seen.awaits(Pacing.PROMPT);
-            // The goroutine is inside the runtime. It checks g.preempt when it leaves the runtime, or it hands its P off before. With armed
-            // points the next goroutine on the P would then check in vain at each point.
+            // The goroutine is inside the runtime. It checks g.preempt when it leaves the runtime, or hands its P off before that. If
+            // points were armed now, the next goroutine on the P would check in vain at each point.
             return false;
         }
         if (w.awaited != SliceClock.slice(pp, tick)) {

@@ -96,10 +96,10 @@ public final class Sysmon implements Monitor {
     /** The length, ns, of the present deep sleep, or of the next one, if no duty is due earlier. Sysmon and tests write it. */
     long deepSleep = Pacing.DEEP_SLEEP;
     long sleeps;
-    /** How many sleeps of {@link Pacing#LONG_SLEEP} or longer no thread has ended; for readers of a heap dump, and tests. */
+    /** The number of sleeps of {@link Pacing#LONG_SLEEP} or longer that no thread has ended; for readers of a heap dump, and tests. */
     int unrung;
     private final ScanBudget budget;
-    /** Its thread's CPU time when it last woke up. */
+    /** The CPU time of sysmon's thread when it last woke up, ns. */
     long wokenCpu;
     private long lastTrace = began;
     private long lastProcs = began;
@@ -303,7 +303,7 @@ public final class Sysmon implements Monitor {
         return Pacing.sleep(seen, now, sleep, idle == 0, retake.callsStray(), quantum.most(), anyIdle);
     }
 
-    /** Returns the least sleep, ns, after the scan that ends. */
+    /** Returns the least sleep, ns, after the scan that ends now. */
     long leastSleep(long now, boolean urgent) {
         long awake = OsThread.cpuNanos(0) - wokenCpu;
         long fair = Pacing.fairSleep(awake, urgent);

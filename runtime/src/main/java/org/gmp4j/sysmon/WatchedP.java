@@ -6,8 +6,8 @@ import org.gmp4j.sched.base.Monitor;
 import org.gmp4j.sched.base.Processor;
 
 /**
- * Sysmon's record of a P. It has the latest request to release the P, with the state that shows the answer, and the first G of the P's
- * queue at the last scan. Only sysmon uses it.
+ * Sysmon's record of a P. It has the latest request to release the P, with the counters by which sysmon detects the answer, and the first G
+ * of the P's queue at the last scan. Only sysmon uses it.
  */
 final class WatchedP implements Monitor.Watched {
     /** The M that was asked to release its P; 0 if no request is pending. */
