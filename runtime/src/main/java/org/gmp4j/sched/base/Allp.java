@@ -26,7 +26,7 @@ public final class Allp {
     private long[] replaced = new long[0];
     /** The block of {@link StealCounts}. Written like procs. */
     private long steals;
-    /** The number of Ps that {@link #release} has recycled, and whether it has done the rest. Accessed by the thread that calls it. */
+    /** The number of Ps that {@link #release} has recycled, and whether it has done the rest. Accessed by the thread that calls release. */
     private int recycled;
     private boolean released;
 

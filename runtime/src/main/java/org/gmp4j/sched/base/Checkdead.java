@@ -9,7 +9,7 @@ import org.gmp4j.struct.Schedt;
  * {@code checkdead}: reports a deadlock when all goroutines wait and nothing inside or outside of the scheduler can ready one. Each of
  * these may ready a goroutine, and holds the report off:
  * <ul>
- * <li>a goroutine that the JDK parked, also for a socket, as a goroutine in IO wait does in Go;
+ * <li>a goroutine that the JDK parked, or that waits for a socket;
  * <li>threads that are not Ms and are inside a blocking call of the runtime, or left one less than a second ago;
  * <li>timers outside all schedulers, and their functions;
  * <li>work that is left to sysmon ({@link Deferred});
@@ -18,7 +18,7 @@ import org.gmp4j.struct.Schedt;
  * </ul>
  *
  * <p>There are two checks. {@link #dead} runs under sched.lock whenever an M goes to sleep. So its counts are consistent, and the last M
- * that goes to sleep finds the deadlock. With the rule STRICT that M reports it. Otherwise the M rings sysmon, because a search for
+ * that goes to sleep finds the deadlock. With the rule STRICT that M reports it. Otherwise the M wakes sysmon, because a search for
  * bystanders allocates. An M that sleeps in the poller until a timer is due is on no list and counts as running. {@code DeadlockSearch} is
  * sysmon's check.
  */

@@ -16,8 +16,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Virtual threads that the JVM's collector takes while they wait. On the JDK's scheduler a virtual thread that waits for an unreachable
- * object is garbage, unless the JDK refers to the thread ({@code jdk.trackAllThreads}). A scheduler in the JDK's place lets them be
- * garbage, too. Goroutines of the runtime's API, including threads of {@code Gmp.threadFactory}, are never collected, as in Go.
+ * object is garbage, unless the JDK refers to the thread ({@code jdk.trackAllThreads}). A scheduler in the JDK's place lets such a thread
+ * be garbage, too. Goroutines of the runtime's API, including threads of {@code Gmp.threadFactory}, are never collected, as in Go.
  *
  * <p>The table {@link GSlots} refers from a G to its stack. For a thread that the JDK starts on such a scheduler the table has a
  * {@link StackRef}, which drops the stack while the thread waits in the JDK:

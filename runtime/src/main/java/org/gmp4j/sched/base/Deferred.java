@@ -90,8 +90,9 @@ public abstract class Deferred {
     }
 
     /**
-     * Wakes a sysmon after a push. A sysmon that ends first leaves the list of drainers and then drains the work. So either the push comes
-     * before that drain, or this method finds another sysmon first in the list. A sysmon that sleeps clears its note before it drains.
+     * Wakes a sysmon after a push. A sysmon that ends leaves the list of drainers before it drains the work for the last time. So either
+     * the push comes before that drain, or this method finds another sysmon first in the list. A sysmon that sleeps clears its note before
+     * it drains.
      */
     private static void ring() {
         Drainer d = drainers;

@@ -40,12 +40,12 @@ import org.gmp4j.struct.PStatus;
  * In TAKING only the taker accesses the M's words. It takes the steps that the handler would take on the thread ({@code preempt.c}), and
  * the goroutine later finds its gate shut, as after a system call.
  *
- * <p>With m.locks raised the thread writes the gate by plain stores, which may overwrite ASKED. Then the taker's next CAS fails. They
- * cannot overwrite TAKING, because no taker enters that state while m.locks is raised. Nor can such a store arrive late. Either it precedes
- * the fence, and the taker sees it. Or it follows a raise that comes after the fence, and that raise waits for the taker.
+ * <p>With m.locks raised the thread writes the gate by plain stores, which may overwrite ASKED. Then the taker's next CAS fails. These
+ * stores cannot overwrite TAKING, because no taker enters that state while m.locks is raised. Nor can such a store arrive late. Either it
+ * precedes the fence, and the taker sees it. Or it follows a raise that comes after the fence, and that raise waits for the taker.
  *
- * <p>Two takers at a time would break this. One could continue from the ASKED of the other, which is later than its own fence. So there is
- * one taker at a time. A second taker gives up and tries again later.
+ * <p>Two takers at a time would break this. Taker A could continue from an ASKED that taker B has written after A's fence. So there is one
+ * taker at a time. A second taker gives up and tries again later.
  *
  * <p>Rejected: to revoke m.p itself, because the thread reads it repeatedly between raise and release. Rejected too: a flag in addition to
  * m.p, which needs a second load and branch in each acquirem, and a fence in acquirem, which costs more than all its other instructions.

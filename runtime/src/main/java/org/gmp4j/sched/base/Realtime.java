@@ -8,8 +8,8 @@ import org.gmp4j.ffi.OsThread;
 import org.gmp4j.print.Stderr;
 
 /**
- * Puts threads of a scheduler under {@code SCHED_FIFO}, where that is permitted. A flag prevents that threads and processes which they
- * start inherit the policy.
+ * Puts threads of a scheduler under {@code SCHED_FIFO}, where that is permitted. The policy has the flag RESET_ON_FORK, so the threads and
+ * processes that these threads start do not inherit it.
  */
 public final class Realtime {
     /** The priority of Ms; 0 for the usual policy. */

@@ -115,7 +115,7 @@ public final class Scheduler {
     public final ClosingNotes closing;
     /** Records whether stand-ins find work, for a latency policy. */
     public final Spin spin = new Spin();
-    /** Set while a thread takes a P by its {@link Gate}, so that only one thread does at a time. */
+    /** Set while a thread takes a P by a {@link Gate}, which only one thread at a time may do. */
     final AtomicBoolean taker = new AtomicBoolean();
 
     public Scheduler(String name, Config config, Timers timers, Netpoll netpoll, Function<Scheduler, Monitor> monitor, Reports reports,

@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Stacks for which the JDK could not complete a park, or the end of a thread, for lack of memory. A timed park, for example, allocates a
- * timer when the stack is already off the M. Sysmon is rung, and tries again in each scan. Meanwhile the thread's state in the JDK is that
- * of a thread about to park. An unpark leaves a permit, a notify leaves a mark, and the park sees both when it completes.
+ * timer when the stack is already off the M. The M wakes sysmon, which tries again in each scan. Meanwhile the thread's state in the JDK is
+ * that of a thread about to park. An unpark leaves a permit, a notify leaves a mark, and the park sees both when it completes.
  */
 public final class UnfinishedSwitches {
     private static final VarHandle FIRST = FieldHandle.of(MethodHandles.lookup(), UnfinishedSwitches.class, "first", Stack.class);
@@ -22,7 +22,7 @@ public final class UnfinishedSwitches {
     /** The list, linked by {@link Stack#nextUnfinished}. Ms push to it, and sysmon takes all of it. */
     private volatile @Nullable Stack first;
 
-    /** Adds a stack, and rings sysmon, which may sleep for long. Called by the M that has unmounted the stack, and may have no P. */
+    /** Adds a stack, and wakes sysmon, which may sleep for long. Called by the M that has unmounted the stack, and may have no P. */
     public void add(long sched, Stack st) {
         push(st);
         Note.ring(Schedt.sysmonnoteAddress(sched)); // Follows the CAS, because sysmon clears the note and then reads the list.
@@ -59,7 +59,7 @@ public final class UnfinishedSwitches {
             all = st.nextUnfinished; // Read before the thread can run, and be added, again.
             st.nextUnfinished = null;
             if (!(st.ended() ? JdkState.afterDone(st) : JdkState.afterYield(st))) {
-                push(st); // Sysmon need not be rung, because it scans again while the list is not empty.
+                push(st); // Sysmon need not be woken, because it scans again while the list is not empty.
             }
         }
     }

@@ -28,10 +28,10 @@ import org.gmp4j.struct.Schedt;
  * for each thread. It is a {@link ForkJoinPool} because that is the type of the JDK's field. The pool itself has no thread. Its scheduler
  * answers the queries of the JDK's tools ({@code VirtualThreadSchedulerMXBean}, {@code jcmd PID Thread.vthread_scheduler}).
  *
- * <p>A thread may belong to this pool and yet begin on the JDK's pool. A platform thread has made the thread after this pool took the JDK's
- * place, and a virtual thread that still runs on the JDK's pool starts it. Then the JDK puts the thread into the queues of its own pool
- * ({@code VirtualThread.externalSubmitRunContinuationOrThrow}). When the thread is to run the next time, the JDK calls this pool, which
- * leaves the thread to the JDK's pool.
+ * <p>A thread may belong to this pool and yet begin on the JDK's pool. This happens when a platform thread makes the thread after this pool
+ * has taken the JDK's place, and a virtual thread that still runs on the JDK's pool starts it. The JDK then puts the thread into the queues
+ * of its own pool ({@code VirtualThread.externalSubmitRunContinuationOrThrow}). When the thread is to run the next time, the JDK calls this
+ * pool, which leaves the thread to the JDK's pool.
  */
 public abstract class DefaultPool extends ForkJoinPool {
     /** The scheduler of the pool that is being made. */

@@ -27,12 +27,12 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The JDK's wake-ups of a virtual thread that is a goroutine. The JDK may park the thread at a lock, a monitor or a socket. Then the M
- * makes the G {@code _Gwaiting} and opens the {@link GStack#openTicket ticket}, which makes it odd. Only then does it call the JDK's
- * afterYield, which publishes PARKED (or BLOCKED, WAIT, …). From then on any thread may call {@link #execute}. The call may come late,
- * because an unparker may lose its CPU between its CAS and its call. It may come twice, because a stack dump resubmits a thread that it has
- * held up. A call that finds the ticket even, or the thread not runnable, is stale and does nothing. Of the calls that find ticket n odd
- * and the thread runnable, the one that moves the ticket to n+1 owns the wake-up and readies the G. {@link Collected} is about threads that
- * no code can wake any more.
+ * makes the G {@code _Gwaiting} and opens the {@link GStack#openTicket ticket}, which makes the ticket odd. Only then does it call the
+ * JDK's afterYield, which publishes PARKED (or BLOCKED, WAIT, …). From then on any thread may call {@link #execute}. The call may come
+ * late, because an unparker may lose its CPU between its CAS and its call. It may come twice, because a stack dump resubmits a thread that
+ * it has held up. A call that finds the ticket even, or the thread not runnable, is stale and does nothing. Of the calls that find ticket n
+ * odd and the thread runnable, the one that moves the ticket to n+1 owns the wake-up and readies the G. {@link Collected} is about threads
+ * that no code can wake any more.
  *
  * <p>No wake-up is lost. The thread becomes runnable only by the JDK's CAS from a state that afterYield set, hence after the ticket was
  * opened, and a call follows each such CAS. No wake-up is doubled, because a ticket is closed once. Rejected: a plain CAS on the G's status
@@ -92,7 +92,7 @@ public final class JdkReady {
             try {
                 executeNow(st, task);
             } catch (IllegalStateException | RejectedExecutionException e) {
-                // The thread's starter has left, and can get no exception.
+                // The start of the thread has returned already, and can throw no exception.
                 Stderr.print("gmp4j: a thread was not started, its Gmp is closed: " + task + "\n");
             }
         }
@@ -201,8 +201,8 @@ public final class JdkReady {
      * Unparks the goroutine on this stack, because the network poller has found its descriptor ready. The JDK has parked the goroutine, or
      * is about to park it. Called on g0 or sysmon; takes no lock.
      *
-     * @return the waiting goroutine, which the caller owns and has to ready; 0 when another wake-up owns it, or when the permit is enough
-     * because it was about to park or is parked pinned
+     * @return the waiting goroutine, which the caller owns and has to ready; 0 when another wake-up owns it, or when the permit is enough,
+     *     because the goroutine was about to park or is parked pinned
      */
     public static long netReady(GStack st) {
         if (JdkState.isPinned(st)) {

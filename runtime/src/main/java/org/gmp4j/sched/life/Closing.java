@@ -83,8 +83,8 @@ public final class Closing extends ClosingNotes {
                 if (s.isStopped() || Gcount.gcount(s) == 0) {
                     break;
                 }
-                // The wait is limited, because the last goroutine counts its end and then reads closing without a fence in between. So it
-                // may not see the close, while this method does not see that it has ended.
+                // The wait is limited, because the last goroutine counts its end and then reads closing without a fence in between. So the
+                // goroutine may miss the close while this method misses the goroutine's end.
                 long left = nanos < 0 ? DRAIN_LOOK : Math.min(DRAIN_LOOK, end - System.nanoTime());
                 if (left <= 0) {
                     return false;

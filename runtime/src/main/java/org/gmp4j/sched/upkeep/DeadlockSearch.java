@@ -37,11 +37,11 @@ import org.jspecify.annotations.Nullable;
  * could ready a G, at t or later.
  *
  * <p>The search for bystanders comes before all this. A bystander that has ended before the search may have readied a goroutine, which the
- * later reads see. If there is none, none appears later, because only a bystander or a goroutine can create one. While there is a
- * bystander, the report is held off. The next search comes after a quarter of the time for which the report has been held off, at least
- * {@link #LEAST_HOLD} and at most {@link #MOST_HOLD}. (The end of a thread notifies no other thread, and a wait for it would need another
- * thread.) The first search that finds no bystander also holds the report off, for {@link #LEAST_HOLD}, because it may have missed a
- * bystander that began while another ended.
+ * later reads see. If the search finds no bystander, none appears later, because only a bystander or a goroutine can create one. While
+ * there is a bystander, the report is held off. The next search comes after a quarter of the time for which the report has been held off,
+ * at least {@link #LEAST_HOLD} and at most {@link #MOST_HOLD}. (The end of a thread notifies no other thread, and a wait for it would need
+ * another thread.) The first search that finds no bystander also holds the report off, for {@link #LEAST_HOLD}, because it may have missed
+ * a bystander that began while another ended.
  */
 final class DeadlockSearch implements LongPredicate {
     private static final long LEAST_HOLD = 10_000_000;

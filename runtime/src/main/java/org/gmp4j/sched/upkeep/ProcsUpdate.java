@@ -15,7 +15,10 @@ final class ProcsUpdate {
     private ProcsUpdate() {
     }
 
-    /** Adapts the placement to the process's CPUs and, unless it was set by hand, the number of Ps to CPUs and limits. Called by sysmon. */
+    /**
+     * Adapts the placement to the process's CPUs, and the number of Ps to CPUs and limits, unless that number was set by hand. Called by
+     * sysmon.
+     */
     static void update(Scheduler s) {
         // If Ps cannot be taken, a goroutine that does not yield could hold sysmon up here.
         if (!Preempt.possible() || Schedt.CLOSING.getAcquire(s.sched) != 0) {

@@ -20,12 +20,12 @@ import org.gmp4j.struct.Schedt;
 
 /**
  * Sysmon's attempts to end a {@link Shortage} of Ms. Sysmon tries again to make an M after {@link #FIRST_WAIT}, and each time doubles the
- * interval, up to {@link #LONGEST_WAIT}. An attempt to make an M first starts spare
- * threads ({@link SpareThreads}), which may be the last that the system has, and keeps them for some ms. So when the JVM begins to shut
- * down, sysmon waits {@link #LONGEST_WAIT}, so that the shutdown hooks can start.
+ * interval, up to {@link #LONGEST_WAIT}. An attempt to make an M first starts spare threads ({@link SpareThreads}), which may be the last
+ * that the system has, and keeps them for some ms. So when the JVM begins to shut down, sysmon makes no attempt for {@link #LONGEST_WAIT}.
+ * In that time the shutdown hooks can start.
  *
- * <p>It can happen that every M sleeps because a goroutine is locked to it that is not ready. Such an M has a thread, and needs only a P
- * and a waker of its goroutine. So sysmon runs the timers that no M has run, and hands Ps to those Ms.
+ * <p>All Ms may sleep because a goroutine is locked to each of them and is not ready. Such an M needs only a P and a waker of its
+ * goroutine. So sysmon runs the timers that no M has run, and hands Ps to these Ms.
  */
 final class ShortageRetry {
     private static final long FIRST_WAIT = 10_000_000;
@@ -102,7 +102,7 @@ final class ShortageRetry {
             for (Processor pr : s.procs()) {
                 boolean _ = s.timers.check(pp, pr.pp);
                 long when = P.TIMER0WHEN.getAcquire(pr.pp);
-                if (when != 0) { // Perhaps check() had no memory for a timer and put it back, after a P without timers had become idle.
+                if (when != 0) { // For lack of memory check() may have put a timer back on a P that became idle without timers.
                     Idle.timerPutBack(sched, pr.pp);
                     Threads.wakeNetPoller(s, when);
                 }
