@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A goroutine counts from its start until its deferred work is done, except while it waits {@link WaitReason#durable durably}. When a
  * goroutine parks, its M subtracts it on g0, after the unlock. So the park is complete when the count falls to 0. The waker adds the
- * goroutine again before it makes it runnable. So the count may be too high for a moment, but never too low.
+ * goroutine again before it makes the goroutine runnable. So the count may be too high for a moment, but never too low.
  */
 public abstract class Bubble {
     /** Whether there ever was a bubble. It need not be volatile, because a thread that reaches a goroutine of a bubble sees this store. */

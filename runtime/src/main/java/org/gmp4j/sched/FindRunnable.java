@@ -115,15 +115,15 @@ final class FindRunnable {
         }
         m.inVain = Spin.AFTER_NAP;
         PStat.NNAP.addOpaque(m.pp(), 1);
-        boolean _ = Note.sleep(M.parkAddress(m.mp), Spin.NAP); // Only the time ends it, because the M is on no list.
+        boolean _ = Note.sleep(M.parkAddress(m.mp), Spin.NAP); // Only the time limit ends this sleep, because the M is on no list.
         return true;
     }
 
     /**
      * Takes a G from the global queue before the P's own Gs if {@link Turns} says so.
      *
-     * <p>One condition covers both lists of the global queue. C2 compiles no code for a branch that was never taken, and discards the
-     * compiled method when that branch is taken for the first time.
+     * <p>One condition covers both lists of the global queue, because C2 compiles no code for a branch that was never taken, and discards
+     * the compiled method when such a branch is first taken.
      *
      * @return a G, or 0 to go on with runnext and the ring
      */

@@ -355,7 +355,8 @@ public abstract class GStack extends Stack {
     void releasem() {
         long mp = machine().mp;
         int depth = M.LOCKS.getOpaque(mp) - 1;
-        if (depth == 0 && G.PREEMPT.getOpaque(gp) != 0 && M.P.getOpaque(mp) != 0) { // The P is gone at the start of a system call.
+        if (depth == 0 && G.PREEMPT.getOpaque(gp) != 0 && M.P.getOpaque(mp) != 0) { // A goroutine that begins a system call has given its P
+                                                                                    // up.
             Preempt.gopreempt(this); // Yields before locks is lowered, so that the goroutine still has its P.
             mp = machine().mp;
         }

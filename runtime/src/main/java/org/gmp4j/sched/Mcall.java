@@ -140,7 +140,7 @@ public final class Mcall {
 
     /**
      * Ends the time slice of a G that yields because of a preempt request. Otherwise the G in runnext would inherit the slice, and sysmon
-     * would request that it yields as well.
+     * would request that this G yields, too.
      */
     private static void leaveSlice(Machine m, long gp, int why) {
         if (m.trace != null) {

@@ -189,7 +189,7 @@ public final class Newproc {
             SchedLock.unlock(sched);
             return false;
         }
-        long _ = Schedt.addNspawnextern(sched, 1); // Under the lock, so that either close sees this count, or closing was read as set.
+        long _ = Schedt.addNspawnextern(sched, 1); // Under the lock, so that a close sees this count, or this method has seen the close.
         long gp = GFree.getGlobal(sched);
         if (gp == 0) {
             s.waitsForOutside(1); // The G is in no queue yet, and no M runs it. Without this call checkdead might report a deadlock.

@@ -27,7 +27,7 @@ import org.gmp4j.struct.Schedt;
  * ({@link GStack#exit}), or at a loop header that the agent armed.
  * <li>If that does not help, or the thread sleeps in the kernel, {@link #handoff} takes the P from the thread. The goroutine runs on
  * without a P, as in a system call. {@link Gate} takes the P without the thread's help. Where the kernel has no membarrier, SIGURG makes
- * the thread release the P. There the first step sends SIGURG too, whose handler records where the goroutine is.
+ * the thread release the P. On such a kernel the first step sends SIGURG, too, and the handler records where the goroutine is.
  * </ol>
  *
  * A signal ends a {@code usleep} or {@code poll} early, which user code need not expect. So no signal is sent where membarrier works.

@@ -131,7 +131,7 @@ final class Schedule {
         GlobalRunq.globrunqput(m.s.sched, gp);
         SchedLock.unlock(m.s.sched);
         if (Runq.runqempty(m.pp())) {
-            boolean _ = Note.sleep(M.parkAddress(m.mp), NO_STACK_NAP); // Only the time ends it, because the M is on no list.
+            boolean _ = Note.sleep(M.parkAddress(m.mp), NO_STACK_NAP); // Only the time limit ends this sleep, because the M is on no list.
         }
     }
 
@@ -176,7 +176,7 @@ final class Schedule {
             boolean _ = Note.sleep(M.parkAddress(m.mp), NO_STACK_NAP);
         }
         while (!JdkState.jdkRunnable(st)) {
-            boolean _ = Note.sleep(M.parkAddress(m.mp), INITIALIZER_NAP); // Only the time ends it, as in putOff.
+            boolean _ = Note.sleep(M.parkAddress(m.mp), INITIALIZER_NAP); // Only the time limit ends this sleep, as in putOff.
         }
         JdkState.toRunning(st);
         VarHandle.releaseFence(); // As in execute.

@@ -36,7 +36,7 @@ import org.jspecify.annotations.Nullable;
  * <li>Under sched.lock the caller sets {@code stopwait} to the number of Ps and {@code gcwaiting} to 1. From then on Ps are taken from the
  * idle list only to be stopped.
  * <li>The caller stops its own P, all idle Ps, and, by CAS, all Ps in system calls. An M that returns from its call later finds its P gone.
- * <li>Each running M sees gcwaiting when it next schedules, stops its P and decrements stopwait. The last M rings stopnote.
+ * <li>Each running M sees gcwaiting when it next schedules, stops its P and decrements stopwait. The last M wakes the caller by stopnote.
  * <li>The caller does its work, alone.
  * <li>{@link #startTheWorld}: procresize, which allocates nothing, hands the Ps out. Then gcwaiting becomes 0, and Ms are started for the
  * Ps with work.
@@ -53,8 +53,9 @@ public final class StopTheWorld {
     private static final int SIGNAL_ROUNDS = 1_000;
 
     /**
-     * Held by the thread or goroutine that stops a world. It has no owner thread, because a goroutine may migrate while it holds it. There
-     * is one for all schedulers. Otherwise two goroutines that stop each other's worlds would wait for each other while they hold their Ps.
+     * Held by the thread or goroutine that stops a world. It has no owner thread, because a goroutine may migrate while it holds the
+     * semaphore. There is one semaphore for all schedulers. Otherwise two goroutines that stop each other's worlds would wait for each
+     * other while they hold their Ps.
      */
     public static final Semaphore WORLDSEMA = new Semaphore(1);
 

@@ -263,10 +263,10 @@ public final class Threads {
     }
 
     /**
-     * Sleeps until the M's note is rung, and clears the note. An M on the idle list that was not woken for {@code nanos} ns (negative: no
-     * limit) ends if the list has more Ms than there are Ps. Otherwise it sleeps on without a limit. So a service that is idle from time to
-     * time makes no new threads, and the threads that stay do not wake up periodically. In Go an idle M never ends: the threads of a burst
-     * of blocking calls stay.
+     * Sleeps until a thread wakes the M's note, and clears the note. An M on the idle list that was not woken for {@code nanos} ns
+     * (negative: no limit) ends if the list has more Ms than there are Ps. Otherwise it sleeps on without a limit. So a service that is
+     * idle from time to time makes no new threads, and the threads that stay do not wake up periodically. In Go an idle M never ends: the
+     * threads of a burst of blocking calls stay.
      */
     private static void mPark(Machine m, long nanos) {
         long park = M.parkAddress(m.mp);
