@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The batches of one scheduler's trace: the free ones, and the full ones, oldest first. A leaf lock guards them. A ring takes it once for
- * each batch. By this lock the writes of a batch's events also happen before their reads by the thread that takes the batch from the list.
+ * each batch. The lock also orders the writes of a batch's events before their reads by the thread that takes the batch from the list.
  */
 public final class Batches {
     private final HeapMutex lock = new HeapMutex(LockRank.TRACE);

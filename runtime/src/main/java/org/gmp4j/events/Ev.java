@@ -10,7 +10,8 @@ package org.gmp4j.events;
  * </pre>
  *
  * <p>The thread that owns the goroutine writes an event, after the CAS by which it got the goroutine, and before the store after which
- * another thread may get it. So the events of a goroutine are in order, whichever threads wrote them, as far as the clocks of CPUs agree.
+ * another thread may get the goroutine. So the events of a goroutine are in order, whichever threads wrote them, as far as the clocks of
+ * CPUs agree.
  */
 public final class Ev {
     /** A goroutine is created, and is runnable; detail: the name of the place that started it. */
@@ -31,7 +32,7 @@ public final class Ev {
     public static final int SYSCALL_EXIT = 8;
     /** The goroutine is back from the call, but no P is free, so it is runnable. */
     public static final int SYSCALL_BLOCKED = 9;
-    /** The P was taken from the goroutine while its code runs. */
+    /** The P was taken from the goroutine, whose code runs on. */
     public static final int TAKEN = 10;
     /** An M takes this P; number: the M's number. */
     public static final int P_START = 11;

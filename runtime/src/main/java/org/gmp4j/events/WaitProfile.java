@@ -245,7 +245,7 @@ public final class WaitProfile {
 
     /** Returns the places that were found at the rate that the program has set. */
     public List<Place> all() {
-        JdkThreads.pin(); // Holders of the monitor are pinned. They could keep an unpinned waiter from unmounting.
+        JdkThreads.pin(); // The other waiters are pinned. An unmounted waiter might find no carrier while they wait.
         try {
             synchronized (kept) {
                 return kept.all();

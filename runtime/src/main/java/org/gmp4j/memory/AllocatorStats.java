@@ -6,9 +6,9 @@ package org.gmp4j.memory;
  *
  * @param live segments that were allocated and not freed
  * @param liveBytes the sizes of their blocks, which are the requested sizes rounded up, bytes
- * @param mappedBytes the address space from the kernel, of all blocks, live, free and never used, and of large segments, bytes. Blocks that
- *     were never used take no memory
- * @param largeBytes the part of {@code mappedBytes} in mappings of one segment
+ * @param mappedBytes the address space that the allocator has from the kernel, bytes: all blocks, whether live, free or never used, and
+ *     large segments. Blocks that were never used take no memory
+ * @param largeBytes the part of {@code mappedBytes} in mappings that hold one large segment
  * @param allocations segments allocated since the beginning
  * @param frees segments freed since the beginning
  * @param batches the number of batches of free blocks that moved between a P and the central lists

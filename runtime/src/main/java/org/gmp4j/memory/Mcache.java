@@ -97,8 +97,9 @@ public final class Mcache implements SegmentAllocator, AutoCloseable {
     /** Settings of an allocator. Not thread-safe. */
     public interface Builder {
         /**
-         * Sets the limit, bytes, of the address space that the allocator takes from the kernel, at least 4 MiB, the unit for blocks.
-         * Default: no limit. An allocation that would need more throws {@link OutOfMemoryError}, even if other Ps have free blocks.
+         * Sets the limit, bytes, of the address space that the allocator takes from the kernel. The limit is at least 4 MiB, the unit in
+         * which the allocator takes address space for blocks. Default: no limit. An allocation that would need more throws
+         * {@link OutOfMemoryError}, even if other Ps have free blocks.
          */
         Builder limit(long bytes);
 

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The readings of the last five minutes, so that a page shows them when it is opened. From {@link #start} to {@link #stop} a thread takes a
  * reading each second. The readings are in an off-heap ring of fixed size. If many schedulers or Ps make a reading long, the ring holds
- * fewer of them. An answer to a client has only one reading on the heap at a time, so slow clients cannot fill the heap. Thread-safe.
+ * fewer readings. An answer to a client has only one reading on the heap at a time, so slow clients cannot fill the heap. Thread-safe.
  */
 final class History implements WebServer.Background {
     private static final int BYTES = 8 << 20;

@@ -138,8 +138,8 @@ final class WebServer {
      *
      * @param what the name of the pages in sentences such as "metrics cannot be served"
      * @param thread the start of its threads' names
-     * @param local whether only requests whose host is a local name of this machine are answered. Thereby it refuses the requests of a web
-     *     page whose host name resolves to this machine
+     * @param local whether only requests whose host is a local name of this machine are answered. So the server refuses the requests of a
+     *     web page whose host name resolves to this machine
      * @param headers the headers of each answer
      * @param pages the pages by their paths
      * @param background the work to do while they are served

@@ -239,7 +239,7 @@ public final class Pacing {
 
     /**
      * Returns the ns until the next scan of an M whose signal handler is to release its P; Long.MAX_VALUE if it needs no scan. Once the
-     * handler has released the P, it runs nothing until sysmon takes it.
+     * handler has released the P, the P runs nothing until sysmon takes it.
      *
      * @param since the ns since the request to the handler
      */
@@ -249,9 +249,9 @@ public final class Pacing {
 
     /**
      * Returns the least time, ns, that sysmon sleeps after it had a CPU for {@code awake} ns, so that the kernel gives it the CPU at once
-     * when it wakes up. Linux does that for a thread with short slices unless the thread is ahead of its fair share. Then the kernel
-     * decides again at the next tick, up to 4 ms later. When n threads want the same CPU, sysmon is ahead until each of them has run as
-     * long as sysmon did.
+     * when it wakes up. Linux does that for a thread with short slices unless the thread is ahead of its fair share. If it is ahead, the
+     * kernel decides again only at the next tick, up to 4 ms later. When n threads want the same CPU, sysmon is ahead until each of them
+     * has run as long as sysmon did.
      *
      * @param urgent whether a CPU is free, such as that of a thread that blocks
      */

@@ -24,14 +24,14 @@ package org.gmp4j.policy;
  * least {@value #FEW} ns on average.</td><td>The begins of the M's slices are timed.</td></tr>
  * </table>
  *
- * <p>Slices count CPU time, because a thread that waits for a CPU would wait as long with another goroutine. Compilers compete for the CPUs
- * while a server is young. Slices by the clock would then end most requests midway. With many half-done requests and more threads the
- * compilers get less of the CPUs, and all requests stay slow for longer.
+ * <p>Slices count CPU time, because preemption does not help while the thread waits for a CPU: the next goroutine on the P would wait as
+ * long. Compilers compete for the CPUs while a server is young. Slices by the clock would then end most requests midway. With many
+ * half-done requests and more threads the compilers get less of the CPUs, and all requests stay slow for longer.
  *
  * <p>A stray is a goroutine that runs on after its P was taken. Its thread competes for a CPU as any other thread does. The more strays
  * run, the longer it takes by the clock until the next goroutine has used the CPU time after which it loses its P. So on one CPU it takes
  * about n squared slices until n goroutines that never end are strays. If the number of strays had a fixed bound, the other goroutines
- * would wait for ever once it is reached.
+ * would wait for ever once that bound is reached.
  *
  * <p>The last rule saves reads of the clock, each of which costs a notable part of a switch.
  */

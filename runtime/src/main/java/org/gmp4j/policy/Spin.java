@@ -70,7 +70,6 @@ public final class Spin {
      * Returns whether Ms that were woken are late.
      *
      * @param since the ns since the last of them was woken
-     * @param n their number
      * @param n the number of these Ms
      */
     public static boolean isLate(long since, int n) {
