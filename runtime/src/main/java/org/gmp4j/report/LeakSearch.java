@@ -61,9 +61,9 @@ import org.jspecify.annotations.Nullable;
  * status by CAS, then reads the flag; the search sets the flag, clears the entry, then reads the status.
  *
  * <p>The converse does not hold: SEEING.md says which leaks are not found. Rejected: a heap dump, because it takes as long as writing the
- * heap, and frames of compiled code in it lack the objects that escape analysis removed, so a live goroutine may look leaked. Rejected:
- * JVMTI, because its first use makes each switch slower until the process ends (JDK.md). Rejected: letting the collector free leaked
- * goroutines, because no {@code finally} would run, and off-heap queues would still refer to the goroutines.
+ * heap. Besides, frames of compiled code in the dump lack the objects that escape analysis removed, so a live goroutine may look leaked.
+ * Rejected: JVMTI, because its first use makes each switch slower until the process ends (JDK.md). Rejected: letting the collector free
+ * leaked goroutines, because no {@code finally} would run, and off-heap queues would still refer to the goroutines.
  */
 public final class LeakSearch extends HiddenStacks {
     private static final int NONE = -1;

@@ -126,8 +126,8 @@ final class States {
     }
 
     /**
-     * Returns the reason of a wait by an element of {@link #descriptors}. The descriptor may by now be that of another file. Returns null
-     * when it is closed, or its file is of a kind for which no goroutine waits.
+     * Returns the reason of a wait by an element of {@link #descriptors}. The number of the descriptor may by now belong to another file.
+     * Returns null when it is closed, or its file is of a kind for which no goroutine waits.
      */
     static @Nullable WaitReason ofDescriptor(int d) {
         boolean write = d < 0;

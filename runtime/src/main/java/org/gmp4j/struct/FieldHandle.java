@@ -5,8 +5,8 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * Makes handles on fields on the Java heap, for a {@code static final} of the class that declares the field. {@link Mem} makes accessors
- * off-heap.
+ * Makes handles on fields on the Java heap. The class that declares such a field keeps the handle in a {@code static final}. {@link Mem}
+ * makes accessors off-heap.
  */
 public final class FieldHandle {
     private FieldHandle() {

@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Accesses an int off-heap by a {@code VarHandle} over one unbounded segment. It is the reference for {@link RawInt}, and it checks
- * addresses with {@code gmp.checkptr}. All fields share the layout's own handle, and this class adds the offset. A handle for each
- * field would be combined from others, and the JVM would generate classes for each field and access mode.
+ * addresses with {@code gmp.checkptr}. All fields share the layout's own handle, and this class adds the offset. Rejected: a handle for
+ * each field. It would be combined from other handles, and the JVM would generate classes for each field and access mode.
  *
  * @param offset bytes from the struct's address to the field; 0 for a single word, which has an address of its own
  * @param arena the arena of the field's structs; null for a word

@@ -34,7 +34,7 @@ public enum WaitReason {
     STOPPING_THE_WORLD("stopping the world"),
     /** {@code NativeEvent.await}. */
     NATIVE_EVENT("native event"),
-    /** A park that nothing is to end, like that of {@code LeakSearch}'s own goroutine. */
+    /** A park that no code ends, like the park of {@code LeakSearch}'s own goroutine. */
     FOREVER("forever"),
     /** A semaphore. */
     SEMACQUIRE("semacquire"),

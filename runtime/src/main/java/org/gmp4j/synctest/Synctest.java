@@ -12,7 +12,7 @@ import org.gmp4j.stack.JdkThreads;
 import org.gmp4j.timer.TimeBubble;
 
 /**
- * Tests of concurrent code with a virtual clock, exact and without waiting.
+ * Tests of concurrent code with a virtual clock. Such a test is exact, and does not wait until time has passed.
  *
  * <pre>{@code
  * @Test
@@ -29,12 +29,12 @@ import org.gmp4j.timer.TimeBubble;
  * }
  * }</pre>
  *
- * <p>{@link #test} runs a function in a bubble. A bubble consists of a goroutine, and of all goroutines that those in the bubble start by
- * {@code Go.go}, {@code WaitGroup.go}, {@code Time.afterFunc} and {@code Context}. In the bubble {@code Go.sleep}, {@code org.gmp4j.time}
- * and {@code org.gmp4j.context} go by the bubble's clock, and {@link #now} reads it. {@code Instant.now} and {@code System.nanoTime} do
- * not. The clock begins at 2000-01-01T00:00:00Z and stands still while any goroutine of the bubble runs. When all are durably blocked, it
- * jumps to the next timer or sleep. Once the first goroutine has ended, the clock does not move on. The other goroutines must then end
- * without a wait for the clock, or they are reported as blocked for ever.
+ * <p>{@link #test} runs a function in a bubble. A bubble consists of the goroutine that runs the function, and of all goroutines that a
+ * goroutine of the bubble starts by {@code Go.go}, {@code WaitGroup.go}, {@code Time.afterFunc} and {@code Context}. In the bubble
+ * {@code Go.sleep}, {@code org.gmp4j.time} and {@code org.gmp4j.context} go by the bubble's clock, and {@link #now} reads it.
+ * {@code Instant.now} and {@code System.nanoTime} do not. The clock begins at 2000-01-01T00:00:00Z and stands still while any goroutine of
+ * the bubble runs. When all are durably blocked, it jumps to the next timer or sleep. Once the first goroutine has ended, the clock does
+ * not move on. The other goroutines must then end without a wait for the clock, or they are reported as blocked for ever.
  *
  * <p>A goroutine is durably blocked in a wait that another goroutine of the bubble ends: a channel operation, a select, a sleep, a wait for
  * a WaitGroup, Cond or Semaphore, and {@link #await}. A wait for a lock, or on a channel that was made outside the bubble, is durable only
@@ -43,8 +43,8 @@ import org.gmp4j.timer.TimeBubble;
  *
  * <p>Only goroutines of the bubble may use a channel or a timer that was made in the bubble, because the clock does not wait for other
  * callers. Other callers get an {@link IllegalStateException}, such as "send on synctest channel from outside bubble" or "stop of synctest
- * timer from outside bubble". A cancel from outside also throws one if the channel of the context, or of a context below it, was made in
- * the bubble.
+ * timer from outside bubble". A cancel from outside also throws an IllegalStateException if the channel of the context, or of a context
+ * below it, was made in the bubble.
  *
  * <p>Any thread may call {@link #test}. It waits for the bubble, and an interrupt does not end that wait. Only goroutines of a bubble may
  * call {@link #await} and {@link #now}.

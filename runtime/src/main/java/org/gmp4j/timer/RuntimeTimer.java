@@ -123,7 +123,7 @@ public abstract class RuntimeTimer {
     protected abstract void look(long now);
 
     /**
-     * Checks that the user who calls may stop or reset the timer. The runtime itself may do so on any thread.
+     * Checks that the calling code of the user may stop or reset the timer. The runtime itself may do so on any thread.
      *
      * @throws IllegalStateException with {@code misuse} when the timer is a bubble's, and the caller is not a goroutine of that bubble
      */

@@ -12,8 +12,8 @@ import org.gmp4j.tracing.Flight;
 
 /**
  * Keeps the latest events of a scheduler in memory. When something has gone wrong, {@link #snapshot} writes them as a trace
- * ({@link Trace}). A recorder may run all the time. It costs as much CPU time as a running trace, and its memory. A scheduler cannot have a
- * recorder and a trace at the same time. Thread-safe.
+ * ({@link Trace}). A recorder may run all the time. It costs as much CPU time as a running trace, in addition to its memory. A scheduler
+ * cannot have a recorder and a trace at the same time. Thread-safe.
  *
  * <p>Source: Go's {@code runtime/trace.FlightRecorder}.
  */
