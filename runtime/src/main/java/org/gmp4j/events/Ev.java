@@ -9,9 +9,8 @@ package org.gmp4j.events;
  *  word 1   goid, or another number (44 bits)     | detail (20)
  * </pre>
  *
- * <p>The thread that owns the goroutine writes an event, after the CAS by which it got the goroutine, and before the store after which
- * another thread may get the goroutine. So the events of a goroutine are in order, whichever threads wrote them, as far as the clocks of
- * CPUs agree.
+ * <p>Only the thread that owns a goroutine writes events of the goroutine. It does so after the CAS by which it got the goroutine, and
+ * before the store that passes the goroutine on. So the events of a goroutine are in order, as far as the clocks of CPUs agree.
  */
 public final class Ev {
     /** A goroutine is created, and is runnable; detail: the name of the place that started it. */

@@ -8,9 +8,10 @@ import org.gmp4j.struct.Mem;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes the events of one P to off-heap batches, one batch after the other. Only one thread at a time uses it, the M that holds the P or
- * the thread that takes the P from that M ({@code sched.base.Gate}), so no access here is atomic. A P passes between threads by a CAS, a
- * release or sched.lock, and its ring passes with it. A thread without a P writes to the ring of {@link Tracer#outside}, under a lock.
+ * Writes the events of one P to off-heap batches, one batch after the other. No access here is atomic, because only one thread at a time
+ * uses the ring: the M that holds the P, or the thread that takes the P from that M ({@code sched.base.Gate}). A P passes between threads
+ * by a CAS, a release or sched.lock, and its ring passes with it. A thread without a P writes to the ring of {@link Tracer#outside}, under
+ * a lock.
  */
 public final class EventRing {
     private static final LongField WORDS = Mem.LONG;
@@ -129,8 +130,8 @@ public final class EventRing {
     /**
      * Writes the start of a goroutine.
      *
-     * @param atOnce whether it was in this P's runnext. If so, and no event came after the last stop, the start gets the stop's time,
-     *     because reading the clock costs more than the rest of this call
+     * @param atOnce whether it was in this P's runnext. If it was, and no event came after the last stop, the start gets the stop's time.
+     *     That saves a read of the clock, which costs more than the rest of this call
      */
     public void start(long goid, boolean atOnce) {
         long t = atOnce && at == stoppedAt ? stopped : now();

@@ -14,11 +14,11 @@ import org.gmp4j.struct.Throw;
  * A {@link RuntimeMutex} whose word is on the Java heap, for channels and other objects that users make and the collector frees. It has the
  * states of RuntimeMutex and is correct for the same reasons. Only the sleep differs, because a Java object has no fixed address.
  *
- * <p>Sleepers share {@value #BUCKETS} futex words by identity hash. A bucket's word counts wake-ups. A sleeper reads the
- * count, announces itself in the lock (by an exchange to CONTENDED), and sleeps while the count is unchanged. A thread that
- * unlocks a contended lock raises the count and wakes all sleepers of the bucket. If the sleeper's exchange comes before the unlock, the
- * unlocker sees CONTENDED, and raises the count after the sleeper has read it. If the unlock comes first, the exchange finds FREE.
- * Sleepers of other locks in the same bucket wake in vain, and try again.
+ * <p>Sleepers share {@value #BUCKETS} futex words by identity hash. A bucket's word counts wake-ups. A sleeper reads the count, announces
+ * itself in the lock (by an exchange to CONTENDED), and sleeps while the count is unchanged. A thread that unlocks a contended lock raises
+ * the count and wakes all sleepers of the bucket. If the sleeper's exchange comes before the unlock, the unlocker sees CONTENDED. It raises
+ * the count after the sleeper has read the count, so the sleeper wakes up. If the unlock comes first, the exchange finds FREE. Sleepers of
+ * other locks in the same bucket wake in vain, and try again.
  */
 public final class HeapMutex extends WaitObject {
     private static final int FREE = 0;

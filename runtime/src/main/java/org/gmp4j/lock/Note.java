@@ -7,7 +7,8 @@ import org.gmp4j.struct.Mem;
 import org.gmp4j.struct.Throw;
 
 /**
- * A one-shot event on a futex word: one thread sleeps, one wakes it, then it is cleared for the next time.
+ * A one-shot event on a futex word. One thread sleeps until another thread wakes the note. The sleeper then clears the note for the next
+ * use.
  *
  * <pre>
  *  0  CLEAR          nothing happened, no thread sleeps

@@ -18,9 +18,9 @@ import org.gmp4j.ffi.Memory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The debug mode of an allocator: it records for each block where it was allocated and freed. A freed block stays in a queue before it is
- * reused, so that late writes of native code, which no scope stops, are detected by the damage to the block. One lock guards the whole
- * state.
+ * The debug mode of an allocator: it records for each block where it was allocated and freed. A freed block stays in a queue for a while
+ * before it is reused. No scope stops late writes of native code, but such writes damage the block in the queue, and so are detected. One
+ * lock guards the whole state.
  */
 final class Debug {
     private static final byte NEW = (byte) 0xCD;

@@ -6,9 +6,10 @@ import java.util.TreeMap;
 
 /**
  * A scheduler in JMX, under {@code org.gmp4j:type=Gmp,name=NAME}. It is registered within a second after the process first uses JMX (by a
- * {@code -Dcom.sun.management.jmxremote} option, a console or {@code jcmd PID ManagementAgent.start_local}), within ten seconds if no
- * goroutine has run for long, and from the start with {@code GMPDEBUG=jmx=1}. Until it is registered no classes of JMX are loaded. The
- * tools {@code gmp top}, {@code goroutines}, {@code leaks}, {@code profile}, {@code trace} and {@code set} use it. Thread-safe.
+ * {@code -Dcom.sun.management.jmxremote} option, a console or {@code jcmd PID ManagementAgent.start_local}). If no goroutine has run for
+ * long, it is registered within ten seconds. With {@code GMPDEBUG=jmx=1} it is registered from the start. Until it is registered no classes
+ * of JMX are loaded. The tools {@code gmp top}, {@code goroutines}, {@code leaks}, {@code profile}, {@code trace} and {@code set} use it.
+ * Thread-safe.
  */
 public interface GmpMXBean {
     /** Returns the scheduler's name, with which its threads' names begin. */

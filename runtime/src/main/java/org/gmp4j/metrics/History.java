@@ -133,7 +133,10 @@ final class History implements WebServer.Background {
     private record Reading(long number, byte[] json) {
     }
 
-    /** Returns the reading with this number, or, if it was replaced, the oldest one; null if there is none yet. */
+    /**
+     * Returns the reading with this number. If that reading was replaced, returns the oldest reading. Returns null if there is no such
+     * reading yet.
+     */
     private synchronized @Nullable Reading from(long number) {
         long n = added - lengths.size();
         int at = Math.floorMod(end - used, bytes);

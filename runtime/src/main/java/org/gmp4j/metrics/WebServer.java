@@ -230,7 +230,10 @@ final class WebServer {
         http.stop();
     }
 
-    /** The part that needs the JDK's server. It is a class of its own, so that the outer class can report that there is no such server. */
+    /**
+     * The part that needs the JDK's server. It is a class of its own, so that the outer class can be loaded, and report the error, when the
+     * module is missing.
+     */
     private static final class Listening {
         private final HttpServer server;
         private final Pages pages;
@@ -337,7 +340,7 @@ final class WebServer {
             }
         }
 
-        /** Writes a body. If that fails, breaks the connection, because closing the stream would end the body as if it were complete. */
+        /** Writes a body. If that fails, breaks the connection. A mere close of the stream would end the body as if it were complete. */
         private static void make(Body body, OutputStream out) throws IOException {
             boolean whole = false;
             try {

@@ -63,8 +63,8 @@ abstract class FdWaits {
      *
      * <p>A read that would probably find nothing begins with the wait, which saves a system call for each request on a connection: see
      * {@link Registration}. If bytes have arrived that no poll has reported yet, that wait lasts until a poll finds them and the goroutine
-     * is scheduled again. So a reader waits first only if it has not left its P since its last read, and no limit, deadline or pending
-     * interrupt may end its read.
+     * is scheduled again. So a reader waits first only under two conditions: it has not left its P since its last read, and no limit,
+     * deadline or pending interrupt may end its read.
      */
     final int prepare(boolean write, OpLimits limits) {
         long in = 0;

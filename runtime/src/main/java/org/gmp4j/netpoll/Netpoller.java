@@ -50,12 +50,12 @@ import org.gmp4j.struct.Throw;
  * descriptor's state. The word is written before step 2, so the M that gets the event finds the goroutine in it. If step 3 on the right
  * comes before step 3 on the left, the thread's permit is set and the park returns at once.
  *
- * <p>No stale event wakes a goroutine. While an M has an event in its buffer, the goroutine may end its wait, the descriptor may be closed,
- * and a goroutine may wait for a new descriptor with the same number. But the new wait has another tag. The tag also protects against a
- * registration that is still armed because a child process has the old file open, while the number belongs to a new file in this process.
- * The goroutine that is unparked at step 3 may have left its wait after step 2, because of a time-out, an interrupt or a close, and may
- * even have ended. Then the goroutine that now has the same G gets a needless permit. Callers of {@code park} must expect such permits,
- * because the JDK's own pollers give them too.
+ * <p>No stale event wakes a goroutine. Suppose that an M has an event in its buffer. Meanwhile the goroutine ends its wait, the descriptor
+ * is closed, and a goroutine waits for a new descriptor with the same number. The new wait has another tag, so the event is stale. The tag
+ * also protects against an old registration that is still armed because a child process has the old file open. The goroutine that is
+ * unparked at step 3 may have ended its wait after step 2, because of a time-out, an interrupt or a close. It may even have ended, and
+ * another goroutine may have its G. Then the unpark gives a needless permit. Callers of {@code park} must expect such permits, because the
+ * JDK's own pollers give them too.
  *
  * <p>While a goroutine waits in the poller, a thread polls. The count of waiters grows before the goroutine parks. The goroutine's M then
  * searches for work, and polls or, as the last M, sleeps in the poller ({@code FindRunnable.giveUp}). If that M finds other work instead,
@@ -147,8 +147,8 @@ public final class Netpoller implements Netpoll, EdgePoller {
     }
 
     /**
-     * Wakes the thread that sleeps in the poller, so that it checks for a deadlock, if deadlock detection is on and no goroutine waits in
-     * the poller any more. Called after a wait has ended without an event.
+     * If deadlock detection is on and no goroutine waits in the poller any more, wakes the thread that sleeps in the poller. That thread
+     * then checks for a deadlock. Called after a wait has ended without an event.
      */
     static void noneWaits(Scheduler s) {
         if (s.config.deadlockDetection() && Schedt.NETPOLLWAITERS.getVolatile(s.sched) == 0 && Schedt.LASTPOLL.getVolatile(s.sched) == 0) {

@@ -83,7 +83,7 @@ public final class CompilerRules {
     }
 
     /**
-     * Returns whether there are threads of both C2, which gives way, and C1, whose code runs meanwhile.
+     * Returns whether there are threads of C2 and of C1. (While C2 gives way, the program runs C1's code.)
      *
      * @param compilers the number of compiler threads
      * @param optimizing the number of C2's threads

@@ -116,8 +116,9 @@ public final class Pacing {
     }
 
     /**
-     * Returns the sleep after a scan while a P runs something, before the lower limits, ns. While a goroutine runs, the assumed begin of
-     * its slice must be nearly right. While no P is idle, queued work must not wait long for the P of a thread that fell asleep.
+     * Returns the sleep after a scan while a P runs something, ns. The lower limits are not applied yet. While a goroutine runs, the
+     * assumed begin of its slice must be nearly right. While no P is idle, queued work must not wait long for the P of a thread that fell
+     * asleep.
      *
      * @param grown the result of {@link #grown}
      * @param foundWork whether the scan found something to do
@@ -248,10 +249,10 @@ public final class Pacing {
     }
 
     /**
-     * Returns the least time, ns, that sysmon sleeps after it had a CPU for {@code awake} ns, so that the kernel gives it the CPU at once
-     * when it wakes up. Linux does that for a thread with short slices unless the thread is ahead of its fair share. If it is ahead, the
-     * kernel decides again only at the next tick, up to 4 ms later. When n threads want the same CPU, sysmon is ahead until each of them
-     * has run as long as sysmon did.
+     * Returns the least time, ns, that sysmon sleeps after it had a CPU for {@code awake} ns. After such a sleep the kernel gives sysmon
+     * the CPU at once when it wakes up. Linux does that for a thread with short slices unless the thread is ahead of its fair share. If it
+     * is ahead, the kernel decides again only at the next tick, up to 4 ms later. When n threads want the same CPU, sysmon is ahead until
+     * each of them has run as long as sysmon did.
      *
      * @param urgent whether a CPU is free, such as that of a thread that blocks
      */

@@ -29,9 +29,9 @@ package org.gmp4j.policy;
  * a list of their own, which comes first where the P has no other Gs.
  *
  * <p>Other goroutines may wait until a woken goroutine leaves a monitor or a lock. The JVM wakes the goroutines that wait for a monitor one
- * after the other. When a goroutine leaves the monitor, a thread without a P wakes the next one. If each of them ran only after all
- * requests that had arrived before it, the last of n would wait for n times the length of the queue. (A goroutine that is woken by another
- * goroutine goes to runnext.)
+ * after the other. When a goroutine leaves the monitor, a thread without a P wakes the next one. If each of n goroutines in such a chain
+ * ran only after all requests that had arrived before it, the last one would wait for n times the length of the queue. (A goroutine that is
+ * woken by another goroutine goes to runnext.)
  *
  * <p>The Gs of the ring and of {@code sched.arrived} may occupy the P for ever, and one G of {@code sched.runq} in each 61st slice is too
  * rare where slices are long. So sysmon measures for how long {@code sched.runq} was passed over. Goroutines that need the CPU for long
@@ -39,7 +39,7 @@ package org.gmp4j.policy;
  *
  * <p>Two goroutines that ready each other share one slice. Without a limit the ring would wait for the end of that slice. If timers also
  * ready goroutines, each of which begins a slice, no slice would last a quantum. Then the pair would never be preempted, and the ring would
- * wait for ever. After the limit the P takes no G of {@code sched.runq}, because that G may run for a whole slice, and the pair runs for
+ * wait for ever. After the limit the P takes no G of {@code sched.runq}. Such a G may run for a whole slice, whereas the pair runs for
  * three switches only.
  *
  * <p>A P takes one G at a time. Go's P takes up to half a ring, and its M then locks the queue less often. But when that M loses its CPU

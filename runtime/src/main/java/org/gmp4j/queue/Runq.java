@@ -30,8 +30,9 @@ import org.gmp4j.struct.Throw;
  *
  * <p>The reasons for these orders:
  * <ul>
- * <li>Tail, release and acquire: a consumer that sees the new tail also sees the slot, which was written before, and the status and
- * function of the G in the slot. With a weaker order it could take the G that the slot held before the ring last wrapped around.
+ * <li>Tail, release and acquire: the owner writes the slot, and then the tail. A consumer that sees the new tail also sees the slot, and
+ * the status and function of the G in the slot. With a weaker order it could take the G that the slot held before the ring last wrapped
+ * around.
  * <li>Head, the consumer's CAS-release and the owner's acquire: a consumer reads its slots before it moves the head. When the owner sees
  * the new head, the reads are complete, and it may overwrite the slots. With a weaker order the owner could overwrite a slot that a thief
  * has yet to read, and one G would run twice while another is lost.

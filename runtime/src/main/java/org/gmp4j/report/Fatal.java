@@ -229,7 +229,10 @@ public final class Fatal {
         }
     }
 
-    /** Prints {@code t} with its stack. Waits until there is enough memory for the report, because other threads may free some. */
+    /**
+     * Prints {@code t} with its stack. If there is too little memory for the report, waits and tries again, because other threads may free
+     * some.
+     */
     private static void whenThereIsMemory(Throwable t) {
         reserve = null;
         for (int i = 0; i < REPORT_TRIES; i++) {

@@ -37,28 +37,27 @@ import org.jspecify.annotations.Nullable;
  * live.
  *
  * <p>To wake a goroutine that waits for a channel or a lock, code needs a reference to that channel or lock. So the goroutine is alive if
- * it, or the object that it waits for, is reachable from a static field, a thread, a goroutine that is alive, or native code. Go's
+ * it is reachable from a static field, a thread, a goroutine that is alive, or native code, or if the object that it waits for is. Go's
  * collector marks the live goroutines in rounds. Here one collection is enough:
  * <ol>
- * <li>The world is stopped. For each goroutine that waits, the stack and the function are moved from the side tables of {@link GSlots}
- * to a {@link FinalReferenceHolder}, and the object that the goroutine waits for ({@link Park.Unlock#waitsFor}) gets a reference to the
- * goroutine ({@link WaitObject}). The frames are taken off the stack ({@link SeparatedStack}): a reference to the thread alone cannot wake
- * the goroutine, so the collector must not reach the objects on the stack through the thread.
+ * <li>The world is stopped. For each goroutine that waits, the stack and the function are moved from the side tables of {@link GSlots} to a
+ * {@link FinalReferenceHolder}. The object that the goroutine waits for ({@link Park.Unlock#waitsFor}) gets a reference to the goroutine
+ * ({@link WaitObject}). The frames are taken off the stack ({@link SeparatedStack}): a reference to the thread alone cannot wake the
+ * goroutine, so the collector must not reach the objects on the stack through the thread.
  * <li>{@code System.gc()} clears the weak references to goroutines that only the holder reaches.
  * <li>Everything is put back, and the world is started again.
- * </ol>
- * A goroutine that waits in the JDK for a lock, a queue or a latch needs no such reference: the lock refers to its thread, and the thread
- * to its stack, whose frames stay. A virtual thread of the default scheduler is left out while it waits in the JDK, because if no object
- * can wake it, every collection, including this one, frees it ({@code sched.base/Collected}).
+ * </ol> A goroutine that waits in the JDK for a lock, a queue or a latch needs no such reference: the lock refers to its thread, and the
+ * thread to its stack, whose frames stay. A virtual thread of the default scheduler is left out while it waits in the JDK. If no object can
+ * wake it, any collection frees it, including this one ({@code sched.base/Collected}).
  *
- * <p>A live goroutine is never reported as leaked. Collectors do not clear a weak reference to an object that some code can still reach. A
- * wait that code can also end through off-heap memory is left out, because no collector sees addresses in that memory: these are waits for
- * timers, the network and native events, and waits with a time limit, an interrupt or a context ({@link GStack#waitsFor}). Waits in the JDK
- * without a {@linkplain LockSupport#getBlocker blocker}, such as for a socket or a monitor, are left out too. Plain threads and goroutines
- * of other schedulers run while the world is stopped, and may wake a goroutine that is being examined. They keep the object for which that
- * goroutine waits reachable until the goroutine is runnable (by the {@code reachabilityFence} after each {@code Waiting.ready}). Then they
- * put the goroutine back into the tables ({@link HiddenStacks}). Waker and search synchronise by Dekker's pattern: the waker changes the
- * status by CAS, then reads the flag; the search sets the flag, clears the entry, then reads the status.
+ * <p>A live goroutine is never reported as leaked. Collectors do not clear a weak reference to an object that some code can still reach. No
+ * collector sees addresses in off-heap memory. So a wait that code can end through such memory is left out: a wait for a timer, the network
+ * or a native event, and a wait that a time limit, an interrupt or a context may end ({@link GStack#waitsFor}). Waits in the JDK without a
+ * {@linkplain LockSupport#getBlocker blocker}, such as for a socket or a monitor, are left out too. Plain threads and goroutines of other
+ * schedulers run while the world is stopped, and may wake a goroutine that is being examined. They keep the object for which that goroutine
+ * waits reachable until the goroutine is runnable (by the {@code reachabilityFence} after each {@code Waiting.ready}). Then they put the
+ * goroutine back into the tables ({@link HiddenStacks}). Waker and search synchronise by Dekker's pattern: the waker changes the status by
+ * CAS, then reads the flag; the search sets the flag, clears the entry, then reads the status.
  *
  * <p>The converse does not hold: SEEING.md says which leaks are not found. Rejected: a heap dump, because it takes as long as writing the
  * heap. Besides, frames of compiled code in the dump lack the objects that escape analysis removed, so a live goroutine may look leaked.
@@ -80,8 +79,8 @@ public final class LeakSearch extends HiddenStacks {
     }
 
     /**
-     * The objects that are moved away for the collection: for each goroutine its stack and its function, from the tables, and its frames,
-     * null if they stay on its stack. The last list has the objects that refer to these frames during the collection.
+     * The objects that are moved away for the collection. For each goroutine these are its stack, its function, and its frames, which are
+     * null if they stay on the stack. The last list has the objects that refer to these frames during the collection.
      */
     private record Cargo(List<GStack> stacks, List<Runnable> fns, List<@Nullable SeparatedStack> apart, List<WaitObject> waitObjects) {
         /**
@@ -118,7 +117,7 @@ public final class LeakSearch extends HiddenStacks {
     }
 
     /**
-     * Stops the world for one full collection. After that, while all other goroutines run, passes each leaked goroutine of a scheduler to
+     * Stops the world for one full collection. After the world was started again, passes each leaked goroutine of a scheduler to
      * {@code to}.
      *
      * @throws IllegalStateException when the scheduler is closed, or this JVM finds no leaks (see {@link Canary})
@@ -176,8 +175,8 @@ public final class LeakSearch extends HiddenStacks {
     }
 
     /**
-     * Waits until no M that is about to sleep refers to the goroutine that it ran last. Called with the world stopped. An M keeps its
-     * reference while it sleeps if its goroutine is locked to it or pinned.
+     * Waits until no M that is about to sleep refers to the goroutine that it ran last. Called with the world stopped. An M to which a
+     * goroutine is locked, or on which one is pinned, keeps the reference while it sleeps.
      *
      * @return false when an M still refers to a goroutine after {@link #PATIENCE}
      */
@@ -194,8 +193,8 @@ public final class LeakSearch extends HiddenStacks {
 
     /**
      * A goroutine that leaks on purpose. A search that does not find it would find no other leak either. That is the case when
-     * {@code System.gc()} does nothing, and with ZGC and Shenandoah, which treat all objects on a weakly reachable stack as reachable (JDK
-     * 25: "Loom doesn't support mixing of weak marking and strong marking").
+     * {@code System.gc()} does nothing. It is also the case with ZGC and Shenandoah, which treat all objects on a weakly reachable stack as
+     * reachable (JDK 25: "Loom doesn't support mixing of weak marking and strong marking").
      */
     private static final class Canary implements Runnable {
         // The lock for which the goroutine waits. The thread that starts the goroutine makes the lock, so the goroutine needs no memory for

@@ -22,8 +22,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * The states of goroutines in words, for one reading of a scheduler. For a goroutine that waits in the JDK, {@link JdkWait} gives the
  * reason. If its frames were not read, the reason is derived from the kind of file for whose descriptor the goroutine waits in the poller.
- * If there is no such descriptor, and the thread is parked without a blocker, this reads its frames, to distinguish a wait in the JDK's own
- * poller from a sleep. It does so for at most {@value #MOST_STACKS} threads, so that a reading does not take long. For use by one thread.
+ * If there is no such descriptor, and the thread is parked without a blocker, this class reads the thread's frames, to distinguish a wait
+ * in the JDK's own poller from a sleep. It reads the frames of at most {@value #MOST_STACKS} threads, so that a reading does not take long.
+ * For use by one thread.
  */
 final class States {
     private static final int MOST_STACKS = 256;

@@ -224,8 +224,8 @@ public abstract class GStack extends Stack {
     }
 
     /**
-     * Checks that there is room on the stack for an operation that releases something, such as a close. It demands a little less room
-     * than {@link #checkAll}, so that an object that was made at about the same depth can also be released there.
+     * Checks that there is room on the stack for an operation that releases something, such as a close. It demands a little less room than
+     * {@link #checkAll}. So an object that was made at about the same depth can also be released there.
      *
      * @throws StackOverflowError when there is too little room; nothing has changed
      */
@@ -234,8 +234,8 @@ public abstract class GStack extends Stack {
     }
 
     /**
-     * Begins a section like {@link #enter}, for an operation that releases something. It demands a little less room, so that a lock that
-     * was taken in a section at about the same depth can also be released there.
+     * Begins a section like {@link #enter}, for an operation that releases something. It demands a little less room than enter. So a lock
+     * that was taken at about the same depth can also be released there.
      *
      * @return the caller's stack; null on a thread that is not a goroutine
      * @throws StackOverflowError when there is too little room; nothing has changed

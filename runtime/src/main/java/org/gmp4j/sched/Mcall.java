@@ -173,8 +173,8 @@ public final class Mcall {
     }
 
     /**
-     * gosched_m, gopreempt_m: puts the G at the tail of the global queue. If findRunnable would next take a G from this queue, because the
-     * P has no other work, this method takes it while it holds the lock.
+     * gosched_m, gopreempt_m: puts the G at the tail of the global queue. If the P has no other work, findRunnable would next take a G from
+     * this queue. Then this method takes that G while it holds the lock.
      */
     private static long goschedm(Machine m, long gp) {
         long sched = m.s.sched;

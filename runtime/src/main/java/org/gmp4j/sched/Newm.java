@@ -14,8 +14,8 @@ import org.gmp4j.stack.Host.HostThread;
 import org.gmp4j.struct.M;
 
 /**
- * How new Ms are made and begin: {@code newm newosproc mstart}. All objects of a new M are made before its thread starts, because the
- * thread would lose the M's P if it found no memory for them.
+ * How new Ms are made and begin: {@code newm newosproc mstart}. All objects of a new M are made before its thread starts. If the thread
+ * itself found no memory for them, the M's P would be lost.
  */
 public final class Newm {
     /** The result of {@link #tryNewm} when it has succeeded. */

@@ -85,8 +85,8 @@ public final class Newproc {
      * @return false when the scheduler is closing; then nothing was started
      */
     public static boolean newprocTimer(Scheduler s, Runnable fn) {
-        // The stack is not checked, because the caller may be a cancel, which must not fail after it has cancelled some of a context's
-        // children.
+        // The stack is not checked. The caller may be a cancel that has cancelled some of a context's children already, and must not fail
+        // now.
         GStack st = GStack.enterChecked();
         try {
             Machine m = Machine.of();

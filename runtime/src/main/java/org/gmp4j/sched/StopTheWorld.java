@@ -368,8 +368,8 @@ public final class StopTheWorld {
     }
 
     /**
-     * Makes the P dead (P5). Moves its Gs, in their order, to the head of {@code sched.arrived}, moves its timers to the first P, and
-     * empties its caches.
+     * Makes the P dead (P5). Its Gs move, in their order, to the head of {@code sched.arrived}. Its timers move to the first P, and its
+     * caches are emptied.
      */
     private static void destroy(Scheduler s, long pp) {
         long sched = s.sched;

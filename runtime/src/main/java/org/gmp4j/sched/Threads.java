@@ -89,8 +89,8 @@ public final class Threads {
 
     /**
      * Pins the calling thread to the CPUs that the policy gives to its P. Makes a system call only if the thread is not pinned to these
-     * CPUs already. If none of them is available, because they went offline or the cpuset shrank, pins the thread to all CPUs that the
-     * policy names. If none of those is available either, the thread's CPUs stay as they are.
+     * CPUs already. These CPUs may have gone offline, or the cpuset may have shrunk. If none of them is available, pins the thread to all
+     * CPUs that the policy names. If none of those is available either, the thread's CPUs stay as they are.
      */
     private static void pin(Machine m, int id) {
         Placement placement = m.s.placement;

@@ -94,8 +94,8 @@ public final class Tracing {
     /**
      * Turns the tracer on or off in a stopped world. Threads without a P, such as pollers and plain threads that wake goroutines, run
      * meanwhile. Each of these threads first changes the state of a goroutine, and then reads whether there is a tracer. So this method
-     * sets the tracer before it reads the states, and events of such threads wait until it has read them. {@code tracing.Lanes} omits an
-     * event whose effect the states show already.
+     * sets the tracer before it reads the states. Until it has read the states, such threads wait before they write an event.
+     * {@code tracing.Lanes} omits an event whose effect the states show already.
      *
      * @param before the present tracer of the scheduler; null for none
      * @param tracer the new tracer; null to turn it off

@@ -52,8 +52,8 @@ import org.gmp4j.struct.Throw;
  * word of nmspinning also counts the spinners on their way: those that were woken and do not run yet. When all spinners are on their way
  * and are late ({@link Spin}), a submitter wakes one more M. {@code wokenat} is stored before the CAS that counts the M and read after the
  * count, so a reader never sees the time of an earlier M. The reader reads the clock before wokenat, so a delay between the two makes the M
- * seem younger, not older. An M that is awake searches as if the Ms on their way did not exist. Neither their number nor their Ps keep it
- * from spinning, and it makes its last check even if such Ms exist.
+ * seem younger, not older. An M that is awake searches as if the Ms on their way did not exist. So neither the number of these Ms nor their
+ * Ps keep it from spinning. It also makes its last check although such Ms exist.
  *
  * <p>M7: the word grows only by CAS, in two cases. An M is woken when the word is 0 or its spinners are all late. Or becomeSpinning finds
  * that not enough others spin. An M that was woken and begins to run is counted as spinning, also by CAS, only if not enough others spin.
@@ -134,8 +134,8 @@ public final class Wakep {
     }
 
     /**
-     * Counts an M that was on its way as one that spins. Called by that M when it begins to run. If enough others spin by now it stops
-     * spinning and checks the queues, like a spinner that found work, because submitters may have relied on it.
+     * Counts an M that was on its way as one that spins. Called by that M when it begins to run. If enough others spin by now, it stops
+     * spinning. Then it checks the queues, like a spinner that found work, because submitters may have relied on it.
      */
     static void begun(Machine m) {
         long sched = m.s.sched;
@@ -245,8 +245,8 @@ public final class Wakep {
     }
 
     /**
-     * Wakes an M if a queue has work, or if no M watches for a timer, or for the network on which a goroutine waits. The caller is an M
-     * that now does something else, and on which submitters relied because it spun or held the last P.
+     * Wakes an M if a queue has work, if a timer is set and no M watches for it, or if a goroutine waits for the network and no M watches
+     * that. The caller is an M that now does something else, and on which submitters relied because it spun or held the last P.
      */
     public static void wakepForWork(Scheduler s) {
         if (anyWork(s)) {

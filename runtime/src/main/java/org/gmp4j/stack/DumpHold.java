@@ -20,8 +20,8 @@ import org.jspecify.annotations.Nullable;
  * <p>A mounted stack is held by its field {@code hold}, which its host reads before it unmounts ({@link JdkThreads#run}). The host reads it
  * without a fence. Instead, the holding thread sets the field and then takes the stack trace of the host's thread, which stops the host's
  * thread for a moment. If the trace shows {@code leave}, which reads the field and then unmounts, the host's thread may have read the field
- * before it was set, so the stack is not held. Otherwise the host's thread reads the field after the trace, and sees that it is set. If the
- * stack's carrier is still the host's thread after these steps, the host cannot unmount the stack before it has read the field.
+ * before it was set. Then the stack is not held. Otherwise the host's thread reads the field after the trace, and sees that it is set. If
+ * the stack's carrier is still the host's thread after these steps, the host cannot unmount the stack before it has read the field.
  *
  * <p>If a goroutine yields while it is held, its M waits, with its P, until the dump has read the frames. The dump then shows frames of the
  * M instead of the goroutine's. While the M waits, it reports to the JVM that the switch is over, because the dump waits for the end of a

@@ -77,8 +77,8 @@ import org.gmp4j.classfile.ClassFileWriter;
  *
  * <p>{@code start} and {@code resume} omit steps of {@code Continuation.run} that are for nested continuations, and for continuations that
  * any thread may run. The runtime's continuations are outermost, and the M that made the thread RUNNING runs them. The methods are inlined
- * into the M's loop, which matters most for the speed of a switch: a yield leaves its callers without a return instruction, so the
- * processor mispredicts a return for each frame between the M's loop and the continuation.
+ * into the M's loop, which matters most for the speed of a switch. A yield leaves its callers without a return instruction. So the
+ * processor mispredicts one return for each frame between the M's loop and the continuation.
  *
  * <p>{@code yield} must have a frame of its own. A goroutine that began before its first methods were compiled has interpreted frames at
  * the bottom of its stack as long as it lives, and a switch that moves an interpreted frame takes longer. HotSpot moves two frames of such

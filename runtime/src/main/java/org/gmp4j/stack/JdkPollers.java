@@ -34,8 +34,8 @@ import org.gmp4j.ffi.NativeException;
  *
  * <p>The change is made after the first wait of a virtual thread has initialised the JDK's pollers, which start threads. A service whose
  * threads wait in selectors never initialises them. Sysmon notices the initialisation ({@link #look}) and starts a thread that makes the
- * change. The runtime initialises no class of the JDK earlier than the JDK does, because a class whose initialiser finds too few
- * descriptors or threads, or too little memory, can never be used.
+ * change. The runtime initialises no class of the JDK earlier than the JDK does. If an initialiser found too few descriptors or threads, or
+ * too little memory, its class could never be used.
  *
  * <p>The JDK's pollers stay as they are, and run on the JDK's own threads, in a JDK with unknown pollers and with
  * {@code -Dgmp.pollers=jdk}.
@@ -137,8 +137,8 @@ public final class JdkPollers {
     }
 
     /**
-     * Makes the change. Returns false if there was too little memory, or too few descriptors, some of which the rehearsal opens for a
-     * moment.
+     * Makes the change. Returns false if there was too little memory, or too few descriptors. (The rehearsal opens some descriptors for a
+     * moment.)
      */
     private static boolean changed() throws ReflectiveOperationException {
         try {

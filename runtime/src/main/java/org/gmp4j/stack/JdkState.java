@@ -168,8 +168,8 @@ public final class JdkState {
      * Finishes a yield that the JDK itself began: in a park, for a monitor, in {@code Object.wait} or in {@code Thread.yield}. May call
      * execute. For a wait with a time limit this method does the JDK's steps itself, so that a timer of the runtime ends the wait.
      *
-     * @return false when there was no memory for the timer of a timed wait; then nothing has changed, because the timer is set first, and
-     * the caller has to call again
+     * @return false when there was no memory for the timer of a timed wait. The timer is set first, so nothing has changed then, and the
+     *     caller has to call again
      */
     public static boolean afterYield(Stack st) {
         try {

@@ -55,8 +55,8 @@ public final class SudogSlots {
     }
 
     /**
-     * Returns the element. Needs no fence, because the lock of the object on which the waiter waits, or the wake-up, orders this read after
-     * the write.
+     * Returns the element. Needs no fence: the lock of the object on which the waiter waits orders this read after the write, or the
+     * wake-up does.
      */
     public static @Nullable Object elem(long sg) {
         int i = Sudog.INDEX.get(sg);

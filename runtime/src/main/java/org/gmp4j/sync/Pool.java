@@ -143,7 +143,7 @@ public final class Pool<T> {
         return (st == null ? (int) Thread.currentThread().threadId() : st.pHint()) & SLOTS - 1;
     }
 
-    /** Returns any object that was put, or, if the pool is empty, a new object of the supplier, or null if there is no supplier. */
+    /** Returns any object that was put. If the pool is empty, returns a new object of the supplier, or null if there is no supplier. */
     public @Nullable T get() {
         int i = here();
         Object x = take(slots.get(), i);

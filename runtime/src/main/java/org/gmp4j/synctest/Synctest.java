@@ -54,8 +54,8 @@ public final class Synctest {
     }
 
     /**
-     * Runs {@code f} in a new bubble and waits until all goroutines in it have ended. If one throws an exception, this rethrows it at once,
-     * and the other goroutines and their threads are left behind, wherever they run or wait.
+     * Runs {@code f} in a new bubble and waits until all goroutines in it have ended. If a goroutine throws an exception, this method
+     * rethrows the exception at once. The other goroutines and their threads are left behind, wherever they run or wait.
      *
      * <p>Any thread may call it, except from inside a bubble. An interrupt does not end the wait for the bubble, and the interrupt status
      * is set afterwards.

@@ -101,8 +101,8 @@ public final class CompilerShare implements Runnable {
     /**
      * Starts the thread that lets C2 give way, if C2's share can be given back. It is called once in a process.
      *
-     * @param asked whether the setting asks for it. Then C2 gives way even if the process may use several CPUs, or if its share can be
-     * given back only when all other threads get C2's nice value
+     * @param asked whether the setting asks for it. If it does, C2 gives way even if the process may use several CPUs, and even if C2's
+     *     share can be given back only by giving all other threads C2's nice value
      */
     public static void begin(Scheduler s, boolean asked) {
         if (!CompilerRules.isWanted(asked, Runtime.getRuntime().availableProcessors())) {

@@ -16,10 +16,10 @@ import org.gmp4j.struct.Throw;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The stall detector. A stall is a goroutine that kept its P while work waited for that P, blocked in the kernel or running without a
- * preemption point, until sysmon took the P. Stalls are always counted. {@code GMPDEBUG=stall=N} prints at most one every N milliseconds,
- * with its stack. A callback gets at most as many stalls as are printed, or at most one a second if none are printed. Any thread may call
- * the public methods.
+ * The stall detector. A stall is a goroutine that kept its P while work waited for that P, until sysmon took the P. The goroutine was
+ * blocked in the kernel, or ran without reaching a preemption point. Stalls are always counted. {@code GMPDEBUG=stall=N} prints at most one
+ * every N milliseconds, with its stack. A callback gets at most as many stalls as are printed, or at most one a second if none are printed.
+ * Any thread may call the public methods.
  */
 public final class Stalls {
     private static final long DEFAULT_RATE_NANOS = 1_000_000_000;

@@ -15,11 +15,11 @@ import org.jspecify.annotations.Nullable;
  * a point must make it call the runtime ({@link ArmPoints}), because a loop may make no call for hours.
  *
  * <p>Sysmon scans for strays at most every 10 ms. It calls one stray at a time, which means that it tries to bring the stray to a point. A
- * stray is called after 10 ms, and then at intervals that double up to 1.3 s, because a call slows other goroutines down a little. It calls
- * only strays whose threads have used at least 1/{@value #GOOD_PART} of a CPU since the last scan. A thread that sleeps in the kernel
- * reaches no point. A thread that gets no CPU, because threads of a higher priority use them all, would delay sysmon, because a nudge ends
- * only when each thread has taken part. So sysmon calls no stray while more than {@value #GOOD_PART} threads share each CPU. Only sysmon
- * uses this class.
+ * call slows other goroutines down a little. So a stray is first called after 10 ms, and then at intervals that double up to 1.3 s. It
+ * calls only strays whose threads have used at least 1/{@value #GOOD_PART} of a CPU since the last scan. A thread that sleeps in the kernel
+ * reaches no point. A nudge ends only when each thread has taken part. So a thread that gets no CPU, because threads of a higher priority
+ * use all CPUs, would delay sysmon. So sysmon calls no stray while more than {@value #GOOD_PART} threads share each CPU. Only sysmon uses
+ * this class.
  */
 final class Strays {
     private static final long SCAN_NANOS = 10_000_000;

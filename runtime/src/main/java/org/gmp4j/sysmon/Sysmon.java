@@ -297,7 +297,7 @@ public final class Sysmon implements Monitor {
         }
     }
 
-    /** Returns the sleep after a scan while a P runs something, ns, before the lower limits. */
+    /** Returns the sleep after a scan while a P runs something, ns. The lower limits are not applied yet. */
     long sleepFor(long now) {
         boolean anyIdle = Schedt.NPIDLE.getVolatile(s.sched) != 0;
         return Pacing.sleep(seen, now, sleep, idle == 0, retake.callsStray(), quantum.most(), anyIdle);
@@ -409,8 +409,8 @@ public final class Sysmon implements Monitor {
 
     /**
      * Sleeps lightly after a thread ended a deep sleep, unless sysmon has work. The thread took a P, or has left work to sysmon. If a
-     * thread rang before the clear, the reads below find its work, except a shortage, which can wait. If a thread rings after the clear, it
-     * ends this sleep. During this sleep sysmonwait is not 0, except when startTheWorld has set it to 0 and then rung.
+     * thread rang before the clear, the reads below find its work. They do not find a shortage, which can wait. If a thread rings after the
+     * clear, it ends this sleep. During this sleep sysmonwait is not 0, except when startTheWorld has set it to 0 and then rung.
      *
      * @return whether no thread ended this sleep
      */

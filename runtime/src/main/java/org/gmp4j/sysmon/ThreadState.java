@@ -10,11 +10,11 @@ import org.gmp4j.struct.P;
  * Reads from the kernel whether an M's thread runs or sleeps ({@code /proc/self/task/TID/stat}). Only sysmon uses this class. It allocates
  * no memory and keeps no file open.
  *
- * <p>A thread that sleeps at two scans in a row, some tens of microseconds apart or more, with the same schedtick and syscalltick, is
- * blocked in the kernel: in a system call, in native code, or in a pinned park of the JDK. A thread that waits for a CPU counts as running.
- * If a thread had a CPU for most of the time since the last scan, its state is not read, so it may have fallen asleep a scan earlier than
- * it seems. The state cannot be read when the process has no file descriptor left, or /proc belongs to another PID namespace. Then a thread
- * counts as asleep when it has used no CPU time for 10 ms.
+ * <p>A thread is blocked in the kernel if it sleeps at two scans in a row, at least some tens of microseconds apart, with the same
+ * schedtick and syscalltick. It may be in a system call, in native code, or in a pinned park of the JDK. A thread that waits for a CPU
+ * counts as running. If a thread had a CPU for most of the time since the last scan, its state is not read. So the thread may have fallen
+ * asleep one scan before the scan that finds it asleep. The state cannot be read when the process has no file descriptor left, or /proc
+ * belongs to another PID namespace. Then a thread counts as asleep when it has used no CPU time for 10 ms.
  */
 final class ThreadState {
     /** The time, ns, without CPU time after which a thread whose state cannot be read counts as asleep. */

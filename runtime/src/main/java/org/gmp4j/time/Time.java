@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
  * {@code Synctest} they go by the bubble's clock. A duration above 292 years counts as 292 years, one below 0 as 0. {@code Go.sleep} is the
  * sleep of a goroutine.
  *
- * <p>A timer made by a goroutine belongs to the goroutine's scheduler. A timer made by another thread, or left when its scheduler closes,
- * belongs to one daemon thread of the process, and its function runs in a virtual thread instead of a goroutine.
+ * <p>A timer made by a goroutine belongs to the goroutine's scheduler. A timer that another thread has made, or whose scheduler has closed,
+ * belongs to one daemon thread of the process. Its function runs in a virtual thread instead of a goroutine.
  *
  * <p>The value of a timer's channel is the time when the timer was due. The channel looks unbuffered ({@code len} and {@code cap} are 0). A
  * send to it, or a close, throws an {@link IllegalStateException}. The collector frees a timer or ticker, stopped or not, if nothing refers

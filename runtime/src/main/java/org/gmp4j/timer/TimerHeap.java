@@ -105,8 +105,8 @@ class TimerHeap {
     /**
      * Returns whether {@link #reserve} may have to make room for one entry. Called without the lock, by the M that holds the P. During the
      * call other threads only free slots and take entries off, and {@link #pushAside} leaves room for one more. {@code held} also counts
-     * the entries that are being handled and may be put back. It is one word, because two counts that are read one after the other could
-     * both miss an entry that moves between them.
+     * the entries that are being handled and may be put back. It is one word. If there were two counts, and an entry moved from one to the
+     * other between the two reads, both reads could miss the entry.
      */
     boolean full() {
         return fresh - nfree + 1 > slots.length || held() + 1 > P.TIMERSCAP.get(pp);

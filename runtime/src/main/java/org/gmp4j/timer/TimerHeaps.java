@@ -23,8 +23,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The M that sleeps in the poller misses no timer. A thread may add an entry that is due before all others. It first publishes
  * {@code timer0When}, and then wakes the poller ({@code wakeNetPoller}), or relies on a spinner, which checks the timers when it stops
- * spinning. The M that goes to sleep first gives its P up and stops spinning, then reads all {@code timer0When}, then stores in
- * {@code lastpoll} and {@code pollUntil} that it sleeps and until when. With the fences of {@code Wakep} one of the two threads sees the
+ * spinning. The M that goes to sleep first gives its P up and stops spinning. Then it reads all {@code timer0When}. Then it stores in
+ * {@code lastpoll} that it sleeps, and in {@code pollUntil} until when. With the fences of {@code Wakep} one of the two threads sees the
  * store of the other. When a goroutine goes to sleep, the poller is woken only once the goroutine's M has found another goroutine to run.
  * Usually that M finds none, and sleeps in the poller itself.
  */

@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
  * Work that threads without enough stack for it leave to the sysmon of any scheduler. Many threads push to a list by CAS, and sysmon takes
  * the whole list by an exchange with null, so there is no ABA problem.
  *
- * <p>{@link #add} itself needs little stack. If there is less, the JDK's own frames overflow before they call the runtime, as with the
- * JDK's own scheduler.
+ * <p>{@link #add} itself needs little stack. If even that is missing, the JDK's own frames overflow before they call the runtime, as they
+ * do with the JDK's own scheduler.
  */
 public abstract class Deferred {
     private static final VarHandle HEAD;

@@ -15,8 +15,8 @@ import org.gmp4j.struct.PStatus;
 /**
  * The gate between a thread and its P, {@code m.gate}. Through it sysmon, or a thread that stops the world, takes the P from a goroutine
  * without a signal. The goroutine may be in its own code or asleep in the kernel. A signal would end the goroutine's {@code usleep},
- * {@code poll} or {@code sem_timedwait} early. A thread that waits for a disk or blocks signals would not see it, and a thread that waits
- * for a CPU would see it only when it gets one.
+ * {@code poll} or {@code sem_timedwait} early. A thread that waits for a disk or blocks signals would not see the signal. A thread that
+ * waits for a CPU would see the signal only when it gets one.
  *
  * <pre>
  *  SHUT -> OPEN      the thread, with m.locks raised, when it attaches a P
@@ -48,7 +48,8 @@ import org.gmp4j.struct.PStatus;
  * taker at a time. A second taker gives up and tries again later.
  *
  * <p>Rejected: to revoke m.p itself, because the thread reads it repeatedly between raise and release. Rejected too: a flag in addition to
- * m.p, which needs a second load and branch in each acquirem, and a fence in acquirem, which costs more than all its other instructions.
+ * m.p, which needs a second load and branch in each acquirem. Rejected too: a fence in acquirem, which costs more than all other
+ * instructions of acquirem.
  */
 public final class Gate {
     private static final int SPINS = 200;

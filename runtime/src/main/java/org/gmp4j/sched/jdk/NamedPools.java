@@ -7,8 +7,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Assigns the virtual threads of the default scheduler to pools, by their names. A pool is a scheduler of its own, with its own Ps.
  *
- * <p>A thread is assigned when it is started, and keeps its scheduler. If its name matches no pool, it belongs to the scheduler of the
- * goroutine that made it, or to the default one when a platform thread made it.
+ * <p>A thread is assigned when it is started, and keeps its scheduler. A thread whose name matches no pool belongs to the scheduler of the
+ * goroutine that made the thread, or to the default scheduler when a platform thread made it.
  */
 public final class NamedPools {
     /** Written once, before the default scheduler takes the JDK's place, and read at each start of a thread. Null for no pools. */

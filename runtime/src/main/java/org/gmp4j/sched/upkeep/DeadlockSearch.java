@@ -189,8 +189,8 @@ final class DeadlockSearch implements LongPredicate {
     }
 
     /**
-     * Returns whether a timer is set. Reads all Ps twice, because timers may move to the first P meanwhile. If the first pass reads the
-     * first P before such a move and the old P after it, the second pass finds the timers.
+     * Returns whether a timer is set. Reads all Ps twice, because timers may move to the first P meanwhile. The first pass may read the
+     * first P before such a move, and the old P after the move. Then the second pass finds the timers.
      */
     @SuppressWarnings("IdentityBinaryExpression")
     private boolean timers() {

@@ -63,8 +63,8 @@ public final class Upkeep {
     }
 
     /**
-     * Readies the goroutines that C code has put on sched.inject, does the work of {@link Deferred}, and wakes the threads that wait for
-     * the last goroutine, if that may have ended.
+     * Readies the goroutines that C code has put on sched.inject, and does the work of {@link Deferred}. If the last goroutine may have
+     * ended, wakes the threads that wait for its end.
      */
     public void drain() {
         Inject.drain(s);
@@ -113,8 +113,8 @@ public final class Upkeep {
     }
 
     /**
-     * Returns whether {@link #checkdead} must be called again although nothing runs: code outside of all schedulers, which could ready a
-     * goroutine, holds a report back, and its end does not wake sysmon.
+     * Returns whether {@link #checkdead} must be called again although nothing runs. That is so while code outside of all schedulers could
+     * ready a goroutine and so holds a report back, because the end of such code does not wake sysmon.
      */
     public boolean deadlockIsHeldBack() {
         return deadlocks.isHeldBack();
