@@ -49,7 +49,7 @@ public final class Batches {
     }
 
     /**
-     * Takes a free batch, preferably one whose pages are on the node, or a fresh one, whose pages can still be requested from the node.
+     * Takes a free batch. Prefers a batch whose pages are on the node, or a fresh batch, whose pages can still be requested from the node.
      * Checks only the next few free batches for that, and otherwise takes the next one. Returns null if no batch is free. Called under the
      * lock.
      */

@@ -137,7 +137,7 @@ public final class WaitProfile {
     }
 
     /**
-     * Opens a window. Until {@link #closeWindow}, waits are sampled at this rate, or at the program's, if it has set one.
+     * Opens a window. Until {@link #closeWindow}, waits are sampled at this rate, or at the program's rate if the program has set one.
      *
      * @return false, without a change, when a window is open already
      */

@@ -8,8 +8,8 @@ import org.gmp4j.struct.ProcessFlag;
 import org.gmp4j.struct.Throw;
 
 /**
- * The order in which runtime locks may be taken: only upwards. It is checked with {@code -Dgmp.lockrank=true}, which the tests set, and
- * costs nothing otherwise.
+ * The order in which runtime locks may be taken: only upwards. It is checked with {@code -Dgmp.lockrank=true}, which the tests set. Without
+ * this property it costs nothing.
  */
 public final class LockRank {
     /** A channel. Only a select takes several at once, in the order of their numbers. */

@@ -21,8 +21,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * An allocator of off-heap segments. Any thread may free any segment by {@link #free}, in any order. Thread-safe. The allocator is made for
  * goroutines: each P has lists of free blocks, and a goroutine takes a block from the lists of its P without a lock. So a block is reused
- * soon after it was freed, while it is still in the CPU's cache. Threads that are not goroutines share lists under locks. No method waits,
- * so interrupts and bubbles have no effect.
+ * soon after it was freed, when the CPU's cache still has it. Threads that are not goroutines share lists under locks. No method waits, so
+ * interrupts and bubbles have no effect.
  *
  * {@snippet :
  * try (Mcache memory = Mcache.create()) {

@@ -2,9 +2,9 @@
 package org.gmp4j.memory;
 
 /**
- * The size classes of blocks. Up to 64 bytes they are the multiples of 16. Above that, up to {@value #LARGEST}, there are four classes at
- * equal distances for each power of two, the last of which is that power. So at most a fifth of a block of more than 64 bytes is wasted.
- * All sizes are multiples of {@value #LEAST}.
+ * The size classes of blocks. Up to 64 bytes they are the multiples of 16. Above that, up to {@value #LARGEST}, there are four classes for
+ * each power of two. They are at equal distances, and the last one is the power itself. So at most a fifth of a block of more than 64 bytes
+ * is wasted. All sizes are multiples of {@value #LEAST}.
  */
 final class SizeClasses {
     /** The size of the smallest block, bytes: a free block has a link and a mark. */

@@ -17,9 +17,9 @@ import org.gmp4j.metrics.WebServer.Page;
 import org.gmp4j.sched.base.Scheduler;
 
 /**
- * The pages below {@code /debug/pprof/} of {@link MetricsServer}: profiles and traces on demand, under the paths and with the parameters of
- * Go's {@code net/http/pprof}, so that {@code go tool pprof URL} reads them. They are for clients on the same machine only, because a page
- * shows the program's code and costs CPU time. No page changes a setting.
+ * The pages below {@code /debug/pprof/} of {@link MetricsServer}: profiles and traces on demand. They have the paths and the parameters of
+ * Go's {@code net/http/pprof}, so {@code go tool pprof URL} reads them. They are for clients on the same machine only, because a page shows
+ * the program's code and costs CPU time. No page changes a setting.
  */
 final class DebugPages {
     private static final String ROOT = "/debug/pprof/";

@@ -82,7 +82,7 @@ public interface GmpMXBean {
     byte[] leaksPprof();
 
     /**
-     * Profiles the scheduler for some seconds, and returns the text of the {@link Profile}. If the program has set no rate itself, the
+     * Profiles the scheduler for some seconds, and returns the text of the {@link Profile}. The program may have set a rate. Otherwise the
      * profile has all waits of at least 10 µs, a sample of the shorter waits, and each unlock for which a goroutine waited. Waits for
      * locks, monitors and conditions of the JDK are sampled every 10 ms. Only the part of such a wait that lies within the time of the
      * profile counts, and the label {@code wait} has its reason.

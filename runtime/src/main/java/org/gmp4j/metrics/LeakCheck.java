@@ -51,7 +51,7 @@ public final class LeakCheck {
     }
 
     /**
-     * Waits until all goroutines that were started after this check was made have ended, except the caller.
+     * Waits until all goroutines have ended that were started after this check was made, except the caller.
      *
      * <p>Any thread may wait. An interrupt ends the wait. The wait goes by the machine's clock, also in a bubble.
      *

@@ -14,10 +14,9 @@ import org.gmp4j.wait.WaitCancellation;
 import org.jspecify.annotations.Nullable;
 
 /**
- * {@code fdMutex}: counts the users of a descriptor, so that no thread uses the descriptor's number after the close, when the kernel may
- * have given the number to another file. At most one reader and one writer have the descriptor locked. An operation that neither reads nor
- * writes has only a reference. A close refuses new users, and does not wait for present users. The last user to leave closes the
- * descriptor.
+ * {@code fdMutex}: counts the users of a descriptor. So no thread uses the descriptor's number after the close, when the number may belong
+ * to another file. At most one reader and one writer have the descriptor locked. An operation that neither reads nor writes has only a
+ * reference. A close refuses new users, and does not wait for present users. The last user to leave closes the descriptor.
  *
  * <pre>
  *  bit  0        CLOSED: no new lock, no new reference
@@ -30,8 +29,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>An unlock subtracts one waiter from the count and gives the semaphore a unit. The waiter then competes for the lock again. A close
  * subtracts all waiters, and gives the semaphore a unit for each. A waiter whose wait ends early, because of an interrupt, a context or a
- * limit of time, also subtracts one waiter. If the count is 0, another thread has subtracted this waiter. Then there is a unit for the
- * waiter, or will be, and the waiter takes it. Source: Go's {@code internal/poll}, where no wait for the lock ends early.
+ * limit of time, also subtracts one waiter. If the count is 0, another thread has subtracted this waiter, and has added a unit for it or
+ * will soon do so. The waiter takes that unit. Source: Go's {@code internal/poll}, where no wait for the lock ends early.
  */
 final class FdMutex {
     private static final long CLOSED = 1;
@@ -164,9 +163,9 @@ final class FdMutex {
 
     /**
      * Ends the wait of the caller, which has taken no unit: subtracts one waiter from the count. If the count is 0, an unlock or a close
-     * has subtracted the caller. Then there is a unit, or will be, and the caller takes it. A new waiter may take the unit first, but then
-     * that waiter is in the count. So this method checks the count and the units repeatedly. It does not sleep, because a sleep might last
-     * until the descriptor's unlock, and the caller's wait is to end now.
+     * has subtracted the caller, and has added a unit for it or will soon do so. The caller takes that unit. A new waiter may take the unit
+     * first, but then the new waiter is in the count. So this method checks the count and the units repeatedly. It does not sleep. A sleep
+     * might last until the descriptor's unlock, whereas the caller's wait is to end now.
      */
     void leave(boolean write, @Nullable GStack st) {
         Sema units = write ? writers : readers;

@@ -27,8 +27,8 @@ final class FdRehearsal {
     }
 
     /**
-     * Does the rehearsal for goroutines, or for other threads if the caller is not a goroutine, unless this process has done it. If no
-     * descriptor can be made for it, this returns, because the caller's own wait may need none. The next call tries again.
+     * Does the rehearsal for the caller's kind, goroutines or other threads, unless this process has done it. If no descriptor can be made
+     * for the rehearsal, this method returns, because the caller's own wait may need none. The next call tries again.
      *
      * @throws OutOfMemoryError when there is too little memory; the next call tries again
      */

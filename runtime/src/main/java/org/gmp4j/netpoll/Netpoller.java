@@ -46,7 +46,7 @@ import org.gmp4j.struct.Throw;
  *    epoll_ctl deletes the registration
  * </pre>
  *
- * <p>No readiness is lost. If a descriptor is ready before step 2 on the left the kernel still reports it, because epoll_ctl checks the
+ * <p>No readiness is lost. If a descriptor is ready before step 2 on the left, the kernel still reports it, because epoll_ctl checks the
  * descriptor's state. The word is written before step 2, so the M that gets the event finds the goroutine in it. If step 3 on the right
  * comes before step 3 on the left, the thread's permit is set and the park returns at once.
  *
@@ -61,8 +61,8 @@ import org.gmp4j.struct.Throw;
  * searches for work, and polls or, as the last M, sleeps in the poller ({@code FindRunnable.giveUp}). If that M finds other work instead,
  * sysmon polls.
  *
- * <p>No other code closes the sockets of {@code org.gmp4j.net}, so they are registered once, edge-triggered, for both directions, in the
- * readers' instance: see {@link Registration}.
+ * <p>No other code closes the sockets of {@code org.gmp4j.net}. So such a socket is registered only once, in the readers' instance,
+ * edge-triggered and for both directions: see {@link Registration}.
  *
  * <p>Until the poller is open the M that watches timers sleeps on a futex. {@link #open} ends that sleep, and also ends the first sleep in
  * epoll, once. So if a thread found the poller not open and woke the futex, its wake-up is not lost when the M goes to sleep in epoll.
@@ -377,9 +377,9 @@ public final class Netpoller implements Netpoll, EdgePoller {
     }
 
     /**
-     * Opens the poller of the calling goroutine's scheduler. Called when the goroutine gets a descriptor of {@code org.gmp4j.net}, as in
-     * Go, so that its first wait need not open the poller. If that fails for lack of descriptors or memory, the first wait tries again. The
-     * caller has checked that there is room on the stack.
+     * Opens the poller of the calling goroutine's scheduler. Called when the goroutine gets a descriptor of {@code org.gmp4j.net}, so that
+     * its first wait need not open the poller. Go does the same. If that fails for lack of descriptors or memory, the first wait tries
+     * again. The caller has checked that there is room on the stack.
      */
     static void openEarly() {
         GStack current = GStack.current();

@@ -16,9 +16,9 @@ import org.gmp4j.wait.Waiting;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The poller for threads that are not goroutines: one epoll instance for the process, and a daemon thread, which starts when such a thread
- * first waits. Rejected: a poll(2) by the thread itself, which a close could not end. Rejected too: the poller of a scheduler, whose Ms
- * poll only while its own goroutines wait.
+ * The poller for threads that are not goroutines: one epoll instance for the process, and a daemon thread. The daemon thread starts when
+ * such a thread first waits. Rejected: a poll(2) by the thread itself, which a close could not end. Rejected too: the poller of a
+ * scheduler, whose Ms poll only while its own goroutines wait.
  */
 non-sealed class OutsidePoller implements EdgePoller {
     private static final int EVENTS = 64;

@@ -10,7 +10,7 @@ import org.gmp4j.struct.PollDesc;
 /**
  * {@code pollCache}: the pollDesc structs of a poller's descriptors. A struct stays a pollDesc for ever, and belongs to this poller until
  * the poller is closed. So an M may still have an event of a struct that was released and now serves another descriptor. Such an event has
- * an old tag ({@link #of}). If the M reads the struct's tag just before the tag changes, it wakes the waiter of the other descriptor
+ * an old tag ({@link #of}). If the M reads the struct's tag just before the tag changes, the M wakes the waiter of the other descriptor
  * needlessly. That does no harm, because this waiter is in the same poller and its word has the same form.
  */
 final class PollCache {

@@ -35,7 +35,7 @@ import org.jspecify.annotations.Nullable;
  * <p>A read that returns fewer bytes than it had room for has emptied a TCP socket (epoll(7)). So the next read would find nothing, and
  * begins with a wait unless its word is READY. That is as safe as a wait after a system call that found nothing, with three exceptions. An
  * edge may have reported an error, an end of the stream that came together with the last data, or urgent data, before which a read stops.
- * The next read has to find these three even if a reader has set its word to 0. So the poller records them before it writes READY
+ * The next read has to find each of these, even if a reader has set its word to 0. So the poller records them before it writes READY
  * ({@link PollCache#note}), and then no read begins with a wait.
  *
  * <p>No early end of a wait is lost. The waiter writes WAIT, then reads the flags of {@link FdWaits}. The thread that ends the wait writes
@@ -55,10 +55,7 @@ abstract sealed class Registration {
      */
     @Nullable Registration next;
 
-    /**
-     * Commits a park. It is not a lambda, because this class could never be initialised if the linking of a lambda failed for lack of
-     * memory.
-     */
+    /** Commits a park. It is not a lambda. If the linking of a lambda failed for lack of memory, this class could never be initialised. */
     private record Commit(boolean write) implements Park.Unlock {
         @Override
         public boolean unlock(long gp, Object r) {

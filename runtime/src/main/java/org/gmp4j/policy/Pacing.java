@@ -204,8 +204,8 @@ public final class Pacing {
     }
 
     /**
-     * Returns the ns until the next scan of a goroutine whose slice is over by the clock while work waits for its P. A thread that lost its
-     * CPU only for a moment soon uses the slice up. A thread that still waits for a CPU may wait for long.
+     * Returns the ns until the next scan of a goroutine whose slice is over by the clock. Work waits for its P. A thread that lost its CPU
+     * only for a moment soon uses the slice up. A thread that still waits for a CPU may wait for long.
      *
      * @param left the CPU time, ns, that is left of the slice; 0 or less for none
      * @param hadCpu whether the thread had a CPU for half of the time since the last scan
@@ -218,9 +218,9 @@ public final class Pacing {
     /**
      * Returns the interval, in ns, between two scans of a goroutine that has used up its quantum while no work waits for its P.
      *
-     * @param calm whether a P is idle, so that it runs the next G that becomes runnable, and no thread fell asleep with a P lately. A
-     *     goroutine may take that P and keep it, or fall asleep with it, and the next G then waits until the scan. So the interval is at
-     *     most a millisecond, or a quarter of a quantum if that is longer
+     * @param calm whether a P is idle, and no thread fell asleep with a P lately. The idle P runs the next G that becomes runnable. If that
+     *     G keeps the P, or falls asleep with it, a further G waits until the scan. So the interval is at most a millisecond, or a quarter
+     *     of a quantum if that is longer
      */
     public static long alone(boolean calm, long quantum) {
         long usual = Math.min(quantum, Math.max(quantum / QUANTUM_SCANS, MIN_AGAIN));

@@ -6,9 +6,9 @@ package org.gmp4j.policy;
  * {@code Retake} writes the fields during a scan. Times are nanoTimes.
  */
 public final class Scan {
-    /** The time, ns, for which sysmon, once it has taken a P from a system call, expects to take one from another call. */
+    /** For this time, ns, after it has taken a P from a system call, sysmon expects to take a P from another call. */
     static final long TOOK_FROM_SYSCALL = 20_000_000;
-    /** The time, ns, for which sysmon, once it has taken a P from a sleeping thread, expects to take one from another. */
+    /** For this time, ns, after it has taken a P from a sleeping thread, sysmon expects to take a P from another one. */
     static final long TOOK_FROM_SLEEPER = 1_000_000_000;
 
     /** Whether work waited for a busy P. If so, sysmon must scan again soon. */

@@ -33,9 +33,9 @@ package org.gmp4j.policy;
  * ran only after all requests that had arrived before it, the last one would wait for n times the length of the queue. (A goroutine that is
  * woken by another goroutine goes to runnext.)
  *
- * <p>The Gs of the ring and of {@code sched.arrived} may occupy the P for ever, and one G of {@code sched.runq} in each 61st slice is too
- * rare where slices are long. So sysmon measures for how long {@code sched.runq} was passed over. Goroutines that need the CPU for long
- * then get a ninth of the CPU, if other goroutines want the rest. If they got every second slice, they would starve short requests.
+ * <p>The Gs of the ring and of {@code sched.arrived} may occupy the P for ever. Where slices are long, one G of {@code sched.runq} in each
+ * 61st slice is too rare. So sysmon measures for how long {@code sched.runq} was passed over. Goroutines that need the CPU for long then
+ * get a ninth of the CPU, if other goroutines want the rest. If they got every second slice, they would starve short requests.
  *
  * <p>Two goroutines that ready each other share one slice. Without a limit the ring would wait for the end of that slice. If timers also
  * ready goroutines, each of which begins a slice, no slice would last a quantum. Then the pair would never be preempted, and the ring would
@@ -53,7 +53,7 @@ public final class Turns {
     /** The number of woken Gs in a row before one of the other Gs of {@code sched.arrived}. */
     static final int MOST_AHEAD = 3;
     static final int GLOBAL_FIRST = 61;
-    /** An odd number, because a P skips every second slice's number while its goroutines are preempted one after the other. */
+    /** It is odd, because while goroutines are preempted one after the other a P skips every second slice's number. */
     static final int ARRIVED_FIRST = 5;
     static final long POLL_EVERY = 50_000;
 

@@ -7,7 +7,7 @@ import org.gmp4j.struct.P;
 import org.gmp4j.struct.Schedt;
 
 /**
- * Dead Gs for reuse: up to 64 on a list of each P, without a lock, and the others on the common list {@code sched.gfree}, under
+ * Dead Gs for reuse. Each P has a list of up to 64 dead Gs, without a lock. The others are on the common list {@code sched.gfree}, under
  * {@code sched.lock}.
  */
 public final class GFree {

@@ -18,7 +18,7 @@ import org.gmp4j.struct.Throw;
  * out. A scheduler may be configured to have one more list for each NUMA node ({@link NodeQueues}).
  *
  * <p>{@code runqsize} counts the Gs of all lists together. It is written under the lock, and read without the lock as a hint. An M that
- * reads 0 while another thread adds a G searches elsewhere, and reads it again under the lock before it sleeps.
+ * reads 0 while another thread adds a G searches elsewhere, and reads {@code runqsize} again under the lock before it sleeps.
  */
 public final class GlobalRunq {
     private static final long RUNQ = Mem.offset(schedt.layout(), "runq");

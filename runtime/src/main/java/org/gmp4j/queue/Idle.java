@@ -13,8 +13,8 @@ import org.gmp4j.struct.Throw;
  * cleared by an atomic operation, because {@link #timerPutBack} sets a bit without the lock.
  *
  * <p>{@code npidle} and the masks are also read without the lock. {@link #pidleput} raises npidle with a volatile add. An M that releases
- * its P calls pidleput before its last check of the queues, and a submitter reads npidle after it has enqueued the work. {@code Wakep}
- * explains why no work is missed.
+ * its P calls pidleput before its last check of the queues. A submitter reads npidle after it has enqueued the work. {@code Wakep} explains
+ * why no work is missed.
  */
 public final class Idle {
     private Idle() {
@@ -85,7 +85,7 @@ public final class Idle {
     public static long pidleget(long sched, long now) {
         long pp = Schedt.PIDLE.get(sched);
         if (pp != 0) {
-            // Set before an M holds the P and may add timers to it, so that Ms that steal do not miss them.
+            // Set before an M holds the P and may add timers to it. So Ms that steal do not miss these timers.
             maskSet(Schedt.TIMERPMASK.getAcquire(sched), P.ID.get(pp));
             maskClear(Schedt.IDLEPMASK.getAcquire(sched), P.ID.get(pp));
             Schedt.PIDLE.set(sched, P.LINK.get(pp));
@@ -97,9 +97,9 @@ public final class Idle {
     }
 
     /**
-     * Sets the timer bit of P {@code pp}, so that Ms that steal read its timers. Called by a thread that may not hold the P, after it has
-     * added an entry to the P's timers or has put one back, and so has written {@code timersLen}. If {@link #pidleput} clears the bit after
-     * this method has set it, pidleput then reads the new length, and sets the bit again.
+     * Sets the timer bit of P {@code pp}, so that Ms that steal read its timers. Called by a thread that may not hold the P. Before the
+     * call it has added an entry to the P's timers or has put one back, and so has written {@code timersLen}. If {@link #pidleput} clears
+     * the bit after this method has set it, pidleput then reads the new length, and sets the bit again.
      */
     public static void timerPutBack(long sched, long pp) {
         maskSet(Schedt.TIMERPMASK.getAcquire(sched), P.ID.get(pp));

@@ -28,8 +28,8 @@ import org.gmp4j.struct.Schedt;
  * submitters would need a fence. An M that gives up its P or wakes another M takes sched.lock anyway, for the idle lists. So the lists of
  * nodes change on which node a G runs next, but not how long Ms wait for the lock.
  *
- * <p>The lists of a scheduler are in one off-heap block: a head of four words, a record for each node, and for each P the number of its
- * record, 0 for none.
+ * <p>The lists of a scheduler are in one off-heap block: a head of four words, a record for each node, and for each P the number of the
+ * record of its node, 0 for none.
  */
 public final class NodeQueues {
     /** One take in this number begins with the next list of the rotation. */

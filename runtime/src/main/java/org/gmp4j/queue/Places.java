@@ -103,7 +103,10 @@ public final class Places {
         return severalNodes ? keys[p % keys.length][NODE] : UNKNOWN;
     }
 
-    /** Returns the ids of {@code procs} Ps, sorted so that the Ps of a package, a node, a cache, a core are next to each other. */
+    /**
+     * Returns the ids of {@code procs} Ps, sorted. The Ps of one package are next to each other, and among them those of one node, then of
+     * one cache, then of one core.
+     */
     int[] sorted(int procs) {
         Integer[] ids = new Integer[procs];
         for (int i = 0; i < procs; i++) {

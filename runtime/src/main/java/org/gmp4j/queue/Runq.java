@@ -40,8 +40,8 @@ import org.gmp4j.struct.Throw;
  * consumer has moved the head meanwhile. Then the thief's CAS fails, and it discards its copies.
  * </ul>
  *
- * <p>Rejected: a Chase-Lev deque, whose owner takes the newest G first, so that the oldest one starves. Rejected too: a bounded MPMC queue,
- * which needs a sequence number for each slot, and from which a thief cannot take half in one CAS.
+ * <p>Rejected: a Chase-Lev deque, whose owner takes the newest G first, so that the oldest one starves. Rejected too: a bounded MPMC queue.
+ * It needs a sequence number for each slot, and a thief cannot take half of it in one CAS.
  *
  * <p>Source: the ring of Go's runtime; the half-steal goes back to Vyukov's scalable scheduler design.
  */
@@ -117,7 +117,7 @@ public final class Runq {
 
     /**
      * Puts a G at the end of the ring. Returns false when the ring is full. Called by the owner. After a success the caller must run a full
-     * fence, and wake an M if necessary, as a submitter of work.
+     * fence, and wake an M if necessary, as {@code Wakep} demands from a submitter of work.
      */
     private static boolean tryPush(long pp, long gp) {
         int h = HEAD.getAcquire(pp); // Pairs with the consumers' CAS-release: the slots below the head are free.

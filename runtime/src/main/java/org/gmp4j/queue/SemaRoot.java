@@ -14,7 +14,7 @@ import org.gmp4j.struct.Mem;
 import org.gmp4j.struct.Sudog;
 
 /**
- * {@code semaRoot}: the waiters of each semaphore. There is a table of {@link #ROOTS} roots, each with a lock, the number of its waiters
+ * {@code semaRoot}: the waiters of each semaphore. There is a table of {@link #ROOTS} roots. Each has a lock, the number of its waiters,
  * and a treap with one node for each semaphore that has waiters. So a semaphore without waiters is only a counter and an id.
  *
  * <p>The treap is a search tree by id and a heap by a random ticket (smallest on top), which keeps its depth logarithmic for any ids. Nodes
@@ -245,8 +245,8 @@ public final class SemaRoot {
 
     /**
      * Removes {@code waiter} from any position among the waiters for {@code key}. Returns false when it was removed already. The time is
-     * proportional to the number of waiters for the key. A backward link, which each waiter would have to maintain, would avoid that, but
-     * such a removal is rare. Called under the lock.
+     * proportional to the number of waiters for the key. (A backward link would avoid that, but each waiter would have to maintain the
+     * link, and such a removal is rare.) Called under the lock.
      */
     public boolean remove(long waiter, Key key) {
         long id = key.id();

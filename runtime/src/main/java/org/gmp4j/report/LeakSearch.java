@@ -37,8 +37,8 @@ import org.jspecify.annotations.Nullable;
  * live.
  *
  * <p>To wake a goroutine that waits for a channel or a lock, code needs a reference to that channel or lock. So the goroutine is alive if
- * it is reachable from a static field, a thread, a goroutine that is alive, or native code, or if the object that it waits for is. Go's
- * collector marks the live goroutines in rounds. Here one collection is enough:
+ * the goroutine itself, or the object for which it waits, is reachable from a static field, a thread, a goroutine that is alive, or native
+ * code. Go's collector marks the live goroutines in rounds. Here one collection is enough:
  * <ol>
  * <li>The world is stopped. For each goroutine that waits, the stack and the function are moved from the side tables of {@link GSlots} to a
  * {@link FinalReferenceHolder}. The object that the goroutine waits for ({@link Park.Unlock#waitsFor}) gets a reference to the goroutine
@@ -54,10 +54,10 @@ import org.jspecify.annotations.Nullable;
  * collector sees addresses in off-heap memory. So a wait that code can end through such memory is left out: a wait for a timer, the network
  * or a native event, and a wait that a time limit, an interrupt or a context may end ({@link GStack#waitsFor}). Waits in the JDK without a
  * {@linkplain LockSupport#getBlocker blocker}, such as for a socket or a monitor, are left out too. Plain threads and goroutines of other
- * schedulers run while the world is stopped, and may wake a goroutine that is being examined. They keep the object for which that goroutine
- * waits reachable until the goroutine is runnable (by the {@code reachabilityFence} after each {@code Waiting.ready}). Then they put the
- * goroutine back into the tables ({@link HiddenStacks}). Waker and search synchronise by Dekker's pattern: the waker changes the status by
- * CAS, then reads the flag; the search sets the flag, clears the entry, then reads the status.
+ * schedulers run while the world is stopped, and may wake a goroutine that is being examined. Until that goroutine is runnable, they keep
+ * the object for which it waits reachable, by the {@code reachabilityFence} after each {@code Waiting.ready}. Then they put the goroutine
+ * back into the tables ({@link HiddenStacks}). Waker and search synchronise by Dekker's pattern. The waker changes the status by CAS, then
+ * reads the flag. The search sets the flag, clears the entry, then reads the status.
  *
  * <p>The converse does not hold: SEEING.md says which leaks are not found. Rejected: a heap dump, because it takes as long as writing the
  * heap. Besides, frames of compiled code in the dump lack the objects that escape analysis removed, so a live goroutine may look leaked.
@@ -206,8 +206,8 @@ public final class LeakSearch extends HiddenStacks {
         private volatile @Nullable OutOfMemoryError ended;
 
         /**
-         * An unlock function that does nothing. It is not a constant, because if memory ran out while its class is initialised, no leak
-         * report would ever work again.
+         * An unlock function that does nothing. It is not a constant. If memory ran out while its class is initialised, no leak report
+         * would ever work again.
          */
         private record Nothing() implements Park.Unlock {
             @Override
@@ -233,8 +233,8 @@ public final class LeakSearch extends HiddenStacks {
         }
 
         /**
-         * Returns whether the goroutine is parked. Reads {@code ended} last, because if it is null, the G still belonged to this goroutine
-         * when its status was read.
+         * Returns whether the goroutine is parked. Reads {@code ended} last. If that is null, the G still belonged to this goroutine when
+         * its status was read.
          */
         private boolean isParked() {
             return gp != 0 && GStatus.readgstatus(gp) == GStatus.GWAITING && ended == null;

@@ -18,7 +18,8 @@ import org.jspecify.annotations.Nullable;
  * {@link Thread.UncaughtExceptionHandler}, then the process's default handler;
  * <li>the handler of the scheduler;
  * <li>in program mode stderr, with Go's panic text; then the process ends;
- * <li>in embedded mode stderr, with the same text, or, for a thread of the default scheduler, the JDK's text; the process continues.
+ * <li>in embedded mode stderr; then the process continues. The text is Go's panic text, or the JDK's text for a thread of the default
+ * scheduler.
  * </ol>
  * If a handler throws, an exception cannot be printed, or {@link System#err} throws, a line goes to the process's own stderr, and the M
  * continues.

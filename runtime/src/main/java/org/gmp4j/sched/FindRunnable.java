@@ -362,7 +362,7 @@ final class FindRunnable {
         long pollUntil = checkTimersNoP(s);
         m.untold = 0; // checkTimersNoP has read that timer.
         if (Schedt.CLOSING.getAcquire(sched) == Scheduler.STOPPED) {
-            Threads.stopm(m); // Ends the M, even if timers are set, because OutsideTimers takes them.
+            Threads.stopm(m); // Ends the M. If timers are set, OutsideTimers takes them.
             return 0;
         }
         if ((pollUntil != 0 || s.netpoll.anyWaiters(s)) && Schedt.LASTPOLL.getVolatile(sched) != 0) {
@@ -389,7 +389,7 @@ final class FindRunnable {
     /**
      * Checks the global queue and all rings once more, without a P. If there is work, takes an idle P and makes the M spin again.
      *
-     * @return a G of the global queue, or 0; then the M has a P, or has none because there is no work or no idle P
+     * @return a G of the global queue, or 0. With 0 the M has a P, or it has none because there is no work or no idle P
      */
     private static long checkAgain(Machine m) {
         Scheduler s = m.s;

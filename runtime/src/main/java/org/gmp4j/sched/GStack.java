@@ -40,7 +40,7 @@ public abstract class GStack extends Stack {
     /** The least and the most switches between two counts of the frames on the heap. */
     private static final int FIRST_LOOK = 16;
     private static final int MOST_LOOK = 1024;
-    /** After a count of n chunks of frames, the next count comes after at least n / CHUNK_SHARE switches, so that counts cost little. */
+    /** If a count finds n chunks of frames, the next count comes after at least n / CHUNK_SHARE switches. So counts cost little. */
     private static final int CHUNK_SHARE = 2;
     /** The size, in bytes with the guard zones, of a stack that any collector can move to the heap. */
     private static final long MOVABLE = 448 << 10;
@@ -390,8 +390,8 @@ public abstract class GStack extends Stack {
     }
 
     /**
-     * Returns whether an interrupt ends the goroutine's waits. It does for a virtual thread with an identity, to which other code may have
-     * a reference, and for a task that can be cancelled. It does not for a goroutine of {@code go}.
+     * Returns whether an interrupt ends the goroutine's waits. It ends the waits of a virtual thread with an identity, to which other code
+     * may have a reference, and of a task that can be cancelled. It does not end the waits of a goroutine of {@code go}.
      */
     public boolean endsByInterrupt() {
         return !pooled || awaited != null && awaited.cancelable();
@@ -445,7 +445,8 @@ public abstract class GStack extends Stack {
      * Returns one of the objects that the goroutine waits for; its waker needs a reference to one of them. Called with the world stopped.
      *
      * @param i the number of the object, from 0
-     * @return null when there are no more objects; null for number 0, too, when the objects are not known or the wait may be ended early
+     * @return null when there are no more objects. For number 0 null also means that the objects are not known, or that the wait may be
+     *     ended early
      */
     public @Nullable WaitObject waitsFor(int i) {
         Park.Unlock by = parkUnlock;

@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * join it. No exception of user code leaves this class.
  */
 public final class GoroutineExit {
-    /** The number of times that main yields while deferred work runs after a panic in other goroutines. */
+    /** The greatest number of times that main yields while other goroutines run deferred work after a panic. */
     private static final int PATIENCE = 1000;
 
     private GoroutineExit() {

@@ -25,9 +25,8 @@ import org.gmp4j.struct.WaitReason;
  * <li>On its stack the G writes its request: an op into its {@link Machine}, and for a park the unlock function into its {@link GStack}.
  * <li>It yields. Its frames leave the thread, and the M returns from {@link JdkThreads#run} with the stack unmounted.
  * <li>The M performs the op. Only now does the G's status change and the G become visible to others.
- * </ol>
- * So a G is never on a queue while its frames are on a thread, and an M that takes it may run it at once. When the JDK itself
- * yielded (a park, a monitor), op is {@link #JDK}, and the M has the JDK complete the yield.
+ * </ol> So a G is never on a queue while its frames are on a thread. An M that takes the G from a queue may run it at once. When the JDK
+ * itself yielded (a park, a monitor), op is {@link #JDK}, and the M has the JDK complete the yield.
  *
  * <p>A native frame or a class initialiser may keep the stack on the thread. Then the op is performed on the G's own stack, and the M parks
  * with the G as if the G were locked to the thread. The M's P goes to another M. The M that later schedules the G hands its own P over
@@ -35,8 +34,8 @@ import org.gmp4j.struct.WaitReason;
  *
  * <p>A pinned G that was asked to yield does not park its M, because each such park would cost another thread. It runs on, with g.preempt
  * still set, to its next preemption point. There it is usually no longer pinned ({@code Thread.start} pins only briefly). If it stays
- * pinned for long, sysmon takes its P ({@code sysmon.Retake}), and it parks its M when it next needs a P. While the world is being stopped
- * it parks at once, because the stop cannot wait. {@code goyield} of a pinned G does nothing, because it is only a courtesy to other Gs.
+ * pinned for long, sysmon takes its P ({@code sysmon.Retake}). When it next needs a P, it parks its M. While the world is being stopped it
+ * parks at once, because the stop cannot wait. {@code goyield} of a pinned G does nothing, because it is only a courtesy to other Gs.
  * {@code gosched} of a pinned G does park. Otherwise, with one P, a pinned loop that calls gosched until another goroutine has done
  * something would never end.
  */

@@ -23,8 +23,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * {@code schedule} and {@code execute}: the loop of an M, on its own stack.
  *
- * <p>Go's schedule never returns: it jumps into a goroutine, and is called anew when the goroutine yields the thread. Here it is a
- * loop: pick a G, run its stack, perform the operation that it asked for ({@link Mcall}), pick the next.
+ * <p>Go's schedule never returns: it jumps into a goroutine, and is called anew when the goroutine yields the thread. Here it is a loop:
+ * pick a G, run its stack, perform the operation that the G has requested ({@link Mcall}), pick the next G.
  */
 final class Schedule {
     /** How long, in ns, an M sleeps when there is no memory for the stack of its only G. Each attempt costs a collection or two. */
@@ -167,7 +167,7 @@ final class Schedule {
 
     /**
      * Waits for a G that the JDK has unmounted inside the runtime, and runs it again. Such a G waits for another thread to initialise a
-     * class. (JDK 25 pins the thread in that wait; later versions do not.) The G must keep its M and P, so the M waits for it as for a
+     * class. (JDK 25 pins the thread in that wait; later versions do not.) The G must keep its M and P. So the M waits for the G as for a
      * pinned G. The ticket is closed, so the JDK's wake-up queues nothing ({@code JdkReady}). The M finds the wake-up in the state of the
      * G's virtual thread.
      */

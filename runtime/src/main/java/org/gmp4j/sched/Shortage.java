@@ -16,12 +16,11 @@ import org.gmp4j.struct.Schedt;
  * ({@code ShortageRetry}). Until then no other thread tries. With a full heap each attempt costs a collection or two. Without threads
  * HotSpot prints two lines on stdout at each attempt.
  *
- * <p>No work is forgotten. {@link #without} runs under sched.lock, and takes an M that is on the idle list. An M that puts itself on the
- * list later finds that the P is idle, that no spinner is counted for the P, and that the Gs of the P's ring are in the global queue. So
- * this M takes these Gs ({@link Wakep}, steps 3 and 4). An M that sleeps in the poller is woken. A submitter may have left its work to the
- * spinner that could not be made. This work waits for sysmon's next attempt. Sysmon's own attempt may leave work to such a spinner, too, if
- * it runs between newm's read of the shortage and {@link #without}. So each call of {@link #without} records the shortage again, and sysmon
- * tries once more.
+ * <p>No work is forgotten. {@link #without} runs under sched.lock, and takes an M that is on the idle list. An M may put itself on the list
+ * later. By then the P is idle, no spinner is counted for it, and the Gs of its ring are in the global queue. So that M takes these Gs
+ * ({@link Wakep}, steps 3 and 4). An M that sleeps in the poller is woken. A submitter may have left its work to the spinner that could not
+ * be made. This work waits for sysmon's next attempt. Sysmon's own attempt may leave work to such a spinner, too, if it runs between newm's
+ * read of the shortage and {@link #without}. So each call of {@link #without} records the shortage again, and sysmon tries once more.
  */
 public final class Shortage {
     private Shortage() {

@@ -54,8 +54,8 @@ public final class StopTheWorld {
 
     /**
      * Held by the thread or goroutine that stops a world. It has no owner thread, because a goroutine may migrate while it holds the
-     * semaphore. There is one semaphore for all schedulers. Otherwise two goroutines that stop each other's worlds would wait for each
-     * other while they hold their Ps.
+     * semaphore. There is one semaphore for all schedulers. With a semaphore for each scheduler, two goroutines that stop each other's
+     * worlds would wait for each other while they hold their Ps.
      */
     public static final Semaphore WORLDSEMA = new Semaphore(1);
 

@@ -27,9 +27,9 @@ import org.gmp4j.struct.Schedt;
  * or the signal handler ({@code preempt.c}) detaches its P in the same way. In all cases the next {@link GStack#enter} calls
  * {@link #exitsyscall}.
  *
- * <p>After a long call in which sysmon took the P, the goroutine's next call hands the P to another M at once if Gs wait for a P
- * ({@code entersyscallblock}). Sysmon would take it only at a later scan. When such a call turns out to be short, later calls keep their P
- * again.
+ * <p>If sysmon took the P during a long call, and Gs wait for a P at the goroutine's next call, that next call hands the P to another M at
+ * once ({@code entersyscallblock}). Sysmon would take it only at a later scan. When such a call turns out to be short, later calls keep
+ * their P again.
  *
  * <p>When the call returns, another M may have taken oldp and left it in a system call of its own. This M may then take oldp by the same
  * CAS. The other M finds oldp gone when its call returns, and gets another P.
@@ -99,7 +99,10 @@ public final class Syscall {
         }
     }
 
-    /** Stops the P that this thread has just left in _Psyscall, because stopTheWorld may have read its status before that. */
+    /**
+     * Stops the P that this thread has just left in _Psyscall. StopTheWorld may have read the P's status before that, and so may have
+     * missed it.
+     */
     private static void gcwait(long sched, long pp) {
         SchedLock.lock(sched);
         if (Schedt.STOPWAIT.get(sched) > 0) {
@@ -124,8 +127,8 @@ public final class Syscall {
         M.OLDP.set(m.mp, 0);
         M.INCGO.setOpaque(m.mp, 1);
         Threads.handoffp(m.s, pp);
-        // lastpoll is read after the P was put on the idle list, because an M that leaves the poller sets lastpoll before it takes an idle
-        // P.
+        // lastpoll is read after the P was put on the idle list. An M that leaves the poller sets lastpoll before it takes an idle P, so
+        // one of the two threads sees the store of the other.
         if (polled && Schedt.LASTPOLL.getVolatile(m.s.sched) != 0) {
             Wakep.wakep(m.s); // No M sleeps in the poller. The M that this wakes sleeps there if it finds no work.
         }

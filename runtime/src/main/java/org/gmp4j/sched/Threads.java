@@ -222,8 +222,8 @@ public final class Threads {
 
     /**
      * Puts an M on the idle list after it has released its P and before its last check of the queues. Called under sched.lock. A thread
-     * that needs an M during that check takes this M, which is awake. Otherwise it would wake another M, which the kernel may place on the
-     * waker's CPU, where it would wait while this M's CPU becomes idle.
+     * that needs an M during that check takes this M, which is awake. Otherwise the thread would wake another M. The kernel may place that
+     * M on the waker's CPU, where it would wait although this M's CPU becomes idle.
      */
     static void list(Machine m) {
         m.listed = true;
@@ -399,7 +399,7 @@ public final class Threads {
         }
     }
 
-    /** Ends the calling M, on g0. Its P, if it has one or can take it back, goes to another M. */
+    /** Ends the calling M, on g0. If the M has a P, or can take its P back, the P goes to another M. */
     static void mexit(Machine m) {
         M.LOCKEDEXT.set(m.mp, 0);
         M.LOCKEDINT.set(m.mp, 0);

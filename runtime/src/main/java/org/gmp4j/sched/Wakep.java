@@ -39,7 +39,7 @@ import org.gmp4j.struct.Throw;
  * the submitter sees nmspinning without that spinner and npidle with its P. Without the fence the read of nmspinning may pass the store of
  * the tail. Then each side misses the other, and a G waits while a P is idle.
  *
- * <p>An M that does not spin when it gives its P up, because enough others do ({@link #becomeSpinning}), also checks the queues once more.
+ * <p>An M may give its P up without having spun, because enough others spin ({@link #becomeSpinning}). It also checks the queues once more.
  * Before its P becomes idle, the last spinner may have found work, and a submitter may have queued more. Neither has woken an M, because no
  * P was idle. Go needs no such check, because there wakep takes sched.lock each time, to set needspinning.
  *
@@ -48,12 +48,12 @@ import org.gmp4j.struct.Throw;
  * where one goroutine becomes ready now and then, each request would then wake a second M for nothing.
  *
  * <p>A spinner that was woken may wait for a CPU. The kernel queues it behind the thread that runs on its last CPU, and for a while no
- * other CPU takes it from there. Go wakes no other M for work that is submitted meanwhile, although a P and a CPU are idle. So here the
- * word of nmspinning also counts the spinners on their way: those that were woken and do not run yet. When all spinners are on their way
- * and are late ({@link Spin}), a submitter wakes one more M. {@code wokenat} is stored before the CAS that counts the M and read after the
- * count, so a reader never sees the time of an earlier M. The reader reads the clock before wokenat, so a delay between the two makes the M
- * seem younger, not older. An M that is awake searches as if the Ms on their way did not exist. So neither the number of these Ms nor their
- * Ps keep it from spinning. It also makes its last check although such Ms exist.
+ * other CPU takes it from there. Go wakes no other M for work that is submitted during this time, although a P and a CPU are idle. So here
+ * the word of nmspinning also counts the spinners on their way: those that were woken and do not run yet. When all spinners are on their
+ * way and are late ({@link Spin}), a submitter wakes one more M. {@code wokenat} is stored before the CAS that counts the M, and is read
+ * after the count. So a reader never sees the time of an earlier M. The reader reads the clock before wokenat, so a delay between the two
+ * makes the M seem younger, not older. An M that is awake searches as if the Ms on their way did not exist. So neither the number of these
+ * Ms nor their Ps keep it from spinning. It also makes its last check although such Ms exist.
  *
  * <p>M7: the word grows only by CAS, in two cases. An M is woken when the word is 0 or its spinners are all late. Or becomeSpinning finds
  * that not enough others spin. An M that was woken and begins to run is counted as spinning, also by CAS, only if not enough others spin.
@@ -123,7 +123,7 @@ public final class Wakep {
         return Schedt.NMSPINNING.compareAndSet(sched, spinners, spinners + Schedt.IS_ON_ITS_WAY);
     }
 
-    /** Extends the time after which the M that was counted last is late, because its thread is new and takes longer to run. */
+    /** Extends the time after which the M that was counted last is late. Its thread is new, and takes longer until it runs. */
     static void isNew(long sched) {
         Schedt.WOKENAT.setOpaque(sched, System.nanoTime() + Spin.NEW_THREAD);
     }

@@ -80,13 +80,13 @@ import org.gmp4j.classfile.ClassFileWriter;
  * into the M's loop, which matters most for the speed of a switch. A yield leaves its callers without a return instruction. So the
  * processor mispredicts one return for each frame between the M's loop and the continuation.
  *
- * <p>{@code yield} must have a frame of its own. A goroutine that began before its first methods were compiled has interpreted frames at
- * the bottom of its stack as long as it lives, and a switch that moves an interpreted frame takes longer. HotSpot moves two frames of such
- * a stack when it resumes the goroutine: the frame of {@code yield} and, if all calls in the goroutine's loop are inlined, the loop's
- * compiled frame. So it moves no interpreted frame.
+ * <p>{@code yield} must have a frame of its own. If a goroutine began before its first methods were compiled, the bottom of its stack has
+ * interpreted frames as long as it lives. A switch that moves an interpreted frame takes longer. HotSpot moves two frames of such a stack
+ * when it resumes the goroutine: the frame of {@code yield} and, if all calls in the goroutine's loop are inlined, the loop's compiled
+ * frame. So it moves no interpreted frame.
  *
- * <p>The name of the named class contains a hash of its methods, so that another class loader's copy of gmp4j with the same methods uses
- * the same class.
+ * <p>The name of the named class contains a hash of its methods. So a copy of gmp4j in another class loader uses the same class if it has
+ * the same methods.
  */
 final class JdkMembers {
     private static final String ACCESS = "jdk/internal/access/JavaLangAccess";

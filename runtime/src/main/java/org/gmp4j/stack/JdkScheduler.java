@@ -20,8 +20,8 @@ public final class JdkScheduler {
     }
 
     /**
-     * Makes {@code ours} the scheduler of virtual threads that are made from now on, except those that are made with a scheduler or by a
-     * virtual thread of another scheduler.
+     * Makes {@code ours} the scheduler of virtual threads that are made from now on. A thread that is made with a scheduler, or by a
+     * virtual thread of another scheduler, is not affected.
      *
      * @throws IllegalStateException with one sentence, when another library, or another copy of gmp4j, has replaced the scheduler already,
      *     or the field is unknown

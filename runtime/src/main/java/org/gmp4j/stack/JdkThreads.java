@@ -26,8 +26,8 @@ import org.jspecify.annotations.Nullable;
  * takes the same lock. The unmount of this class takes no lock. It writes {@code carrierThread = null}, and the CAS on the goroutine's
  * status or the JDK's state that follows is a fence. The next mount of any thread on this carrier first reads {@code interrupted} of the
  * thread that was on it before. An interrupter that read the old carrier had set {@code interrupted} before it read. So if the flag is
- * clear, there was no such interrupter, or the thread has cleared the flag meanwhile. The thread clears it under the lock, hence after the
- * interrupter had marked the carrier, and the mark is visible. If the flag is set, the mount takes the lock once, which waits for an
+ * clear, there was no such interrupter, or the thread has cleared the flag meanwhile. The thread clears the flag under the lock. So the
+ * interrupter had marked the carrier before, and the mark is visible. If the flag is set, the mount takes the lock once, which waits for an
  * interrupter that has not finished. The JDK's {@code mount} then clears a mark that does not belong to the new thread. Before an M sleeps
  * with no thread mounted, {@link #idle} reads the flag, and takes the lock if it is set. It then drops the reference to the last thread,
  * which would otherwise stay reachable after its end.
@@ -171,8 +171,8 @@ public final class JdkThreads {
     }
 
     /**
-     * Returns the class of a thread's task. If an executor of the JDK has wrapped the task ({@code FutureTask}), returns the class of the
-     * object in the wrapper, if the wrapper still refers to it.
+     * Returns the class of a thread's task. An executor of the JDK may have wrapped the task ({@code FutureTask}). Then returns the class
+     * of the object in the wrapper, if the wrapper still refers to that object.
      */
     public static Class<?> taskClass(Runnable task) {
         Object inner = task;
@@ -428,7 +428,7 @@ public final class JdkThreads {
             }
             return yielded;
         } catch (OutOfMemoryError | StackOverflowError e) {
-            return yielded; // If it is true, only the report to debuggers has failed, after the stack was resumed.
+            return yielded; // If yielded is true, the stack was resumed, and only the report to debuggers has failed.
         }
     }
 

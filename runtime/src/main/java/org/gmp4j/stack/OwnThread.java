@@ -5,8 +5,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A platform thread of the runtime: an M, sysmon, a helper, a shutdown hook. It is a daemon and inherits no thread-locals.
- * {@link Bystanders} distinguishes it from the program's threads by its class. The group is not enough, because a thread that the program
- * starts on a thread of the runtime, for instance in a callback on sysmon, gets the same group.
+ * {@link Bystanders} distinguishes it from the program's threads by its class. The group is not enough. If the program starts a thread on a
+ * thread of the runtime, for instance in a callback on sysmon, the new thread gets the same group.
  */
 public class OwnThread extends Thread {
     /**

@@ -35,7 +35,7 @@ final class PollerClass {
     private static final int PUBLIC = 0x0001;
     /**
      * The annotation that keeps C2 from inlining these methods. Otherwise C2 would inline the whole park of a goroutine into each of the
-     * JDK's reads, writes and accepts, and a server that has just started would wait for these long compilations.
+     * JDK's reads, writes and accepts. A server that has just started would wait for these long compilations.
      */
     private static final String BY_ITSELF = "Ljdk/internal/vm/annotation/DontInline;";
 

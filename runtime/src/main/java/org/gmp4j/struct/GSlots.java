@@ -97,7 +97,7 @@ public final class GSlots {
     }
 
     /**
-     * Calls {@code f} with every G slot of one part, dead ones too, for callers that have no time for all slots at once.
+     * Calls {@code f} with every G slot of one part, dead ones too. This is for callers that have no time for all slots at once.
      *
      * @param part the number of the part, from 0
      * @return the next part; 0 after the last

@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * A condition for which goroutines and threads wait under a mutex. Thread-safe. Goroutines, virtual threads and platform threads may use
  * it. An interrupt ends only the waits of virtual threads of a {@code Gmp} ({@link WaitInterruptedException}), and the waits of all threads
- * in {@link #awaitInterruptibly}. In a bubble of {@code Synctest} the clock moves on during a wait. There are no spurious wake-ups, but
- * between a signal and the return of {@link #await} other threads may take the mutex, so wait in a loop.
+ * in {@link #awaitInterruptibly}. In a bubble of {@code Synctest} the clock moves on during a wait. There are no spurious wake-ups. But
+ * other threads may take the mutex between a signal and the return of {@link #await}, so wait in a loop.
  *
  * <pre>
  *  m.lock();

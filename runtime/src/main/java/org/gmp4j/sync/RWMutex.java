@@ -35,7 +35,7 @@ import org.jspecify.annotations.Nullable;
  * <p>One word has the whole state, so that each step can check whether it is allowed before it changes anything. The word has the number of
  * readers that hold the lock or wait for it, whether there is a writer, and the number of departing readers. A departing reader held the
  * lock when the writer arrived, and still holds it. The last departing reader wakes the writer. Go has two words, and adds to them before
- * it checks. So other threads see the effect of a wrong unlock, and a writer that arrives at that moment waits for a reader that does not
+ * it checks. So other threads see the effect of a wrong unlock. A writer that arrives at that moment waits for a reader that does not
  * exist.
  *
  * <p>Source: Go's {@code sync.RWMutex}.
@@ -129,8 +129,8 @@ public final class RWMutex {
      * did, a reader whose wait ends early could not find out whether a writer has already given it the lock. The reader is notified when a
      * writer has unlocked, and then competes with the next writer.
      *
-     * <p>No wake-up is lost. The reader draws its ticket before it reads the state, and the writer changes the state before it reads the
-     * tickets, both with a full fence in between.
+     * <p>No wake-up is lost. The reader draws its ticket, and then reads the state. The writer changes the state, and then reads the
+     * tickets. Each has a full fence between its two steps.
      */
     private boolean rLock(Limits limits) {
         limits.check();

@@ -19,9 +19,9 @@ import org.gmp4j.struct.M;
  * <li>It sets the switch that makes preemption points check whether a goroutine has to stop ({@link Points#want}).
  * <li>It nudges the threads to their points, {@value #NUDGES} times at most. A nudge stops all threads. Interpreted code and armed points
  * need no nudge.
- * <li>A millisecond later it arms the points of the outermost loops that the goroutine runs. Then it arms one level of loops more in each
- * millisecond, or at its next scan if that comes later.
- * <li>When there is no point left to arm, or no point of the JVM was ever reached, {@link Retake} takes the P, if the goroutine has one.
+ * <li>A millisecond later it arms the points of the outermost loops that the goroutine runs. Then it arms one more level of loops at the
+ * first scan after each further millisecond.
+ * <li>If there is no point left to arm, or no point of the JVM was ever reached, {@link Retake} takes the P, if the goroutine has one.
  * Where points are given on demand, sysmon asks for points ({@link Demand}).
  * </ol> The point at which a nudge stopped a goroutine is armed at the next scan, for all goroutines that reach it later
  * ({@link Points#armLearnt}). An armed point that stops no goroutine for a second is disarmed. Each time that it has to be armed again it

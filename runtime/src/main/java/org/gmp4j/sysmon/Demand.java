@@ -108,9 +108,9 @@ final class Demand implements Runnable {
 
         /**
          * Returns the names of the methods that no long call may be executing when the class gets points. These are the sampled methods,
-         * and the methods in which a loop contains a loop that counts. A method of the second kind may compute for long. A profile may miss
-         * that, because the call waits during the profile, or because the JVM's counted loops have no safepoint polls. The result is null
-         * for all methods.
+         * and the methods in which a loop contains a loop that counts. A method of the second kind may compute for long. A profile misses
+         * such a method if the call waits during the profile, or if the JVM's counted loops have no safepoint polls. The result is null for
+         * all methods.
          */
         @Nullable Set<String> hot() {
             if (loops == null) {

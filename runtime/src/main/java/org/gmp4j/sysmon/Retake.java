@@ -45,7 +45,7 @@ import org.gmp4j.struct.Schedt;
  * would lose its P each time that it starts a short goroutine.
  *
  * <p>{@link Slice} decides how long a goroutine keeps its P. A goroutine that runs on after its P was taken is a stray ({@link Strays}).
- * Its thread competes for a CPU like any other thread, and at its next call of the runtime the goroutine waits for a P like any other
+ * Its thread competes for a CPU like any other thread. At its next call of the runtime the goroutine waits for a P like any other
  * goroutine.
  *
  * <p>Rejected: to run strays at {@code SCHED_IDLE}, with weight 3 where other threads have 1,024. A stray that holds a lock would delay all
@@ -194,7 +194,7 @@ class Retake {
         return waits && running(pr, comes, now, now - SCHEDWHEN.get(pp), slice);
     }
 
-    /** Returns the thread's CPU time, ns, or, if it cannot be read, {@code now}, as if the thread always had a CPU. */
+    /** Returns the thread's CPU time, ns. If it cannot be read, returns {@code now}, as if the thread always had a CPU. */
     long cpuTime(Machine m, long now) {
         long cpu = ThreadState.cpuNanos(m);
         return cpu == 0 ? now : cpu;

@@ -193,7 +193,7 @@ public final class Sysmon implements Monitor {
             upkeep.open();
             wokenCpu = OsThread.cpuNanos(0); // Leaves out the CPU time of the start, which would lengthen the first sleep.
             while (!upkeep.isOver()) {
-                round(); // It is a method because the JVM compiles a called method after some seconds, a loop after half a minute.
+                round(); // It is a method, because the JVM compiles a method that is called often earlier than a loop.
             }
             upkeep.close();
             untilDone(end, Schedt.sysmonnoteAddress(s.sched));

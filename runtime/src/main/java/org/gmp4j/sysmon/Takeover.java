@@ -46,7 +46,7 @@ final class Takeover {
     /**
      * Takes the P from a system call. Returns false if the call has ended.
      *
-     * @param lasts whether the last scan saw the same call, so that the goroutine's next call will probably be long, too
+     * @param lasts whether the last scan saw the same call. If it did, the goroutine's next call will probably be long, too
      */
     boolean fromCall(long pp, boolean lasts) {
         if (!take(pp, lasts)) {
@@ -120,7 +120,7 @@ final class Takeover {
         r.mp = 0;
         stalls.add(r);
         Recorder.taken(s, pr.pp, r.running ? Recorder.Taken.RAN : Recorder.Taken.BLOCKED, r.gp, r.goid);
-        return true; // True even if the thread has taken its P back, because it then keeps the P from other goroutines.
+        return true; // True even if the thread has taken its P back, because the thread then keeps the P from other goroutines.
     }
 
     /** Takes a P in _Psyscall, and hands it off. Returns false if the M has taken it back. */

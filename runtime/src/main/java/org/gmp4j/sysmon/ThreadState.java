@@ -79,7 +79,7 @@ final class ThreadState {
     /**
      * Returns whether a thread has a CPU or waits for one.
      *
-     * @param nanos the time, ns, for which it has used no CPU time, which decides if its state cannot be read
+     * @param nanos the time, ns, for which the thread has used no CPU time. If its state cannot be read, this time decides
      */
     private static boolean runs(long tid, long nanos) {
         int state = OsThread.state((int) tid);

@@ -36,7 +36,7 @@ final class WaitTimes {
 
     /**
      * Called when all Ps have been idle from {@code since} to {@code now}. If the last pass began after {@code since} and is complete, it
-     * has recorded all goroutines that wait, and the next pass is due only {@value #EVERY} ns from now.
+     * has recorded all goroutines that wait. Then the next pass is due only {@value #EVERY} ns from now.
      */
     void allIdle(long since, long now) {
         if (part == 0 && noted - since > 0) {

@@ -20,7 +20,7 @@ final class WatchedM implements Monitor.Watched {
     /** The thread's CPU time, in ns, at the last scan, and how much of that it has used since the scan before. */
     private long lastCpu;
     private long gained;
-    // Each of these records names its slice, call, goroutine or thread, so renew leaves it as it is.
+    // Renew leaves these records as they are, because each of them names its slice, call, goroutine or thread.
     final ArmPoints.Overrun overrun = new ArmPoints.Overrun();
     final Strays.Stray stray = new Strays.Stray();
     final ThreadState.Seen seen = new ThreadState.Seen();

@@ -32,8 +32,7 @@ final class WatchedP implements Monitor.Watched {
 
     /**
      * Returns whether the P's queue begins with another G than at the last scan. Sysmon calls it at each scan. While the ring has Gs,
-     * changes of runnext do not count, because a goroutine that keeps starting goroutines puts each new one into runnext, and the previous
-     * one into the ring.
+     * changes of runnext do not count: a goroutine that keeps starting goroutines replaces the G in runnext each time.
      */
     boolean changed(long pp) {
         int head = Runq.head(pp);

@@ -103,8 +103,8 @@ final class OutsideTimers {
     }
 
     /**
-     * The task of the thread, which also returns whether alarms are set. It is no lambda, because a lambda whose linking once fails for
-     * lack of memory fails for ever, and then no later call could make the thread.
+     * The task of the thread, which also returns whether alarms are set. It is no lambda. If the linking of a lambda fails once for lack of
+     * memory, it fails for ever, and no later call could make the thread.
      */
     private record Serving(OutsideTimers of) implements Runnable, BooleanSupplier {
         @Override
@@ -149,7 +149,7 @@ final class OutsideTimers {
     }
 
     private void step() {
-        Note.clear(note); // Cleared before the heap is read, because a thread that adds an alarm after the read wakes this thread.
+        Note.clear(note); // Cleared before the heap is read. So if a thread adds an alarm after the read, its wake-up is not lost.
         long next = heap.next();
         long now = System.nanoTime();
         if (next == 0) {

@@ -34,7 +34,7 @@ class TimerHeap {
     /** The heap is swept when more than 1/ZOMBIE_SHARE of the entries, and more than {@link #FEW_ZOMBIES}, are zombies. */
     private static final int ZOMBIE_SHARE = 4;
     private static final int FEW_ZOMBIES = 32;
-    /** The time, ns, after which a timer that could not fire, or be set again, for lack of memory is checked again. */
+    /** A timer may lack the memory to fire or to be set again. After this time, ns, it is checked again. */
     private static final long NO_MEMORY_NANOS = 1_000_000;
 
     private static final VarHandle HELD = FieldHandle.of(MethodHandles.lookup(), TimerHeap.class, "held", long.class);
@@ -140,8 +140,8 @@ class TimerHeap {
     }
 
     /**
-     * Adds an alarm for a thread that does not hold the P. Called under the lock. Reserved room stays free for the entries that will be
-     * moved here, and for a goroutine of the P that has found room for its sleep and is about to park.
+     * Adds an alarm for a thread that does not hold the P. Called under the lock. Room stays free for the entries that will be moved here.
+     * Room also stays free for a goroutine of the P that has found room for its sleep and is about to park.
      */
     void pushAside(Alarm a) {
         reserve(promised + 2);
@@ -370,8 +370,8 @@ class TimerHeap {
     /**
      * Returns whether an entry that is no zombie is in the heap or being handled. Called without the lock. A zombie that is removed during
      * the call may count as such an entry. No entry that stays is missed. If {@link #zombies} counts a zombie that the first read of
-     * {@code held} does not, the zombie was added after that read, and {@code held} has changed. (A removal lowers {@link #zombies} before
-     * {@code held}.)
+     * {@code held} does not count, the zombie was added after that read. Then {@code held} has changed. (A removal lowers {@link #zombies}
+     * before {@code held}.)
      */
     boolean busy() {
         long before = held;

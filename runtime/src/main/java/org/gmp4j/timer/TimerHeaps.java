@@ -21,8 +21,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The timers of a scheduler: a {@link TimerHeap} for each P, with sleeping goroutines ({@link #sleep}) and alarms ({@link RuntimeTimer}).
  *
- * <p>The M that sleeps in the poller misses no timer. A thread may add an entry that is due before all others. It first publishes
- * {@code timer0When}, and then wakes the poller ({@code wakeNetPoller}), or relies on a spinner, which checks the timers when it stops
+ * <p>The M that sleeps in the poller misses no timer. A thread may add an entry that is due before all others. That thread first publishes
+ * {@code timer0When}. Then it wakes the poller ({@code wakeNetPoller}), or relies on a spinner, which checks the timers when it stops
  * spinning. The M that goes to sleep first gives its P up and stops spinning. Then it reads all {@code timer0When}. Then it stores in
  * {@code lastpoll} that it sleeps, and in {@code pollUntil} until when. With the fences of {@code Wakep} one of the two threads sees the
  * store of the other. When a goroutine goes to sleep, the poller is woken only once the goroutine's M has found another goroutine to run.

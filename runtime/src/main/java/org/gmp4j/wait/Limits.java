@@ -86,8 +86,9 @@ public record Limits(Interrupts interrupts, long nanos, @Nullable Cancelable ctx
     }
 
     /**
-     * Throws {@code ctx.err()} if the context is cancelled, or an InterruptedException, with the status cleared, if {@link #interrupts} is
-     * {@link Interrupts#ALWAYS}. Else it returns. Called after an interrupt or the context has ended an operation with these limits.
+     * Throws {@code ctx.err()} if the context is cancelled. Else, if {@link #interrupts} is {@link Interrupts#ALWAYS}, clears the interrupt
+     * status and throws an InterruptedException. Else it returns. Called after an interrupt or the context has ended an operation with
+     * these limits.
      */
     public void ended() {
         RuntimeException cancelled = ctx == null ? null : ctx.err();

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * {@code notifyList}: the waiters of a condition, by ticket. A waiter draws a ticket while it still holds the condition's lock, releases
  * that lock, and waits for the ticket to be called. Tickets are called in the order in which they were drawn. So a notification goes to a
- * waiter that came before it and never to one that came after it, even if the later waiter falls asleep first.
+ * waiter that drew its ticket before the notification. It never goes to a later waiter, even if that waiter falls asleep first.
  *
  * <p>Tickets below {@code notify} were called. The owners of the tickets from {@code notify} to {@code wait} wait or are about to wait.
  * Both numbers wrap around, so they are compared by their difference. At most 2^31 waiters may wait at a time.

@@ -22,8 +22,8 @@ import org.jspecify.annotations.Nullable;
  * ends the wait takes the same lock and records the reason. If the sudog is queued, that thread removes it from the queue and wakes the
  * waiter.
  *
- * <p>No element is lost or delivered twice. The waker and the thread that ends the wait compete for the sudog under the lock that guards
- * the queue, and the one that removes the sudog wins. If the waker wins, it passes its element in the same critical section. The wait has
+ * <p>No element is lost or delivered twice. The waker and the thread that ends the wait compete for the sudog, under the lock that guards
+ * the queue. The thread that removes the sudog wins. If the waker wins, it passes its element in the same critical section. The wait has
  * then succeeded, and the interrupt stays pending for the next wait. If the other thread wins, the waiter is no longer in the queue, so the
  * element goes to another waiter or stays where it is.
  *

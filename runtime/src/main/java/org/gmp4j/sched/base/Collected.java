@@ -44,7 +44,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>No slot is freed too early. The reference is queued when no code, including finalizers, can reach the stack any more. Sysmon frees the
  * slot if it still has this reference. After the thread's end the slot is empty or has another goroutine. {@code Goexit0} empties the slot
- * while it refers to the stack itself, hence before the collector can find the stack unreachable.
+ * while the slot still refers to the stack itself. So this happens before the collector can find the stack unreachable.
  *
  * <p>Readers without a lock, such as dumps and searches, find a dropped stack by a weak reference. Between the collection and sysmon's next
  * scan they find none, and omit the goroutine ({@link GSlots#isCollected}). A collection does not wake sysmon. If sysmon does not keep up,

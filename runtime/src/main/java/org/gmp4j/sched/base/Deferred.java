@@ -121,7 +121,7 @@ public abstract class Deferred {
 
     /**
      * Returns whether there is work, in the list or under way, which may ready a goroutine. It reads the list before the count, because
-     * runAll writes them in the other order.
+     * runAll writes the count before the list.
      */
     public static boolean pending() {
         Deferred d = head;

@@ -34,8 +34,8 @@ public final class Machine extends Host {
      */
     public long pick;
     /**
-     * The time, by nanoTime, until which this M searches before it sleeps; valid while it spins. Written by the M's thread, or by a waker
-     * before it wakes the M through its note. The note orders that write before the M's reads.
+     * The nanoTime until which this M searches before it sleeps; valid while it spins. Written by the M's thread, or by a waker before it
+     * wakes the M through its note. The note orders that write before the M's reads.
      */
     public long spinUntil;
     /**
@@ -66,7 +66,10 @@ public final class Machine extends Host {
      * when it next runs out of work.
      */
     public long untold;
-    /** When this M left the poller with a goroutine while a P was idle, by nanoTime; 0 if it has polled or gone to sleep since. */
+    /**
+     * The nanoTime at which this M left the poller with a goroutine while a P was idle. It is 0 if the M has polled or gone to sleep since
+     * then.
+     */
     public long leftPoller;
     /** Whether a goroutine was ever locked to this M, and may have changed the state of its thread. */
     public boolean wasLocked;

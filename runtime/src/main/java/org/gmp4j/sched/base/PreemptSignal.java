@@ -9,7 +9,7 @@ import org.gmp4j.struct.M;
 /**
  * The process's signal for preemption. It asks a thread to mark its goroutine or to release its P ({@code preempt.c} has the handler).
  *
- * <p>A request has the P's schedtick, so that it has no effect on another goroutine that runs on the P by then. The sender writes
+ * <p>A request has the P's schedtick. So a late request has no effect on another goroutine that runs on the P by then. The sender writes
  * m.sigtick, and then m.sigreq by release. The handler reads sigreq first, by acquire.
  */
 public final class PreemptSignal {
@@ -38,7 +38,7 @@ public final class PreemptSignal {
     /**
      * Installs the signal handler: for SIGURG, or for a real-time signal if other code uses SIGURG. If it is not SIGURG and signals are
      * needed, prints a line on stderr. SIGURG is the first choice because its default action is to do nothing. The default action of a
-     * real-time signal would end the process if other code restored it while a signal is pending.
+     * real-time signal ends the process. If other code restored the default action while a signal is pending, the process would end.
      */
     public static synchronized void choose() {
         for (int candidate : new int[] {Signals.SIGURG, 60, 59, 58, 57}) {

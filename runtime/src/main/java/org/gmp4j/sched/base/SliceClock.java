@@ -9,7 +9,7 @@ import org.gmp4j.struct.FieldHandle;
 import org.gmp4j.struct.P;
 
 /**
- * The times at which an M's slices begin, for sysmon, which can then sleep until the first slice ends. Without these times sysmon would
+ * The times at which an M's slices begin. With these times sysmon can sleep until the first slice ends. Without these times sysmon would
  * have to scan several times in a quantum to know the end of a slice well enough. With a short quantum such scans take a notable part of a
  * CPU. {@link Slice} decides when slices are timed.
  *

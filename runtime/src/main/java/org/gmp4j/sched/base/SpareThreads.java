@@ -9,11 +9,10 @@ import org.gmp4j.struct.Schedt;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A few sleeping threads that a scheduler with many Ms keeps, so that its Ms never use up the last threads that the system gives. When the
- * system has no thread for another M, the spare threads end. Then HotSpot can start the threads that it needs for shutdown hooks, for an
- * answer to {@code jcmd}, and for the handler of a SIGTERM. Without a thread for the handler it would ignore the SIGTERM. Each goroutine
- * that blocks in the kernel keeps an M. So a service whose disk does not answer reaches the limit of its container just when it has to be
- * restarted.
+ * A scheduler with many Ms keeps a few sleeping threads. So its Ms never use up the last threads that the system gives. When the system has
+ * no thread for another M, the spare threads end. Then HotSpot can start the threads that it needs for shutdown hooks, for an answer to
+ * {@code jcmd}, and for the handler of a SIGTERM. Without a thread for the handler it would ignore the SIGTERM. Each goroutine that blocks
+ * in the kernel keeps an M. So a service whose disk does not answer reaches the limit of its container just when it has to be restarted.
  *
  * <p>The spare threads are started again before the next M. {@code Shortage} ensures that such attempts are rare.
  */

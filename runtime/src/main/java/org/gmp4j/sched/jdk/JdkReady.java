@@ -27,16 +27,16 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The JDK's wake-ups of a virtual thread that is a goroutine. The JDK may park the thread at a lock, a monitor or a socket. Then the M
- * makes the G {@code _Gwaiting} and opens the {@link GStack#openTicket ticket}, which makes the ticket odd. Only then does it call the
+ * makes the G {@code _Gwaiting} and opens the {@link GStack#openTicket ticket}, which makes the ticket odd. Only then does the M call the
  * JDK's afterYield, which publishes PARKED (or BLOCKED, WAIT, …). From then on any thread may call {@link #execute}. The call may come
  * late, because an unparker may lose its CPU between its CAS and its call. It may come twice, because a stack dump resubmits a thread that
  * it has held up. A call that finds the ticket even, or the thread not runnable, is stale and does nothing. Of the calls that find ticket n
  * odd and the thread runnable, the one that moves the ticket to n+1 owns the wake-up and readies the G. {@link Collected} is about threads
  * that no code can wake any more.
  *
- * <p>No wake-up is lost. The thread becomes runnable only by the JDK's CAS from a state that afterYield set, hence after the ticket was
- * opened, and a call follows each such CAS. No wake-up is doubled, because a ticket is closed once. Rejected: a plain CAS on the G's status
- * instead. A stale call could end the next wait of the same G, for example on a channel.
+ * <p>No wake-up is lost. The thread becomes runnable only by the JDK's CAS from a state that afterYield set. So the ticket is open by then,
+ * and a call of execute follows each such CAS. No wake-up is doubled, because a ticket is closed once. Rejected: a plain CAS on the G's
+ * status instead. A stale call could end the next wait of the same G, for example on a channel.
  */
 public final class JdkReady {
     private JdkReady() {

@@ -24,13 +24,13 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>{@link #look} is correct although goroutines and Ms run meanwhile. It reads in this order: the number of goroutine runs (c0); every G
  * (pass 1); every M; everything outside, and the timers under their locks; every G (pass 2); the number of runs (c1); the time of the last
- * procresize, which may have moved timers. (Before all that it also reads the Ms, because that is cheap and usually one is running a
- * goroutine.) It reports if both passes found every living G waiting, every M asleep or spinning, nothing outside, no timer set, and c0 =
- * c1. Suppose a G was runnable or running at a moment t between the read of the Ms and pass 2. Pass 2 saw the G waiting or dead, so its run
- * ended after t. A run begins with a CAS on the status, is then counted, and ends with a CAS. So c1 includes this run. As c0 = c1, c0
- * includes it too, so the run began before pass 1. Then either pass 1 saw the G run. Or it saw the G wait while its M was still parking it.
- * At the read of the Ms, that M may still have been parking the G. Then it was neither asleep nor spinning. Or the M had finished, and the
- * run was over before t. Each case is a contradiction.
+ * procresize, which may have moved timers. (Before all that it also reads the Ms, because this read is cheap, and usually ends the check:
+ * some M runs a goroutine.) It reports if both passes found every living G waiting, every M asleep or spinning, nothing outside, no timer
+ * set, and c0 = c1. Suppose a G was runnable or running at a moment t between the read of the Ms and pass 2. Pass 2 saw the G waiting or
+ * dead, so its run ended after t. A run begins with a CAS on the status, is then counted, and ends with a CAS. So c1 includes this run. As
+ * c0 = c1, c0 includes it too, so the run began before pass 1. Then either pass 1 saw the G run. Or it saw the G wait while its M was still
+ * parking it. At the read of the Ms, that M may still have been parking the G. Then it was neither asleep nor spinning. Or the M had
+ * finished, and the run was over before t. Each case is a contradiction.
  *
  * <p>So at t all Gs waited, their parks were complete and their timers were in the heaps. An M that spins readies a G only for a timer or
  * for C code. The timer counts as set until the M has readied the G. C code counts as outside until the G has run. So nothing is left that
@@ -94,8 +94,8 @@ final class DeadlockSearch implements LongPredicate {
     }
 
     /**
-     * Returns whether the report is held off. It is held off by a bystander, until the time of the next search, or until a second search
-     * confirms the first.
+     * Returns whether the report is held off: because there is a bystander, because it is not time for the next search, or because a second
+     * search has to confirm the first.
      */
     private boolean isHeld(long now) {
         if (s.config.strictDeadlocks()) {
@@ -141,8 +141,9 @@ final class DeadlockSearch implements LongPredicate {
     }
 
     /**
-     * Returns whether all Ps are idle, and the M in the poller, which counts as running, sleeps for timers that were stopped meanwhile. If
-     * a goroutine stopped them, its M wakes the M in the poller before it sleeps itself. A plain thread that stops a timer wakes no M.
+     * Returns whether all Ps are idle, and the M in the poller sleeps for timers that were stopped meanwhile. (That M counts as running.)
+     * If a goroutine stopped the timers, its M wakes the M in the poller before it goes to sleep itself. A plain thread that stops a timer
+     * wakes no M.
      */
     private boolean pollerSleepsForNothing() {
         long sched = s.sched;
