@@ -57,10 +57,11 @@ public final class Names {
     }
 
     /**
-     * Returns the number of the place where the caller starts a goroutine. Each lambda expression of a program has a class of
-     * its own, so its place is looked up only once. For other functions this walks the stack each time, which takes some microseconds. If
-     * an executor starts it, the place is where the executor was called. If no frame belongs to the program, as in a server of the JDK, the
-     * class of the function stands for the place. Must not be called inside a section of the runtime, because it may take locks of the JDK.
+     * Returns the number of the place where the caller starts a goroutine. Each lambda expression of a program has a class of its own, so
+     * its place is looked up only once. For other functions this walks the stack each time, which takes some microseconds. If an executor
+     * starts it, the place is where the executor was called. If no frame belongs to the program, for example when a server of the JDK
+     * starts the goroutine, the class of the function stands for the place. Must not be called inside a section of the runtime, because it
+     * may take locks of the JDK.
      */
     public int site(Object fn) {
         Class<?> c = fn.getClass();

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * P's ring into a plain field of its own ({@code sched.base.Machine.trace}). While tracing is off, each event costs only a test of that
  * field. While the world is stopped, only the caller's M has a P, and that M checks again afterwards. So each M with a P has the current
  * value in its field, and after the stop that ends tracing no M writes to a P's ring. Ms without a P, sysmon, pollers and plain threads
- * write to {@link #outside}, under whose lock they see that tracing has ended.
+ * write to {@link #outside}. Under its lock they see that tracing has ended.
  *
  * <p>Go gives each M its own buffers, marked with generations, so it need not stop the world at the end of a trace. Here there are only as
  * many rings as Ps, however many Ms block. A P's events need no lock, except a leaf lock once for each batch.

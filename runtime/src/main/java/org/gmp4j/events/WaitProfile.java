@@ -19,8 +19,8 @@ import org.jspecify.annotations.Nullable;
  * While it is off, it costs a wait only two loads and well predicted branches.
  *
  * <p>A sample is taken on the goroutine's own stack, inside {@code GStack.enter}, when its wait is over, or when it has released the lock.
- * Sampling must not fail there, so without enough room on the stack, or memory, no sample is taken. The places are guarded by a monitor,
- * for which the goroutine waits pinned.
+ * Sampling must not fail there. So no sample is taken if there is too little room on the stack, or too little memory. The places are
+ * guarded by a monitor, for which the goroutine waits pinned.
  */
 public final class WaitProfile {
     /** The greatest number of places, without {@link Frames#OTHERS}. */

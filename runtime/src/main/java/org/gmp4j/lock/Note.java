@@ -62,7 +62,8 @@ public final class Note {
      * becomes ASLEEP again, so that the next ring wakes the sleeper. If the sleeper woke up by itself meanwhile, that ring calls the kernel
      * in vain.
      *
-     * @throws StackOverflowError when there is too little room; the sleeper may then have missed a ring of another thread
+     * @throws StackOverflowError when there is too little room. If another thread called ring meanwhile, the sleeper may have missed that
+     *     call
      */
     public static void ringOrLeave(long addr) {
         if (Mem.INT.getAndSet(addr, WOKEN) == ASLEEP) {

@@ -3,7 +3,7 @@ package org.gmp4j.memory;
 
 import java.util.Arrays;
 
-/** A mapping of {@value #BYTES} bytes, at a multiple of that size, which is divided into spans. */
+/** A mapping of {@value #BYTES} bytes, which is divided into spans. Its address is a multiple of that size. */
 final class Chunk {
     static final int BYTES = 4 << 20;
     static final int SPANS = BYTES / SizeClasses.SPAN;

@@ -23,9 +23,10 @@ import org.jspecify.annotations.Nullable;
  * preempted and does not lose the P between two steps. When the P dies, the thread that has stopped the world accesses them.
  *
  * <p>Closing. The user of the cache makes {@code busy} 1, and then reads {@link Mcache#closed}; the closing thread makes {@code closed}
- * true, and then waits until it reads busy 0. Between store and load there is a full fence on the closing side, and, by its membarrier, on
- * the user's side. So either the user finds the allocator closed, and uses no block, or the closing thread waits for the user. After that
- * wait the blocks and words are unmapped. Rejected: a full fence in each call, which would cost more than the rest of the call.
+ * true, and then waits until it reads busy 0. On the closing side there is a full fence between store and load. On the user's side the
+ * membarrier of the closing thread runs that fence. So either the user finds the allocator closed, and uses no block, or the closing thread
+ * waits for the user. After that wait the blocks and words are unmapped. Rejected: a full fence in each call, which would cost more than
+ * the rest of the call.
  */
 final class PCache implements Processor.Cache {
     /** Whether the closing thread runs the users' fences by membarrier; otherwise the users run them. */

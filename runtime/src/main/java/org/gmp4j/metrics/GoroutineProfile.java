@@ -30,7 +30,8 @@ public final class GoroutineProfile {
      * @param state their state, or the reason of their wait, in the words of a traceback: {@code chan receive}
      * @param locked whether they are locked to threads
      * @param frames their frames, innermost first; empty when they have not begun to run
-     * @param function the class of their function if they have not begun to run, or of the task of their threads; otherwise empty
+     * @param function if they have not begun to run, the class of their function; if they are threads, the class of their tasks; otherwise
+     *     empty
      * @param labels their labels, set by {@link Labels}
      * @param count their number
      * @param first the lowest number of a goroutine among them

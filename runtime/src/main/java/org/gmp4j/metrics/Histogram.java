@@ -6,8 +6,8 @@ package org.gmp4j.metrics;
  * the caller may change.
  *
  * @param counts the number of values in each bucket. The values of bucket i are at least {@code bounds[i]} and below {@code bounds[i + 1]}
- * @param bounds the bounds of the buckets, in ascending order, in the metric's unit. There is one more than there are counts, and the last
- *     is infinity. The bounds are the same in each reading of a metric
+ * @param bounds the bounds of the buckets, in ascending order, in the metric's unit. There is one more bound than there are counts, and the
+ *     last bound is infinity. The bounds are the same in each reading of a metric
  */
 public record Histogram(long[] counts, double[] bounds) {
     /** Returns the number of values. */

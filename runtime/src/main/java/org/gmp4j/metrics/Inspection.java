@@ -15,9 +15,8 @@ import org.gmp4j.sched.base.Scheduler;
 import org.gmp4j.tracing.Session;
 
 /**
- * Profiles and traces of a given length, for users outside of the process, who call {@link GmpMXBean} or request pages of {@link
- * MetricsServer}. Each call waits for that time. At its end it stops the recording that it has started, so a user who disconnects leaves no
- * recording on.
+ * Profiles and traces of a given length, for users outside of the process, who call {@link GmpMXBean} or request pages of
+ * {@link MetricsServer}. Each call waits for that time. Each call stops the recording that it has started, even if the user disconnects.
  */
 final class Inspection {
     /** The greatest length, seconds. */

@@ -47,8 +47,8 @@ public final class JmxBean implements GmpMXBean {
     }
 
     /**
-     * Registers the bean, until {@link #unregister}. Appends a number to its name if another bean has that name: the bean of a scheduler
-     * that is ending, or of a gmp4j in another class loader. Not thread-safe.
+     * Registers the bean, until {@link #unregister}. Appends a number to its name if another bean has that name. The other bean may belong
+     * to a scheduler that is ending, or to a copy of gmp4j in another class loader. Not thread-safe.
      */
     public void register() {
         String label = s.label();

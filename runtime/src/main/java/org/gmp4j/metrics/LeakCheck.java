@@ -12,8 +12,9 @@ import org.gmp4j.sched.base.Scheduler;
 import org.gmp4j.struct.G;
 
 /**
- * The goroutines that exist when the check is made, so that a test can find out later whether newer ones are left. A goroutine that another
- * one could still wake counts as left too, while {@code Gmp.leaks()} returns only goroutines that no live object can wake. Immutable.
+ * Keeps the goroutines that exist when the check is made. With it a test can find out later whether newer goroutines are left. A goroutine
+ * counts as left even if another goroutine could still wake it. ({@code Gmp.leaks()} returns only goroutines that no live object can wake.)
+ * Immutable.
  *
  * {@snippet :
  * LeakCheck before = gmp.leakCheck();

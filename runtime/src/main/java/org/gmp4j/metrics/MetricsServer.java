@@ -38,8 +38,8 @@ public final class MetricsServer implements AutoCloseable {
     /**
      * Starts a server.
      *
-     * @param address the address to listen at; port 0 is any free port. Use a loopback address unless other machines shall read the
-     *     metrics, because every client that reaches the address may read them
+     * @param address the address to listen at; port 0 is any free port. Every client that reaches the address may read the metrics. So use
+     *     a loopback address unless other machines shall read them
      * @throws IOException when the server cannot listen at the address
      * @throws IllegalStateException when there is no module {@code jdk.httpserver}
      */

@@ -98,7 +98,7 @@ final class Reading {
         return Runq.size(pp) + (Runq.runnext(pp) == 0 ? 0L : 1L);
     }
 
-    /** Returns the number of goroutines that wait, which are those in none of the other states. */
+    /** Returns the number of goroutines that wait: all goroutines that are in none of the other states. */
     long waiting() {
         return Math.max(0, goroutines - running - notInGo - runnable);
     }

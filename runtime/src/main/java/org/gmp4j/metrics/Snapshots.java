@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * All schedulers of the process as JSON, for the {@link Dashboard}'s page. The text is made at most every 100 ms, however many clients
- * request it, so that requests cannot keep the process busy.
+ * request it. So requests cannot keep the process busy.
  */
 final class Snapshots implements WebServer.Bytes {
     private static final long FRESH_NANOS = 100_000_000;

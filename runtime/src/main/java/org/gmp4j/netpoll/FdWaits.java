@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The part of a {@link PollFd} that waits: its registrations, its deadlines, and the early end of a wait. Callers have the descriptor
- * locked or referenced. Only the alarm of a deadline has neither. It holds {@link #lock}, which a close takes too.
+ * locked or referenced. Only the alarm of a deadline has neither. But the alarm holds {@link #lock}, which a close takes too.
  */
 abstract class FdWaits {
     private static final int CLOSING = 1;
@@ -110,7 +110,10 @@ abstract class FdWaits {
         return errno == Errno.EAGAIN ? await(write, limits) : errno == Errno.EINTR ? 0 : errno;
     }
 
-    /** Returns 0, or the error with which an operation in this direction ends now: closed, timed out, or ended early. */
+    /**
+     * Returns 0 if an operation in this direction may go on. Otherwise returns the error with which the operation ends: closed, timed out,
+     * or ended early.
+     */
     final int check(boolean write) {
         int f = flags;
         return (f & CLOSING) != 0 ? IoResult.CLOSED
@@ -282,8 +285,8 @@ abstract class FdWaits {
     }
 
     /**
-     * Removes the registrations after {@code first} whose schedulers have ended, so that no goroutine waits in them. Called under the lock.
-     * The poller of {@code first} is open.
+     * Removes the registrations after {@code first} whose schedulers have ended. No goroutine waits in these registrations. Called under
+     * the lock. The poller of {@code first} is open.
      */
     private static void dropClosed(Registration first) {
         for (Registration r = first; r.next != null;) {

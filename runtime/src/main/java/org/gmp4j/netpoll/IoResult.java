@@ -2,8 +2,8 @@
 package org.gmp4j.netpoll;
 
 /**
- * The result of an operation, as a long instead of an object: the number of bytes that were read or written, and the error that ended the
- * operation early.
+ * The result of an operation: the number of bytes that were read or written, and the error that ended the operation early. It is a long, so
+ * that an operation allocates no object.
  */
 public final class IoResult {
     /** The error of a descriptor that was closed. */

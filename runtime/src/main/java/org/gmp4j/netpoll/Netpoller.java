@@ -31,11 +31,11 @@ import org.gmp4j.struct.Throw;
  * to watch the timers sleeps in the poller. While it sleeps there, only an M that spins under a latency policy polls as well. Sysmon polls
  * when no M did for 10 ms. No other thread polls.
  *
- * <p>A registration serves one wait (EPOLLONESHOT), like a registration of the JDK's, because the JDK may close a descriptor between two
- * waits without a call of the runtime. An epoll instance has at most one registration of a descriptor, but one goroutine may read while
- * another writes. So there are two epoll instances, one for readers and one for writers. The readers' instance watches the writers'
- * instance as one more descriptor. Rejected: one registration for both directions. Its change needs a lock, and the kernel would report
- * that the descriptor is writable even while goroutines wait only to read.
+ * <p>A registration serves one wait (EPOLLONESHOT), like a registration in the JDK's poller. The reason is that the JDK may close a
+ * descriptor between two waits without a call of the runtime. An epoll instance has at most one registration of a descriptor, but one
+ * goroutine may read while another writes. So there are two epoll instances, one for readers and one for writers. The readers' instance
+ * watches the writers' instance as one more descriptor. Rejected: one registration for both directions. Its change needs a lock, and the
+ * kernel would report that the descriptor is writable even while goroutines wait only to read.
  *
  * <pre>
  *  the goroutine that waits                   an M that polls
@@ -58,14 +58,14 @@ import org.gmp4j.struct.Throw;
  * JDK's own pollers give them too.
  *
  * <p>While a goroutine waits in the poller, a thread polls. The count of waiters grows before the goroutine parks. The goroutine's M then
- * searches for work, and polls or, as the last M, sleeps in the poller ({@code FindRunnable.giveUp}). If that M finds other work instead,
- * sysmon polls.
+ * searches for work, and polls. If it finds no work, and no other M sleeps in the poller, it sleeps there itself
+ * ({@code FindRunnable.giveUp}). If that M finds other work instead, sysmon polls.
  *
  * <p>No other code closes the sockets of {@code org.gmp4j.net}. So such a socket is registered only once, in the readers' instance,
  * edge-triggered and for both directions: see {@link Registration}.
  *
- * <p>Until the poller is open the M that watches timers sleeps on a futex. {@link #open} ends that sleep, and also ends the first sleep in
- * epoll, once. So if a thread found the poller not open and woke the futex, its wake-up is not lost when the M goes to sleep in epoll.
+ * <p>Until the poller is open the M that watches timers sleeps on a futex. {@link #open} ends that sleep. It also ends the first sleep in
+ * epoll. So if a thread found the poller not open and woke the futex, its wake-up is not lost when the M goes to sleep in epoll.
  */
 public final class Netpoller implements Netpoll, EdgePoller {
     /** Events that one epoll_wait takes. */

@@ -8,8 +8,8 @@ import org.gmp4j.wait.Limits;
 import org.gmp4j.wait.WaitCancellation;
 
 /**
- * The limits of one operation, which may end it early. The time counts from the beginning of the operation, over all of its waits, by the
- * machine's clock, in a bubble too. Immutable.
+ * The limits of one operation, which may end it early. The time counts from the beginning of the operation, over all of its waits. It
+ * counts by the machine's clock, even in a bubble. Immutable.
  */
 final class OpLimits {
     /** The limits of a plain operation. */
@@ -57,7 +57,7 @@ final class OpLimits {
         return e.byTime() ? IoResult.TIMED_OUT : e.byContext() ? IoResult.CANCELED : IoResult.INTERRUPTED;
     }
 
-    /** Begins a {@link WaitCancellation}. It is not a lambda, whose class might be made when there is no memory. */
+    /** Begins a {@link WaitCancellation}. It is not a lambda, because the class of a lambda might be made when there is no memory. */
     private static final class Begun implements Supplier<WaitCancellation> {
         private final WaitCancellation e;
 

@@ -24,7 +24,7 @@ final class PollCache {
     private static final int TAGS = (1 << 14) - 1;
     private static final long ADDRESS = (1L << TAG_SHIFT) - 1;
     private static final int EVENTS = Epoll.IN | Epoll.OUT | Epoll.RDHUP | Epoll.PRI | Epoll.EDGE;
-    /** The events after which a read may find data or the end, although the last read returned fewer bytes than it had room for. */
+    /** After these events a read may find data or the end, even if the last read returned fewer bytes than it had room for. */
     private static final int ENDS = Epoll.RDHUP | Epoll.HUP | Epoll.ERR | Epoll.PRI;
     private static final int FIRST_ROOM = 16;
 
@@ -104,7 +104,9 @@ final class PollCache {
         free[count++] = pd;
     }
 
-    /** Passes the free structs, and each that is released from now on, to other pollers. The poller is closed, and no M polls. */
+    /**
+     * Passes the free structs to other pollers, and also each struct that is released from now on. The poller is closed, and no M polls.
+     */
     void close() {
         JdkThreads.pin();
         try {

@@ -26,8 +26,8 @@ import org.gmp4j.wait.Sema;
  * The last user to leave closes the number, and the closer waits for that.
  *
  * <p>Each operation first checks that there is room on the stack for all of it. So it is either refused, or carried out to its end, unlock
- * included. Memory is allocated only at the first wait of a scheduler, at the first deadline, for a wait that an interrupt may end, and for
- * an exception.
+ * included. Memory is allocated only in these cases: at the first wait of a scheduler, at the first deadline, for a wait that an interrupt
+ * may end, and for an exception.
  */
 public final class PollFd extends FdWaits {
     /** The argument of {@link #setDeadline} that removes the deadline. */
@@ -395,7 +395,7 @@ public final class PollFd extends FdWaits {
             GStack st = GStack.enterChecked();
             evict();
             GStack.exit(st);
-            decref(); // The call is outside of enter, because the last user closes the descriptor, which may block in the kernel.
+            decref(); // The call is outside of enter. The last user closes the descriptor, and the close may block in the kernel.
         }
         GStack st = GStack.enterChecked();
         released.acquire(false, WaitReason.SEMACQUIRE);

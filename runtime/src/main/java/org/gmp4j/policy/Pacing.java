@@ -86,12 +86,12 @@ public final class Pacing {
     /** A goroutine that has not yielded for this long, ns, after a preemption request probably waits for a CPU. */
     static final long CLOSELY = 500_000;
     /**
-     * The time, ns, before which a scan would usually find nothing to do. With a quantum of 200 µs the next slice may end before this scan,
-     * and then lasts some 50 µs too long.
+     * The time, ns, before which a scan would usually find nothing to do. With a quantum of 200 µs the next slice may be over before this
+     * scan. Then it lasts some 50 µs too long.
      */
     static final long TRUSTED = 250_000;
     /**
-     * The ns until the next scan of a goroutine that is inside the runtime and checks, when it leaves the runtime, whether it is to yield.
+     * The ns until the next scan of a goroutine that is inside the runtime. When it leaves the runtime, it checks whether it is to yield.
      */
     public static final long PROMPT = 50_000;
     static final long MAX_FAIR_SLEEP = 200_000;
@@ -148,7 +148,7 @@ public final class Pacing {
         return Math.clamp(quantum, WORK_SLEEP, MAX_SLEEP);
     }
 
-    /** Returns the time, ns, for which a thread that falls asleep may keep its P until the first scan. */
+    /** Returns for how long, ns, a thread that falls asleep with its P may go unnoticed until a scan. */
     public static long blocked(Scan seen, long quantum) {
         return seen.tookFromSleeper() ? WORK_SLEEP : light(quantum);
     }
@@ -198,7 +198,7 @@ public final class Pacing {
         return heldBack && bystanders > 0 ? Math.min(due, Math.max(MIN_SLEEP, bystanders)) : due;
     }
 
-    /** Returns the interval, in ns, between two scans of a goroutine that has used up its slice while work waits for its P. */
+    /** Returns the interval, in ns, between two scans of a goroutine that has used up its slice. Work waits for its P. */
     public static long again(long least, long quantum) {
         return Math.max(MIN_AGAIN, Math.min(least, alone(false, quantum)));
     }
@@ -216,7 +216,7 @@ public final class Pacing {
     }
 
     /**
-     * Returns the interval, in ns, between two scans of a goroutine that has used up its quantum while no work waits for its P.
+     * Returns the interval, in ns, between two scans of a goroutine that has used up its quantum. No work waits for its P.
      *
      * @param calm whether a P is idle, and no thread fell asleep with a P lately. The idle P runs the next G that becomes runnable. If that
      *     G keeps the P, or falls asleep with it, a further G waits until the scan. So the interval is at most a millisecond, or a quarter

@@ -2,8 +2,8 @@
 package org.gmp4j.policy;
 
 /**
- * Decides whether an M that leaves the network poller with a goroutine wakes another M, which then goes to the poller. While no M is in the
- * poller, a goroutine whose packet arrives waits although a P is idle. But a wake-up costs as much CPU as a short request.
+ * Decides whether an M that leaves the network poller to run a goroutine wakes another M, which then goes to the poller. While no M is in
+ * the poller, a goroutine may wait for a packet that has arrived, although a P is idle. But a wake-up costs as much CPU as a short request.
  *
  * <table>
  * <caption>Rules, for an M that leaves while a P is idle</caption>

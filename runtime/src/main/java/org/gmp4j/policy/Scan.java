@@ -21,7 +21,7 @@ public final class Scan {
     public boolean suspected;
     /** Whether a P was in a system call. */
     public boolean inSyscall;
-    /** The shortest slice, in ns, of the Ps for which work waited; the quantum if there was none. */
+    /** The shortest slice, in ns, of all Ps for which work waited; the quantum if there was no such P. */
     public long shortestSlice;
 
     private long at;

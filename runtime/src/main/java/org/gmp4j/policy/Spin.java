@@ -37,7 +37,7 @@ package org.gmp4j.policy;
  * <p>A stand-in is of no use where a single goroutine waits repeatedly, for a short sleep or a socket, and all other Ps are idle. The
  * stand-in finds that goroutine the next time, and wakes the first M as its own stand-in. Each of these wake-ups is a system call.
  *
- * <p>An object of this class belongs to one scheduler. All Ms read and write its fields, which are hints, without order.
+ * <p>An object of this class belongs to one scheduler. All Ms read and write its fields without order, because the fields are only hints.
  */
 public final class Spin {
     /** The time to spin of a policy without a limit. */
@@ -48,7 +48,7 @@ public final class Spin {
     public static final long NAP = 50_000;
     static final long LATE = 50_000;
     static final int IN_VAIN = 4;
-    /** The number of vain wake-ups to which a nap resets an M's count, so that the M naps once for each further wake-up. */
+    /** A nap resets an M's count of vain wake-ups to this number. So the M naps once for each further vain wake-up. */
     public static final int AFTER_NAP = IN_VAIN - 1;
 
     /** Whether a spinner has found work after an M last woke a stand-in. */

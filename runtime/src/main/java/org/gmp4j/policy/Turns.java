@@ -26,7 +26,7 @@ package org.gmp4j.policy;
  *
  * <p>Go's rule alone is not enough. Short requests often arrive from threads without a P, such as the selector thread of a web server. Go
  * has no such threads. In one queue with Gs that need the CPU for long, a request would wait for a slice of each of them. So requests have
- * a list of their own, which comes first where the P has no other Gs.
+ * a list of their own, {@code sched.arrived}. It comes first when the P has no other Gs.
  *
  * <p>Other goroutines may wait until a woken goroutine leaves a monitor or a lock. The JVM wakes the goroutines that wait for a monitor one
  * after the other. When a goroutine leaves the monitor, a thread without a P wakes the next one. If each of n goroutines in such a chain
@@ -34,11 +34,11 @@ package org.gmp4j.policy;
  * woken by another goroutine goes to runnext.)
  *
  * <p>The Gs of the ring and of {@code sched.arrived} may occupy the P for ever. Where slices are long, one G of {@code sched.runq} in each
- * 61st slice is too rare. So sysmon measures for how long {@code sched.runq} was passed over. Goroutines that need the CPU for long then
+ * 61st slice is too rare. So sysmon measures for how long {@code sched.runq} was passed over. Then goroutines that need the CPU for long
  * get a ninth of the CPU, if other goroutines want the rest. If they got every second slice, they would starve short requests.
  *
  * <p>Two goroutines that ready each other share one slice. Without a limit the ring would wait for the end of that slice. If timers also
- * ready goroutines, each of which begins a slice, no slice would last a quantum. Then the pair would never be preempted, and the ring would
+ * ready goroutines, each of these begins a slice, and no slice lasts a quantum. Then the pair would never be preempted, and the ring would
  * wait for ever. After the limit the P takes no G of {@code sched.runq}. Such a G may run for a whole slice, whereas the pair runs for
  * three switches only.
  *

@@ -74,8 +74,8 @@ public final class GlobalRunq {
     }
 
     /**
-     * Puts a woken G into {@code sched.arrived}, behind the G that was woken last, and ahead of Gs that were not woken, up to the limit of
-     * {@link Turns#goesAhead}. The caller holds the lock, and need not have a P.
+     * Puts a woken G into {@code sched.arrived}, behind the G that was woken last. Up to the limit of {@link Turns#goesAhead} it goes ahead
+     * of Gs that were not woken. The caller holds the lock, and need not have a P.
      */
     public static void globrunqputahead(long sched, long gp) {
         int ahead = Schedt.NAHEAD.get(sched);

@@ -24,8 +24,8 @@ import org.gmp4j.struct.Schedt;
  * While {@code sched.arrived} has Gs, a P takes from these lists only when {@link org.gmp4j.policy.Turns} puts {@code sched.runq} first. No
  * M sleeps while one of these lists has a G.
  *
- * <p>Rejected: a lock for each list. An M that gives up its P would have to check all lists again afterwards, as it checks the rings, and
- * submitters would need a fence. An M that gives up its P or wakes another M takes sched.lock anyway, for the idle lists. So the lists of
+ * <p>Rejected: a lock for each list. After it has given up its P, an M would have to check all lists again, as it checks the rings.
+ * Submitters would need a fence. An M that gives up its P or wakes another M takes sched.lock anyway, for the idle lists. So the lists of
  * nodes change on which node a G runs next, but not how long Ms wait for the lock.
  *
  * <p>The lists of a scheduler are in one off-heap block: a head of four words, a record for each node, and for each P the number of the
@@ -100,7 +100,7 @@ public final class NodeQueues {
             Mem.LONG.set(block + OLDER, old);
             Schedt.NODEQ.set(sched, block);
         } else if (old != 0) {
-            Mem.LONG.set(old + LISTS, 0); // The block stays, so that release finds it and older ones.
+            Mem.LONG.set(old + LISTS, 0); // The block stays, so that release finds it and the older blocks.
         }
     }
 

@@ -120,7 +120,7 @@ public final class Places {
         return sorted;
     }
 
-    /** Compares Ps by place. It is not a lambda, because the JVM would generate a class for it while a scheduler starts. */
+    /** Compares Ps by place. It is not a lambda, because the JVM would generate the class of a lambda while a scheduler starts. */
     private record ByPlace(int[][] keys) implements Comparator<Integer> {
         @Override
         public int compare(Integer p, Integer q) {

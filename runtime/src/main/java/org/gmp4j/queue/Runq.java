@@ -24,7 +24,7 @@ import org.gmp4j.struct.Throw;
  * <li>R2 only the M that holds the P moves {@code runqtail}.
  * <li>R3 any M moves {@code runqhead}, by CAS: the owner by one, a thief by half.
  * <li>R4 tail: store-release, load-acquire. Head: load-acquire, CAS-release.
- * <li>R5 the G in {@code runnext} is in no slot. The owner sets runnext, and any M takes the G, both by CAS.
+ * <li>R5 the G in {@code runnext} is in no slot. The owner sets runnext, and any M takes the G from it. Both do so by CAS.
  * <li>R6 a push into a full ring moves half the ring and the new G to the global queue, under one acquisition of the lock.
  * </ul>
  *
@@ -94,7 +94,7 @@ public final class Runq {
         }
     }
 
-    /** Puts the G on the queue. Returns true if the caller must add a full fence, and false if the last write was one. */
+    /** Puts the G on the queue. Returns false if the last write was a full fence. If it returns true, the caller must add a full fence. */
     private static boolean put(long sched, long pp, long gp, boolean next) {
         if (next) {
             long old;
@@ -265,7 +265,8 @@ public final class Runq {
      * Steals half of the Gs of {@code victim} into the empty ring of {@code thief}. Called by the thief's owner.
      *
      * @param stealRunNext whether to take runnext if the ring is empty
-     * @param politeNanos the time, ns, to wait before runnext is taken from a running victim, which will probably take it itself
+     * @param politeNanos the time, ns, to wait before the G in runnext is taken from a running victim. The victim will probably take that G
+     *     itself
      * @return one of the stolen Gs, or 0 when there was none to steal; the other stolen Gs are in the thief's ring
      */
     public static long runqsteal(long thief, long victim, boolean stealRunNext, long politeNanos) {

@@ -17,13 +17,13 @@ import org.gmp4j.struct.Sudog;
  * {@code semaRoot}: the waiters of each semaphore. There is a table of {@link #ROOTS} roots. Each has a lock, the number of its waiters,
  * and a treap with one node for each semaphore that has waiters. So a semaphore without waiters is only a counter and an id.
  *
- * <p>The treap is a search tree by id and a heap by a random ticket (smallest on top), which keeps its depth logarithmic for any ids. Nodes
- * are sudogs: {@code prev} is the left child, {@code next} the right, {@code semaId} the semaphore's id, {@code waitlink} the next waiter
- * for the same semaphore. The id is not a reference, so a semaphore to which no other code refers can be collected. The waiters of one
- * semaphore form a ring. Its last waiter is the node of the tree, and the waitlink of the last waiter refers to the first. So one word
- * leads to both ends, and a sudog needs no more than one cache line (Go's sudog also has waittail and parent). A node has no link to its
- * parent. Therefore insertion splits the subtree under the new node, and removal joins the two subtrees of the old node, on the way down.
- * Go uses rotations on the way up for that.
+ * <p>The treap is a search tree by id, and a heap by a random ticket, with the smallest ticket on top. The random tickets keep its depth
+ * logarithmic for any ids. Nodes are sudogs: {@code prev} is the left child, {@code next} the right, {@code semaId} the semaphore's id,
+ * {@code waitlink} the next waiter for the same semaphore. The id is not a reference, so a semaphore to which no other code refers can be
+ * collected. The waiters of one semaphore form a ring. Its last waiter is the node of the tree, and the waitlink of the last waiter refers
+ * to the first. So one word leads to both ends, and a sudog needs no more than one cache line (Go's sudog also has waittail and parent). A
+ * node has no link to its parent. Therefore insertion splits the subtree under the new node, and removal joins the two subtrees of the old
+ * node, on the way down. Go uses rotations on the way up for that.
  *
  * <p>Go uses the semaphore's address as its id, but a Java object moves. The identity hash is not unique, and collisions would have to be
  * handled. So a semaphore gets an id when it gets its first waiter ({@link Key#id}). Ids are consecutive, which spreads them evenly over

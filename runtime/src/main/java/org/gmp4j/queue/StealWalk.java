@@ -21,7 +21,7 @@ public abstract class StealWalk {
     private int victim;
     /** The number of Gs that the last search stole. */
     private int stolen;
-    /** Whether the world is to stop, or a timer ran, so that the caller has to start over. */
+    /** Whether the caller has to start over, because the world is to stop or a timer ran. */
     private boolean newWork;
     private boolean ranTimer;
     private long tried;

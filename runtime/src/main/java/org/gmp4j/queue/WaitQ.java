@@ -53,7 +53,7 @@ public final class WaitQ {
         last = sg;
     }
 
-    /** Takes the sudog that has waited longest, except selects that other wakers have won; 0 when there is none. */
+    /** Takes the sudog that has waited longest. Skips sudogs of selects that other wakers have won. Returns 0 when there is none. */
     public long dequeue() {
         for (;;) {
             long sg = first;

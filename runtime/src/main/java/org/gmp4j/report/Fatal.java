@@ -23,9 +23,9 @@ import org.jspecify.annotations.Nullable;
  * error} (the program is wrong: Go's text, all stacks, exit). The exit code is 2. Shutdown hooks do not run, because a broken scheduler
  * might not run them to the end. Only the first report is made. Another thread that wants to report waits for the end of the process.
  *
- * <p>A dump of stacks may hang, because the JDK reads a virtual thread's stack only between two switches, and a broken M may never finish a
- * switch. So the parts that need no stack are printed first, and a guarding thread ends the process when the dump makes no progress. A
- * report that runs out of memory is cut short.
+ * <p>A dump of stacks may hang: the JDK reads a virtual thread's stack only between two switches, and a broken M may never finish a switch.
+ * So the parts that need no stack are printed first, and a guarding thread ends the process when the dump makes no progress. A report that
+ * runs out of memory is cut short.
  */
 public final class Fatal {
     private static final int EXIT = 2;
@@ -280,7 +280,7 @@ public final class Fatal {
             try {
                 if (t instanceof OutOfMemoryError) {
                     Stderr.write(OUT_OF_MEMORY);
-                    if (ThrowableText.isHeap(t)) { // The report needs heap and time, and meanwhile other threads fail.
+                    if (ThrowableText.isHeap(t)) { // The report needs heap and time. While it is made, other threads fail.
                         whenThereIsMemory(t);
                         return;
                     }

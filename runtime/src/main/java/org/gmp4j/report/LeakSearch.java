@@ -42,7 +42,7 @@ import org.jspecify.annotations.Nullable;
  * <ol>
  * <li>The world is stopped. For each goroutine that waits, the stack and the function are moved from the side tables of {@link GSlots} to a
  * {@link FinalReferenceHolder}. The object that the goroutine waits for ({@link Park.Unlock#waitsFor}) gets a reference to the goroutine
- * ({@link WaitObject}). The frames are taken off the stack ({@link SeparatedStack}): a reference to the thread alone cannot wake the
+ * ({@link WaitObject}). The frames are taken off the stack ({@link SeparatedStack}). A reference to the thread alone cannot wake the
  * goroutine, so the collector must not reach the objects on the stack through the thread.
  * <li>{@code System.gc()} clears the weak references to goroutines that only the holder reaches.
  * <li>Everything is put back, and the world is started again.
@@ -69,7 +69,7 @@ public final class LeakSearch extends HiddenStacks {
     private static final int TRIES = 3;
     private static final long NAP_NANOS = 50_000;
     /**
-     * The longest wait, ns, for Ms that are about to sleep, which normally takes microseconds. If an M takes longer, a leak of the
+     * The longest wait, ns, for Ms that are about to sleep. Normally this wait takes microseconds. If an M takes longer, a leak of the
      * goroutine that it ran last is not found.
      */
     private static final long PATIENCE = 1_000_000_000;

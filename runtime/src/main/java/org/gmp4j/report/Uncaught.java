@@ -20,9 +20,8 @@ import org.jspecify.annotations.Nullable;
  * <li>in program mode stderr, with Go's panic text; then the process ends;
  * <li>in embedded mode stderr; then the process continues. The text is Go's panic text, or the JDK's text for a thread of the default
  * scheduler.
- * </ol>
- * If a handler throws, an exception cannot be printed, or {@link System#err} throws, a line goes to the process's own stderr, and the M
- * continues.
+ * </ol> A report fails if a handler throws, if the exception cannot be printed, or if {@link System#err} throws. Then a line goes to the
+ * process's own stderr, and the M continues.
  */
 public final class Uncaught {
     /** The text is made while there is memory. */

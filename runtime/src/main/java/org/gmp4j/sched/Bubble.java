@@ -134,8 +134,8 @@ public abstract class Bubble {
     };
 
     /**
-     * Returns the unlock function for a goroutine that is about to park, which also subtracts the goroutine from the count. Allocates
-     * nothing, because the caller holds locks.
+     * Returns the unlock function for a goroutine that is about to park. The function also subtracts the goroutine from the count.
+     * Allocates nothing, because the caller holds locks.
      */
     static Park.Unlock parking(GStack st, Park.@Nullable Unlock unlock) {
         st.durable = true; // Set before the lock is free, because the waker reads it.

@@ -263,9 +263,9 @@ final class FindRunnable {
 
     /**
      * Returns whether to poll the network before a G is taken from the global queue. That queue has the goroutines whose time slice has
-     * ended, and goroutines that the network has made ready go before them. Go polls only when all queues are empty. While goroutines
-     * compute without end the queues are never empty. Then Go's sysmon polls every 10 ms, and queues the goroutines that it finds behind
-     * the preempted goroutines.
+     * ended. Goroutines that the network has made ready go before them. Go polls only when all queues are empty. While goroutines compute
+     * without end the queues are never empty. Then Go's sysmon polls every 10 ms, and queues the goroutines that it finds behind the
+     * preempted goroutines.
      */
     static boolean pollDue(Scheduler s) {
         if (!s.netpoll.anyWaiters(s)) {

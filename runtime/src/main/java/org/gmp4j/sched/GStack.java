@@ -199,7 +199,7 @@ public abstract class GStack extends Stack {
      * @throws StackOverflowError when there is too little room; nothing has changed
      */
     public static @Nullable GStack enter() {
-        long left = Headroom.left(); // Comes first, because compiled code would have to reload its values after a later call.
+        long left = Headroom.left(); // This call comes first. If it came later, compiled code would have to reload values after it.
         GStack st = current();
         if (st != null) {
             st.acquirem(left);

@@ -160,7 +160,7 @@ public final class Newproc {
 
     /**
      * Makes a G for a virtual thread of scheduler {@code s} that was started. The G gets the thread's stack. If a goroutine of this
-     * scheduler started the thread, the caller is inside {@link GStack#enter}, and the G goes to runnext, like a G that {@code go} starts.
+     * scheduler started the thread, the caller is inside {@link GStack#enter}. Then the G goes to runnext, like a G that {@code go} starts.
      *
      * @param site the number of the place where it was started, in the trace; 0 for none
      */

@@ -44,8 +44,8 @@ public final class Park {
          *
          * @param lock the lock that was passed to gopark
          * @param i the number of the object, from 0
-         * @return null when there are no more objects; null for number 0 means that the objects are not known, and that the goroutine is
-         *     never reported as leaked
+         * @return null when there are no more objects. For number 0 null means that the objects are not known; then the goroutine is never
+         *     reported as leaked
          */
         default @Nullable WaitObject waitsFor(@Nullable Object lock, int i) {
             return i == 0 && lock instanceof WaitObject k ? k : null;

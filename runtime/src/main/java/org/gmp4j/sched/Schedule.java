@@ -204,7 +204,7 @@ final class Schedule {
         }
     }
 
-    /** Begins a time slice on the caller's P, which ends the last slice there. Changes schedtick, by which sysmon distinguishes slices. */
+    /** Begins a time slice on the caller's P, and so ends the last slice there. Changes schedtick, by which sysmon distinguishes slices. */
     static void newSlice(Machine m, long pp) {
         P.SCHEDTICK.setOpaque(pp, P.SCHEDTICK.get(pp) + 1);
         P.INHERITED.set(pp, 0);

@@ -214,7 +214,7 @@ public final class StopTheWorld {
 
     /**
      * {@code GOMAXPROCS(n)}: stops the world and sets the number of Ps. From then on sysmon does not change the number. If there is no
-     * memory for that, or the scheduler is closed, it throws, and the number has not changed.
+     * memory for that, or the scheduler is closed, it throws. Then the number has not changed.
      *
      * @return the old number
      */
@@ -231,7 +231,8 @@ public final class StopTheWorld {
      * stopped a world, or when the number was set by hand after sysmon had read it.
      *
      * @param placement a new placement, or null to keep the present one
-     * @param byHand whether {@code n} is the present number, which was set by hand, so that only the placement is to change
+     * @param byHand whether the number of Ps was set by hand. If it was, {@code n} is the present number, and only the placement is to
+     *     change
      */
     public static boolean tryResize(Scheduler s, int n, @Nullable Placement placement, boolean byHand) {
         if (!WORLDSEMA.tryAcquire()) {

@@ -101,7 +101,7 @@ public final class Threads {
         int slot = placement.slot(id);
         if (m.pinnedTo != slot || m.pinnedBy != placement) {
             m.pinnedBy = placement;
-            m.pinnedTo = slot; // Set even if the kernel refuses, so that the next attempt comes when the M's slot changes.
+            m.pinnedTo = slot; // Set even if the kernel refuses. So the next attempt comes only when the M's slot changes.
             try {
                 if (runOn(place.get(slot))) {
                     M.CPU.set(m.mp, place.get(slot).nextSetBit(0));
@@ -320,8 +320,8 @@ public final class Threads {
     }
 
     /**
-     * Ensures that an M runs the timer that was added and is due at {@code when}. Wakes the M in the poller if that M would sleep longer,
-     * or another M if no M sleeps in the poller.
+     * Ensures that an M runs the timer that was added and is due at {@code when}. If an M sleeps in the poller and would sleep longer,
+     * wakes that M. If no M sleeps in the poller, wakes another M.
      */
     public static void wakeNetPoller(Scheduler s, long when) {
         if (Schedt.LASTPOLL.getVolatile(s.sched) == 0) {

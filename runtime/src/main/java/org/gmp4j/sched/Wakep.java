@@ -37,15 +37,15 @@ import org.gmp4j.struct.Throw;
  * The fence between 1 and 3 on the left and the volatile add between 1 and 3 on the right make this Dekker's pattern. If the submitter's
  * read still sees the spinner, then the G was queued before the spinner's last check, which finds it. If the last check misses the G, then
  * the submitter sees nmspinning without that spinner and npidle with its P. Without the fence the read of nmspinning may pass the store of
- * the tail. Then each side misses the other, and a G waits while a P is idle.
+ * the tail. Then each side misses the store of the other side, and a G waits while a P is idle.
  *
  * <p>An M may give its P up without having spun, because enough others spin ({@link #becomeSpinning}). It also checks the queues once more.
  * Before its P becomes idle, the last spinner may have found work, and a submitter may have queued more. Neither has woken an M, because no
  * P was idle. Go needs no such check, because there wakep takes sched.lock each time, to set needspinning.
  *
  * <p>A spinner that finds work stops spinning as well. Submitters may have relied on it. So it does step 2, then checks the queues and the
- * timers ({@link #resetspinning}), and wakes another M only if there is more work. Go wakes one without a check. In a service at low load,
- * where one goroutine becomes ready now and then, each request would then wake a second M for nothing.
+ * timers ({@link #resetspinning}), and wakes another M only if there is more work. Go wakes one without a check. In a service at low load
+ * one goroutine becomes ready now and then. With Go's rule each request would wake a second M for nothing.
  *
  * <p>A spinner that was woken may wait for a CPU. The kernel queues it behind the thread that runs on its last CPU, and for a while no
  * other CPU takes it from there. Go wakes no other M for work that is submitted during this time, although a P and a CPU are idle. So here

@@ -76,7 +76,8 @@ public final class Headroom {
     /**
      * Runs the body of an M's thread with no more stack than {@code asked}. The thread may have a larger stack, because the C library may
      * have reused the stack of a thread that has ended. A goroutine whose stack grew on such an M might not fit on another M. If HotSpot
-     * resumed it on the other M, a StackOverflowError would be thrown in the middle of the method that had yielded, or the JVM would crash.
+     * resumed such a goroutine on the other M, a StackOverflowError would be thrown in the middle of the method that had yielded, or the
+     * JVM would crash.
      *
      * @param asked the requested stack size, bytes
      */

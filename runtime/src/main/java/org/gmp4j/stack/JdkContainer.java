@@ -36,7 +36,7 @@ public abstract class JdkContainer extends ThreadContainer {
      */
     private static final long TRY_NANOS = 100_000;
     private static final long LAST_TRY_NANOS = 10_000_000;
-    /** The age, ns, from which a hold is checked, every {@link #WATCH_MILLIS} ms. */
+    /** From this age on, ns, a hold is checked every {@link #WATCH_MILLIS} ms. */
     private static final long LONG_NANOS = 5_000_000;
     private static final long WATCH_MILLIS = 1;
 

@@ -73,7 +73,8 @@ import org.gmp4j.classfile.ClassFileWriter;
  * </pre>
  *
  * <p>{@code unmountLight} has the annotation {@code ChangesCurrentThread}, which means for the JIT compilers that the current thread
- * changes in the method. Without it they could read {@code Thread.currentThread()} once and use the value before and after the change.
+ * changes in the method. Without the annotation they could read {@code Thread.currentThread()} once and use the value before and after the
+ * change.
  *
  * <p>{@code start} and {@code resume} omit steps of {@code Continuation.run} that are for nested continuations, and for continuations that
  * any thread may run. The runtime's continuations are outermost, and the M that made the thread RUNNING runs them. The methods are inlined

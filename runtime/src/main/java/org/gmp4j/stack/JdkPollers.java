@@ -75,8 +75,8 @@ public final class JdkPollers {
     }
 
     /**
-     * Loads the JDK's class without initialising it. If the JDK has no such class, returns an initialised class, with which the change
-     * fails.
+     * Loads the JDK's class without initialising it. If the JDK has no such class, returns some initialised class, so that the change
+     * begins and fails.
      */
     private static Class<?> jdkPoller() {
         try {
@@ -184,7 +184,7 @@ public final class JdkPollers {
             return JdkThreads.offset(in.getDeclaredField(name));
         }
 
-        /** Replaces all pollers. If a step fails, none is replaced: all steps that may fail come before the first replacement. */
+        /** Replaces all pollers. All steps that may fail come before the first replacement. So if a step fails, no poller is replaced. */
         void all() throws ReflectiveOperationException {
             Field all = poller.getDeclaredField(JdkThreads.VERSION.pollers);
             all.setAccessible(true);

@@ -67,7 +67,7 @@ public final class JdkState {
         try {
             CALLS.cancelTimeoutTask(vt);
         } catch (OutOfMemoryError e) {
-            return; // The timeout still fires. It may end a later park too early, and callers of park must expect such returns.
+            return; // The timeout still fires. A later park may end too early, and callers of park must expect such returns.
         }
     }
 

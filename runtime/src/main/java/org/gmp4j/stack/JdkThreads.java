@@ -39,11 +39,11 @@ import org.jspecify.annotations.Nullable;
  * RUNNING. But that is also before the mount is announced to JVMTI, and a debugger would lose track of suspended threads. With {@code
  * -Dgmp.mount=jdk} only the JDK's own methods mount and unmount.
  *
- * <p>Agents that keep a value for each thread (the current span of a trace) swap it in {@code VirtualThread.mount} and {@code unmount},
- * which they rewrite. The runtime always calls the JDK's mount. It calls the JDK's unmount, instead of its own, as soon as an agent has
- * changed the class. The JVM counts the changes in the {@code Class}, and each unmount reads the count. The class is loaded before any Java
- * agent starts, so all such changes count. Rejected: a transformer that watches for changes. The JVM would call it for every class that
- * loads, and it would miss the changes of earlier agents.
+ * <p>Some agents keep a value for each thread, such as the current span of a trace. They rewrite {@code VirtualThread.mount} and
+ * {@code unmount}, so that these methods swap the value. The runtime always calls the JDK's mount. It calls the JDK's unmount, instead of
+ * its own, as soon as an agent has changed the class. The JVM counts the changes in the {@code Class}, and each unmount reads the count.
+ * The class is loaded before any Java agent starts, so all such changes count. Rejected: a transformer that watches for changes. The JVM
+ * would call it for every class that loads, and it would miss the changes of earlier agents.
  */
 public final class JdkThreads {
     /** The context class loader of a new pooled stack. Goroutines do not inherit the class loader of their starter. */
@@ -69,7 +69,7 @@ public final class JdkThreads {
     private static final Executor JDK_SCHEDULER;
     private static final @Nullable String PROBLEM;
 
-    /** The class of {@code runContinuation} tasks, which is the same for all, and the offset of the field with the task's thread. */
+    /** The class of all {@code runContinuation} tasks, and the offset of the field with the task's thread. */
     private static volatile @Nullable TaskClass taskClass;
 
     private record TaskClass(Class<?> type, long thread) {

@@ -45,7 +45,9 @@ public class OwnThread extends Thread {
         return new OwnThread(HELPERS, body, name, 0);
     }
 
-    /** Waits until a thread has ended, or returns at once if it was not started. An interrupt does not end the wait, and stays pending. */
+    /**
+     * Waits until a thread has ended. Returns at once if the thread was not started. An interrupt does not end the wait, and stays pending.
+     */
     public static void joinUninterruptibly(Thread t) {
         boolean interrupted = false;
         while (t.isAlive()) {

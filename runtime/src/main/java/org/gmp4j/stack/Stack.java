@@ -124,8 +124,8 @@ public abstract class Stack implements Executor, Runnable {
     protected abstract @Nullable Timeout timeout();
 
     /**
-     * Ends the wait with this number, whose time limit has passed, unless the wait is over. Called without locks on a thread that runs
-     * timers.
+     * Ends the wait with this number, whose time limit has passed. Does nothing if that wait is over. Called without locks on a thread that
+     * runs timers.
      */
     public abstract void timedOut(int wait);
 

@@ -203,8 +203,8 @@ public final class Mutex {
      * Subtracts 1 from the count of waiters in the state, for a waiter that has left the queue without a unit of the semaphore. In normal
      * mode an unlock that wakes a waiter subtracts 1 from the count and releases a unit, so the count is the number of waiters minus the
      * number of pending units. If the count is not 0, each pending unit has another waiter, and this waiter may leave. Otherwise a unit is
-     * for this waiter. In starvation mode the waiter to which the lock is being handed still counts, so the count is then compared with 1
-     * instead of 0.
+     * for this waiter. In starvation mode the count includes the waiter to which the lock is being handed. So this method then compares the
+     * count with 1 instead of 0.
      *
      * @return false when an unlock has released a unit for this waiter, which has to take it
      */

@@ -23,10 +23,10 @@ import org.jspecify.annotations.Nullable;
  * bubbles make no difference. The actions of a thread before a {@link #put} happen before the return of the {@link #get} that returns the
  * object.
  *
- * <p>Each P has a slot. A slot has room for one object, which is taken and put by a single atomic step, and a list of further objects under
- * a lock. The newest object of the list is taken first. A get that finds its slot empty takes the oldest object of another slot's list.
- * Plain threads, and Ps of several schedulers, share the slots. The number of a P is only a hint for the choice of a slot and may be out of
- * date.
+ * <p>Each P has a slot. A slot has room for one object, which is taken and put by a single atomic step. It also has a list of further
+ * objects, under a lock. The newest object of the list is taken first. A get that finds its slot empty takes the oldest object of another
+ * slot's list. Plain threads, and Ps of several schedulers, share the slots. The number of a P is only a hint for the choice of a slot and
+ * may be out of date.
  *
  * <p>The victim cache. When the collector has run ({@link GcWatch}), all slots of all pools become victims, and the previous victims are
  * dropped. A get takes a victim when the slots are empty, and a later put puts that object into the new slots. So objects in use survive,

@@ -33,8 +33,8 @@ import org.jspecify.annotations.Nullable;
  * {@link IllegalStateException}.
  *
  * <p>The state has the counter in its upper half, and the number of waiters in the lower one. The call that brings the counter to 0 while
- * there are waiters has to clear the state and to release the waiters. Until then no other call may change the state, and an add that would
- * do so is detected as misuse. Source: Go's {@code sync.WaitGroup}.
+ * there are waiters has to clear the state and to release the waiters. Until then no other call may change the state. An add that would
+ * change it is detected as misuse. Source: Go's {@code sync.WaitGroup}.
  */
 @NullMarked
 public final class WaitGroup {

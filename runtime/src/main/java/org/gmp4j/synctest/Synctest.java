@@ -34,7 +34,7 @@ import org.gmp4j.timer.TimeBubble;
  * {@code Go.sleep}, {@code org.gmp4j.time} and {@code org.gmp4j.context} go by the bubble's clock, and {@link #now} reads it.
  * {@code Instant.now} and {@code System.nanoTime} do not. The clock begins at 2000-01-01T00:00:00Z and stands still while any goroutine of
  * the bubble runs. When all are durably blocked, it jumps to the next timer or sleep. Once the first goroutine has ended, the clock does
- * not move on. The other goroutines must then end without a wait for the clock, or they are reported as blocked for ever.
+ * not move on. The other goroutines must then end without a wait for the clock. Otherwise they are reported as blocked for ever.
  *
  * <p>A goroutine is durably blocked in a wait that another goroutine of the bubble ends: a channel operation, a select, a sleep, a wait for
  * a WaitGroup, Cond or Semaphore, and {@link #await}. A wait for a lock, or on a channel that was made outside the bubble, is durable only

@@ -29,9 +29,9 @@ import org.gmp4j.struct.M;
  * points are armed. These points stay armed.
  *
  * <p>Only a scan of a goroutine that should yield sets the switch. A goroutine that stops at a point clears it, often within a microsecond.
- * If it were set again at once, the next goroutine would pass its points slowly and in vain until the next scan. The switch is also cleared
- * when too many calls of the hook have stopped no goroutine ({@link #PATIENCE}). A goroutine in the JDK's code or in native code comes to
- * no point, and meanwhile loops whose points are armed would run at a fraction of their speed.
+ * If the switch were set again at once, the next goroutine would pass its points slowly until the next scan, in vain. The switch is also
+ * cleared when too many calls of the hook have stopped no goroutine ({@link #PATIENCE}). A goroutine in the JDK's code or in native code
+ * comes to no point, and meanwhile loops whose points are armed would run at a fraction of their speed.
  *
  * <p>Arming is expensive, because code is compiled again, and a vectorised loop loses its vector code. The times are CPU time of the
  * goroutine's thread, because a thread that waits for a CPU cannot reach a point.
@@ -53,8 +53,8 @@ final class ArmPoints {
     private static final long ARM_ALL = 1_000_000;
 
     /**
-     * The number of calls of the hook that may stop no goroutine before the switch is cleared, after the first request to a goroutine. A
-     * loop makes this number of calls in about half a millisecond. That is enough for a goroutine that reaches a point every 100 µs. With a
+     * After the first request to a goroutine, the switch is cleared when this number of calls of the hook have stopped no goroutine. A loop
+     * makes this number of calls in about half a millisecond. That is enough for a goroutine that reaches a point every 100 µs. With a
      * smaller number such a goroutine would need nudges, which stop all threads. {@link #LATER_PATIENCE} is the number after each later
      * scan.
      */
@@ -103,7 +103,8 @@ final class ArmPoints {
     /**
      * Takes the next step towards stopping the goroutine on {@code m}, which should have yielded by now.
      *
-     * @param slice the number of the time slice, or of the attempt to bring a stray to a point, which distinguishes overruns
+     * @param slice the number by which overruns are distinguished: that of the time slice, or that of the attempt to bring a stray to a
+     *     point
      * @return false when no point can stop the goroutine
      */
     boolean overran(Machine m, long slice) {

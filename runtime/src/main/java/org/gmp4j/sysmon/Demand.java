@@ -40,7 +40,7 @@ final class Demand implements Runnable {
      * do not count.
      */
     private static final int FRAMES = 8;
-    /** The time, ns, within which a sampled thread must use more CPU time. Otherwise sampling of the thread ends. */
+    /** If a sampled thread uses too little CPU time within this time, ns, sampling of the thread ends. */
     private static final long PATIENCE = 20_000_000;
     /** The interval, ns, at which the thread's CPU time is read. */
     private static final long LOOK = 500_000;
@@ -68,8 +68,8 @@ final class Demand implements Runnable {
     /** The thread to be sampled. A sysmon sets it while it is null, and the thread gmp-points sets it to null. */
     private final AtomicReference<@Nullable Overrun> asked = new AtomicReference<>();
     /**
-     * The nanoTime before which no sysmon passes a thread to gmp-points, which writes this field. A sysmon that reads an older value may
-     * pass a thread too early, which is harmless.
+     * The nanoTime before which no sysmon passes a thread to gmp-points. The thread gmp-points writes this field. A sysmon that reads an
+     * older value may pass a thread too early, which is harmless.
      */
     private volatile long notBefore = System.nanoTime();
 
@@ -365,7 +365,8 @@ final class Demand implements Runnable {
                     return new Place(owner, c.method());
                 }
             } catch (ClassNotFoundException | RuntimeException | LinkageError e) {
-                continue; // The line has not been executed up to this call, or the loader refuses, such as one of a stopped application.
+                continue; // The line was not executed as far as this call. Or the loader refuses, for example because its application was
+                          // stopped.
             }
         }
         return null;

@@ -10,12 +10,12 @@ import org.gmp4j.struct.PStat;
 import org.gmp4j.struct.Schedt;
 
 /**
- * Measures how long a P has passed over {@code sched.runq}, and records in {@code p.globaldue} whether the P is due to take a G from that
- * queue, as {@link Turns} decides.
+ * Measures how long a P has passed over {@code sched.runq}. {@link Turns} decides from this time whether the P is due to take a G from that
+ * queue, and this class records the decision in {@code p.globaldue}.
  */
 final class GlobalTurn {
-    // Only sysmon uses these fields. The last scan that found a new p.nglobal or an empty queue has set the first two, to p.nglobal and to
-    // the number of other Gs that had run. The third is the nanoTime of the last scan before another G ran.
+    // Only sysmon uses these fields. When a scan finds a new p.nglobal or an empty queue, it sets the first field to p.nglobal, and the
+    // second one to the number of other Gs that have run. The third is the nanoTime of the last scan before another G ran.
     private static final LongField GLOBALTICK = Mem.longField(p.layout(), "sysmontick", "globaltick");
     private static final LongField OTHERTICK = Mem.longField(p.layout(), "sysmontick", "othertick");
     private static final LongField GLOBALWHEN = Mem.longField(p.layout(), "sysmontick", "globalwhen");

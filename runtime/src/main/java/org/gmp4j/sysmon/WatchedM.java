@@ -30,9 +30,9 @@ final class WatchedM implements Monitor.Watched {
     }
 
     /**
-     * Records that the M runs this slice, which began {@code age} ns ago, and that its thread has used {@code cpu} ns of CPU time. In a new
-     * slice the thread is assumed to have used, within the slice, all of its CPU time since the last scan, but at most {@code age}. This
-     * limit also bounds the error if {@code cpu} comes from another thread or clock than at the last scan.
+     * Records that the M runs this slice, which began {@code age} ns ago, and that its thread has used {@code cpu} ns of CPU time. If the
+     * slice is new, all CPU time that the thread has used since the last scan counts for the slice, up to {@code age}. This limit also
+     * bounds the error if {@code cpu} comes from another thread or clock than at the last scan.
      */
     void began(long name, long age, long cpu) {
         long least = slice == name ? beganCpu : lastCpu;

@@ -28,7 +28,9 @@ final class Alarm {
 
     /** The key in the heap: the nanoTime at which the alarm is due. */
     final long when;
-    /** The timer, which writes this before it makes the alarm LIVE; null in a zombie, so that a stopped timer is garbage at once. */
+    /**
+     * The timer. Written by the timer before it makes the alarm LIVE. It is null in a zombie, so that a stopped timer is garbage at once.
+     */
     private @Nullable RuntimeTimer timer;
     /** The {@link TimerHeap} that holds a LIVE alarm; the {@link Zombie} of the heap that holds a ZOMBIE; null when GONE. */
     private volatile @Nullable Object state;

@@ -11,8 +11,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The limit of time of a goroutine's wait in the JDK: {@code LockSupport.parkNanos}, {@code Thread.sleep}, {@code Object.wait}. Each stack
- * gets one such timer, at its first such wait. When the timer fires, the wait for which it was set may be over. Then a later park may
- * return spuriously, which the specification of park allows. A later {@code Object.wait} does not end, because it has another number.
+ * gets one such timer, at its first wait with a limit of time. When the timer fires, the wait for which it was set may be over. Then a
+ * later park may return spuriously, which the specification of park allows. A later {@code Object.wait} does not end, because it has
+ * another number.
  */
 final class ParkTimer extends RuntimeTimer implements Timeout {
     private final GStack st;

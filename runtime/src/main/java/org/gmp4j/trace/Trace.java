@@ -69,7 +69,7 @@ public final class Trace implements AutoCloseable {
 
     /**
      * Ends the trace and writes its file. If it throws an OutOfMemoryError, another call continues; otherwise a further call does nothing.
-     * The call may take as long as the trace ran, so a goroutine for which others wait should not make it.
+     * The call may take as long as the trace ran. So a goroutine for which others wait should not make the call.
      *
      * <p>Any thread may call it. An interrupt does not end it, and in a bubble it holds the clock.
      *

@@ -172,7 +172,9 @@ public final class NotifyList {
         return !ended;
     }
 
-    /** Ends a wait for a ticket: removes the waiter and records its ticket as dropped, under the lock, so that the ticket is not called. */
+    /**
+     * Ends a wait for a ticket. Under the lock it removes the waiter and records its ticket as dropped, so that the ticket is not called.
+     */
     public static final class OfTicket extends WaitCancellation {
         private final NotifyList list;
         /** The range for the ticket. It is allocated in advance, because there may be no memory when it is needed. */

@@ -32,9 +32,9 @@ import org.jspecify.annotations.Nullable;
  * <p>No thread that can be woken is lost. The code that wakes it refers to the thread, and the thread refers to its stack, so the stack is
  * reachable until step 3 of the wake-up. From then on the table holds the stack, because a queue has only the G's address. The CAS of step
  * 4 releases the store of step 3, and the CAS by which an M makes the G running acquires it. The store of step 1 on the left comes before
- * the volatile store of step 3 on the left, which the CAS of step 1 of the wake-up reads. So the two plain stores to the reference are
- * ordered, and the table holds the stack of a woken thread. The M must drop the stack before step 3. After step 3 the thread may run and
- * wait again, and the drop could then remove the stack of the new wait.
+ * the volatile store of step 3 on the left. The CAS of step 1 of the wake-up reads that volatile store. So the two plain stores to the
+ * reference are ordered, and the table holds the stack of a woken thread. The M must drop the stack before step 3. After step 3 the thread
+ * may run and wait again, and the drop could then remove the stack of the new wait.
  *
  * <p>Some wakers have no such reference. The network poller has only the G's address. But in a wait for a socket the JDK's
  * {@code Poller.map} refers to the thread until the thread itself has noticed the end of the wait. (The poller's event may be stale, for an

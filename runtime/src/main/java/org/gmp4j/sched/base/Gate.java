@@ -36,9 +36,8 @@ import org.gmp4j.struct.PStatus;
  * <li>either the raise came before the fence on its CPU. Then the taker sees m.locks raised, and gives up; or the thread has lowered
  * m.locks again, and the taker sees all that the thread did to the P (release, acquire);
  * <li>or the raise comes after the fence. Then the thread sees ASKED and refuses, or sees TAKING and waits until the taker has finished.
- * </ul>
- * In TAKING only the taker accesses the M's words. It takes the steps that the handler would take on the thread ({@code preempt.c}), and
- * the goroutine later finds its gate shut, as after a system call.
+ * </ul> In TAKING only the taker accesses the M's words. It takes the steps that the handler would take on the thread ({@code preempt.c}).
+ * The goroutine later finds its gate shut, as after a system call.
  *
  * <p>With m.locks raised the thread writes the gate by plain stores, which may overwrite ASKED. Then the taker's next CAS fails. These
  * stores cannot overwrite TAKING, because no taker enters that state while m.locks is raised. Nor can such a store arrive late. Either it

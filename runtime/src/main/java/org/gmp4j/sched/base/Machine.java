@@ -39,7 +39,7 @@ public final class Machine extends Host {
      */
     public long spinUntil;
     /**
-     * Whether this M has a stand-in: under a latency policy it found work while all other Ps were idle, and woke another M to spin in its
+     * Whether this M has a stand-in. Under a latency policy an M that finds work while all other Ps are idle wakes another M to spin in its
      * place. Cleared when the M runs out of work.
      */
     public boolean hasStandIn;

@@ -18,8 +18,8 @@ public final class Outside {
     /** The number of threads that are not Ms and wait in the runtime, run a timer's function, or ready a goroutine. */
     private static final AtomicInteger THREADS = new AtomicInteger();
     /**
-     * The nanoTime when THREADS was last lowered. Written before THREADS is lowered. So a reader that finds 0 in THREADS, and then reads
-     * this field, finds that time or a later one.
+     * The nanoTime when THREADS was last lowered. Written before THREADS is lowered. So a reader that finds 0 in THREADS and then reads
+     * this field finds that time or a later one.
      */
     private static volatile long left = System.nanoTime() - GRACE_NANOS;
 

@@ -81,7 +81,10 @@ public final class Scheduler {
     public volatile @Nullable HiddenStacks hidden;
     private volatile @Nullable BooleanSupplier idleHook;
     private volatile boolean mainExited;
-    /** Whether an M found all goroutines asleep. Set by Ms before they ring sysmon, which clears it and then checks ({@link Checkdead}). */
+    /**
+     * Whether an M found all goroutines asleep. Set by Ms before they wake sysmon. Sysmon clears it and then checks for a deadlock
+     * ({@link Checkdead}).
+     */
     public volatile boolean mayBeDead;
     /**
      * Until this time, by nanoTime, sysmon does not check for a deadlock, because something held its last report off. Written by sysmon.

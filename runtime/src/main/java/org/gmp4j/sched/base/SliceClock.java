@@ -52,7 +52,7 @@ public final class SliceClock {
 
     /**
      * Takes both branches of {@link #begins(boolean, long)}. Called by sysmon now and then. Otherwise C2 would not compile the branch that
-     * was never taken. It would discard the code of the scheduler's loop when slices begin, or cease, to be timed, and the loop would run
+     * was never taken. When slices begin, or cease, to be timed, C2 would discard the code of the scheduler's loop. The loop would run
      * slowly until it is compiled again.
      */
     public static void keepBothCompiled(long pp) {

@@ -43,8 +43,8 @@ public final class JdkReady {
     }
 
     /**
-     * Readies the goroutine of a thread that the JDK has made runnable or starts. This must not fail, so sysmon does it if there is too
-     * little room on the caller's stack.
+     * Readies the goroutine of a thread that the JDK has made runnable or starts. This must not fail. If there is too little room on the
+     * caller's stack, sysmon does it.
      */
     static void execute(GStack st, Runnable task) {
         boolean starts = false;

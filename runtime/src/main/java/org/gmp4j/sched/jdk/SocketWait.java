@@ -9,11 +9,11 @@ import org.gmp4j.struct.P;
  * Waits of goroutines for sockets in the JDK, and the P of a goroutine that waits pinned.
  *
  * <p>A goroutine that the JDK unmounts for a wait leaves its M free to search for work and to poll. A goroutine that is pinned, in a class
- * initialiser or below a native frame, sleeps with its M and its P. If no other M sleeps in the poller, only sysmon's poll finds its socket
- * ready, which may take 10 ms. Only the attempt to unmount shows that a goroutine is pinned. Between that attempt and the wait the JDK does
- * not call the runtime. So this class predicts from earlier waits. Once a poller has found the goroutine parked and pinned, its next waits
- * first hand the P to an M that watches the network. The hand-offs end with a wait in which the goroutine is unmounted. In that wait the
- * hand-off was needless, and the goroutine's M, which is free, has to find a P.
+ * initialiser or below a native frame, sleeps with its M and its P. If no other M sleeps in the poller, only sysmon's poll finds the socket
+ * ready, and that poll may come 10 ms later. Only the attempt to unmount shows that a goroutine is pinned. Between that attempt and the
+ * wait the JDK does not call the runtime. So this class predicts from earlier waits. Once a poller has found the goroutine parked and
+ * pinned, its next waits first hand the P to an M that watches the network. The hand-offs end with a wait in which the goroutine is
+ * unmounted. In that wait the hand-off was needless: the goroutine's M is free, and has to find a P.
  *
  * <p>Rejected: to ask the JVM whether the goroutine is pinned, which walks the stack in each wait. Rejected too: to let the M wait for the
  * descriptor itself, by poll(2). A close, a time-out and an interrupt only unpark the thread, which does not end that call.

@@ -27,7 +27,7 @@ public final class LiveSchedulers {
 
     /**
      * Runs after all shutdown hooks of the program. It wakes the threads that sleep in native code, so that they go on to sleep in Java
-     * code ({@link ProcessEnd}). The word that such a thread sleeps on stays as it is, so the wake-up is a spurious one. A thread that is
+     * code ({@link ProcessEnd}). The word on which such a thread sleeps does not change, so the wake-up is a spurious one. A thread that is
      * about to sleep may miss it, and then the process ends 300 ms later. The JDK refers to the hook, and so to the runtime's class loader,
      * only while a scheduler or a thread that never ends lives.
      */

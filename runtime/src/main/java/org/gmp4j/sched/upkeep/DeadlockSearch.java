@@ -126,7 +126,7 @@ final class DeadlockSearch implements LongPredicate {
 
     /**
      * Returns whether only a bystander can ready a goroutine. Called by sysmon while no P runs. It is false while the JDK or a timer may
-     * ready a goroutine, because that goroutine's run will wake sysmon.
+     * ready a goroutine, because the run of that goroutine will wake sysmon.
      */
     boolean isHeldBack() {
         if (!Checkdead.wanted(s) || Schedt.NJDKWAIT.getVolatile(s.sched) > 0) {

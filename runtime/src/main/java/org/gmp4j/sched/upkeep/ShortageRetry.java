@@ -20,9 +20,9 @@ import org.gmp4j.struct.Schedt;
 
 /**
  * Sysmon's attempts to end a {@link Shortage} of Ms. Sysmon tries again to make an M after {@link #FIRST_WAIT}, and each time doubles the
- * interval, up to {@link #LONGEST_WAIT}. An attempt to make an M first starts spare threads ({@link SpareThreads}), which may be the last
- * that the system has, and keeps them for some ms. So when the JVM begins to shut down, sysmon makes no attempt for {@link #LONGEST_WAIT}.
- * In that time the shutdown hooks can start.
+ * interval, up to {@link #LONGEST_WAIT}. An attempt to make an M first starts spare threads ({@link SpareThreads}), and keeps them for some
+ * ms. These may be the last threads that the system has. So when the JVM begins to shut down, sysmon makes no attempt for
+ * {@link #LONGEST_WAIT}. In that time the shutdown hooks can start.
  *
  * <p>All Ms may sleep because a goroutine is locked to each of them and is not ready. Such an M needs only a P and a waker of its
  * goroutine. So sysmon runs the timers that no M has run, and hands Ps to these Ms.

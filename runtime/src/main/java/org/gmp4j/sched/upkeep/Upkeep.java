@@ -162,7 +162,7 @@ public final class Upkeep {
         }
     }
 
-    /** Wakes an M, which goes to the poller, if a goroutine waits for the network or a timer and no M is in the poller. */
+    /** If a goroutine waits for the network or a timer, and no M is in the poller, wakes an M, which then goes to the poller. */
     public void watchPoller() {
         Wakep.wakepForWork(s);
     }
