@@ -123,7 +123,10 @@ public final class Names {
         return a.getDeclaringClass().getProtectionDomain() == b.getDeclaringClass().getProtectionDomain();
     }
 
-    /** Returns the name of a function's class; for a task that an executor of the JDK has wrapped, that of the task's class. */
+    /**
+     * Returns the name of a function's class. If an executor of the JDK has wrapped a task in the function, returns the name of the task's
+     * class.
+     */
     private static String name(Object fn) {
         String name = (fn instanceof Runnable task ? JdkThreads.taskClass(task) : fn.getClass()).getName();
         int hidden = name.indexOf('/');

@@ -199,7 +199,10 @@ public final class Mcache implements SegmentAllocator, AutoCloseable {
         return debug != null ? debug.allocate(byteSize, byteAlignment) : all.asSlice(take(byteSize, byteAlignment), byteSize);
     }
 
-    /** Returns a new segment that is filled with zeros. The arguments and errors are those of {@link #allocate(long, long)}. */
+    /**
+     * Returns a new segment that is filled with zeros. Takes the same arguments as {@link #allocate(long, long)}, and throws the same
+     * errors.
+     */
     public MemorySegment allocateZeroed(long byteSize, long byteAlignment) {
         return allocate(byteSize, byteAlignment).fill((byte) 0);
     }

@@ -12,7 +12,8 @@ import java.util.Map;
 import java.util.zip.GZIPOutputStream;
 
 /**
- * A profile in pprof's format, made of those messages of {@code profile.proto} that it needs. The numbers of fields are those of that file.
+ * A profile in pprof's format, made of those messages of {@code profile.proto} that it needs. The numbers of fields are defined in that
+ * file.
  */
 final class Pprof {
     private static final int BYTES = 2; // The wire type for a length and that many bytes.

@@ -39,7 +39,7 @@ import org.jspecify.annotations.Nullable;
  * ({@link PollCache#note}), and then no read begins with a wait.
  *
  * <p>No early end of a wait is lost. The waiter writes WAIT, then reads the flags of {@link FdWaits}. The thread that ends the wait writes
- * the flags, then reads the word. One of them sees the store of the other.
+ * the flags, then reads the word. So the waiter sees the flags, or the other thread sees WAIT.
  *
  * <p>An event whose data a waiter has read already may wake the next waiter needlessly. That waiter tries its system call, and waits again.
  */

@@ -104,8 +104,8 @@ public final class Places {
     }
 
     /**
-     * Returns the ids of {@code procs} Ps, sorted. The Ps of one package are next to each other, and among them those of one node, then of
-     * one cache, then of one core.
+     * Returns the ids of {@code procs} Ps, sorted. The Ps of one package are next to each other. Within a package the Ps of one node are
+     * next to each other, within a node the Ps of one cache, and within a cache the Ps of one core.
      */
     int[] sorted(int procs) {
         Integer[] ids = new Integer[procs];

@@ -46,7 +46,7 @@ public final class WaitSampler extends Sampler {
         super(s, INTERVAL, "gmp-waitprofile");
     }
 
-    /** Returns the places. Their labels are those of the goroutines, and the label {@code wait} with the reason of the wait. */
+    /** Returns the places. A place has the labels of its goroutines, and the label {@code wait} with the reason of the wait. */
     public Places found() {
         return found;
     }

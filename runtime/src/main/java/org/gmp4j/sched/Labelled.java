@@ -7,8 +7,8 @@ import org.jspecify.annotations.Nullable;
 
 
 /**
- * The function of a goroutine, with the goroutine's first labels, which are those of its starter, and the place where it was started, if
- * that is recorded. Nearly all goroutines have neither labels nor a place. They pay one load and one branch at their start.
+ * The function of a goroutine, with the labels that the goroutine inherits from its starter, and the place where it was started, if that is
+ * recorded. Nearly all goroutines have neither labels nor a place. They pay one load and one branch at their start.
  *
  * @param labels the labels, which must not be changed any more; null for none
  * @param site the place where the goroutine was started; null when that was not recorded

@@ -38,8 +38,8 @@ import org.jspecify.annotations.Nullable;
  * may have started another thread. A search also takes a thread number ({@link Thread#threadId}) at its begin and at its end. If the two
  * numbers do not follow each other, a thread was made during the search. A search may still miss a thread T that was made before the search
  * and is started during it. A virtual thread V may start T after the search has passed T's place in the list, and end before the search
- * comes to V's place. Nor does a search find {@code DestroyJavaVM} in the moment between the end of {@code main} and the begin of that
- * thread. So {@code Checkdead} needs two searches, one after the other.
+ * comes to V's place. A search also misses the thread {@code DestroyJavaVM} in the moment between the end of {@code main} and the thread's
+ * begin. So {@code Checkdead} needs two searches, one after the other.
  *
  * <p>A search takes no lock that the program may hold for long. The JVM lists the platform threads, and concurrent sets have the virtual
  * threads. Only one thread at a time may call this.

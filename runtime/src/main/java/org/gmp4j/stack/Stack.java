@@ -109,8 +109,8 @@ public abstract class Stack implements Executor, Runnable {
     }
 
     /**
-     * Schedules {@code task}: this stack's own continuation, or that of a virtual thread which inherited this stack as its scheduler. The
-     * JDK calls this on any thread, at any time, and possibly more than once for one wake-up.
+     * Schedules {@code task}. That is this stack's own continuation, or the continuation of a virtual thread which inherited this stack as
+     * its scheduler. The JDK calls this on any thread, at any time, and possibly more than once for one wake-up.
      */
     @Override
     public abstract void execute(Runnable task);

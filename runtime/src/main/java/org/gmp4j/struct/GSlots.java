@@ -200,7 +200,7 @@ public final class GSlots {
         return chunk(i).stack[i & MASK];
     }
 
-    /** Returns whether the G's stack is that of {@code ref}. */
+    /** Returns whether the G has the stack to which {@code ref} refers. */
     public static boolean has(long gp, StackRef ref) {
         return entry(gp) == ref;
     }

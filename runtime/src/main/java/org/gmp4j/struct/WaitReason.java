@@ -82,7 +82,7 @@ public enum WaitReason {
     PARK_LOCK("park (ReentrantLock)"),
     /** A park in a ReentrantReadWriteLock. */
     PARK_RWLOCK("park (ReentrantReadWriteLock)"),
-    /** A park in a Condition, like that of a queue. */
+    /** A park in a Condition, for example in a blocking queue. */
     PARK_CONDITION("park (Condition)"),
     /** A park in a Semaphore. */
     PARK_SEMAPHORE("park (Semaphore)"),

@@ -103,8 +103,7 @@ final class ArmPoints {
     /**
      * Takes the next step towards stopping the goroutine on {@code m}, which should have yielded by now.
      *
-     * @param slice the number by which overruns are distinguished: that of the time slice, or that of the attempt to bring a stray to a
-     *     point
+     * @param slice the number of the time slice, or of the attempt to bring a stray to a point. A new number begins a new overrun
      * @return false when no point can stop the goroutine
      */
     boolean overran(Machine m, long slice) {

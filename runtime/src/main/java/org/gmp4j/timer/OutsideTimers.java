@@ -144,7 +144,7 @@ final class OutsideTimers {
             boolean _ = Inheritance.begin(0, 1);
             return true;
         } catch (OutOfMemoryError e) {
-            return false; // The thread tries again when it next wakes up, and runs timers even so.
+            return false; // The thread runs timers anyway. It tries again when it next wakes up.
         }
     }
 

@@ -18,11 +18,11 @@ import org.jspecify.annotations.Nullable;
  * ({@code startTemplateThread}, {@code newmHandoff}). Threads and processes that goroutines start do not inherit the settings of Ms: CPUs,
  * timer slack, an unblocked signal.
  *
- * <p>A new M first sets this state itself, which is cheaper than the two thread switches of a start by another thread. But it cannot undo a
- * higher nice value without the right to do so, nor namespaces, credentials or a seccomp filter. So if the starting thread may have such
- * settings, a template thread starts the M instead. Such settings are possible in an M to which a goroutine was ever locked, and in a
- * foreign thread that does not have the process's CPUs and policy. The template thread is made before a goroutine first locks a thread.
- * Until then foreign threads start Ms themselves.
+ * <p>A new M first sets this state itself, which is cheaper than the two thread switches of a start by another thread. But it cannot undo
+ * namespaces, credentials or a seccomp filter. A higher nice value it can undo only with the right to do so. So if the starting thread may
+ * have such settings, a template thread starts the M instead. Such settings are possible in an M to which a goroutine was ever locked, and
+ * in a foreign thread that does not have the process's CPUs and policy. The template thread is made before a goroutine first locks a
+ * thread. Until then foreign threads start Ms themselves.
  *
  * <p>Go's template thread starts all Ms that cgo calls need. Here it depends on the state of the foreign thread.
  */

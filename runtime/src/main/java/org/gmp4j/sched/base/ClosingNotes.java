@@ -51,8 +51,8 @@ public abstract class ClosingNotes {
 
     /**
      * Begins to read the structs, which are not recycled until {@link #endReading}. Called from any thread. The reader counts itself and
-     * then reads whether the scheduler has stopped. The closing thread stops the scheduler and then reads the count. So at least one of
-     * them sees the other.
+     * then reads whether the scheduler has stopped. The closing thread stops the scheduler and then reads the count. So the reader sees
+     * that the scheduler has stopped, or the closing thread sees the reader's count.
      *
      * @return false when the scheduler has ended; then the caller must neither read nor call endReading
      */

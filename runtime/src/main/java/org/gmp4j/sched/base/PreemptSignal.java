@@ -9,7 +9,7 @@ import org.gmp4j.struct.M;
 /**
  * The process's signal for preemption. It asks a thread to mark its goroutine or to release its P ({@code preempt.c} has the handler).
  *
- * <p>A request has the P's schedtick. So a late request has no effect on another goroutine that runs on the P by then. The sender writes
+ * <p>A request names the P's schedtick. So if it arrives late, when another goroutine runs on the P, it has no effect. The sender writes
  * m.sigtick, and then m.sigreq by release. The handler reads sigreq first, by acquire.
  */
 public final class PreemptSignal {

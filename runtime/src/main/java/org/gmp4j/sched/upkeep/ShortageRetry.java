@@ -72,7 +72,7 @@ final class ShortageRetry {
             told = now;
             Stderr.tryPrint("gmp4j: ", s.name, " has no thread for what is ready to run, which waits: ", reason);
         }
-        s.shortage = null; // From now on other threads may try as well.
+        s.shortage = null; // From here on other threads may also try to start an M.
         startLocked();
         Wakep.wakepForWork(s);
         wait = s.shortage == null ? FIRST_WAIT : Math.min(2 * wait, LONGEST_WAIT);
