@@ -128,12 +128,12 @@ public final class Tracer {
         }
     }
 
-    /** Writes a message of the program. {@code ring} is that of the caller's P; null when the caller has none. */
+    /** Writes a message of the program. {@code ring} is the ring of the caller's P; null when the caller has none. */
     public void log(@Nullable EventRing ring, long goid, String message) {
         text(ring, Ev.LOG, goid, message.getBytes(StandardCharsets.UTF_8));
     }
 
-    /** Writes an event with a text in UTF-8. {@code ring} is that of the caller's P; null when the caller has none. */
+    /** Writes an event with a text in UTF-8. {@code ring} is the ring of the caller's P; null when the caller has none. */
     public void text(@Nullable EventRing ring, int kind, long goid, byte[] text) {
         if (ring == null) {
             lock.lock();

@@ -7,7 +7,7 @@ import java.util.concurrent.locks.LockSupport;
  * Records that the process ends. HotSpot delays its exit by up to 300 ms while a thread is in native code, where the runtime's threads
  * sleep. So from the last shutdown hook on they sleep in Java code, and check every 10 ms whether they were woken. Many threads check less
  * often, so that all together make at most a thousand checks a second. (If thousands of threads checked every 10 ms, they would take all
- * CPUs, and delay the thread that ends the process.) Work that comes then is late, but it is done.
+ * CPUs, and delay the thread that ends the process.) Work that arrives in this phase is done late.
  */
 public final class ProcessEnd {
     private static final long NAP_NANOS = 10_000_000;

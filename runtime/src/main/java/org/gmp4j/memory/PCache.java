@@ -273,7 +273,7 @@ final class PCache implements Processor.Cache {
         }
     }
 
-    /** Adds this cache's counts to those of the central lists. */
+    /** Adds this cache's counts to the counts of the central lists. */
     void leaveCounts() {
         for (int c = 0; c < SizeClasses.COUNT; c++) {
             long line = words + (long) c * LINE;

@@ -26,10 +26,9 @@ import io.opentelemetry.api.metrics.ObservableMeasurement;
  * <tr><td>current value</td><td>an observable up-down counter</td></tr>
  * <tr><td>histogram</td><td>observable counters: {@code .count}, {@code .sum}, which is an estimate, and {@code .bucket}: the number of
  * values below the attribute {@code le}, in seconds; the bounds are 1,024 ns times powers of 4, up to 17 s</td></tr>
- * <tr><td>by P</td><td>the instrument of such a metric, with the attribute {@code p}</td></tr>
- * <tr><td>by pair of Ps</td><td>the instrument of such a metric, with the attributes {@code thief} and {@code victim}, for pairs with at
- * least one steal</td></tr>
- * </table>
+ * <tr><td>by P</td><td>one of the instruments above, with the attribute {@code p}</td></tr>
+ * <tr><td>by pair of Ps</td><td>one of the instruments above, with the attributes {@code thief} and {@code victim}, for pairs with at least
+ * one steal</td></tr> </table>
  *
  * <p>All numbers of a collection are from one reading, which stops no thread. A closed scheduler reports no numbers. Thread-safe.
  */

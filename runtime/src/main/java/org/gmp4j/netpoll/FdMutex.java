@@ -99,7 +99,7 @@ final class FdMutex {
     }
 
     /**
-     * Takes the lock of readers, or that of writers, with a reference.
+     * Takes the lock of readers or the lock of writers, with a reference.
      *
      * @return 0; {@link IoResult#CLOSED}; or the error of a wait that ended early: {@link IoResult#INTERRUPTED},
      *     {@link IoResult#TIMED_OUT}, {@link IoResult#CANCELED}
@@ -129,7 +129,7 @@ final class FdMutex {
         }
     }
 
-    /** Takes the lock of readers, or that of writers, for an operation without limits: see {@link #lock(boolean, OpLimits)}. */
+    /** Takes the lock of readers or the lock of writers, for an operation without limits: see {@link #lock(boolean, OpLimits)}. */
     int lock(boolean write) {
         return lock(write, OpLimits.PLAIN);
     }

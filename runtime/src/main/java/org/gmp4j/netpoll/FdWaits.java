@@ -17,7 +17,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The part of a {@link PollFd} that waits: its registrations, its deadlines, and the early end of a wait. Callers have the descriptor
- * locked or referenced. Only the alarm of a deadline has neither. But the alarm holds {@link #lock}, which a close takes too.
+ * locked or referenced. The alarm of a deadline neither locks nor references it. Instead the alarm holds {@link #lock}, which a close takes
+ * too.
  */
 abstract class FdWaits {
     private static final int CLOSING = 1;

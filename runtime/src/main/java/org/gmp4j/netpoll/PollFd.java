@@ -17,9 +17,9 @@ import org.gmp4j.wait.Sema;
  * A non-blocking descriptor that many threads may read, write and close ({@code poll.FD}). It has the descriptor's number, users,
  * registrations and deadlines. Thread-safe. Goroutines of any scheduler and other threads may use it. The other threads wait in the
  * {@link OutsidePoller}. An interrupt ends the waits of a virtual thread with an identity, and of a task that can be cancelled, unless
- * {@link Limits} say otherwise. It does not end the waits of other threads, nor operations that do not wait. An operation that ends early
- * returns {@link IoResult#INTERRUPTED}, {@link IoResult#TIMED_OUT} or {@link IoResult#CANCELED}, and never throws. The caller has to check
- * first whether a limit has expired ({@link Limits#check}).
+ * {@link Limits} say otherwise. An interrupt does not end the waits of other threads, or an operation that does not wait. An operation that
+ * ends early returns {@link IoResult#INTERRUPTED}, {@link IoResult#TIMED_OUT} or {@link IoResult#CANCELED}, and never throws. The caller
+ * has to check first whether a limit has expired ({@link Limits#check}).
  *
  * <p>An operation locks its direction, tries the system call, and waits while the call finds nothing. The call is made outside of
  * {@link GStack#enter}, so that sysmon may take the P if the call takes long. A close ends the waits of all users, and refuses new users.

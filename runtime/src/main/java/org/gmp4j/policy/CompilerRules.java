@@ -29,8 +29,8 @@ package org.gmp4j.policy;
  * </table>
  *
  * <p>C1 keeps its share, because its code is soon ready, and several times as fast as interpreted code. While C2 gives way, it gets a tenth
- * of a CPU that it shares with one busy thread. The rules cost a program whose main thread computes on the only CPU, because its code is
- * optimized later. A smaller difference of nice values would cost such a program less, and help a service less.
+ * of a CPU that it shares with one busy thread. The rules slow down a program whose main thread computes on the only CPU, because its code
+ * is optimized later. A smaller difference of nice values would cost such a program less, and help a service less.
  */
 public final class CompilerRules {
     static final int MORE = 10;

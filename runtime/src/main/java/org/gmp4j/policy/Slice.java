@@ -29,7 +29,7 @@ package org.gmp4j.policy;
  * half-done requests and more threads the compilers get less of the CPUs, and all requests stay slow for longer.
  *
  * <p>A stray is a goroutine that runs on after its P was taken. Its thread competes for a CPU as any other thread does. The more strays
- * run, the less CPU time a goroutine gets in a second. So the longer it takes until one more goroutine has used the CPU time after which it
+ * run, the less CPU time a goroutine gets in a second. So it takes longer until one more goroutine has used the CPU time after which it
  * loses its P. So on one CPU it takes about n squared slices until n goroutines that never end are strays. If the number of strays had a
  * fixed bound, the other goroutines would wait for ever once that bound is reached.
  *
@@ -81,7 +81,7 @@ public final class Slice {
         return used >= slice;
     }
 
-    /** Returns whether a goroutine that no point stops loses its P. The parameters are those of {@link #isOver}. */
+    /** Returns whether a goroutine that no point stops loses its P. Takes the same parameters as {@link #isOver}. */
     public static boolean losesP(long used, long slice) {
         return used >= UNSTOPPED * slice;
     }

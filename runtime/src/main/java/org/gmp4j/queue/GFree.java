@@ -17,7 +17,10 @@ public final class GFree {
     private GFree() {
     }
 
-    /** Puts a dead G on the P's list. When that has 64 Gs, half go to the common list. Called by the P's owner, without the lock. */
+    /**
+     * Puts a dead G on the P's list. When the list has 64 Gs, half of them go to the common list. Called by the P's owner, without the
+     * lock.
+     */
     public static void gfput(long sched, long pp, long gp) {
         G.SCHEDLINK.set(gp, P.GFREE.get(pp));
         P.GFREE.set(pp, gp);

@@ -290,7 +290,7 @@ public final class Runq {
             // If n is out of range, the head moved between the two loads, so h and t are from different states of the ring.
             if (n > 0 && n <= LEN / 2) {
                 copy(thief, at, victim, h, n);
-                if (HEAD.compareAndSet(victim, h, h + n)) { // At least release is needed, so that the loads above come before.
+                if (HEAD.compareAndSet(victim, h, h + n)) { // At least release is needed, so that the loads above come before the CAS.
                     return stolen(thief, at, n - 1);
                 }
             }

@@ -193,7 +193,8 @@ public final class SemaRoot {
             t = left ? Sudog.PREV.get(t) : Sudog.NEXT.get(t);
         }
         attach(parent, left, sg);
-        // Splits the subtree below the new node by the id. Two links are open: for the next node with a smaller id, and with a larger one.
+        // Splits the subtree below the new node by the id. Two links are open: one for the next node with a smaller id, and one for the
+        // next node with a larger id.
         long smaller = sg;
         boolean smallerLeft = true;
         long larger = sg;

@@ -13,8 +13,8 @@ import org.gmp4j.struct.Sudog;
  *
  * <p>A select has a sudog in a queue of each of its channels. The wakers that compete for it hold the locks of different channels, so they
  * race. The waker that moves {@code selectDone} from 0 to 1 wins the select, and the others take the next waiter. When the select runs
- * again, it takes the locks of all its channels. Then no waker can find its other sudogs. It sets {@code selectDone} to 0 and takes these
- * sudogs out.
+ * again, it takes the locks of all its channels. Then no waker can find its other sudogs. The select sets {@code selectDone} to 0 and takes
+ * these sudogs out.
  */
 public final class WaitQ {
     private static final VarHandle FIRST = FieldHandle.of(MethodHandles.lookup(), WaitQ.class, "first", long.class);

@@ -89,7 +89,7 @@ public final class WaitSampler extends Sampler {
         Object blocker = LockSupport.getBlocker(st.thread);
         int wait = st.jdkWaits();
         if (all.length == 0 || JdkWait.of(all) != null || !waits(gp, st)) {
-            return; // It may have been woken by now, and then the frames are those of its work.
+            return; // The goroutine may have been woken meanwhile. Then the frames do not show the wait.
         }
         Class<?> type = blocker == null ? null : blocker.getClass();
         Map<String, String> labels = st.labels();

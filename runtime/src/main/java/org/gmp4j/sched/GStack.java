@@ -29,8 +29,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The stack of a goroutine, and the loop of a pooled stack. The loop runs a goroutine, ends it, and runs the next goroutine without a
- * switch if that is fresh. Otherwise the stack yields the thread to the M. The subclass {@code JdkStack} has the methods that the JDK
- * calls.
+ * switch if that goroutine is fresh. Otherwise the stack yields the thread to the M. The subclass {@code JdkStack} has the methods that the
+ * JDK calls.
  */
 public abstract class GStack extends Stack {
     /** A value of {@link #waitTicket} that no ticket has. */
@@ -211,7 +211,7 @@ public abstract class GStack extends Stack {
 
     /**
      * Checks that there is room on the stack, as {@link #enter} does, but enters no section. Called before an operation of several
-     * sections, which must all run or none. They then begin with {@link #enterChecked} or {@link #enterToGive}.
+     * sections, of which all must run or none. They then begin with {@link #enterChecked} or {@link #enterToGive}.
      *
      * @throws StackOverflowError when there is too little room, or too many frames are on the heap; nothing has changed
      */

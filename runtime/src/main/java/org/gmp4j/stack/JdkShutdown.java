@@ -43,8 +43,8 @@ public final class JdkShutdown {
     }
 
     /**
-     * Puts a hook into the last slot, unless the slot has a hook, such as that of another class loader's copy of gmp4j. Allocates no
-     * memory.
+     * Puts a hook into the last slot, unless the slot has a hook. For example, a copy of gmp4j in another class loader may have put a hook
+     * there. Allocates no memory.
      */
     public static void addLast(Runnable hook) {
         if (HOOKS != null && HOOKS[LAST] == null) {

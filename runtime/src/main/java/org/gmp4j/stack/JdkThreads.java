@@ -32,12 +32,12 @@ import org.jspecify.annotations.Nullable;
  * with no thread mounted, {@link #idle} reads the flag, and takes the lock if it is set. It then drops the reference to the last thread,
  * which would otherwise stay reachable after its end.
  *
- * <p>Between an unmount and the next mount only the M's own code runs, and its sleep is a futex, which no interrupt ends. The JDK's {@code
- * unpark} of a pinned thread takes the {@code interruptLock} too. Since the unmount does not take it, such an unpark may come late. It then
- * leaves a permit to the carrier, so that a later park on this carrier returns too early. Callers of {@code park} must expect such returns.
- * Rejected: a {@code mount} of this class. It would save a fence by setting {@code carrierThread} before the CAS that makes the thread
- * RUNNING. But that is also before the mount is announced to JVMTI, and a debugger would lose track of suspended threads. With {@code
- * -Dgmp.mount=jdk} only the JDK's own methods mount and unmount.
+ * <p>Between an unmount and the next mount only the M's own code runs, and its sleep is a futex, which no interrupt ends. The JDK's
+ * {@code unpark} of a pinned thread takes the {@code interruptLock} too. The unmount of this class does not take that lock. So such an
+ * unpark may come late, and leave a permit to the carrier. Then a later park on this carrier returns too early. Callers of {@code park}
+ * must expect such returns. Rejected: a {@code mount} of this class. It would save a fence by setting {@code carrierThread} before the CAS
+ * that makes the thread RUNNING. But that is also before the mount is announced to JVMTI, and a debugger would lose track of suspended
+ * threads. With {@code -Dgmp.mount=jdk} only the JDK's own methods mount and unmount.
  *
  * <p>Some agents keep a value for each thread, such as the current span of a trace. They rewrite {@code VirtualThread.mount} and
  * {@code unmount}, so that these methods swap the value. The runtime always calls the JDK's mount. It calls the JDK's unmount, instead of

@@ -38,8 +38,8 @@ public final class Mem {
     private static final long USER_SPACE = 0x00ff_ffff_ffff_ffffL;
 
     /**
-     * Returns an address that a segment's checks accept: {@code address}, rounded down to a multiple of the word and to 56 bits. That
-     * changes no valid address and lets C2 drop the segment's own checks.
+     * Returns an address that a segment's checks accept: {@code address}, rounded down to a multiple of the word and to 56 bits. The
+     * rounding changes no valid address, and lets C2 drop the segment's own checks.
      *
      * @param address the address of a struct, or of a word
      * @param arena the arena of that kind of struct; null for a word

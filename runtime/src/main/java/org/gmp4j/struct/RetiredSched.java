@@ -11,10 +11,10 @@ import org.gmp4j.ffi.gmp.schedt;
 
 /**
  * The {@code struct schedt} of a scheduler that has ended. Threads may still use it. A thread that readied one of the last goroutines may
- * only now call wakep, which reads the counters. User code may call {@code go}, which fails under the lock. All of them reach the struct
- * through the {@code Scheduler}, so the struct is recycled after the collection of that object. In compiled code the object may be
- * collectable while a thread uses the address in its next few instructions. Therefore {@value #WAIT_NANOS} ns pass between collection and
- * reuse.
+ * call wakep after the scheduler's end, and wakep reads the counters. User code may call {@code go}, which fails under the lock. All of
+ * them reach the struct through the {@code Scheduler}, so the struct is recycled after the collection of that object. In compiled code the
+ * object may be collectable while a thread uses the address in its next few instructions. Therefore {@value #WAIT_NANOS} ns pass between
+ * collection and reuse.
  */
 public final class RetiredSched extends PhantomReference<Object> {
     private static final long WAIT_NANOS = 10_000_000_000L;

@@ -37,8 +37,9 @@ import org.jspecify.annotations.Nullable;
  * pool, and the collector clears that reference before it lets an allocation fail. The list of all pools has weak references, so that the
  * collector frees an unused pool with its objects.
  *
- * <p>Rejected: soft references alone keep all objects until memory is short, and weak ones keep none beyond the next collection. A
- * reference for each object would be larger than a small object. Source: Go's {@code sync.Pool}.
+ * <p>Rejected: soft references alone, which keep all objects until memory is short. Rejected too: weak references alone, which keep no
+ * object beyond the next collection. Rejected too: a reference for each object, which would be larger than a small object. Source: Go's
+ * {@code sync.Pool}.
  *
  * @param <T> the type of the objects, which are never {@code null}
  */

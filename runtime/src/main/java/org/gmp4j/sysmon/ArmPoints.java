@@ -193,7 +193,7 @@ final class ArmPoints {
         }
     }
 
-    /** Clears the switch, because the goroutine had yielded before it was set. The next scan sets it again for other goroutines. */
+    /** Clears the switch, because the goroutine yielded before sysmon set the switch. The next scan sets it again for other goroutines. */
     static void gone() {
         Points.setWanted(false);
     }

@@ -268,7 +268,10 @@ final class Demand implements Runnable {
         }
     }
 
-    /** Takes samples of a thread until the class of a method is to have points, or the thread runs no such method any more. */
+    /**
+     * Takes samples of a thread until the class of a sampled method is to have points, or the thread no longer runs a method that would
+     * have points.
+     */
     private void lookAt(Overrun o) {
         long now = System.nanoTime();
         if (rules.readsCompilers(now)) {

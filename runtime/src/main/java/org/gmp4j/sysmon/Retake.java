@@ -318,7 +318,8 @@ class Retake {
             return false;
         }
         if (helps) {
-            // The time counts from the first request in this slice, because work may have come late for a goroutine that ran alone.
+            // The time counts from the first request in this slice, not from the slice's end. A goroutine that ran alone gets the request
+            // only when work comes.
             seen.awaits(Pacing.untilPoint(now - w.awaitedSince, w.overrun.prompt()));
             return false;
         }

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * a point must make it call the runtime ({@link ArmPoints}), because a loop may make no call for hours.
  *
  * <p>Sysmon scans for strays at most every 10 ms. To call a stray means to try to bring it to a point. Sysmon calls one stray at a time. A
- * call slows other goroutines down a little. So a stray is first called after 10 ms, and then at intervals that double up to 1.3 s. It
+ * call slows other goroutines down a little. So a stray is first called after 10 ms, and then at intervals that double up to 1.3 s. Sysmon
  * calls only strays whose threads have used at least 1/{@value #GOOD_PART} of a CPU since the last scan. A thread that sleeps in the kernel
  * reaches no point. A nudge ends only when each thread has taken part. So a thread that gets no CPU, because threads of a higher priority
  * use all CPUs, would delay sysmon. So sysmon calls no stray while more than {@value #GOOD_PART} threads share each CPU. Only sysmon uses

@@ -273,7 +273,7 @@ public final class Sysmon implements Monitor {
             switch (which) {
                 case BEGIN -> {
                     upkeep.beginThread();
-                    boolean _ = OsThread.setSlice(0, SLICE); // Otherwise its scan is late when other threads want the CPU.
+                    boolean _ = OsThread.setSlice(0, SLICE); // Otherwise sysmon's scans are late when other threads want the CPU.
                 }
                 case SOCKETS -> JdkPollers.look();
                 case LEFTOVERS -> upkeep.leftovers();

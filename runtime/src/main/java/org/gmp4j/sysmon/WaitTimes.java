@@ -14,7 +14,7 @@ final class WaitTimes {
     static final long EVERY = 20_000_000_000L;
 
     private final Upkeep upkeep;
-    /** The nanoTime up to which the last pass has recorded all begun waits, or will have recorded them when it is complete. */
+    /** All waits that began before this nanoTime are recorded, or will be when the pass under way is complete. */
     private long noted;
     /** The position of the pass under way; 0 if there is none. */
     private int part;

@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
  * added to the heap of the caller's P. No operation touches another P's heap, or waits for its lock.
  *
  * <p>Invariant: while {@code when} is not 0 and the timer has to be checked, it has a LIVE alarm that is due at {@code when} or earlier, or
- * a thread has taken such an alarm and waits for the lock. A function's timer always has to be checked, a channel's timer while there is a
- * waiter on the channel.
+ * a thread has taken such an alarm and waits for the lock. A timer with a function always has to be checked. A timer with a channel has to
+ * be checked while there is a waiter on the channel.
  *
  * <p>Rejected: Go's own scheme, where the heap's entries point to the timers, and the next thread that uses the heap moves modified timers
  * to their places. It needs an O(n) pass over the heap whenever a timer was set to an earlier time. Rejected too: to remove stopped timers
@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  * timer.
  */
 public abstract class RuntimeTimer {
-    /** The lock of the timer's channel, or the timer's own. Its rank is below that of the heaps' locks. */
+    /** The lock of the timer's channel, or the timer's own. It ranks below the heaps' locks. */
     protected final HeapMutex lock;
     /** The bubble whose clock the timer uses; null for the machine's clock. */
     protected final @Nullable TimeBubble bubble;

@@ -68,7 +68,8 @@ public final class TimeBubble extends Bubble {
         if (failure == null) {
             failure = t;
         }
-        LockSupport.unpark(driver); // Not only when all wait: the other goroutines may run, or wait for this one, for ever.
+        LockSupport.unpark(driver); // The driver is woken although other goroutines may still run. They may run for ever, or wait for this
+                                    // one for ever.
     }
 
     @Override

@@ -18,14 +18,14 @@ import org.gmp4j.struct.P;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The timers of a P: a 4-ary heap, in memory outside the Java heap, of (when, what) pairs ordered by when. {@code what} is a sleeping G,
- * or the slot of an {@link Alarm}, times two, plus one.
+ * The timers of a P: a 4-ary heap, in memory outside the Java heap, of (when, what) pairs ordered by when. {@code what} is the address of a
+ * sleeping G, or 2 * slot + 1 for the slot of an {@link Alarm}.
  *
  * <p>The P's timersLock guards all but three words. {@code timer0When} is a copy of the first entry's time for readers without the lock. It
- * is written under the lock with release, read with acquire, and 0 for an empty heap. {@link #zombies} is a hint when to sweep, and
- * {@link #held} counts entries. The M that holds the P adds entries, so {@code timerpMask} needs no lock. Any M of the scheduler takes due
- * entries. In two cases another thread adds an entry and sets the P's timer bit for Ms that steal ({@code Idle.timerPutBack}). It may put
- * back an entry for which there was no memory ({@link #cameBack}), or park a goroutine without a P ({@link #pushAside}).
+ * is written under the lock with release, read with acquire, and 0 for an empty heap. {@link #zombies} decides when to sweep, and need not
+ * be exact. {@link #held} counts entries. The M that holds the P adds entries, so {@code timerpMask} needs no lock. Any M of the scheduler
+ * takes due entries. In two cases another thread adds an entry and sets the P's timer bit for Ms that steal ({@code Idle.timerPutBack}). It
+ * may put back an entry for which there was no memory ({@link #cameBack}), or park a goroutine without a P ({@link #pushAside}).
  */
 class TimerHeap {
     private static final int ENTRY = 2 * Long.BYTES;

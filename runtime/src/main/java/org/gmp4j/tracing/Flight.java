@@ -128,7 +128,7 @@ public final class Flight {
     }
 
     /**
-     * Requests a snapshot when a goroutine has next been runnable for longer than a limit before it ran.
+     * Requests a snapshot for the next time that a goroutine is runnable for longer than a limit before it runs.
      *
      * @throws IllegalStateException after {@link #stop}
      */

@@ -19,7 +19,9 @@ import org.gmp4j.events.Ev;
  * much later, is put before it. Go numbers the events of each goroutine instead, but here a goroutine has no fields for the tracer.
  */
 final class Merge {
-    /** A possible event may be put before an impossible event of another ring if its time stamp is at most this much later, ns. */
+    /**
+     * The most by which the time stamp of a possible event may be later than the time stamp of the impossible event that it precedes, ns.
+     */
     private static final long SLACK = 5_000;
 
     /** Receives the events, one at a time. */

@@ -201,7 +201,7 @@ public final class Session implements Fatal.Unsaved {
         spool.close();
     }
 
-    /** Lets {@link #stop} be called when the JVM shuts down. If it fails, a line is printed on stderr. */
+    /** Makes the JVM call {@link #stop} when it shuts down. If that call fails, a line is printed on stderr. */
     public void stopAtExit() {
         Runtime.getRuntime().addShutdownHook(new OwnThread(this::save, "gmp-trace-end"));
     }

@@ -121,7 +121,8 @@ public final class NotifyList {
         }
         lock.unlock();
         if (called) {
-            notifyOne(); // After a broadcast no call was lost, and this call only makes one more waiter check its condition.
+            notifyOne(); // If a broadcast called the ticket, no call is lost. Then notifyOne only makes one more waiter check its
+                         // condition.
         }
     }
 

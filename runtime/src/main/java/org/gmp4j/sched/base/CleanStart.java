@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * timer slack, an unblocked signal.
  *
  * <p>A new M first sets this state itself, which is cheaper than the two thread switches of a start by another thread. But it cannot undo
- * namespaces, credentials or a seccomp filter. A higher nice value it can undo only with the right to do so. So if the starting thread may
+ * namespaces, credentials or a seccomp filter. It can undo a higher nice value only with the right to do so. So if the starting thread may
  * have such settings, a template thread starts the M instead. Such settings are possible in an M to which a goroutine was ever locked, and
  * in a foreign thread that does not have the process's CPUs and policy. The template thread is made before a goroutine first locks a
  * thread. Until then foreign threads start Ms themselves.
@@ -99,7 +99,7 @@ public final class CleanStart {
         try {
             begin();
         } catch (OutOfMemoryError e) {
-            Thread.onSpinWait(); // The thread is of use even so, because the Ms that it starts call begin, too.
+            Thread.onSpinWait(); // The thread is still useful, because the Ms that it starts also call begin.
         }
         for (;;) {
             if (!Note.sleep(REQUEST, UNUSED_NANOS)) {

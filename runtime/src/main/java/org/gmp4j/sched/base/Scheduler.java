@@ -45,7 +45,9 @@ public final class Scheduler {
     public final long sched;
     /** The settings. */
     public final Config config;
-    /** The present quantum, at first that of the settings. Any thread may replace it; sysmon and Ms may see the old one for a moment. */
+    /**
+     * The present quantum, at first the quantum of the settings. Any thread may replace it; sysmon and Ms may see the old one for a moment.
+     */
     public volatile Quantum quantum;
     /** The slots of its Gs. */
     public final GSlots slots = new GSlots(this);
@@ -93,8 +95,8 @@ public final class Scheduler {
     private volatile boolean procsByHand;
     private volatile boolean mainReturned;
     /**
-     * Whether this scheduler is in the JDK's place: the default scheduler of virtual threads, or that of a named pool. {@code DefaultPool}
-     * and {@code NamedPools} set it before the first of these threads runs.
+     * Whether this scheduler is in the JDK's place: the default scheduler of virtual threads, or the scheduler of a named pool.
+     * {@code DefaultPool} and {@code NamedPools} set it before the first of these threads runs.
      */
     public volatile boolean inPlaceOfJdk;
     /** In program mode, the number of goroutines whose deferred work runs after an exception: see {@code GoroutineExit}. */
@@ -324,7 +326,7 @@ public final class Scheduler {
         panicking = true;
     }
 
-    /** Returns whether this is the default scheduler of virtual threads, or that of a named pool. */
+    /** Returns whether this is the default scheduler of virtual threads, or the scheduler of a named pool. */
     public boolean isInPlaceOfJdk() {
         return inPlaceOfJdk;
     }

@@ -12,7 +12,7 @@ public interface Timers {
     /**
      * Allocates the memory that {@link #move} will need. Called in a stopped world. If there is no memory it throws.
      *
-     * @param before the number of timers of other Ps that will be moved to {@code to} before those of {@code from}
+     * @param before the number of timers of other Ps that will be moved to {@code to} before the timers of {@code from}
      */
     void prepareMove(long from, long to, int before);
 

@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Stacks for which the JDK could not complete a park, or the end of a thread, for lack of memory. A timed park, for example, allocates a
- * timer when the stack is already off the M. The M wakes sysmon, which tries again in each scan. Meanwhile the thread's state in the JDK is
- * that of a thread about to park. An unpark leaves a permit, a notify leaves a mark, and the park sees both when it completes.
+ * timer when the stack is already off the M. The M wakes sysmon, which tries again in each scan. Meanwhile the thread's state in the JDK
+ * says that the thread is about to park. An unpark leaves a permit, a notify leaves a mark, and the park sees both when it completes.
  */
 public final class UnfinishedSwitches {
     private static final VarHandle FIRST = FieldHandle.of(MethodHandles.lookup(), UnfinishedSwitches.class, "first", Stack.class);

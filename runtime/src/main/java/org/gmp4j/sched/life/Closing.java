@@ -36,7 +36,7 @@ import org.gmp4j.struct.Schedt;
  * call of {@link #close} goes on with it.
  */
 public final class Closing extends ClosingNotes {
-    /** The time between two checks of {@link #close} whether any goroutine is left, in ns. */
+    /** The time, ns, between two checks in which {@link #close} counts the goroutines that are left. */
     private static final long DRAIN_LOOK = 10_000_000;
 
     /** Held by the thread that does the last steps. It guards the fields below, which record the completed steps. */

@@ -33,8 +33,8 @@ final class Exiters {
     }
 
     /**
-     * Returns whether all living goroutines are in exit. Reads stacks until it finds a goroutine that is not. Returns false without a check
-     * if the last check was very recent.
+     * Returns whether all living goroutines are in exit. Reads stacks until it finds a goroutine that is not in exit. Returns false without
+     * a check if the last check was very recent.
      */
     boolean onlyTheyAreLeft() {
         long now = System.nanoTime();

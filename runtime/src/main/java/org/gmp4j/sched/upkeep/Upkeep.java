@@ -113,8 +113,8 @@ public final class Upkeep {
     }
 
     /**
-     * Returns whether {@link #checkdead} must be called again although nothing runs. That is so while code outside of all schedulers could
-     * ready a goroutine and so holds a report back, because the end of such code does not wake sysmon.
+     * Returns whether {@link #checkdead} must be called again although nothing runs. That is so while a report is held back, because code
+     * outside of all schedulers could ready a goroutine. The end of such code does not wake sysmon.
      */
     public boolean deadlockIsHeldBack() {
         return deadlocks.isHeldBack();
