@@ -93,7 +93,7 @@ public final class Note {
      */
     public static boolean sleep(long addr, long nanos) {
         if (!Mem.INT.compareAndSet(addr, CLEAR, ASLEEP)) {
-            return true; // A waker was faster.
+            return true; // A waker has woken the note already.
         }
         long end = nanos < 0 ? 0 : System.nanoTime() + nanos;
         long left = nanos;
@@ -107,7 +107,7 @@ public final class Note {
             if (nanos >= 0) {
                 left = end - System.nanoTime();
                 if (e == Errno.ETIMEDOUT || left <= 0) {
-                    // Withdraws the announcement. If that fails, a waker was faster.
+                    // Withdraws the announcement. If that fails, a waker has woken the note meanwhile.
                     return !Mem.INT.compareAndSet(addr, ASLEEP, CLEAR);
                 }
             }

@@ -4,9 +4,8 @@ package org.gmp4j.memory;
 import org.gmp4j.sched.GStack;
 
 /**
- * Runs some operations of an allocator once: those that it does with a lock held, and those in which no error may occur, such as at the end
- * of a P or of its scheduler. The first use of a class, or of a {@code VarHandle} at a call site, takes memory, and throws when there is
- * none.
+ * Runs once the operations of an allocator that hold a lock, and the operations in which no error may occur, such as at the end of a P or
+ * of its scheduler. The first use of a class, or of a {@code VarHandle} at a call site, takes memory, and throws when there is none.
  */
 final class Drill {
     /** The class of the largest blocks, of which a batch has the fewest. */

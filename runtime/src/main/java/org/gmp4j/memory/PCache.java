@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * <p>The state of a cache is in off-heap words. Only a goroutine on the P accesses them, inside {@code GStack.enter}. So it is not
  * preempted and does not lose the P between two steps. When the P dies, the thread that has stopped the world accesses them.
  *
- * <p>Closing. The user of the cache makes {@code busy} 1, and then reads {@link Mcache#closed}; the closing thread makes {@code closed}
+ * <p>Closing. The user of the cache makes {@code busy} 1, and then reads {@link Mcache#closed}. The closing thread makes {@code closed}
  * true, and then waits until it reads busy 0. On the closing side there is a full fence between store and load. On the user's side the
  * membarrier of the closing thread runs that fence. So either the user finds the allocator closed, and uses no block, or the closing thread
  * waits for the user. After that wait the blocks and words are unmapped. Rejected: a full fence in each call, which would cost more than
@@ -48,7 +48,7 @@ final class PCache implements Processor.Cache {
     private static final int BYTES = SizeClasses.COUNT * LINE;
 
     final Mcache owner;
-    /** The node of the P; -1 when it has no node or nodes do not matter. */
+    /** The NUMA node of the P: see {@link Processor#node}. */
     final int node;
     private final Central[] central;
     private final long words;

@@ -3,8 +3,8 @@ package org.gmp4j.policy;
 
 /**
  * Decides how long sysmon sleeps between two scans of the Ps. On a single CPU a scan costs two context switches and the cache misses after
- * them, which is several times sysmon's own CPU time. In a young program a scan is also interpreted. So sysmon scans when that can be of
- * use: when a slice ends, or when a thread may have fallen asleep with a P.
+ * them, which is several times sysmon's own CPU time. In a young program a scan is also interpreted. So sysmon scans when a scan may find
+ * something to do: when a slice ends, or when a thread may have fallen asleep with a P.
  *
  * <table>
  * <caption>Rules: while a P runs something, the shortest of all sleeps that apply</caption>

@@ -24,7 +24,7 @@ package org.gmp4j.policy;
  * least {@value #FEW} ns on average.</td><td>The begins of the M's slices are timed.</td></tr>
  * </table>
  *
- * <p>Slices count CPU time, because preemption does not help while the thread waits for a CPU: the next goroutine on the P would wait as
+ * <p>Slices count CPU time. While the thread waits for a CPU preemption does not help, because the next goroutine on the P would wait as
  * long. Compilers compete for the CPUs while a server is young. Slices by the clock would then end most requests midway. With many
  * half-done requests and more threads the compilers get less of the CPUs, and all requests stay slow for longer.
  *

@@ -131,8 +131,8 @@ public final class Runq {
     }
 
     /**
-     * Takes the G in runnext. Returns 0 when runnext is empty, or a thief was faster. Called by the owner, the only thread that fills
-     * runnext.
+     * Takes the G in runnext. Returns 0 when runnext is empty, or a thief has taken the G first. Called by the owner, the only thread that
+     * fills runnext.
      */
     private static long takeRunnext(long pp) {
         long next = RUNNEXT.getVolatile(pp);

@@ -71,7 +71,7 @@ public final class Fatal {
         if (!installed && !AS_ERROR) {
             installed = true;
             Throw.setHook(new OnThrow());
-            // These need memory at their first use, and a report may have none.
+            // The two uses below come early, because each needs memory the first time, and a report may have none.
             boolean _ = REPORTER.compareAndSet(null, null);
             try {
                 Class<?> _ = Class.forName("java.lang.Shutdown", true, null); // Runtime.halt uses it.

@@ -58,8 +58,8 @@ public final class StackSearch {
     }
 
     /**
-     * Searches the goroutines of a scheduler. Returns false if a search for leaks ran at the same time, because a search for leaks takes
-     * frames off stacks while it stops the world.
+     * Searches the goroutines of a scheduler. Returns false if a search for leaks ran at the same time, because that search takes frames
+     * off stacks while it stops the world.
      */
     private boolean goroutines(Scheduler s) {
         long started = Schedt.PROCRESIZETIME.getVolatile(s.sched); // It is written each time that the world is started again.

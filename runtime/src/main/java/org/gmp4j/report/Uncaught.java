@@ -31,7 +31,7 @@ public final class Uncaught {
     private Uncaught() {
     }
 
-    /** Loads the classes that a report needs while there is memory, because the first report may be about an OutOfMemoryError. */
+    /** Loads the classes for a report while there is memory, because the first report may be about an OutOfMemoryError. */
     static void prepare() {
         ThrowableText.prepare();
         boolean _ = Goexit.INSTANCE == null;

@@ -20,10 +20,10 @@ import org.gmp4j.struct.WaitReason;
 
 /**
  * A profile of waits in the JDK: for locks, monitors, conditions and all else that parks a thread. Sleeps and waits for sockets, selectors,
- * pipes and processes are left out, as in Go's block profile. At intervals it takes a sample: it finds the goroutines that wait, and for
- * each of them adds the time since the last sample to its place. So a wait itself costs nothing, and a wait that has not ended counts too.
- * A wait that is shorter than the interval is seen with a probability in proportion to its length. So the times are right on average, but
- * the number of waits includes only waits during which a sample was taken.
+ * pipes and processes are left out, as in Go's block profile. At intervals it takes a sample. It finds the goroutines that wait, and adds
+ * the time since the last sample to the place of each. So a wait itself costs nothing, and a wait that has not ended counts too. A wait
+ * that is shorter than the interval is seen with a probability in proportion to its length. So the times are right on average, but the
+ * number of waits includes only waits during which a sample was taken.
  */
 public final class WaitSampler extends Sampler {
     private static final String REASON = "wait";

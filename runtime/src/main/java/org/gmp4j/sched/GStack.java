@@ -346,8 +346,8 @@ public abstract class GStack extends Stack {
         long mp = machine().mp;
         M.LOCKS.setOpaque(mp, M.LOCKS.getOpaque(mp) + 1);
         // Keeps the compilers from moving a later load above the store. (By the specification the fence orders earlier loads only;
-        // HotSpot's orders all earlier accesses.) The CPU may still reorder the store and the load, and Gate's membarrier prevents that. On
-        // x86 the fence needs no instruction.
+        // HotSpot's fence orders all earlier accesses.) The CPU may still reorder the store and the load, and Gate's membarrier prevents
+        // that. On x86 the fence needs no instruction.
         VarHandle.acquireFence();
         return M.GATE.getOpaque(mp) == M.GATE_OPEN;
     }
@@ -390,8 +390,8 @@ public abstract class GStack extends Stack {
     }
 
     /**
-     * Returns whether an interrupt ends the goroutine's waits. It ends the waits of a virtual thread with an identity, to which other code
-     * may have a reference, and of a task that can be cancelled. It does not end the waits of a goroutine of {@code go}.
+     * Returns whether an interrupt ends the goroutine's waits. An interrupt ends the waits of a virtual thread with an identity, to which
+     * other code may have a reference, and of a task that can be cancelled. It does not end the waits of a goroutine of {@code go}.
      */
     public boolean endsByInterrupt() {
         return !pooled || awaited != null && awaited.cancelable();

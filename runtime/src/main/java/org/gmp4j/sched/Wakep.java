@@ -115,8 +115,9 @@ public final class Wakep {
 
     /**
      * Counts an M that the caller will wake or make as a spinner on its way, if the word of nmspinning is still {@code spinners}. Returns
-     * false when the word has changed. The time is stored even then, so that the spinners count as late a little later. If the word has
-     * changed and has the same value again, it counts other Ms, which are not late. Then an M is woken too early.
+     * false when the word has changed. The time is stored even then. This only delays the moment from which the spinners count as late. The
+     * word may have changed twice, and so may have the same value. Then it counts other Ms, which are not late, and an M is woken too
+     * early.
      */
     static boolean isOnItsWay(long sched, long spinners) {
         Schedt.WOKENAT.setOpaque(sched, System.nanoTime());
@@ -222,8 +223,8 @@ public final class Wakep {
     }
 
     /**
-     * Wakes another M to spin in place of the caller, which has found work. If the last such M was in vain ({@link Spin}), wakes an M only
-     * if a queue has work. Called only under a latency policy, which keeps a spinner ready for new work.
+     * Wakes a stand-in: an M that spins in place of the caller, which has found work. If the last stand-in was in vain ({@link Spin}),
+     * wakes an M only if a queue has work. Called only under a latency policy, which keeps a spinner ready for new work.
      */
     private static void standIn(Machine m) {
         Scheduler s = m.s;
@@ -245,8 +246,9 @@ public final class Wakep {
     }
 
     /**
-     * Wakes an M if a queue has work, if a timer is set and no M watches for it, or if a goroutine waits for the network and no M watches
-     * that. The caller is an M that now does something else, and on which submitters relied because it spun or held the last P.
+     * Wakes an M if a queue has work, if a timer is set and no M watches the timers, or if a goroutine waits for the network and no M
+     * watches the network. The caller is an M that now does something else, and on which submitters relied because it spun or held the last
+     * P.
      */
     public static void wakepForWork(Scheduler s) {
         if (anyWork(s)) {

@@ -49,7 +49,9 @@ public final class Bystanders {
     private static final String CARRIER = "jdk.internal.misc.CarrierThread";
     /** The start of the name of a thread that waits for processes. */
     private static final String REAPER = "process reaper";
-    /** The starts of the names of {@code InnocuousThread}s with a context class loader that run no code of the program except cleaners. */
+    /**
+     * The starts of the names of {@code InnocuousThread}s that have a context class loader, but run no code of the program except cleaners.
+     */
     private static final String[] SERVICES = {"VirtualThread-", "Cleaner-", "FileSystemWatch"};
     private static final String ENDS_THE_JVM = "DestroyJavaVM";
     private static final String JFR = "JFR ";

@@ -29,7 +29,7 @@ public final class Headroom {
     static final long SECTION = Long.getLong("gmp.headroom", 64 << 10);
     /** The additional room, bytes, for a section that acquires a lock or another resource. */
     private static final long SLACK = 8 << 10;
-    /** The size of HotSpot's guard pages and shadow zone, with some to spare for larger pages. */
+    /** The size of HotSpot's guard pages and shadow zone, with a reserve for larger pages. */
     private static final long ZONES = 112 << 10;
     /** The least size of HotSpot's guard pages and shadow zone. No Java frame can use this part of a stack. */
     private static final long LEAST_ZONES = 96 << 10;

@@ -22,8 +22,8 @@ import org.jspecify.annotations.Nullable;
  * container. Virtual threads that {@code Thread.start} has started are not in it: the JDK lists them itself.
  *
  * <p>A thread dump gets one thread after the other. Each is {@link DumpHold held}, and named by its goroutine, until the dump has read it.
- * The dump does not report when it has read a thread. So a stack is held until the dump requests the next one. The request may come late,
- * because the dump waits for a disk, or never, because writing has failed. Then a watching thread ({@link Watch}) ends the hold.
+ * The dump does not report when it has read a thread. So a stack is held until the dump requests the next one. The request comes late if
+ * the dump waits for a disk, and never if writing has failed. Then a watching thread ({@link Watch}) ends the hold.
  */
 public abstract class JdkContainer extends ThreadContainer {
     private static final String DUMPER = "jdk.internal.vm.ThreadDumper";

@@ -109,7 +109,8 @@ public final class JdkState {
         }
         int s = CALLS.state(vt);
         if (s == PARKED || s == TIMED_PARKED) {
-            return CALLS.casState(vt, s, UNPARKED); // Fails if a dump holds the thread or a time-out was faster. Both see the permit.
+            return CALLS.casState(vt, s, UNPARKED); // Fails if a dump holds the thread, or a time-out has changed the state. The dump and
+                                                    // the time-out see the permit.
         }
         if (s == PINNED || s == TIMED_PINNED) {
             LockSupport.unpark(st.host.thread); // The host was set before the thread was mounted, so before it was pinned.
@@ -131,7 +132,7 @@ public final class JdkState {
         OBJECT_WAIT
     }
 
-    /** Returns how the thread waits, or is about to wait, in the JDK. That may change at once. */
+    /** Returns how the thread waits, or is about to wait, in the JDK. The result may be out of date at once. */
     public static Wait wait(Stack st) {
         return switch (CALLS.state(st.thread) & ~SUSPENDED) {
             case PARKING, PARKED, PINNED -> Wait.PARKED;

@@ -8,8 +8,8 @@ import org.gmp4j.stack.JdkState;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds out why a virtual thread waits in the JDK, from the thread's frames and state, when a reader asks. So the wait itself costs nothing
- * more. The first row that applies decides:
+ * Finds out why a virtual thread waits in the JDK, from the thread's frames and state, when a reader asks. So the wait itself has no extra
+ * cost. The first row that applies decides:
  *
  * <table>
  * <caption>Reasons</caption>

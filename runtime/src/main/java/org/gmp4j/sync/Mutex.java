@@ -28,8 +28,8 @@ import org.jspecify.annotations.Nullable;
  * happen before the return of the next {@link #lock}. A new mutex is unlocked.
  *
  * <p>Misuse. An unlock that throws has changed nothing, even if several threads unlock by mistake at once while others use the mutex. For n
- * locks that were taken at most n unlocks return. But the mutex cannot detect an unlock by a thread that does not hold the lock while
- * another thread holds it. Such an unlock releases the lock.
+ * locks that were taken at most n unlocks return. But the mutex cannot detect an unlock by a thread that does not hold the lock, if another
+ * thread holds it. Such an unlock releases the lock.
  *
  * <p>Fairness. In normal mode an unlock wakes the waiter that has waited longest. That waiter competes with new callers, which are running
  * already and often win. This is fast, because a busy lock changes hands without a switch. A waiter that loses stays first in the queue.

@@ -30,7 +30,7 @@ import org.jspecify.annotations.Nullable;
  * The actions of a thread before an unlock happen before the return of a lock call that had to wait for it. A new lock is unlocked.
  *
  * <p>Misuse. An unlock that throws has changed nothing, as with a {@link Mutex}. But the lock cannot detect an unlock by a thread that does
- * not hold it while another thread holds it in the same mode, for reading or for writing. Such an unlock releases the lock.
+ * not hold it, if another thread holds it in the same mode, for reading or for writing. Such an unlock releases the lock.
  *
  * <p>One word has the whole state, so that each step can check whether it is allowed before it changes anything. The word has the number of
  * readers that hold the lock or wait for it, whether there is a writer, and the number of departing readers. A departing reader held the

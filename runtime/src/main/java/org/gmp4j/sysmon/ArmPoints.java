@@ -29,9 +29,9 @@ import org.gmp4j.struct.M;
  * points are armed. These points stay armed.
  *
  * <p>Only a scan of a goroutine that should yield sets the switch. A goroutine that stops at a point clears it, often within a microsecond.
- * If the switch were set again at once, the next goroutine would pass its points slowly until the next scan, in vain. The switch is also
- * cleared when too many calls of the hook have stopped no goroutine ({@link #PATIENCE}). A goroutine in the JDK's code or in native code
- * comes to no point, and meanwhile loops whose points are armed would run at a fraction of their speed.
+ * If the switch were set again at once, the next goroutine would pass its points slowly until the next scan, although it need not yield.
+ * The switch is also cleared when too many calls of the hook have stopped no goroutine ({@link #PATIENCE}). A goroutine in the JDK's code
+ * or in native code comes to no point, and meanwhile loops whose points are armed would run at a fraction of their speed.
  *
  * <p>Arming is expensive, because code is compiled again, and a vectorised loop loses its vector code. The times are CPU time of the
  * goroutine's thread, because a thread that waits for a CPU cannot reach a point.

@@ -44,9 +44,7 @@ final class Demand implements Runnable {
     private static final long PATIENCE = 20_000_000;
     /** The interval, ns, at which the thread's CPU time is read. */
     private static final long LOOK = 500_000;
-    /**
-     * The pause, ns, after useless samples, before a sysmon may pass the next thread to gmp-points. It doubles up to {@link #LAST_PAUSE}.
-     */
+    /** After useless samples, sysmons pass no thread to gmp-points for this time, ns. It doubles up to {@link #LAST_PAUSE}. */
     private static final long FIRST_PAUSE = 2_000_000;
     private static final long LAST_PAUSE = 128_000_000;
 
@@ -480,8 +478,8 @@ final class Demand implements Runnable {
     }
 
     /**
-     * Returns whether a thread executes a method of the class that was not sampled, and not a method that this method calls. HotSpot may
-     * have inlined the callee, but a loop in the callee has safepoint polls of its own, so the frames show the callee.
+     * Returns whether a thread executes a method of the class that was not sampled, rather than a method that this method calls. HotSpot
+     * may have inlined the callee. But a loop in the callee has safepoint polls of its own, so the frames show the callee.
      */
     private boolean isOwnCode(Wish w, StackTraceElement[] frames) {
         String method = frames[0].getMethodName();

@@ -14,8 +14,8 @@ import org.gmp4j.struct.Schedt;
  * queue, and this class records the decision in {@code p.globaldue}.
  */
 final class GlobalTurn {
-    // Only sysmon uses these fields. When a scan finds a new p.nglobal or an empty queue, it sets the first field to p.nglobal, and the
-    // second one to the number of other Gs that have run. The third is the nanoTime of the last scan before another G ran.
+    // Only sysmon uses these fields. The first field is p.nglobal at the last scan that found a new p.nglobal or an empty queue. The second
+    // field is the number of other Gs that had run by that scan. The third field is the nanoTime of the last scan before another G ran.
     private static final LongField GLOBALTICK = Mem.longField(p.layout(), "sysmontick", "globaltick");
     private static final LongField OTHERTICK = Mem.longField(p.layout(), "sysmontick", "othertick");
     private static final LongField GLOBALWHEN = Mem.longField(p.layout(), "sysmontick", "globalwhen");

@@ -41,8 +41,8 @@ import org.gmp4j.struct.Schedt;
  * {@link Takeover} takes the P.
  *
  * <p>While an M spins or a P is idle, another M soon steals a G that is queued on a busy P. Then the first G of the queue is a reason to
- * preempt only if two scans find it there, unless a timer is due or a G is in the global queue. Without this rule a goroutine that computes
- * would lose its P each time that it starts a short goroutine.
+ * preempt only if two scans find it there. If a timer is due, or a G is in the global queue, one scan is enough. Without this rule a
+ * goroutine that computes would lose its P each time that it starts a short goroutine.
  *
  * <p>{@link Slice} decides how long a goroutine keeps its P. A goroutine that runs on after its P was taken is a stray ({@link Strays}).
  * Its thread competes for a CPU like any other thread. At its next call of the runtime the goroutine waits for a P like any other
@@ -201,7 +201,8 @@ class Retake {
     }
 
     /**
-     * Returns how long, ns, a goroutine may run while Gs wait for its P. The slice is shorter the more Gs wait, down to the least quantum.
+     * Returns how long, ns, a goroutine may run while Gs wait for its P. The more Gs wait, the shorter is the slice, down to the least
+     * quantum.
      */
     private long slice(long pp) {
         if (leastQuantum == quantum) {

@@ -50,7 +50,7 @@ final class WaitTimes {
         return part != 0;
     }
 
-    /** Returns the nanoseconds until the next pass is due, which are negative if it is overdue. */
+    /** Returns the nanoseconds until the next pass is due; negative if the pass is overdue. */
     long untilDue(long now) {
         return noted + EVERY - now;
     }

@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * <p>The value of a timer's channel is the time when the timer was due. The channel looks unbuffered ({@code len} and {@code cap} are 0). A
  * send to it, or a close, throws an {@link IllegalStateException}. The collector frees a timer or ticker, stopped or not, if nothing refers
  * to it and no goroutine or thread waits for it. A timer with a channel from which no goroutine receives does not delay the report of a
- * deadlock, but one with a function does.
+ * deadlock, but a timer with a function does.
  *
  * <p>With compressed references an {@link #afterFunc} takes about 130 bytes of heap, and 16 to 32 bytes off-heap. A timer with its channel
  * takes about 160 bytes, and none off-heap while no goroutine or thread waits for it.

@@ -13,12 +13,12 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A timer fires at {@link #when}. The heaps do not hold timers but alarms. An alarm makes a thread check the timer at {@code when} or
  * earlier. If a timer is set to a later time, its alarm stays in the heap, and the thread that checks the timer too early sets the next
- * alarm. If a timer is stopped, its alarm becomes a zombie. If it is set to an earlier time, its old alarm becomes a zombie, and another is
- * added to the heap of the caller's P. No operation touches another P's heap, or waits for its lock.
+ * alarm. If a timer is stopped, its alarm becomes a zombie. If a timer is set to an earlier time, its old alarm becomes a zombie, and
+ * another alarm is added to the heap of the caller's P. No operation touches another P's heap, or waits for its lock.
  *
- * <p>Invariant: while {@code when} is not 0 and the timer has to be checked, it has a LIVE alarm that is due at {@code when} or earlier, or
- * a thread has taken such an alarm and waits for the lock. A timer with a function always has to be checked. A timer with a channel has to
- * be checked while there is a waiter on the channel.
+ * <p>Invariant: if {@code when} is not 0 and the timer has to be checked, one of two conditions holds. The timer has a LIVE alarm that is
+ * due at {@code when} or earlier. Or a thread has taken such an alarm off its heap and waits for the timer's lock. A timer with a function
+ * always has to be checked. A timer with a channel has to be checked while there is a waiter on the channel.
  *
  * <p>Rejected: Go's own scheme, where the heap's entries point to the timers, and the next thread that uses the heap moves modified timers
  * to their places. It needs an O(n) pass over the heap whenever a timer was set to an earlier time. Rejected too: to remove stopped timers

@@ -19,11 +19,11 @@ import org.gmp4j.tracing.Session;
  * program.
  *
  * <p>While a trace runs, a switch takes some tens of nanoseconds more. The start of a goroutine whose function is not a lambda takes some
- * microseconds more, because the stack is walked to name the place. The begin and the end stop the world for a moment, which is longer the
- * more goroutines live. Full batches of events are moved to a spool beside the file, which needs 16 bytes for each event. If the disk is
- * slower than the program, whole batches are dropped and counted. {@link #stop} writes the file, which is four to eight times as long as
- * the spool. When a deadlock, an uncaught exception or another fatal error ends a program, running traces are written after the text of the
- * error.
+ * microseconds more, because the stack is walked to name the place. The begin and the end stop the world for a moment, whose length grows
+ * with the number of goroutines. Full batches of events are moved to a spool beside the file, which needs 16 bytes for each event. If the
+ * disk is slower than the program, whole batches are dropped and counted. {@link #stop} writes the file, which is four to eight times as
+ * long as the spool. When a deadlock, an uncaught exception or another fatal error ends a program, running traces are written after the
+ * text of the error.
  *
  * <p>Thread-safe. Source: Go's {@code runtime/trace}.
  */

@@ -20,9 +20,9 @@ import org.gmp4j.struct.WaitReason;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Turns the events of one scheduler into lanes and counters. There is a lane for each P, with the goroutines that it ran, a lane for each
- * goroutine, with its states, and there are lanes of tasks and regions. An arrow leads from each wake-up to the run that follows it. A
- * goroutine without an event has no lane.
+ * Turns the events of one scheduler into lanes and counters. Each P has a lane with the goroutines that it ran. Each goroutine has a lane
+ * with its states. There are also lanes of tasks and regions. An arrow leads from each wake-up to the run that follows it. A goroutine
+ * without an event has no lane.
  */
 final class Lanes implements Merge.Sink {
     private static final String OLDER = "(older than the trace)";

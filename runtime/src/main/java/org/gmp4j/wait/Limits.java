@@ -79,7 +79,8 @@ public record Limits(Interrupts interrupts, long nanos, @Nullable Cancelable ctx
 
     /**
      * Returns the wait reason of a goroutine that waits with these limits. In a bubble, a wait with a limit of time gets a durable reason,
-     * even if an event outside of the bubble may end the wait, so that the bubble's clock moves on. Any other wait gets {@code reason}.
+     * so that the bubble's clock moves on. This holds even if an event outside of the bubble may end the wait. Any other wait gets
+     * {@code reason}.
      */
     public WaitReason reason(WaitReason reason) {
         return timed() && Bubble.current() != null ? WaitReason.SEMACQUIRE : reason;

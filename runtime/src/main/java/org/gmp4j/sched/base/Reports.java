@@ -7,7 +7,7 @@ import org.gmp4j.struct.GSlots;
 
 /** The reports of errors that the loop makes. Package {@code report} implements them. */
 public interface Reports {
-    /** Loads the code that a report needs while there is memory. Called before each scheduler is made. */
+    /** Loads the code for reports while there is memory. Called before each scheduler is made. */
     void prepare();
 
     /**

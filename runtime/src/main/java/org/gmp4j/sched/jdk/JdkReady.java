@@ -201,8 +201,8 @@ public final class JdkReady {
      * Unparks the goroutine on this stack, because the network poller has found its descriptor ready. The JDK has parked the goroutine, or
      * is about to park it. Called on g0 or sysmon; takes no lock.
      *
-     * @return the waiting goroutine, which the caller owns and has to ready; 0 when another wake-up owns it, or when the permit is enough,
-     *     because the goroutine was about to park or is parked pinned
+     * @return the waiting goroutine, which the caller owns and has to ready; 0 when another wake-up owns it. Also 0 when the goroutine was
+     *     about to park or is parked pinned, because then the permit is enough
      */
     public static long netReady(GStack st) {
         if (JdkState.isPinned(st)) {
