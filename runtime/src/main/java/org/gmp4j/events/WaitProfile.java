@@ -95,7 +95,7 @@ public final class WaitProfile {
         }
     }
 
-    /** The places that were found at the rate that the program has set. Its monitor guards also {@link #window} and the rates. */
+    /** The places that were found at the rate that the program has set. The table's monitor also guards {@link #window} and the rates. */
     private final Table kept = new Table();
     /** The places that were found since a window was opened; null if none is open. */
     private @Nullable Table window;

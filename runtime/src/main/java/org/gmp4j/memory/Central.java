@@ -7,8 +7,8 @@ import org.gmp4j.lock.HeapMutex;
 import org.gmp4j.lock.LockRank;
 
 /**
- * The free blocks of one size on one NUMA node, without those in the caches of Ps. They are in whole batches, in a list of at most one
- * batch, and in the unused part of the last span. One lock guards them. No list is walked under the lock.
+ * The free blocks of one size on one NUMA node, without those in the caches of Ps. These blocks are in whole batches, in a list of at most
+ * one batch, and in the unused part of the last span. One lock guards them. No list is walked under the lock.
  *
  * <p>Before a span is added, the array of batches gets room for the batches that the blocks of all spans can fill. So freeing a block never
  * needs memory of the Java heap.

@@ -21,12 +21,13 @@ import org.jspecify.annotations.Nullable;
  * stalls, and what goroutines wait for. {@code Gmp.Builder.dashboard}, the setting {@code dashboard=PORT} of GMPDEBUG, the property
  * {@code gmp.dashboard=PORT} and {@code gmp run --dashboard PORT} start one with a scheduler. Thread-safe.
  *
- * <p>It needs only the module {@code jdk.httpserver}, which a program on the class path has. This jar has the page, its style, its script
- * and the charting library, uPlot. The page forbids the browser to load anything from elsewhere. The server listens on the loopback address
- * only. It answers only requests for {@code localhost} or a loopback address, so that no page of the web can read its data. The server is
- * read-only: it answers only GET and HEAD of {@code /}, {@code /data.json} and {@code /history.json}. It runs on daemon threads of its own.
- * One of them takes a reading each second, and keeps the readings of the last five minutes. A reading stops no thread, so the page also
- * shows a scheduler whose goroutines make no progress. At most 32 requests are served at a time. A further request cuts off the oldest one.
+ * <p>The page needs only the module {@code jdk.httpserver}, which a program on the class path has. This jar has the page, its style, its
+ * script and the charting library, uPlot. The page forbids the browser to load anything from elsewhere. The server listens on the loopback
+ * address only. It answers only requests for {@code localhost} or a loopback address, so that no page of the web can read its data. The
+ * server is read-only: it answers only GET and HEAD of {@code /}, {@code /data.json} and {@code /history.json}. The server runs on daemon
+ * threads of its own. One of them takes a reading each second, and keeps the readings of the last five minutes. A reading stops no thread,
+ * so the page also shows a scheduler whose goroutines make no progress. At most 32 requests are served at a time. A further request cuts
+ * off the oldest one.
  */
 public final class Dashboard implements AutoCloseable {
     private static final int MOST_PORT = 65_535;

@@ -53,9 +53,9 @@ import org.gmp4j.struct.Throw;
  * <p>No stale event wakes a goroutine. Suppose that an M has an event in its buffer. Meanwhile the goroutine ends its wait, the descriptor
  * is closed, and a goroutine waits for a new descriptor with the same number. The new wait has another tag, so the event is stale. The tag
  * also protects against an old registration that is still armed because a child process has the old file open. The goroutine that is
- * unparked at step 3 may have ended its wait after step 2, because of a time-out, an interrupt or a close. It may even have ended, and
- * another goroutine may have its G. Then the unpark gives a needless permit. Callers of {@code park} must expect such permits, because the
- * JDK's own pollers give them too.
+ * unparked at step 3 may have ended its wait after step 2, because of a time-out, an interrupt or a close. The goroutine may even have
+ * ended, and another goroutine may have its G. Then the unpark gives a needless permit. Callers of {@code park} must expect such permits,
+ * because the JDK's own pollers give them too.
  *
  * <p>While a goroutine waits in the poller, a thread polls. The count of waiters grows before the goroutine parks. The goroutine's M then
  * searches for work, and polls. If it finds no work, and no other M sleeps in the poller, it sleeps there itself

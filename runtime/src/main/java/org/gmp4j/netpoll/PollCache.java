@@ -28,7 +28,10 @@ final class PollCache {
     private static final int ENDS = Epoll.RDHUP | Epoll.HUP | Epoll.ERR | Epoll.PRI;
     private static final int FIRST_ROOM = 16;
 
-    /** The structs of closed pollers, of which no M has an event. Its monitor is entered after the monitor of a poller's cache. */
+    /**
+     * The structs of closed pollers, of which no M has an event. The monitor of this cache is entered after the monitor of a poller's
+     * cache.
+     */
     private static final PollCache OF_CLOSED = new PollCache();
 
     /**

@@ -34,7 +34,7 @@ public final class PollFd extends FdWaits {
     public static final long NO_LIMIT = Long.MAX_VALUE;
 
     private final FdMutex users = new FdMutex();
-    /** It has a unit once the descriptor has been closed. Each closer takes the unit, and releases it for the next closer. */
+    /** This semaphore has a unit once the descriptor has been closed. Each closer takes the unit, and releases it for the next closer. */
     private final Sema released = new Sema();
 
     /** Takes over a non-blocking descriptor. No other code may use or close it from now on. */
@@ -342,7 +342,7 @@ public final class PollFd extends FdWaits {
     // Deadlines
 
     /**
-     * Sets the deadline of reads, of writes, or of both. It holds also for operations that are waiting now.
+     * Sets the deadline of reads, of writes, or of both. The deadline also holds for operations that are waiting now.
      *
      * @param nanos the time from now; 0 or less for a deadline that has passed already, {@link #NO_LIMIT} to remove the deadline
      * @return false after a close

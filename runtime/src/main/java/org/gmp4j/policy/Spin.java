@@ -30,9 +30,9 @@ package org.gmp4j.policy;
  * <tr><td>An M that has a stand-in runs out of work, and a spinner has found work since.</td><td>The stand-in was of use.</td></tr>
  * </table>
  *
- * <p>Naps help goroutines on one P that ready each other. They wake an M whenever none spins, and that M finds nothing. While the M naps it
- * counts as a spinner, so no other M is woken. A napping M is no slower than a spinner in Go, which also sleeps before it takes from
- * runnext.
+ * <p>Naps help goroutines on one P that ready each other. Such goroutines wake an M whenever none spins, and that M finds nothing. While
+ * the M naps it counts as a spinner, so no other M is woken. A napping M is no slower than a spinner in Go, which also sleeps before it
+ * takes from runnext.
  *
  * <p>A stand-in is of no use where a single goroutine waits repeatedly, for a short sleep or a socket, and all other Ps are idle. The
  * stand-in finds that goroutine the next time, and wakes the first M as its own stand-in. Each of these wake-ups is a system call.

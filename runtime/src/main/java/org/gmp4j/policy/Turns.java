@@ -53,7 +53,7 @@ public final class Turns {
     /** The number of woken Gs in a row before one of the other Gs of {@code sched.arrived}. */
     static final int MOST_AHEAD = 3;
     static final int GLOBAL_FIRST = 61;
-    /** It is odd, because a P skips every second slice number while goroutines are preempted one after the other. */
+    /** This number is odd, because a P skips every second slice number while goroutines are preempted one after the other. */
     static final int ARRIVED_FIRST = 5;
     static final long POLL_EVERY = 50_000;
 

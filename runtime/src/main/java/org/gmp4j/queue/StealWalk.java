@@ -9,7 +9,7 @@ import org.gmp4j.struct.Schedt;
 
 /**
  * {@code stealWork}: a search through the other Ps, in walks whose order {@link Steal} decides. Each M has a StealWalk of its own, and only
- * that M calls it. It allocates nothing.
+ * that M calls it. A search allocates nothing.
  *
  * <p>Rejected: a sorted table of victims for each P, whose size grows with the square of the number of Ps.
  */
@@ -52,7 +52,7 @@ public abstract class StealWalk {
         return stolen;
     }
 
-    /** Returns, after a search without a G, whether there may still be work, or the world is to stop. */
+    /** Called after a search that found no G. Returns whether there may still be work, or the world is to stop. */
     public final boolean newWork() {
         return newWork;
     }

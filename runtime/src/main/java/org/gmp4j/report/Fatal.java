@@ -190,7 +190,7 @@ public final class Fatal {
         return u != null && u.isWriting();
     }
 
-    /** Saves the objects. Called after the report, while {@link #guard} ends a save that hangs. */
+    /** Saves the objects. Called after the report. If a save hangs, the thread of {@link #guard} ends the process. */
     private static void save() {
         try {
             for (Unsaved u : UNSAVED) {

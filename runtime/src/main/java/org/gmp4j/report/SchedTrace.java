@@ -120,8 +120,8 @@ public final class SchedTrace {
     }
 
     /**
-     * If preemption points are added on demand, appends the number of classes that got some, and the number and total time of the pauses of
-     * all threads.
+     * If preemption points are added on demand, appends the number of classes that got points, and the number and total time of the pauses
+     * of all threads.
      */
     private static void points(StringBuilder b) {
         if (OnDemand.get() != null) {

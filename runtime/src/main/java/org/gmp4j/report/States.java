@@ -35,7 +35,7 @@ final class States {
     private final Scheduler s;
     private int stacksLeft;
     /**
-     * For each G's number, one more than the descriptor for which the G waits, negated if it waits to write; 0 for none. Null until it is
+     * For each G's number: the descriptor for which the G waits, plus 1, and negated if the G waits to write; 0 for none. Null until it is
      * needed.
      */
     private int @Nullable [] descriptors;

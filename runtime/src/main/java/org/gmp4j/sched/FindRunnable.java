@@ -95,7 +95,8 @@ final class FindRunnable {
     }
 
     /**
-     * Returns whether a spinner under a latency policy searches again. It does while its time is not up and the scheduler has not ended.
+     * Returns whether a spinner under a latency policy searches again. The spinner does so while its time is not up and the scheduler has
+     * not ended.
      */
     private static boolean mayGoOn(Machine m) {
         Thread.onSpinWait();

@@ -187,10 +187,10 @@ public abstract class GStack extends Stack {
      * {@code acquirem}: begins a section of the runtime, in which the calling goroutine keeps its P until {@link #exit}. Every call of
      * the runtime that touches the P, or holds a runtime lock, is inside a section. Sections nest.
      *
-     * <p>First this raises m.locks, then it reads m.gate. The P is taken only while m.locks is 0. The signal handler on this thread takes
-     * it, or another thread, which first makes this thread execute a fence ({@link Gate}). So either the taker sees the raised m.locks, or
-     * this read sees that the P is gone or being taken. Then the goroutine gets a P as after a system call. The fence between the two
-     * accesses is for the compiler alone.
+     * <p>First this raises m.locks, then it reads m.gate. The P is taken only while m.locks is 0. Either the signal handler on this thread
+     * takes the P, or another thread does, which first makes this thread execute a fence ({@link Gate}). So either the taker sees the
+     * raised m.locks, or this read sees that the P is gone or being taken. Then the goroutine gets a P as after a system call. The fence
+     * between the two accesses is for the compiler alone.
      *
      * <p>The outermost call ensures that the section has room on the stack: see {@link Headroom}. On a thread that is not a goroutine
      * nesting is not counted, so code that may be inside another section calls {@link #enterChecked} instead.
@@ -211,7 +211,7 @@ public abstract class GStack extends Stack {
 
     /**
      * Checks that there is room on the stack, as {@link #enter} does, but enters no section. Called before an operation of several
-     * sections, of which all must run or none. They then begin with {@link #enterChecked} or {@link #enterToGive}.
+     * sections, of which all must run or none. These sections then begin with {@link #enterChecked} or {@link #enterToGive}.
      *
      * @throws StackOverflowError when there is too little room, or too many frames are on the heap; nothing has changed
      */
@@ -364,12 +364,12 @@ public abstract class GStack extends Stack {
         M.LOCKS.setOpaque(mp, depth);
     }
 
-    /** Returns the M on which this stack is mounted. It must not be used after a call that may yield. */
+    /** Returns the M on which this stack is mounted. The result must not be used after a call that may yield. */
     public Machine machine() {
         return (Machine) host;
     }
 
-    /** Returns the goroutine's P, inside {@link #enter}. It must not be used after a call that may yield. */
+    /** Returns the goroutine's P, inside {@link #enter}. The result must not be used after a call that may yield. */
     public long pp() {
         return machine().pp();
     }
@@ -384,7 +384,7 @@ public abstract class GStack extends Stack {
         return (int) ((r & 0xFFFF_FFFFL) * n >>> Integer.SIZE);
     }
 
-    /** Returns the Java side of the goroutine's P, inside {@link #enter}. It must not be used after a call that may yield. */
+    /** Returns the Java side of the goroutine's P, inside {@link #enter}. The result must not be used after a call that may yield. */
     public Processor processor() {
         return s.proc(pp());
     }

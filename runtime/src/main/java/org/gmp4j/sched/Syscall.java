@@ -127,8 +127,8 @@ public final class Syscall {
         M.OLDP.set(m.mp, 0);
         M.INCGO.setOpaque(m.mp, 1);
         Threads.handoffp(m.s, pp);
-        // lastpoll is read after the P was put on the idle list. An M that leaves the poller sets lastpoll before it takes an idle P, so
-        // one of the two threads sees the store of the other.
+        // lastpoll is read after the P was put on the idle list. An M that leaves the poller sets lastpoll before it takes an idle P. So
+        // this thread reads the new lastpoll, or that M finds the idle P.
         if (polled && Schedt.LASTPOLL.getVolatile(m.s.sched) != 0) {
             Wakep.wakep(m.s); // No M sleeps in the poller. The M that this wakes sleeps there if it finds no work.
         }

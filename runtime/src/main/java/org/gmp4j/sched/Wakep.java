@@ -39,9 +39,9 @@ import org.gmp4j.struct.Throw;
  * the submitter sees nmspinning without that spinner and npidle with its P. Without the fence the read of nmspinning may pass the store of
  * the tail. Then each side misses the store of the other side, and a G waits while a P is idle.
  *
- * <p>An M may give its P up without having spun, because enough others spin ({@link #becomeSpinning}). It also checks the queues once more.
- * Before its P becomes idle, the last spinner may have found work, and a submitter may have queued more. Neither has woken an M, because no
- * P was idle. Go needs no such check, because there wakep takes sched.lock each time, to set needspinning.
+ * <p>An M may give its P up without having spun, because enough others spin ({@link #becomeSpinning}). Such an M also checks the queues
+ * once more. Before its P becomes idle, the last spinner may have found work, and a submitter may have queued more. Neither has woken an M,
+ * because no P was idle. Go needs no such check, because there wakep takes sched.lock each time, to set needspinning.
  *
  * <p>A spinner that finds work stops spinning as well. Submitters may have relied on it. So it does step 2, then checks the queues and the
  * timers ({@link #resetspinning}), and wakes another M only if there is more work. Go wakes one without a check. In a service at low load
@@ -124,7 +124,7 @@ public final class Wakep {
         return Schedt.NMSPINNING.compareAndSet(sched, spinners, spinners + Schedt.IS_ON_ITS_WAY);
     }
 
-    /** Extends the time after which the M that was counted last is late. Its thread is new, and takes longer until it runs. */
+    /** Extends the time after which the M that was counted last is late. The M's thread is new, and takes longer until it runs. */
     static void isNew(long sched) {
         Schedt.WOKENAT.setOpaque(sched, System.nanoTime() + Spin.NEW_THREAD);
     }

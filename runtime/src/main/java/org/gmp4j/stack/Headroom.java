@@ -16,8 +16,8 @@ import org.jspecify.annotations.Nullable;
  * bytes more, so that the release has room at the same depth, for example in a {@code finally}. An operation that consists of several
  * sections demands room for two sections at its beginning, so that no section is refused after earlier ones were carried out.
  *
- * <p>The check is a critical downcall, because Java cannot read the stack pointer. Rejected: a call of a Java method with a large
- * frame, so that HotSpot's stack banging makes the check. It touches each page of the frame, and those addresses map to few sets of the
+ * <p>The check is a critical downcall, because Java cannot read the stack pointer. Rejected: a call of a Java method with a large frame, so
+ * that HotSpot's stack banging makes the check. Such a call touches each page of the frame, and these addresses map to few sets of the
  * CPU's cache. If C2 inlines the method, the user's method has the large frame and pays at each call. Rejected too: to omit the check where
  * C2 has inlined a whole section. No rule guarantees that C2 inlines it, and a contended unlock calls the kernel.
  */

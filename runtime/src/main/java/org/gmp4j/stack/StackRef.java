@@ -12,10 +12,10 @@ import org.jspecify.annotations.Nullable;
  * the scheduler has dropped the stack. {@code sched.base.Collected} describes when the scheduler drops it, and which threads have such an
  * entry.
  *
- * <p>It refers to the stack in three ways. The strong reference keeps a stack that can run although only the table refers to it. The weak
- * reference finds a dropped stack that is reachable, for dumps and searches. The phantom reference is enqueued when no code can ever reach
- * the stack again. The weak reference does not show that. It is cleared before finalizers run, and a finalizer may reach the thread and
- * wake it.
+ * <p>An entry refers to the stack in three ways. The strong reference keeps a stack that can run although only the table refers to it. The
+ * weak reference finds a dropped stack that is reachable, for dumps and searches. The phantom reference is enqueued when no code can ever
+ * reach the stack again. The weak reference does not show that. It is cleared before finalizers run, and a finalizer may reach the thread
+ * and wake it.
  */
 public final class StackRef extends PhantomReference<Stack> {
     private final WeakReference<Stack> weak;

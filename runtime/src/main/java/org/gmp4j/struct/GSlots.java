@@ -59,7 +59,7 @@ public final class GSlots {
 
     /**
      * {@code malg}: takes a slot that no G has, and returns its struct. The struct is dead and has its index. Its other fields are as the
-     * last G of the slot left them. Thread-safe. It is called rarely, because dead Gs are reused first.
+     * last G of the slot left them. Thread-safe. This method is called rarely, because dead Gs are reused first.
      */
     public long malg() {
         JdkThreads.pin(); // A goroutine that calls this must not unmount at the monitor.

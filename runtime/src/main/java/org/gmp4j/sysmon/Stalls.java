@@ -55,7 +55,7 @@ public final class Stalls {
         callback = c;
     }
 
-    /** Sets the task that sysmon runs at each stall. It must only record that there was a stall. */
+    /** Sets the task that sysmon runs at each stall. The task must only record that there was a stall. */
     public synchronized void setRecorder(Runnable r) {
         recorder = r;
     }

@@ -24,8 +24,8 @@ import org.gmp4j.struct.SchedStat;
  */
 final class Takeover {
     /**
-     * How long, ns, sysmon waits for the answer to a signal before it continues with other Ps. It sees a later answer at the next scan. A
-     * thread that sleeps takes longer, because the signal must wake it first.
+     * How long, ns, sysmon waits for the answer to a signal before it continues with other Ps. Sysmon sees a later answer at the next scan.
+     * A thread that sleeps takes longer, because the signal must wake it first.
      */
     private static final long ANSWER_NANOS = 50_000;
     private static final long WAKE_ANSWER_NANOS = 150_000;

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * sleep of a goroutine.
  *
  * <p>A timer made by a goroutine belongs to the goroutine's scheduler. A timer that another thread has made, or whose scheduler has closed,
- * belongs to one daemon thread of the process. Its function runs in a virtual thread instead of a goroutine.
+ * belongs to one daemon thread of the process. The function of such a timer runs in a virtual thread instead of a goroutine.
  *
  * <p>The value of a timer's channel is the time when the timer was due. The channel looks unbuffered ({@code len} and {@code cap} are 0). A
  * send to it, or a close, throws an {@link IllegalStateException}. The collector frees a timer or ticker, stopped or not, if nothing refers

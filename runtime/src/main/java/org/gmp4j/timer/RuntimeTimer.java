@@ -21,9 +21,9 @@ import org.jspecify.annotations.Nullable;
  * always has to be checked. A timer with a channel has to be checked while there is a waiter on the channel.
  *
  * <p>Rejected: Go's own scheme, where the heap's entries point to the timers, and the next thread that uses the heap moves modified timers
- * to their places. It needs an O(n) pass over the heap whenever a timer was set to an earlier time. Rejected too: to remove stopped timers
- * at once. Then each step of a sift would have to write a timer's position, and a stop would need the lock of the heap that holds the
- * timer.
+ * to their places. That scheme needs an O(n) pass over the heap whenever a timer was set to an earlier time. Rejected too: to remove
+ * stopped timers at once. Then each step of a sift would have to write a timer's position, and a stop would need the lock of the heap that
+ * holds the timer.
  */
 public abstract class RuntimeTimer {
     /** The lock of the timer's channel, or the timer's own. It ranks below the heaps' locks. */

@@ -24,8 +24,8 @@ import org.jspecify.annotations.Nullable;
  * <p>The P's timersLock guards all but three words. {@code timer0When} is a copy of the first entry's time for readers without the lock. It
  * is written under the lock with release, read with acquire, and 0 for an empty heap. {@link #zombies} decides when to sweep, and need not
  * be exact. {@link #held} counts entries. The M that holds the P adds entries, so {@code timerpMask} needs no lock. Any M of the scheduler
- * takes due entries. In two cases another thread adds an entry and sets the P's timer bit for Ms that steal ({@code Idle.timerPutBack}). It
- * may put back an entry for which there was no memory ({@link #cameBack}), or park a goroutine without a P ({@link #pushAside}).
+ * takes due entries. In two cases another thread adds an entry and sets the P's timer bit for Ms that steal ({@code Idle.timerPutBack}): it
+ * puts back an entry for which there was no memory ({@link #cameBack}), or it parks a goroutine without a P ({@link #pushAside}).
  */
 class TimerHeap {
     private static final int ENTRY = 2 * Long.BYTES;
@@ -384,8 +384,8 @@ class TimerHeap {
     }
 
     /**
-     * Allocates the memory that {@link #moveTo} needs to move this heap's entries after {@code before} other entries. Called with the world
-     * stopped.
+     * Allocates the memory that {@link #moveTo} needs. Before this heap's entries, {@code before} other entries will be moved to
+     * {@code to}. Called with the world stopped.
      */
     void prepareMove(TimerHeap to, int before) {
         if (spareSlots == null) {

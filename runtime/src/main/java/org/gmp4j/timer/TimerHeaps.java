@@ -24,9 +24,9 @@ import org.jspecify.annotations.Nullable;
  * <p>The M that sleeps in the poller misses no timer. A thread may add an entry that is due before all others. That thread first publishes
  * {@code timer0When}. Then it wakes the poller ({@code wakeNetPoller}), or relies on a spinner, which checks the timers when it stops
  * spinning. The M that goes to sleep first gives its P up and stops spinning. Then it reads all {@code timer0When}. Then it stores in
- * {@code lastpoll} that it sleeps, and in {@code pollUntil} until when. With the fences of {@code Wakep} the M sees the new entry, or the
- * other thread sees that the M sleeps. When a goroutine goes to sleep, the poller is woken only once the goroutine's M has found another
- * goroutine to run. Usually that M finds none, and sleeps in the poller itself.
+ * {@code lastpoll} that it sleeps, and in {@code pollUntil} the time at which its sleep ends. With the fences of {@code Wakep} the M sees
+ * the new entry, or the other thread sees that the M sleeps. When a goroutine goes to sleep, the poller is woken only once the goroutine's
+ * M has found another goroutine to run. Usually that M finds none, and sleeps in the poller itself.
  */
 public final class TimerHeaps implements Timers {
     /** The heaps, by the id of the P. Written, as a new array, by the thread that holds WORLDSEMA. */

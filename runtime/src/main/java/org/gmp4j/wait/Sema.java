@@ -35,7 +35,8 @@ import org.jspecify.annotations.Nullable;
  * reads nwait above 0, it waits for the lock, under which the waiter has queued itself or taken a unit.
  *
  * <p>A waiter that is woken competes for the unit with new callers, and waits again if it gets none. With {@code handoff} the releaser
- * takes the unit for the waiter and sets the waiter's ticket to 1. Then it yields, so that the waiter runs at once in its time slice.
+ * takes the unit for the waiter and sets the waiter's ticket to 1. Then the releaser yields, so that the waiter runs at once in the
+ * releaser's time slice.
  */
 public final class Sema extends SemaRoot.Key {
     private static final int ACTIVE_SPIN = 4;

@@ -20,9 +20,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A new M first sets this state itself, which is cheaper than the two thread switches of a start by another thread. But it cannot undo
  * namespaces, credentials or a seccomp filter. It can undo a higher nice value only with the right to do so. So if the starting thread may
- * have such settings, a template thread starts the M instead. Such settings are possible in an M to which a goroutine was ever locked, and
- * in a foreign thread that does not have the process's CPUs and policy. The template thread is made before a goroutine first locks a
- * thread. Until then foreign threads start Ms themselves.
+ * have such settings, a template thread starts the M instead. An M may have such settings if a goroutine was ever locked to it, and a
+ * foreign thread if it does not have the process's CPUs and policy. The template thread is made before a goroutine first locks a thread.
+ * Until then foreign threads start Ms themselves.
  *
  * <p>Go's template thread starts all Ms that cgo calls need. Here it depends on the state of the foreign thread.
  */

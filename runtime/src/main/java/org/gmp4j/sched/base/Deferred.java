@@ -120,8 +120,8 @@ public abstract class Deferred {
     }
 
     /**
-     * Returns whether there is work, in the list or under way, which may ready a goroutine. It reads the list before the count, because
-     * runAll writes the count before the list.
+     * Returns whether any work is in the list or being done. Such work may ready a goroutine. This method reads the list before the count,
+     * because runAll writes the count before the list.
      */
     public static boolean pending() {
         Deferred d = head;

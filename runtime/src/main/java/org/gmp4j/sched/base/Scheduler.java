@@ -168,8 +168,8 @@ public final class Scheduler {
 
     /**
      * Returns all schedulers that are not closed, in the order in which they were made. A scheduler is in the array twice if there was no
-     * memory for a shorter array when another scheduler ended. Allocates nothing, for callers that hold a lock. They must not change the
-     * array.
+     * memory for a shorter array when another scheduler ended. Allocates nothing, for callers that hold a lock. A caller must not change
+     * the array.
      */
     public static Scheduler[] live() {
         return live;

@@ -14,8 +14,8 @@ import org.gmp4j.struct.P;
  * CPU. {@link Slice} decides when slices are timed.
  *
  * <p>{@code began} and {@code slice} are written by the M's thread, in this order, the second by release ({@link #begins}). Sysmon reads
- * them in the other order, {@code slice} by acquire ({@link #began}). So it never gets the time of an earlier slice than the one that it
- * asked for. If it gets the time of a later slice, the slice that it asked for has ended, which the next scan shows. Sysmon writes
+ * them in the other order, {@code slice} by acquire ({@link #began}). So it never gets the time of a slice earlier than the slice that it
+ * asked for. If it gets the time of a later slice, the slice that it asked for has ended, and the next scan shows that. Sysmon writes
  * {@code on} and the M's thread reads it, without order. At worst a slice too many or too few is timed.
  */
 public final class SliceClock {

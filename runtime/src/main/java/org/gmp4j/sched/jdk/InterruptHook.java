@@ -21,8 +21,8 @@ import org.jspecify.annotations.Nullable;
  * <p>A goroutine's stack keeps one hook for all its waits. Any other thread makes a hook, which is small, for each wait.
  *
  * <p>The JDK may call late, when the thread has ended that wait, has cleared its interrupt status, and waits again. Such a call ends no
- * wait wrongly. It first reads which wait is under way, and then the status. If the status is set, an interrupt came during that wait or
- * before it, because no code clears the status during a wait.
+ * wait wrongly. The call first reads which wait is under way, and then the status. If the status is set, an interrupt came during that wait
+ * or before it, because no code clears the status during a wait.
  */
 public final class InterruptHook extends AbstractSelector {
     /** A wait that is notified. */

@@ -125,8 +125,8 @@ final class DeadlockSearch implements LongPredicate {
     }
 
     /**
-     * Returns whether only a bystander can ready a goroutine. Called by sysmon while no P runs. It is false while the JDK or a timer may
-     * ready a goroutine, because the run of that goroutine will wake sysmon.
+     * Returns whether only a bystander can ready a goroutine. Called by sysmon while no P runs. The result is false while the JDK or a
+     * timer may ready a goroutine, because the run of that goroutine will wake sysmon.
      */
     boolean isHeldBack() {
         if (!Checkdead.wanted(s) || Schedt.NJDKWAIT.getVolatile(s.sched) > 0) {
