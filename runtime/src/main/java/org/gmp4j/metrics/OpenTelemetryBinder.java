@@ -28,7 +28,8 @@ import io.opentelemetry.api.metrics.ObservableMeasurement;
  * values below the attribute {@code le}, in seconds; the bounds are 1,024 ns times powers of 4, up to 17 s</td></tr>
  * <tr><td>by P</td><td>one of the instruments above, with the attribute {@code p}</td></tr>
  * <tr><td>by pair of Ps</td><td>one of the instruments above, with the attributes {@code thief} and {@code victim}, for pairs with at least
- * one steal</td></tr> </table>
+ * one steal</td></tr>
+ * </table>
  *
  * <p>All numbers of a collection are from one reading, which stops no thread. A closed scheduler reports no numbers. Thread-safe.
  */

@@ -28,7 +28,8 @@ final class FdRehearsal {
 
     /**
      * Does the rehearsal for the caller's kind, goroutines or other threads, unless this process has done it. If no descriptor can be made
-     * for the rehearsal, this method only returns, because the caller's own wait may need no further descriptor. The next call tries again.
+     * for the rehearsal, this method returns without a rehearsal, because the caller's own wait may need no further descriptor. The next
+     * call tries again.
      *
      * @throws OutOfMemoryError when there is too little memory; the next call tries again
      */

@@ -116,8 +116,7 @@ public final class Wakep {
     /**
      * Counts an M that the caller will wake or make as a spinner on its way, if the word of nmspinning is still {@code spinners}. Returns
      * false when the word has changed. The time is stored even then. This only delays the moment from which the spinners count as late. The
-     * word may have changed twice, and so may have the same value. Then it counts other Ms, which are not late, and an M is woken too
-     * early.
+     * word may have changed twice, and have its old value again. Then it counts other Ms, which are not late, and an M is woken too early.
      */
     static boolean isOnItsWay(long sched, long spinners) {
         Schedt.WOKENAT.setOpaque(sched, System.nanoTime());

@@ -9,7 +9,7 @@ import java.util.concurrent.Future;
  * the other.
  */
 public interface Timeout extends Future<Void> {
-    /** The number of a park. No wait in {@code Object.wait} has this number, because the JDK numbers them by one byte. */
+    /** The number of a park. No wait in {@code Object.wait} has this number, because the JDK numbers those waits by one byte. */
     int PARK = -1 << 8;
 
     /**

@@ -19,9 +19,7 @@ import org.gmp4j.events.Ev;
  * much later, is put before it. Go numbers the events of each goroutine instead, but here a goroutine has no fields for the tracer.
  */
 final class Merge {
-    /**
-     * The most by which the time stamp of a possible event may be later than the time stamp of the impossible event that it precedes, ns.
-     */
+    /** The greatest difference, ns, between the time stamps of an impossible event and of a possible event that is put before it. */
     private static final long SLACK = 5_000;
 
     /** Receives the events, one at a time. */

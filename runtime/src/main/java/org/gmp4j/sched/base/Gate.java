@@ -40,8 +40,8 @@ import org.gmp4j.struct.PStatus;
  * The goroutine later finds its gate shut, as after a system call.
  *
  * <p>With m.locks raised the thread writes the gate by plain stores, which may overwrite ASKED. Then the taker's next CAS fails. These
- * stores cannot overwrite TAKING, because no taker enters that state while m.locks is raised. A plain store that was made while m.locks was
- * last raised cannot arrive late either. Either it precedes the fence, and the taker sees it. Or it follows a raise that comes after the
+ * stores cannot overwrite TAKING, because no taker enters that state while m.locks is raised. A plain store of an earlier time, when
+ * m.locks was raised, cannot arrive late. Either it precedes the fence, and the taker sees it. Or it follows a raise that comes after the
  * fence, and that raise waits for the taker.
  *
  * <p>Two takers at a time would break this. Taker A could continue from an ASKED that taker B has written after A's fence. So there is one

@@ -9,8 +9,8 @@ import org.gmp4j.struct.M;
 /**
  * The process's signal for preemption. It asks a thread to mark its goroutine or to release its P ({@code preempt.c} has the handler).
  *
- * <p>A request names the P's schedtick. So if it arrives late, when another goroutine runs on the P, it has no effect. The sender writes
- * m.sigtick, and then m.sigreq by release. The handler reads sigreq first, by acquire.
+ * <p>A request names the P's schedtick. So if the request arrives late, when another goroutine runs on the P, it has no effect. The sender
+ * writes m.sigtick, and then m.sigreq by release. The handler reads sigreq first, by acquire.
  */
 public final class PreemptSignal {
     // Values of m.sigreq, as in gmp.h.
