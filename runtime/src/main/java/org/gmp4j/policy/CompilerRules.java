@@ -13,8 +13,8 @@ package org.gmp4j.policy;
  * interpreted.</td></tr>
  * <tr><td>The process may lower nice values again (CAP_SYS_NICE, RLIMIT_NICE).</td><td>C2 gives way: its nice value grows by
  * {@value #MORE}. Later it gets its old nice value back.</td></tr>
- * <tr><td>The process may not do so, but is alone in a cgroup that has its own share of the CPU, and the setting allows it.</td><td>C2
- * gives way. Later all other threads get C2's nice value, because only differences count inside a cgroup.</td></tr>
+ * <tr><td>The process may not lower nice values again, but is alone in a cgroup that has its own share of the CPU, and the setting allows
+ * it.</td><td>C2 gives way. Later all other threads get C2's nice value, because only differences count inside a cgroup.</td></tr>
  * <tr><td>Neither of the last two rows applies.</td><td>Nothing changes, because C2's share could not be given back.</td></tr>
  * <tr><td>For {@value #STARVED} ns C2 has waited for a CPU for more than {@value #WAITED} tenths of the time, while all Ps were busy: the
  * Ms had CPUs, or waited for them, for more than {@value #BUSY} tenths of the time.</td><td>C2 gets its share back. The load is too high
@@ -23,9 +23,9 @@ package org.gmp4j.policy;
  * half of its CPUs.</td><td>C2 gets its share back. Other processes take the CPUs, and a compiler that gives way gets nearly
  * nothing.</td></tr>
  * <tr><td>C2 has waited for a CPU for {@value #IN_ALL} ns in all, whichever threads had the CPUs.</td><td>C2 gets its share back. The rules
- * cannot distinguish a long start from a computation, and in a computation threads that are not Ms need optimized code, too.</td></tr>
- * <tr><td>{@value #LONGEST} ns have passed.</td><td>C2 gets its share back. From now on the compiled code is the code that the program
- * needs.</td></tr>
+ * cannot distinguish a long start from a computation. In a computation, threads that are not Ms also need optimized code.</td></tr>
+ * <tr><td>{@value #LONGEST} ns have passed since C2 gave way.</td><td>C2 gets its share back. After the start C2 compiles the code that the
+ * program needs.</td></tr>
  * </table>
  *
  * <p>C1 keeps its share, because its code is soon ready, and several times as fast as interpreted code. While C2 gives way, it gets a tenth

@@ -15,22 +15,23 @@ import org.jspecify.annotations.Nullable;
  *
  * <table>
  * <caption>Rules</caption>
- * <tr><td>The compilers used more than 1/{@value #COMPILING} of a CPU since their CPU time was last read, at least {@value #SETTLING} ns
- * ago: the program is not settled.</td><td>Samples do not count. Code that is not compiled yet may overrun anywhere, once.</td></tr>
- * <tr><td>There were {@value #SAMPLES} samples of a class within {@value #WINDOW} ns, each after {@value #SPACING} ns more of the thread's
- * CPU time.</td><td>The class is to have points. (A thread that has lost its CPU shows the same method in each sample, but it uses no CPU
- * time.)</td></tr>
+ * <tr><td>Since their CPU time was last read, at least {@value #SETTLING} ns ago, the compilers have used more than 1/{@value #COMPILING}
+ * of a CPU: the program is not settled.</td><td>Samples do not count. Code that is not compiled yet may overrun once in any
+ * method.</td></tr>
+ * <tr><td>There were {@value #SAMPLES} samples of a class within {@value #WINDOW} ns. Between two samples the thread used {@value #SPACING}
+ * ns of CPU time.</td><td>The class is to have points. (A thread that has lost its CPU shows the same method in each sample, but it uses no
+ * CPU time.)</td></tr>
  * <tr><td>Two searches, {@value #SECOND_SEARCH} ns apart, find a goroutine or thread with a method of the class on its stack: its call is
  * <em>long</em>.</td><td>There is no transformation, because a running call stays in the old method, which HotSpot interprets and never
- * compiles again. Two other searches follow after {@value #FIRST_RETRY} ns, doubled up to {@value #LAST_RETRY} ns, {@value #RETRIES} times
- * in all.</td></tr>
- * <tr><td>No long call is in a <em>hot</em> method: one that was sampled, or that has a loop which counts within another loop. Of up to
- * {@value #PROFILE} samples of the threads in the long calls, at most one in {@value #OWN} found as the innermost method another method of
- * the class that loops. The others found a callee.</td><td>The long calls do not keep the class from its points, because their callees are
- * compiled. An example is the loop of a server, which reads a request, calls the handler and answers. Two more searches must find no long
- * call in a hot method.</td></tr>
- * <tr><td>There were {@value #BURST} pauses, less one for each {@value #EVERY} ns that have passed.</td><td>There is no pause now, because
- * each pause stops all threads for some milliseconds.</td></tr>
+ * compiles again. Two other searches follow after {@value #FIRST_RETRY} ns. If these find a long call too, the time doubles, up to
+ * {@value #LAST_RETRY} ns. There are {@value #RETRIES} retries in all.</td></tr>
+ * <tr><td>No long call is in a <em>hot</em> method. A method is hot if it was sampled, or if it has a loop which counts within another
+ * loop. And in a profile of up to {@value #PROFILE} samples of the threads in the long calls, at most one sample in {@value #OWN} shows, as
+ * the innermost method, another method of the class that loops. The other samples show a callee.</td><td>The long calls do not keep the
+ * class from its points, because their callees are compiled. An example is the loop of a server, which reads a request, calls the handler
+ * and answers. Two more searches must find no long call in a hot method.</td></tr>
+ * <tr><td>The number of pauses, less one for each {@value #EVERY} ns that have passed, is {@value #BURST}.</td><td>There is no pause now,
+ * because each pause stops all threads for some milliseconds.</td></tr>
  * </table>
  */
 public final class DemandRules {

@@ -31,7 +31,8 @@ package org.gmp4j.policy;
  * <tr><td>A goroutine has used up its quantum, and no work waits.</td><td>A quarter of a quantum, or {@value #MIN_AGAIN} ns if that is
  * longer, but at most a quantum.</td></tr>
  * <tr><td>A goroutine has used up its quantum, no work waits, a P is idle, and no thread fell asleep with a P within a second.</td><td>The
- * sleep of the row above, or a quantum, from {@value #WORK_SLEEP} to {@value #CALM} ns, if that is longer.</td></tr>
+ * longer one of two sleeps: the sleep of the row above; and a quantum, but at least {@value #WORK_SLEEP} and at most {@value #CALM}
+ * ns.</td></tr>
  * <tr><td>A goroutine was asked to yield less than {@value #CLOSELY} ns ago.</td><td>The shortest sleep that the last row of this table
  * allows; {@value #TRUSTED} ns if the M's last goroutine reached a point by itself.</td></tr>
  * <tr><td>A goroutine that was asked to yield is inside the runtime, or the M's signal handler is to release its P.</td><td>{@value

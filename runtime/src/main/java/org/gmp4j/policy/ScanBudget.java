@@ -7,8 +7,8 @@ package org.gmp4j.policy;
  *
  * <table>
  * <caption>Rules</caption>
- * <tr><td>Scans follow each other.</td><td>They take at most {@value #PART} ns of CPU time in the time of the shortest slice. If that slice
- * is {@value #LONGEST_QUANTUM} ns or longer, they take at most a fiftieth of a CPU.</td></tr>
+ * <tr><td>Scans follow each other.</td><td>In a time as long as the shortest slice they take at most {@value #PART} ns of CPU time. If that
+ * slice is {@value #LONGEST_QUANTUM} ns or longer, they take at most a fiftieth of a CPU.</td></tr>
  * <tr><td>Sysmon has taken less than it may.</td><td>It may take the rest later, up to {@value #PART} ns. So the scans that bring a
  * goroutine to a point can follow each other closely.</td></tr>
  * <tr><td>A scan has taken a P from a thread that slept.</td><td>The budget is unused again, because the P runs work that would have

@@ -7,17 +7,19 @@ package org.gmp4j.policy;
  * <table>
  * <caption>Rules</caption>
  * <tr><td>No work waits for the P.</td><td>The slice is a quantum.</td></tr>
- * <tr><td>Gs wait for the P.</td><td>The slice is so short that all of them run within a quantum, but at least the least quantum.</td></tr>
+ * <tr><td>Gs wait for the P.</td><td>The slice is so short that all of these Gs run within a quantum, but not shorter than the least
+ * quantum.</td></tr>
  * <tr><td>The goroutine's thread has used less CPU time in the slice than the slice is long.</td><td>The slice is not over.</td></tr>
  * <tr><td>The slice is not over.</td><td>The goroutine runs on.</td></tr>
  * <tr><td>The slice is over, the goroutine was not asked to yield in it, and the only work is a G that was queued since the last scan and
  * that another M will probably take.</td><td>The goroutine runs on.</td></tr>
  * <tr><td>The slice is over in any other case.</td><td>The goroutine is asked to yield.</td></tr>
- * <tr><td>No point stops the goroutine.</td><td>It loses its P after as much CPU time as {@value #UNSTOPPED} slices have.</td></tr>
+ * <tr><td>No point stops the goroutine.</td><td>The goroutine loses its P when its thread has used the CPU time of {@value #UNSTOPPED}
+ * slices.</td></tr>
  * <tr><td>A scan sees that a goroutine has been in a system call since an earlier scan, no work waits, and an M spins or a P is
  * idle.</td><td>The goroutine keeps its P for {@value #IN_CALL} ns, because it will probably need the P soon.</td></tr>
- * <tr><td>A scan sees such a call, but work waits, or no M spins and no P is idle, or that time is over.</td><td>The goroutine loses its
- * P.</td></tr>
+ * <tr><td>A scan sees such a call, but work waits, or no M spins and no P is idle, or {@value #IN_CALL} ns are over.</td><td>The goroutine
+ * loses its P.</td></tr>
  * <tr><td>A slice that was not timed has begun since the last scan.</td><td>The slice is assumed to have begun halfway between the two
  * scans, but at most {@value #MAX_EARLIER} ns, and at most a quarter of the least quantum, before the second scan.</td></tr>
  * <tr><td>A goroutine ran on from one scan to the next while others waited, at most {@value #TIMED_FOR} ns ago; or the M's slices take at

@@ -9,12 +9,12 @@ package org.gmp4j.policy;
  * <table>
  * <caption>Rules</caption>
  * <tr><td>An M has no work, or begins to run after it was woken, and no other M spins.</td><td>The M spins.</td></tr>
- * <tr><td>Others spin, but fewer than half as many as there are busy Ps, and fewer than half as many as there are Ps.</td><td>The M spins,
- * too. (Go has only the limit by the busy Ps.)</td></tr>
+ * <tr><td>Others spin, but fewer than half of the number of busy Ps, and fewer than half of the number of Ps.</td><td>The M spins, too. (Go
+ * has only the limit by the busy Ps.)</td></tr>
  * <tr><td>More others spin.</td><td>The M does not spin.</td></tr>
  * <tr><td>Work is queued, n Ms are on their way and none spins, and the last was woken more than n times {@value #LATE} ns ago.</td><td>The
  * Ms are late, and one more M is woken. An idle CPU of a virtual machine may need some 30 µs to run an M. Each M on its way holds a P that
- * others might want, hence the factor n.</td></tr>
+ * others might want. Therefore the time is multiplied by n.</td></tr>
  * <tr><td>Work is queued, Ms are on their way and none spins, and the last was woken less long ago.</td><td>No M is woken.</td></tr>
  * <tr><td>An M that was woken has a new thread.</td><td>It counts as woken {@value #NEW_THREAD} ns later.</td></tr>
  * <tr><td>An M has found no work after {@value #IN_VAIN} wake-ups in a row.</td><td>It naps: it sleeps for {@value #NAP} ns, still counted

@@ -9,9 +9,9 @@ package org.gmp4j.policy;
  * <caption>Rules</caption>
  * <tr><td>The order is uniform.</td><td>All Ps, from a random start, by a random step that is coprime to their number.</td></tr>
  * <tr><td>The order is nearest first.</td><td>As in the uniform order, but over the Ps of each distance, the nearest first. Each walk
- * visits all distances. If only the last walk did, work on a far node would wait for three vain walks.</td></tr>
+ * visits all distances. If only the last walk visited far nodes, work there would wait for three walks that find nothing.</td></tr>
  * <tr><td>The order is nearest first, and the number of the M's search is a multiple of {@value #UNIFORM_EVERY}.</td><td>As in the uniform
- * order, because near Ps may never be empty.</td></tr>
+ * order, so that work of far Ps is found even if near Ps always have work.</td></tr>
  * <tr><td>The order is that of two.</td><td>Two Ps at random, the fuller one first.</td></tr>
  * <tr><td>The order is that of two, on the last walk.</td><td>As in the uniform order.</td></tr>
  * </table>

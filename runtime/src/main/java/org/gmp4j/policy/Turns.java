@@ -8,8 +8,8 @@ package org.gmp4j.policy;
  *
  * <table>
  * <caption>Rules: the first that applies counts</caption>
- * <tr><td>The P begins a slice whose number is a multiple of {@value #GLOBAL_FIRST}.</td><td>One G of {@code sched.runq}, or of {@code
- * sched.arrived} if the former is empty. Go has this rule only.</td></tr>
+ * <tr><td>The P begins a slice whose number is a multiple of {@value #GLOBAL_FIRST}.</td><td>One G of {@code sched.runq}, or of
+ * {@code sched.arrived} if {@code sched.runq} is empty. Go has only this rule.</td></tr>
  * <tr><td>Sysmon has seen the P run other Gs for {@value #PASSED_OVER} slices while the global queue had Gs.</td><td>One G, as in the row
  * above.</td></tr>
  * <tr><td>The P begins a slice whose number is a multiple of {@value #ARRIVED_FIRST}.</td><td>One G of {@code sched.arrived}.</td></tr>
