@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * An object for which goroutines wait, or its lock. During a search for leaks ({@code report.LeakSearch}) it refers to its waiters. So the
- * collector finds the waiters reachable exactly if this object is reachable. If it is, code exists that can wake them.
+ * collector finds the waiters reachable exactly if this object is reachable. If this object is reachable, some code can wake the waiters.
  */
 public abstract class WaitObject {
     /** The waiters during a search for leaks, else null. Accessed by that search only. */

@@ -332,7 +332,7 @@ public final class Netpoller implements Netpoll, EdgePoller {
     }
 
     private long make(int fd) {
-        JdkThreads.pin(); // A goroutine inside the runtime must not unmount, which the monitor might cause.
+        JdkThreads.pin(); // A goroutine inside the runtime must not unmount, and the monitor might unmount it.
         try {
             synchronized (this) {
                 long[] t = descs;

@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
 public final class JdkWait {
     /**
      * The number of frames, innermost first, that are searched for the reason. The frame that shows the reason is always among them,
-     * because fewer frames of the JDK are above it.
+     * because fewer than {@value #TOP} frames of the JDK are above it.
      */
     private static final int TOP = 16;
     private static final Map<String, WaitReason> BLOCKERS = new HashMap<>();

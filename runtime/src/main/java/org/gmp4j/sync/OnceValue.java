@@ -79,7 +79,7 @@ public final class OnceValue<T extends @Nullable Object> implements Supplier<T> 
         return computed();
     }
 
-    /** The one run. No lambda: see HACKING, on errors that come from anywhere. */
+    /** The one run. It is not a lambda, because linking may fail: see HACKING, on errors that come from anywhere. */
     private record Computation(OnceValue<?> of) implements Runnable {
         @Override
         public void run() {

@@ -83,7 +83,7 @@ public final class SingleFlight<K, V extends @Nullable Object> {
         }
     }
 
-    /** A call that a goroutine makes. No lambda: see HACKING, on errors that come from anywhere. */
+    /** A call that a goroutine makes. It is not a lambda, because linking may fail: see HACKING, on errors that come from anywhere. */
     private record Work<K, V>(SingleFlight<K, V> of, K key, Call<V> call, Callable<V> f) implements Runnable {
         @Override
         public void run() {
@@ -170,7 +170,7 @@ public final class SingleFlight<K, V extends @Nullable Object> {
     /** Joins the running call with an equal key and returns it. If there is none, {@code mine} becomes that call. */
     private Call<V> enter(K key, Call<V> mine, Callable<V> f, @Nullable Chan<Result<V>> told) {
         Objects.requireNonNull(f, "run of nil func value");
-        GStack.checkAll(); // Once the call is in the map, this thread must end it, for which it needs stack.
+        GStack.checkAll(); // Once the call is in the map, this thread must end the call, and needs stack for that.
         boolean known = false;
         mutex.lock();
         try {

@@ -119,7 +119,7 @@ public final class Sysmon implements Monitor {
         }
     }
 
-    /** The task of sysmon's thread, or, if {@code last}, its last step. */
+    /** The task of sysmon's thread, or, if {@code last}, the last step of that thread. */
     private record Step(Sysmon of, boolean last) implements Runnable {
         @Override
         public void run() {
