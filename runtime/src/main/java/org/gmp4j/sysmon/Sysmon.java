@@ -418,7 +418,7 @@ public final class Sysmon implements Monitor {
         long sched = s.sched;
         Note.clear(note);
         Schedt.SYSMONWAIT.setVolatile(sched, Schedt.SYSMON_RESTS);
-        VarHandle.fullFence(); // Its partner is between a thread's write of a word that is read below and its ring.
+        VarHandle.fullFence(); // Its partner is the exchange in Note.ring, which follows a thread's write of a word that is read below.
         if (Schedt.CLOSING.getAcquire(sched) != 0 || upkeep.pending() || anyInSyscall()) {
             return false;
         }
