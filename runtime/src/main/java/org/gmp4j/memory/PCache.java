@@ -19,8 +19,8 @@ import org.jspecify.annotations.Nullable;
  * batches of n blocks, at most one batch moves in n calls, in whatever order takes and gives come. Of each size a P keeps at most two
  * batches and the rest of a range of fresh blocks.
  *
- * <p>The state of a cache is in off-heap words. Only a goroutine on the P accesses them, inside {@code GStack.enter}. So it is not
- * preempted and does not lose the P between two steps. When the P dies, the thread that has stopped the world accesses them.
+ * <p>The state of a cache is in off-heap words. Only a goroutine on the P accesses them, inside {@code GStack.enter}. There the goroutine
+ * is not preempted and does not lose the P between two steps. When the P dies, the thread that has stopped the world accesses them.
  *
  * <p>Closing. The user of the cache makes {@code busy} 1, and then reads {@link Mcache#closed}. The closing thread makes {@code closed}
  * true, and then waits until it reads busy 0. On the closing side there is a full fence between store and load. On the user's side the

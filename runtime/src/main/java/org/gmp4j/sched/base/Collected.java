@@ -134,7 +134,8 @@ public final class Collected {
         SchedLock.lock(sched);
         GFree.putGlobal(sched, gp);
         long _ = Schedt.addNexitextern(sched, 1);
-        s.waitsForOutside(-1); // Under the lock with the count of ends. Otherwise checkdead could count the dead goroutine as asleep.
+        s.waitsForOutside(-1); // Subtracted under the lock under which the end is counted. Otherwise checkdead could count the dead
+                               // goroutine as asleep.
         SchedLock.unlock(sched);
         if (Schedt.CLOSING.getAcquire(sched) != 0) {
             s.exitedWhileClosing();

@@ -183,7 +183,8 @@ public final class JdkReady {
             Reference.reachabilityFence(st);
             TraceEvents.unblocked(s, g);
             SchedLock.lock(s.sched);
-            countReady(s); // Under the lock of the enqueueing. Otherwise checkdead could see the G neither counted nor queued.
+            countReady(s); // Counted under the lock under which the G is queued. Otherwise checkdead could see the G neither counted nor
+                           // queued.
             if (yielded) {
                 GlobalRunq.globrunqput(s.sched, g);
             } else {

@@ -40,7 +40,7 @@ public final class SocketWait {
         if (st.ticket() != st.waitTicket) { // The JDK has unmounted the goroutine.
             st.waitsPinned = false;
         } else {
-            st.waitTicket = GStack.NO_TICKET; // Else a later park under this ticket would count as this wait.
+            st.waitTicket = GStack.NO_TICKET; // Otherwise a later park under this ticket would count as this wait.
         }
     }
 
