@@ -141,7 +141,7 @@ class PollTurnsTest {
                 GStack.exit(st);
             });
             running.await();
-            int queued = Schedt.RUNQSIZE.getOpaque(sched); // The others are in the ring: the P has taken a share.
+            int queued = Schedt.RUNQSIZE.getOpaque(sched);
             for (int i = 0; i < 2; i++) {
                 add(fds[i]);
                 while (Schedt.RUNQSIZE.getOpaque(sched) <= queued + i) { // Those, and what sysmon found.
@@ -152,7 +152,7 @@ class PollTurnsTest {
             done.await();
             int first = order.indexOf("ready " + fds[0]);
             int second = order.indexOf("ready " + fds[1]);
-            assertTrue(first < second && second <= waiting - queued + 1, order.toString());
+            assertTrue(first < second && second < order.indexOf("waited"), order.toString());
         }
         for (int fd : fds) {
             Fd.close(fd);
