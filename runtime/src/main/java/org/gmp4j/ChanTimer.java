@@ -58,8 +58,8 @@ final class ChanTimer extends TickTimer {
 
     /**
      * Puts the time into the buffer if the timer is due. Called under the lock, before a receive or a select checks for an element. Does
-     * nothing while receivers wait, because the alarm delivers the tick to one of them. If this method took the time, the alarm would find
-     * the timer fired and deliver nothing.
+     * nothing while receivers wait, because then the alarm delivers the tick to one of them. ({@code give} would dequeue a receiver, and
+     * this method does not wake it.)
      */
     void putIfDue() {
         Instant at = when == 0 || !c.recvq.isEmpty() ? null : due(now());

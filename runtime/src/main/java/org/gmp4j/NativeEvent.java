@@ -23,10 +23,10 @@ import org.gmp4j.wait.WaitCancellation;
 
 /**
  * An event that C code fires with {@code gmp_ready} and for which one goroutine waits. It lets a driver, a network card's thread or a
- * callback wake a goroutine without entering the JVM. Several fires while no goroutine waits count as one. Goroutines of any kind may wait,
- * one at a time; other threads may not wait. Any thread and any signal handler may fire the event. A wait that an interrupt, a context or a
- * limit of time has ended does not reset the event. In a bubble of {@code Synctest} a wait holds the bubble's clock, and a limit of time
- * goes by the machine's clock.
+ * callback wake a goroutine without entering the JVM. If C code fires it several times while no goroutine waits, that counts as once.
+ * Goroutines of any kind may wait, one at a time; other threads may not wait. Any thread and any signal handler may fire the event. A wait
+ * that an interrupt, a context or a limit of time has ended does not reset the event. In a bubble of {@code Synctest} the bubble's clock
+ * stands still during a wait, and a limit of time goes by the machine's clock.
  *
  * <p>Source: the binary semaphores of Go's network poller. {@code gmp_shims.h} in {@code c-shims/include} has the C side, with the whole
  * contract. {@code c-shims/examples/sensor.c} is an example.
@@ -38,7 +38,7 @@ public final class NativeEvent implements AutoCloseable {
     private static final long FIRED = 1;
 
     /** Writes the parked goroutine to the word, unless the event has fired. It runs on g0, once the goroutine is parked. */
-    private static final Park.Unlock WAIT = new Park.Unlock() { // No lambda: if linking it once fails for lack of memory, it always fails.
+    private static final Park.Unlock WAIT = new Park.Unlock() { // No lambda: one that could not be linked for lack of memory always fails.
         @Override
         public boolean unlock(long gp, Object event) {
             return WORD.compareAndSet(((NativeEvent) event).addr, NOTHING, gp);
@@ -72,8 +72,8 @@ public final class NativeEvent implements AutoCloseable {
      * Waits until the event has fired, and resets it. The writes of the firing thread before it fired are visible afterwards.
      *
      * <p>Only a goroutine may wait, no other thread. An interrupt ends the wait of a virtual thread that a {@code Gmp} runs. A cancel of a
-     * {@code Task} ends the wait of its goroutine. An interrupt does not end the wait of other goroutines. In a bubble the wait holds the
-     * clock.
+     * {@code Task} ends the wait of its goroutine. An interrupt does not end the wait of a goroutine of {@code go}. In a bubble the clock
+     * stands still during the wait.
      *
      * @throws IllegalStateException outside a goroutine, or when another goroutine waits
      * @throws WaitInterruptedException when the caller is a virtual thread of a {@code Gmp} that is interrupted while it waits

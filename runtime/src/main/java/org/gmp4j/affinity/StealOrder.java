@@ -5,20 +5,19 @@ import java.util.Locale;
 
 /** The order in which a thread without work searches the queues of other Ps. Immutable. */
 public enum StealOrder {
-    /** A random order in which all Ps have the same chance. It is Go's order and the default, and needs no placement. */
+    /** A random order in which all Ps have the same chance. It is Go's order and the default. */
     UNIFORM,
 
     /**
      * The nearest Ps first: the Ps of the same core, then of the same cache, NUMA node, and package, and then all others. The order within
      * each of these groups is random. One search in sixteen is {@link #UNIFORM}, so that distant work is found even if near Ps always have
-     * work. This order needs a placement.
+     * work. This order needs an affinity other than {@link Affinity#none()}.
      */
     NEAREST,
 
     /**
      * Up to three times the thread chooses two Ps at random, and steals from the one with the longer queue. If no chosen P has work, it
-     * visits all Ps once in {@link #UNIFORM} order. This reads fewer queues if most Ps have work, and steals larger shares. This order
-     * needs no placement.
+     * visits all Ps once in {@link #UNIFORM} order. This reads fewer queues if most Ps have work, and steals larger shares.
      */
     TWO;
 

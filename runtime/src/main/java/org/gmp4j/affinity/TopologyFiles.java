@@ -12,7 +12,10 @@ import java.util.TreeMap;
 
 import org.jspecify.annotations.Nullable;
 
-/** Reads the parts of a {@link Topology}. Missing files and files of another form count as absent; {@link SysCheck} reports them. */
+/**
+ * Reads the parts of a {@link Topology}. If a file is missing or has another form, its value counts as unknown. {@link SysCheck} reports
+ * files of another form.
+ */
 final class TopologyFiles {
     static final String CPUS = "/sys/devices/system/cpu/";
     static final String NODES = "/sys/devices/system/node/";
@@ -24,8 +27,9 @@ final class TopologyFiles {
     }
 
     /**
-     * Returns the kinds of cores and their CPUs; empty when all are alike. On x86 the kernel has a folder of events for each kind. On ARM
-     * it has a capacity for each CPU, 1024 for the fastest.
+     * Returns the kinds of cores and their CPUs; empty when all are alike. On x86 the kernel has a folder of performance events for each
+     * kind ({@code /sys/devices/cpu_core}), and its file {@code cpus} lists the kind's CPUs. On ARM the kernel gives each CPU a capacity,
+     * 1024 for the fastest.
      */
     static Map<String, BitSet> kinds(SysFiles files, BitSet online) {
         Map<String, BitSet> kinds = new LinkedHashMap<>();
@@ -53,7 +57,9 @@ final class TopologyFiles {
         return kinds.size() > 1 ? kinds : Map.of();
     }
 
-    /** Returns the memory of a node, bytes; 0 when unknown: {@code Node 0 MemTotal: 65536 kB}. */
+    /**
+     * Returns the memory of a node, bytes; 0 when unknown. The file {@code meminfo} has a line such as {@code Node 0 MemTotal: 65536 kB}.
+     */
     static long memory(SysFiles files, int node) {
         for (String line : SysFiles.lines(files.at(NODES + "node" + node + "/meminfo"))) {
             String[] words = line.strip().split("\\s+");
@@ -81,7 +87,7 @@ final class TopologyFiles {
         return nodes;
     }
 
-    /** Reads the distances. A node's file has one number for each online node, in ascending order. */
+    /** Reads the distances. A node's file has one number for each online node, in ascending order of the nodes' ids. */
     static Map<Integer, Map<Integer, Integer>> distances(SysFiles files, Map<Integer, BitSet> nodes) {
         List<Integer> ids = List.copyOf(nodes.keySet());
         Map<Integer, Map<Integer, Integer>> all = new TreeMap<>();

@@ -13,15 +13,14 @@ import java.util.List;
  * {@code default} it makes all virtual threads goroutines. An executable jar may name this class as its {@code Launcher-Agent-Class}, and
  * then needs no flag.
  *
- * <p>Only this class is compiled for Java 8, so that an older Java can load it and it can report which Java is needed.
+ * <p>Only this class is compiled for Java 8, so that an older Java can load it. Then it reports which Java is needed.
  */
 public final class Agent {
     private static final List<String> JDKS = Arrays.asList("25", "26", "27");
     private static final int BAD_USAGE = 2;
     private static final String FALLBACK = "fallback";
     /**
-     * The main classes of Maven and Gradle. When a variable names the agent, the agent does nothing in these and in the JDK's tools: see
-     * {@link #premain}.
+     * The main classes of Maven and Gradle, in which the agent does nothing if {@code JAVA_TOOL_OPTIONS} names it: see {@link #premain}.
      */
     private static final List<String> TOOLS = Arrays.asList("org.codehaus.plexus.classworlds.launcher.Launcher",
             "org.gradle.wrapper.GradleWrapperMain", "org.gradle.launcher.GradleMain", "org.gradle.launcher.daemon.bootstrap.GradleDaemon");

@@ -26,23 +26,24 @@ import org.jspecify.annotations.Nullable;
  * <tr><td>{@code InnocuousThread} with a context class loader, which runs the program's code: the pools of asynchronous channels</td>
  * <td>yes, except the threads of {@code Cleaner} (Go does not wait for finalizers either), of file watches, and of the timeouts of virtual
  * threads</td></tr>
- * <tr><td>{@code DestroyJavaVM}, which ends the process when all other threads are daemons</td><td>yes, except while a non-daemon thread
- * that waits for a goroutine's end keeps the process alive</td></tr>
+ * <tr><td>{@code DestroyJavaVM}, which readies no goroutine, but ends the process when all other threads are daemons</td><td>yes, except
+ * while a non-daemon thread that waits for a goroutine's end keeps the process alive</td></tr>
  * <tr><td>a thread of the runtime: {@link OwnThread}</td><td>no</td></tr>
  * <tr><td>a thread that waits for a goroutine's end: {@link EndLatch}</td><td>no</td></tr>
- * <tr><td>a live virtual thread of another scheduler, except the JDK's socket pollers</td><td>yes</td></tr>
+ * <tr><td>a live virtual thread of a scheduler that is not the runtime's, such as the JDK's, except the JDK's socket
+ * pollers</td><td>yes</td></tr>
  * <tr><td>a shutdown hook, a signal handler</td><td>yes, unless the JDK or the runtime installed it</td></tr>
  * </table>
  *
  * <p>Threads start and end during a search. A thread that is listed, and has ended when it is checked, counts in this search, because it
  * may have started another thread. A search also takes a thread number ({@link Thread#threadId}) at its begin and at its end. If the two
- * numbers do not follow each other, a thread was made during the search. A search may still miss a thread T that was made before the search
- * and is started during it. A virtual thread V may start T after the search has passed T's place in the list, and end before the search
- * comes to V's place. A search also misses the thread {@code DestroyJavaVM} in the moment between the end of {@code main} and the thread's
- * begin. So {@code Checkdead} needs two searches, one after the other.
+ * numbers do not follow each other, a thread was made during the search. A search may still miss a virtual thread T that was made before
+ * the search and is started during it. For example, another virtual thread V may start T after the search has passed T's place in the JDK's
+ * set of threads, and end before the search comes to V's place. A search also misses the thread {@code DestroyJavaVM} in the moment between
+ * the end of {@code main} and the thread's begin. So {@code Checkdead} needs two searches, one after the other.
  *
  * <p>A search takes no lock that the program may hold for long. The JVM lists the platform threads, and concurrent sets have the virtual
- * threads. Only one thread at a time may call this.
+ * threads. Only one thread at a time may use an object of this class.
  */
 public final class Bystanders {
     private static final String INNOCUOUS = "jdk.internal.misc.InnocuousThread";
@@ -66,7 +67,7 @@ public final class Bystanders {
     private static @Nullable Tables tables;
 
     /**
-     * The JDK's tables of hooks, signal handlers and processes. A process stays in its table until the program is notified of its end. A
+     * The JDK's tables of hooks, signal handlers and processes. A process stays in the table until the program is notified of its end. A
      * table is null if the JDK has no such field.
      */
     private record Tables(@Nullable Field hooks, @Nullable Field handlers, @Nullable Field processes) {
@@ -103,7 +104,7 @@ public final class Bystanders {
         }
     }
 
-    /** Takes and returns the next of the numbers that the threads of the process, virtual or not, get. */
+    /** Takes and returns the process's next thread number. Virtual and platform threads get numbers from the same sequence. */
     private static long nextNumber() {
         return new OwnThread(NOTHING, "gmp-number").threadId();
     }
@@ -128,7 +129,9 @@ public final class Bystanders {
         }
     }
 
-    /** Returns the first of some platform threads that counts, or null for none. */
+    /**
+     * Returns the first platform thread of the array that counts, and {@code DestroyJavaVM} only if no other counts. Returns null for none.
+     */
     static @Nullable Thread counting(Thread[] platform) {
         Thread ends = null;
         boolean keptAlive = false;
@@ -176,8 +179,8 @@ public final class Bystanders {
     /**
      * Returns whether the threads that wait for processes are all idle. The thread that starts a process puts the process into the JDK's
      * table, and then hands it to a waiting thread. The waiting thread completes the futures of the process's end, and then removes the
-     * process from the table. The read of the table does not initialise the class {@code ProcessHandleImpl}: its initialiser makes the pool
-     * of these threads.
+     * process from the table. This read of the table cannot be what initialises the class {@code ProcessHandleImpl}: the caller has found a
+     * waiting thread, and the class's initialiser makes the pool of these threads.
      */
     private static boolean noProcess() {
         Field processes = tables().processes;

@@ -10,9 +10,9 @@ import org.gmp4j.classfile.ClassFileWriter;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Collects the instructions of one method of a class that {@link JdkMembers} or {@link HiddenExecutor} writes. A method that takes the
- * owner of a member as a {@link Class} checks that the member exists, and throws a {@link ReflectiveOperationException} that names a
- * missing one. A method that takes the owner as a string does not check.
+ * Collects the bytecode of one method, for a class that {@link JdkMembers} or {@link HiddenExecutor} generates. An instruction may use a
+ * member of another class. If the caller gives that class as a {@link Class}, the member must exist: if it is missing, a {@link
+ * ReflectiveOperationException} names it. If the caller gives the class's name as a string, nothing is checked.
  */
 final class Code {
     static final int ACONST_NULL = 1;

@@ -5,19 +5,25 @@ import org.gmp4j.ffi.gmp.schedt;
 
 /**
  * The fields of {@code struct schedt} in gmp.h, which describes each field and names its writer. A use names its access mode; {@code get}
- * and {@code set} are plain. Plain fields are under sched.lock. The global queue is in queue.GlobalRunq, the idle lists and masks in
- * queue.Idle.
+ * and {@code set} are plain. sched.lock guards the fields that are read and written plainly. The global queue is in queue.GlobalRunq, the
+ * idle lists and masks in queue.Idle.
  */
 public final class Schedt {
-    /** The value of one spinning M in a word of spinners. */
+    /** The amount by which one spinning M increases {@link #NMSPINNING}. */
     public static final long SPINS = 1;
-    /** The value of one M in a word of spinners that was woken to spin and has not begun to run. */
+    /** The amount by which an M that was woken to spin, and has not begun to run, increases {@link #NMSPINNING}: one in each half. */
     public static final long IS_ON_ITS_WAY = (1L << 32) + SPINS;
-    /** sysmonwait: all Ps were idle. An M that enters a system call wakes sysmon. */
+    /**
+     * sysmonwait: sysmon sleeps lightly, because no P runs anything. An M that enters a system call wakes it. An M that takes a P does not,
+     * because the sleep is short.
+     */
     public static final int SYSMON_RESTS = 1;
-    /** sysmonwait: an M that enters a system call wakes sysmon, and so does an M that takes a P. */
+    /**
+     * sysmonwait: sysmon sleeps deeply, because no P has run anything for some time. An M that enters a system call wakes it, and so does
+     * an M that takes a P.
+     */
     public static final int SYSMON_SLEEPS = 2;
-    /** sysmonwait: sysmon scans goroutines that run. An M that enters a system call wakes it. */
+    /** sysmonwait: sysmon sleeps between two scans, while a P runs something. An M that enters a system call wakes it. */
     public static final int SYSMON_HEARS = 3;
 
     private static final long LOCK_OFFSET = Mem.offset(schedt.layout(), "lock");
@@ -43,7 +49,7 @@ public final class Schedt {
     public static final LongField IDLEPMASK = Mem.longField(schedt.layout(), "idlepMask");
     public static final LongField TIMERPMASK = Mem.longField(schedt.layout(), "timerpMask");
     public static final IntField NPIDLE = Mem.intField(schedt.layout(), "npidle");
-    /** A word of two counts: {@link #spinning}, {@link #onTheirWay}. */
+    /** A word of two counts of Ms: {@link #spinning} in the low half, {@link #onTheirWay} in the high half. */
     public static final LongField NMSPINNING = Mem.longField(schedt.layout(), "nmspinning");
     public static final LongField WOKENAT = Mem.longField(schedt.layout(), "wokenat");
     public static final IntField NEEDSPINNING = Mem.intField(schedt.layout(), "needspinning");
@@ -82,17 +88,17 @@ public final class Schedt {
         return spinning(NMSPINNING.getVolatile(s));
     }
 
-    /** Adds or subtracts {@link #SPINS} or {@link #IS_ON_ITS_WAY}, and returns the new word. Volatile. */
+    /** Adds or subtracts {@link #SPINS} or {@link #IS_ON_ITS_WAY}, and returns the new value of {@link #NMSPINNING}. Volatile. */
     public static long addSpinners(long s, long d) {
         return NMSPINNING.getAndAdd(s, d) + d;
     }
 
-    /** Returns how many Ms a word of spinners counts. */
+    /** Returns how many Ms spin, from a value of {@link #NMSPINNING}. The number includes {@link #onTheirWay}. */
     public static int spinning(long spinners) {
         return (int) spinners;
     }
 
-    /** Returns how many of the Ms of a word of spinners were woken and have not begun to run. */
+    /** Returns how many Ms were woken to spin and have not begun to run, from a value of {@link #NMSPINNING}. */
     public static int onTheirWay(long spinners) {
         return (int) (spinners >> 32);
     }

@@ -18,18 +18,18 @@ import org.jspecify.annotations.Nullable;
  * that has to wait.
  *
  * <p>Protocol. The waiter calls {@link #begin}, then takes the lock of the object on which it waits, and tries its operation once more. If
- * it still has to wait and no reason is {@link #pending}, it sets its sudog ({@link #waits}), queues the sudog and parks. A thread that
- * ends the wait takes the same lock and records the reason. If the sudog is queued, that thread removes it from the queue and wakes the
- * waiter.
+ * it still has to wait and no reason is {@link #pending}, it records its sudog in this object ({@link #waits}), queues the sudog and parks.
+ * A thread that ends the wait takes the same lock and records the reason. If the sudog is queued, that thread removes it from the queue and
+ * wakes the waiter.
  *
  * <p>No element is lost or delivered twice. The waker and the thread that ends the wait compete for the sudog, under the lock that guards
  * the queue. The thread that removes the sudog wins. If the waker wins, it passes its element in the same critical section. The wait has
- * then succeeded, and the interrupt stays pending for the next wait. If the other thread wins, the waiter is no longer in the queue, so the
- * element goes to another waiter or stays where it is.
+ * then succeeded, and the interrupt stays pending for the next wait. If the thread that ends the wait wins, the waiter is no longer in the
+ * queue, so the element goes to another waiter or stays where it is.
  *
- * <p>An end that comes too early or too late does no harm. Both threads take the lock. So a reason that is recorded before the waiter has
- * queued its sudog prevents the wait. A woken waiter takes the lock again, clears the sudog in this object ({@link #woken}), and only then
- * releases the sudog. So a thread that is late to end the wait finds no sudog.
+ * <p>An end that comes too early or too late does no harm. The waiter and the thread that ends the wait take the same lock. So a reason
+ * that is recorded before the waiter has queued its sudog prevents the wait. A woken waiter takes the lock again, clears the sudog in this
+ * object ({@link #woken}), and only then releases the sudog. So a thread that is late to end the wait finds no sudog.
  *
  * <p>{@link InterruptHook} reports interrupts.
  */
@@ -47,7 +47,7 @@ public abstract class WaitCancellation implements Runnable, InterruptHook.Told {
     // The lock of the object on which the caller waits guards the fields below.
     /** The first reason to end the wait; 0 while there is none. */
     private int pending;
-    /** The waiter's sudog while it is queued; 0 before and after. */
+    /** The waiter's sudog from {@link #waits} until {@link #woken}; otherwise 0. */
     private long sg;
     /** Whether {@link #end} removed the sudog from its queue. */
     private boolean out;
@@ -57,7 +57,7 @@ public abstract class WaitCancellation implements Runnable, InterruptHook.Told {
         this.limits = limits;
     }
 
-    /** Returns whether an interrupt ends a plain wait of the caller, whose stack is {@code st}. */
+    /** Returns whether an interrupt ends the waits of the caller that have {@link Limits#DEFAULT}. {@code st} is the caller's stack. */
     public static boolean byDefault(@Nullable GStack st) {
         return st != null && st.endsByInterrupt();
     }
@@ -96,7 +96,7 @@ public abstract class WaitCancellation implements Runnable, InterruptHook.Told {
             }
             if (limits.interrupts() == Limits.Interrupts.ALWAYS
                     || limits.interrupts() == Limits.Interrupts.BY_DEFAULT && byDefault(GStack.current())) {
-                hook = InterruptHook.mine(); // Last, because a thread has only one hook, and whenCancelled of a user's context may use it.
+                hook = InterruptHook.mine(); // Last: a user's whenCancelled may itself wait, and its wait needs the thread's only hook.
                 hook.on(this);
             }
             begun = true;
@@ -138,14 +138,14 @@ public abstract class WaitCancellation implements Runnable, InterruptHook.Told {
     }
 
     /**
-     * Sets the sudog with which the caller is queued, or is about to be queued. Called under the lock, which is released once the caller
+     * Records the sudog with which the caller is queued, or is about to be queued. Called under the lock, which is released once the caller
      * has parked.
      */
     public final void waits(long waiter) {
         sg = waiter;
     }
 
-    /** Clears the sudog after the park. Returns true when the wait ended early, false when a waker removed the sudog. */
+    /** Clears the recorded sudog after the park. Returns true when the wait ended early, false when a waker removed the sudog. */
     public final boolean woken() {
         lock();
         boolean ended = wokenLocked();
@@ -153,7 +153,7 @@ public abstract class WaitCancellation implements Runnable, InterruptHook.Told {
         return ended;
     }
 
-    /** Clears the sudog, and returns whether the wait ended early: see {@link #woken}. Called under the lock. */
+    /** Clears the recorded sudog, and returns whether the wait ended early: see {@link #woken}. Called under the lock. */
     public final boolean wokenLocked() {
         sg = 0;
         return out;
@@ -189,7 +189,8 @@ public abstract class WaitCancellation implements Runnable, InterruptHook.Told {
     }
 
     /**
-     * Ends the wait because the context is cancelled. It is a method because the class of a lambda might be made when there is no memory.
+     * Ends the wait because the context is cancelled. This object is itself the callback of {@code whenCancelled}, because a lambda's class
+     * might have to be made when there is no memory.
      */
     @Override
     public final void run() {

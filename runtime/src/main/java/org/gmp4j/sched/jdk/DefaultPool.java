@@ -24,9 +24,10 @@ import org.gmp4j.struct.Schedt;
 
 /**
  * The pool that takes the place of the JDK's scheduler of virtual threads. A thread becomes a goroutine when it is started, like a thread
- * that a goroutine starts ({@link GStack#execute}). From then on its scheduler is its own {@link GStack}. So the JDK calls the pool once
- * for each thread. It is a {@link ForkJoinPool} because that is the type of the JDK's field. The pool itself has no thread. Its scheduler
- * answers the queries of the JDK's tools ({@code VirtualThreadSchedulerMXBean}, {@code jcmd PID Thread.vthread_scheduler}).
+ * that a goroutine starts ({@link GStack#execute}). Then a {@link GStack} of its own replaces the pool in the thread's field {@code
+ * scheduler}. So the JDK calls the pool once for each thread. It is a {@link ForkJoinPool} because that is the type of the JDK's field. The
+ * pool itself has no thread. It answers the queries of the JDK's tools ({@code VirtualThreadSchedulerMXBean}, {@code jcmd PID
+ * Thread.vthread_scheduler}) with the numbers of its {@link Scheduler}: Ps, Ms and goroutines.
  *
  * <p>A thread may belong to this pool and yet begin on the JDK's pool. This happens when a platform thread makes the thread after this pool
  * has taken the JDK's place, and a virtual thread that still runs on the JDK's pool starts it. The JDK then puts the thread into the queues
@@ -37,12 +38,15 @@ public abstract class DefaultPool extends ForkJoinPool {
     /** The scheduler of the pool that is being made. */
     @SuppressWarnings("NullAway.Init")
     private static Scheduler scheduler;
-    /** The pool. Written by the initialiser of its class. */
+    /** The pool. Written by the initialiser of the hidden subclass: see {@link #become}. */
     @SuppressWarnings("NullAway.Init")
     static DefaultPool made;
 
     private final Scheduler s;
-    /** Stands in for the stack of a goroutine that starts the thread. Its own thread is never started. */
+    /**
+     * The pool starts each virtual thread through this stack, as a goroutine does through its own. The thread of this stack is never
+     * started.
+     */
     private final GStack starter;
 
     /** Makes the pool, as an instance of the hidden subclass: see {@link #become}. */

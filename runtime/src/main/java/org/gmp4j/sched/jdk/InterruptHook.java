@@ -14,23 +14,24 @@ import org.gmp4j.stack.JdkThreads;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Notifies a wait of an interrupt of its thread. The JDK reports interrupts of a thread to the selector in which it blocks. This selector
- * serves only that purpose ({@code AbstractSelector.begin} and {@code end}). The JDK calls it for threads of all kinds, on the thread that
- * interrupts, after the JDK has released its own lock.
+ * Notifies a wait of an interrupt of its thread. The JDK reports the interrupt of a thread to the selector in which that thread blocks.
+ * This class is a selector only for that reason: {@code AbstractSelector.begin} registers it with the thread, and {@code end} removes it.
+ * The JDK calls {@link #wakeup} for threads of all kinds, on the interrupting thread, after it has released its own lock.
  *
  * <p>A goroutine's stack keeps one hook for all its waits. Any other thread makes a hook, which is small, for each wait.
  *
- * <p>The JDK may call late, when the thread has ended that wait, has cleared its interrupt status, and waits again. Such a call ends no
- * wait wrongly. The call first reads which wait is under way, and then the status. If the status is set, an interrupt came during that wait
- * or before it, because no code clears the status during a wait.
+ * <p>The JDK may call late: the thread may have ended the interrupted wait, have cleared its interrupt status, and be in another wait. Such
+ * a call ends no wait wrongly. The call first reads which wait is under way, and then the status. If the status is clear, the call does
+ * nothing. If the status is set and that wait still goes on, an interrupt came during the wait or before it, and rightly ends it. A call
+ * that comes in time finds the status set, because no code clears the status during a wait.
  */
 public final class InterruptHook extends AbstractSelector {
     /** A wait that is notified. */
     @FunctionalInterface
     public interface Told {
         /**
-         * Called when the waiting thread is interrupted: by the interrupting thread, by sysmon for that thread, or within {@link #on} if
-         * the interrupt came before.
+         * Called when the waiting thread is interrupted. The caller is the interrupting thread, or sysmon if that thread has too little
+         * stack left, or {@link #on} if the interrupt came before.
          */
         void interrupted();
     }
@@ -44,7 +45,7 @@ public final class InterruptHook extends AbstractSelector {
     }
 
     /**
-     * Returns the hook of the calling thread, which it makes if there is none.
+     * Returns the hook of the calling goroutine's stack, and makes it at the first call. On any other thread returns a new hook.
      *
      * @throws OutOfMemoryError when there is no memory for it
      */
@@ -60,10 +61,10 @@ public final class InterruptHook extends AbstractSelector {
         return h;
     }
 
-    /** Notifies {@code wait}, the calling thread's one wait, of interrupts until {@link #off}. */
+    /** Notifies {@code wait} of interrupts of the calling thread, until {@link #off}. A thread has at most one such wait. */
     public void on(Told wait) {
         told = wait;
-        JdkThreads.pin(); // Keeps the P: the JDK takes a lock that an interrupting thread holds briefly.
+        JdkThreads.pin(); // begin takes a lock of the JDK. While an interrupting thread holds it, briefly, the caller waits with its P.
         try {
             begin();
         } finally {
@@ -86,14 +87,15 @@ public final class InterruptHook extends AbstractSelector {
     @Override
     public Selector wakeup() {
         Told wait = told; // Read before the status: see the class comment.
+        // With too little stack sysmon makes the call, or this thread if no sysmon runs. An interrupt must neither fail nor be lost.
         if (wait != null && thread.isInterrupted()
-                && (Headroom.enough() || !Deferred.add(new Late(wait)))) { // An interrupt must neither fail nor be lost.
+                && (Headroom.enough() || !Deferred.add(new Late(wait)))) {
             wait.interrupted();
         }
         return this;
     }
 
-    /** The notification for a thread that has too little stack left to wake the waiter. Sysmon makes it. */
+    /** Sysmon's notification of a wait, in place of an interrupting thread that has too little stack left. */
     private static final class Late extends Deferred {
         private final Told wait;
 

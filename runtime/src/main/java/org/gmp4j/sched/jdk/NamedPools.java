@@ -11,14 +11,15 @@ import org.jspecify.annotations.Nullable;
  * goroutine that made the thread, or to the default scheduler when a platform thread made it.
  */
 public final class NamedPools {
-    /** Written once, before the default scheduler takes the JDK's place, and read at each start of a thread. Null for no pools. */
+    /** Written once, before the default scheduler takes the place of the JDK's, and read at each start of a thread. Null for no pools. */
     private static volatile Pool @Nullable [] pools;
 
     /**
      * A pool.
      *
      * @param s its scheduler, which never closes
-     * @param names the names of its threads; a name that ends with {@code *} stands for all names that begin like it
+     * @param names the names of its threads; a name that ends with {@code *} stands for all names that begin with the text before the
+     *     {@code *}
      */
     public record Pool(Scheduler s, String... names) {
         boolean has(String thread) {
@@ -43,7 +44,10 @@ public final class NamedPools {
         pools = all;
     }
 
-    /** Returns the scheduler of a virtual thread that is started by a thread of scheduler {@code s}. Allocates nothing. */
+    /**
+     * Returns the scheduler for a virtual thread that is being started: that of the pool with the thread's name, or else {@code s}, with
+     * which the thread was made. Allocates nothing.
+     */
     static Scheduler of(Scheduler s, Thread virtualThread) {
         Pool @Nullable [] all = pools;
         if (all == null || !s.inPlaceOfJdk) {

@@ -18,8 +18,8 @@ import org.gmp4j.struct.GStatus;
 import org.gmp4j.struct.Schedt;
 
 /**
- * The work that the loop leaves to sysmon, because goroutines and Ms cannot do it or have no time for it. Only sysmon's thread calls these
- * methods; {@code sysmon.Sysmon} decides when. If a method throws an {@link OutOfMemoryError}, its next call does the rest.
+ * The work that the scheduling loop leaves to sysmon, because goroutines and Ms cannot do it or have no time for it. Only sysmon's thread
+ * calls these methods; {@code sysmon.Sysmon} decides when. If a method throws an {@link OutOfMemoryError}, its next call does the rest.
  */
 public final class Upkeep {
     private final Scheduler s;
@@ -36,10 +36,10 @@ public final class Upkeep {
         drainer = new Deferred.Drainer(s);
     }
 
-    /** Brings sysmon's thread into the state of a thread of the runtime. */
+    /** Prepares sysmon's thread, which calls it: sets the CPUs, the scheduling policy and the signal mask ({@link CleanStart#begin}). */
     public void beginThread() {
         CleanStart.begin();
-        s.realtime.begin(1); // With the priority of the Ms sysmon could preempt no goroutine.
+        s.realtime.begin(1); // One above the Ms. At their priority sysmon might get no CPU while they run, and could preempt no goroutine.
     }
 
     /** Makes sysmon's thread do the work of {@link Deferred} until {@link #close}. */
@@ -72,12 +72,12 @@ public final class Upkeep {
         s.signalDrained();
     }
 
-    /** Completes the parks and ends in {@link UnfinishedSwitches} for which there is memory now. */
+    /** Tries again to complete the parks, and the ends of threads, that {@link UnfinishedSwitches} lists. */
     public void leftovers() {
         s.leftovers.look();
     }
 
-    /** Returns whether any {@link #leftovers} are left. */
+    /** Returns whether {@link UnfinishedSwitches} lists any. */
     public boolean anyLeftovers() {
         return s.leftovers.any();
     }
@@ -87,7 +87,7 @@ public final class Upkeep {
         s.collected.look();
     }
 
-    /** Returns whether the last {@link #collected} left slots to be freed. */
+    /** Returns whether slots were left to be freed after the last call of {@link #collected}. */
     public boolean anyCollected() {
         return s.collected.any();
     }
@@ -97,7 +97,7 @@ public final class Upkeep {
         shortage.look(now);
     }
 
-    /** Records the lengths of the queues, if the tracer is on. */
+    /** Traces the lengths of the queues, if the tracer is on. */
     public void traceQueues() {
         Tracing.queues(s);
     }
@@ -120,7 +120,10 @@ public final class Upkeep {
         return deadlocks.isHeldBack();
     }
 
-    /** Returns the time in ns until the next search for bystanders; 0 or less when it is due, or no report is held back. */
+    /**
+     * Returns the time in ns until the next search for code outside of all schedulers ({@code stack.Bystanders}); 0 or less when it is due,
+     * or no report is held back.
+     */
     public long bystanderLookIn(long now) {
         return s.heldUntil - now;
     }
@@ -128,8 +131,8 @@ public final class Upkeep {
     /**
      * Writes the present time to goroutines that wait and have no such time yet, for the minutes in the header of a traceback. Sysmon does
      * this now and then, because a read of the clock in each park would cost more than the park's stores. A goroutine that parks clears the
-     * time of its last wait. A time that is written late, into the goroutine's next wait, is wrong by no more than the duration of this
-     * call.
+     * time of its last wait. If the goroutine wakes and parks again before the store, its new wait gets a time that is too early, by no
+     * more than the duration of this call.
      *
      * @param part the part of the goroutines to treat: 0 at first, then the last result, until that is 0
      * @return the next part; 0 when this was the last
