@@ -292,7 +292,10 @@ public final class Chan<T> extends Hchan implements SendChan<T>, RecvChan<T> {
         return (T) v;
     }
 
-    /** Removes and returns the first element, and moves the element of a waiting sender into the buffer. The caller holds the lock. */
+    /**
+     * Removes and returns the first element, and moves the element of {@code sender}, if any, into the buffer. If no element is buffered,
+     * returns the element of {@code sender}. The caller holds the lock.
+     */
     private @Nullable Object take(long sender) {
         if (!buffered()) {
             return SudogSlots.elem(sender);

@@ -233,8 +233,8 @@ final class DefaultGmp {
         /** C2 gives way if the process may use one CPU only, and C2 can get its old share back later. */
         AUTO,
         /**
-         * C2 gives way on any number of CPUs. If C2 cannot get its old share back, all other threads are later lowered to C2's priority, so
-         * that they are equal again. Lowering them needs a cgroup in which the process is alone; otherwise C2 does not give way.
+         * C2 gives way on any number of CPUs. If C2 cannot get its old share back, it gives way only if the process is alone in its cgroup.
+         * Then all other threads are later lowered to C2's priority, so that they are equal again.
          */
         YIELD,
         /** C2 does not give way. */

@@ -73,7 +73,7 @@ final class Diagnosis implements Runnable {
 
     /**
      * Returns the port that the property {@code gmp.dashboard} gives, or null when it is not set. A command line can set the property for a
-     * program that sets its own GMPDEBUG.
+     * program whose own debug settings replace GMPDEBUG ({@code Gmp.Builder.debug}).
      */
     private static @Nullable Integer wanted() {
         return System.getProperty("gmp.dashboard") == null ? null : Dashboard.wanted();

@@ -87,9 +87,10 @@ public final class Go {
     }
 
     /**
-     * Ends the goroutine, and runs its deferred work. It never returns: it throws an object that is no {@code Exception}, so {@code
-     * finally} blocks run. If code on the way catches it (a {@code catch} of {@code Throwable}), the next call of this class throws it
-     * again. Channels and locks work until the end, because a {@code finally} block may need them.
+     * Ends the goroutine, and runs its deferred work. It never returns: it throws an object, so {@code finally} blocks run. The object is
+     * no {@code Exception}, so a {@code catch} of {@code Exception} does not catch it. If a {@code catch} of {@code Throwable} does, the
+     * next call of a method of this class throws the object again. Channels and locks work until the end, because a {@code finally} block
+     * may need them.
      */
     public static void goexit() {
         GStack st = self("goexit");

@@ -43,15 +43,19 @@ import org.jspecify.annotations.Nullable;
  * close between the two reads removes a waiting receiver, the send fails although the receiver waited until the close. Go's send has this
  * exception, too.
  *
- * <p>The arguments need a count without intermediate values. So a receive that moves a waiting sender's element into the buffer does not
- * change the count. The reads are volatile, so that no read comes before an earlier operation of the same thread on another channel.
+ * <p>These proofs need a count that never has a wrong value in between. So a receive that moves a waiting sender's element into the buffer
+ * leaves the count as it is, and does not first subtract 1 and then add 1. The reads are volatile, so that no read comes before an earlier
+ * operation of the same thread on another channel.
  */
 abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
     /** Result of a receive: the channel is closed and drained. */
     static final long CLOSED = -1;
     /** Result of a receive and of {@link #give}: the operation would have to wait. */
     static final long BLOCKS = -2;
-    /** Result of {@link #unlockAndWait}: the method did not wait, because an interrupt may end the wait. */
+    /**
+     * Result of {@link #unlockAndWait}: the method did not wait. The caller has to wait with a {@link ChanCancellation}, because an
+     * interrupt may end its waits.
+     */
     static final long ENDS = -3;
 
     private static final VarHandle COUNT = FieldHandle.of(MethodHandles.lookup(), Hchan.class, "count", int.class);
@@ -120,10 +124,10 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
     /** Puts an element at an index of the buffer. */
     abstract void setBuf(int i, @Nullable Object v, long w);
 
-    /** Moves the next element into {@code k}. Called under the lock. {@code sender} is a result of {@link #lockRecv}. */
+    /** Moves the next element to {@code k}. Called under the lock. {@code sender} is a result of {@link #lockRecv}. */
     abstract void take(long sender, Scase k);
 
-    /** Moves the element that a woken receiver got into {@code k}. */
+    /** Moves to {@code k} the element that a woken receiver got. */
     abstract void takeWoken(long sg, Scase k);
 
     /** Returns the index of the next element. Call it only while an element is buffered. */
@@ -357,7 +361,7 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
      * #BLOCKS}.
      *
      * @return above 0: a sudog that has waited and was woken. {@link #CLOSED}: this method did not wait. {@link #ENDS}: this method did not
-     *     wait, because an interrupt may end the wait; the caller goes on with {@link ChanCancellation#unlockAndWait}
+     *     wait; the caller begins anew with a {@link ChanCancellation}, because an interrupt may end its waits
      */
     final long unlockAndWait(@Nullable GStack st, long found) {
         if (found == CLOSED) {
@@ -375,8 +379,8 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
     }
 
     /**
-     * Returns whether the receive of a sudog that has waited got an element; false for a value that is no sudog, such as {@link
-     * #CLOSED}.
+     * Returns whether a receive got an element. {@code sg} is its sudog, after the wait; for a value that is no sudog, such as {@link
+     * #CLOSED}, the result is false.
      */
     static boolean ok(long sg) {
         return sg > 0 && Sudog.SUCCESS.get(sg) != 0;

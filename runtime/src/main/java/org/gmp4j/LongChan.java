@@ -46,7 +46,7 @@ public final class LongChan extends Hchan implements Iterable<Long> {
     public record Recv(long value, boolean ok) {
     }
 
-    /** The action of a receive in a {@link Select} that learns whether there was an element. */
+    /** The action of {@link Select#recvLongOk}. It gets the element, and whether there was one. */
     @FunctionalInterface
     public interface Receiver {
         /**
@@ -74,8 +74,8 @@ public final class LongChan extends Hchan implements Iterable<Long> {
      * Makes a channel with a buffer for {@code capacity} elements.
      *
      * @throws IllegalArgumentException "makechan: size out of range" when {@code capacity} is negative
-     * @throws OutOfMemoryError when there is no memory for the buffer, or, for the first buffered channel, for the thread that frees the
-     *     buffers of collected channels
+     * @throws OutOfMemoryError when there is no memory for the buffer, or the thread that frees the buffers of collected channels cannot be
+     *     started (the first buffered channel starts it)
      */
     public static LongChan make(int capacity) {
         return new LongChan(capacity);
@@ -345,8 +345,8 @@ public final class LongChan extends Hchan implements Iterable<Long> {
     }
 
     /**
-     * Returns the element that the sudog {@code sg} got after a wait, and frees the sudog. Returns 0 when a close ended the wait, and when
-     * {@code sg} is CLOSED, because the channel was closed already.
+     * Returns the element that the sudog {@code sg} got after a wait, and frees the sudog. Returns 0 when a close ended the wait. If {@code
+     * sg} is CLOSED, the channel was closed already, and the result is 0, too.
      */
     private long woken(@Nullable GStack st, long sg) {
         if (sg == CLOSED) {
@@ -362,7 +362,10 @@ public final class LongChan extends Hchan implements Iterable<Long> {
         return buf + (long) i * Long.BYTES;
     }
 
-    /** Removes and returns the first element. Moves the element of {@code sender}, if any, into the buffer. The caller holds the lock. */
+    /**
+     * Removes and returns the first element, and moves the element of {@code sender}, if any, into the buffer. If no element is buffered,
+     * returns the element of {@code sender}. The caller holds the lock.
+     */
     private long take(long sender) {
         if (!buffered()) {
             return Sudog.LONG_ELEM.get(sender);

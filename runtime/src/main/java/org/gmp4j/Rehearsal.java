@@ -56,8 +56,8 @@ final class Rehearsal {
     private static final long END_NANOS = 1_000_000_000;
     private static final int MOST_ENDS = 16;
     /**
-     * The number of pieces that together have one and a half times the heap memory of a rehearsal. No collector treats so small a piece as
-     * a large object.
+     * {@link #room} allocates this many arrays of {@link #PIECE} bytes: in sum one and a half times the heap memory that a rehearsal needs.
+     * No collector treats such an array as a large object.
      */
     private static final int ROOM_PIECES = 32;
     private static final int PIECE = 64 << 10;
@@ -83,7 +83,8 @@ final class Rehearsal {
      * leave its scheduler behind. If a thread that takes part has too little memory or stack, the other threads do not wait for it, and its
      * error is thrown. The caller may try again.
      *
-     * @param program whether it is fatal that the system refuses a thread
+     * @param program whether this is program mode, in which the process ends if the system refuses a thread; in other modes this first
+     *     checks that the system has enough threads
      * @param api whether the program calls the runtime itself; if only its virtual threads use it, fewer classes are loaded
      */
     static synchronized void once(boolean program, boolean api) {
@@ -119,7 +120,7 @@ final class Rehearsal {
         Scheduler s = Schedinit.schedinit("gmp-rehearsal", config, new TimerHeaps(), new Netpoller(), Sysmon.MAKER, Report.ALL);
         try {
             all(new Gmp(s, null));
-        } catch (Throwable t) { // The wait may have ended because another part has failed.
+        } catch (Throwable t) { // If another part has failed before, its exception stays in the field failure, and this one is dropped.
             failed(0, t);
         }
         Throwable failed = failure.get();
@@ -149,7 +150,7 @@ final class Rehearsal {
         join(t);
     }
 
-    /** Does the waits of a plain thread. */
+    /** Does waits on the calling thread, which is no goroutine. */
     private void outside(Gmp gmp) {
         Chan<Integer> c = chan(0);
         Act send = new Act(this, Act.SEND, c, 1);

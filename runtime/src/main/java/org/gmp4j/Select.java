@@ -148,7 +148,7 @@ public final class Select {
     }
 
     /**
-     * Adds a receive of a long whose action learns whether there was one.
+     * Adds a receive of a long. Its action also gets whether there was an element.
      *
      * @param c the channel; null never proceeds
      * @param then called with the element and true, or with 0 and false when the channel was closed and drained
@@ -171,7 +171,7 @@ public final class Select {
     }
 
     /**
-     * Adds a receive whose action learns whether there was an element.
+     * Adds a receive. Its action also gets whether there was an element.
      *
      * @param c the channel; null never proceeds
      * @param then called with the element and true, or with null and false when the channel was closed and drained
@@ -181,7 +181,7 @@ public final class Select {
         return this;
     }
 
-    /** The action of a receive that learns whether there was an element. */
+    /** The action of {@link #recvOk}. It gets the element, and whether there was one. */
     @FunctionalInterface
     public interface Receiver<T> {
         /**

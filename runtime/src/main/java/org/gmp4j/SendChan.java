@@ -9,10 +9,11 @@ import org.jspecify.annotations.NullMarked;
  * The sending end of a channel, which sends and closes. Every {@link Chan} is one. It is the type for a parameter of a method that only
  * sends. Go's {@code chan<- T}. Thread-safe.
  *
- * <p>Goroutines, virtual threads and platform threads may call all methods. An interrupt does not end the waits of goroutines and plain
- * threads. On a virtual thread of a {@link Gmp} it ends a wait, which throws a {@link WaitInterruptedException}. On any thread it ends
- * {@link #sendInterruptibly}, which throws an {@link InterruptedException}. In a bubble of {@code Synctest} the clock moves on during a
- * wait on a channel of the bubble. Such a channel throws an {@link IllegalStateException} when a caller outside of the bubble uses it.
+ * <p>Goroutines, virtual threads and platform threads may call all methods. An interrupt does not end a wait of a goroutine of {@link
+ * Go#go}, of a platform thread, or of a virtual thread of the JDK's own scheduler. It ends a wait of a virtual thread of a {@link Gmp}, and
+ * the wait throws a {@link WaitInterruptedException}. On any thread it ends {@link #sendInterruptibly}, which then throws an {@link
+ * InterruptedException}. In a bubble of {@code Synctest} the clock moves on during a wait on a channel of the bubble. Such a channel throws
+ * an {@link IllegalStateException} when a caller outside of the bubble uses it.
  *
  * @param <T> the type of the elements, which are never {@code null}
  */

@@ -66,7 +66,7 @@ public final class Affinity {
 
     /**
      * Returns the policy that keeps neighbours together, for goroutines that share data. Each P has one CPU. Ps fill all CPUs of a core
-     * (SMT siblings) before the next core, cores that share a cache before others, and a node before the nearest other node.
+     * (SMT siblings), then the cores that share a cache with it, then the rest of the node, then the nearest other node.
      *
      * @return the policy
      */
@@ -118,8 +118,8 @@ public final class Affinity {
 
     /**
      * Returns this policy on fewer CPUs. The last CPUs in the order of {@link #compact} remain for the JIT, the collector, the scheduler's
-     * monitor and other threads. If the process has no more CPUs than {@code cpus}, the policy still uses one. Unless the number of Ps is
-     * set, it is the number of CPUs that the policy uses.
+     * monitor and other threads. If the process has no more CPUs than {@code cpus}, the policy still uses one. If {@code cpus} is more than
+     * 0, and the number of Ps is not set, there are as many Ps as CPUs that the policy uses.
      *
      * @param cpus the number of CPUs to keep free, 0 to 65535
      * @return the policy
@@ -144,7 +144,7 @@ public final class Affinity {
             if (first < 0 || last < first) {
                 throw bad(list, "\"" + item.strip() + "\" is not a CPU number or a range such as 4-7", topology);
             }
-            for (long cpu = first; cpu <= last; cpu++) { // The loop ends, by an exception, at the first CPU that does not exist.
+            for (long cpu = first; cpu <= last; cpu++) { // usable throws at the first CPU that does not exist, so a huge range ends here.
                 cpus.add(usable(cpu, list, topology));
             }
         }
@@ -202,8 +202,8 @@ public final class Affinity {
      * Returns the CPUs of each P on this machine as it is now.
      *
      * @param procs number of Ps, at least 1
-     * @return the sets of P 0, P 1, …, each with at least one CPU, which the caller may change; an empty list when the policy is {@link
-     *     #none()}
+     * @return the sets of CPUs of P 0, P 1, …, none of them empty; the caller may change the sets. The list is empty when the policy is
+     *     {@link #none()}
      * @throws IllegalArgumentException when {@code procs} is less than 1
      */
     public List<BitSet> place(int procs) {
@@ -237,7 +237,8 @@ public final class Affinity {
      * places. CPUs of a list that the process may not use are left out. If none is left, all CPUs that the process may use are one place.
      *
      * @param topology the machine
-     * @return the CPUs of each place, which the caller may change; an empty list when the policy is {@link #none()}
+     * @return the sets of CPUs of the places, in order; the caller may change the sets. The list is empty when the policy is {@link
+     *     #none()}
      */
     public List<BitSet> places(Topology topology) {
         Topology left = lessReserved(topology);
@@ -255,7 +256,10 @@ public final class Affinity {
         };
     }
 
-    /** Returns whether the number of Ps, unless it is set, is the number of CPUs that the policy uses. */
+    /**
+     * Returns whether the policy also determines the number of Ps, if the program does not set it. Then it is the number of CPUs that the
+     * policy uses.
+     */
     public boolean limitsProcs() {
         return kind == Kind.CORES || reserved > 0;
     }

@@ -23,27 +23,27 @@ import org.jspecify.annotations.Nullable;
  * <p>Unmounting takes no lock. An interrupt of a virtual thread also marks its carrier as interrupted, because the thread may block while
  * it is pinned. The interrupt must not mark a carrier that by then runs another thread. The JDK's {@code interrupt} holds the thread's
  * {@code interruptLock}: it sets {@code interrupted}, then reads {@code carrierThread}, then marks that carrier. The JDK's {@code unmount}
- * takes the same lock. The unmount of this class takes no lock. It writes {@code carrierThread = null}, and the CAS on the goroutine's
- * status or the JDK's state that follows is a fence. The next mount of any thread on this carrier first reads {@code interrupted} of the
- * thread that was on it before. An interrupter that read the old carrier had set {@code interrupted} before it read. So if the flag is
- * clear, there was no such interrupter, or the thread has cleared the flag meanwhile. The thread clears the flag under the lock. So the
- * interrupter had marked the carrier before, and the mark is visible. If the flag is set, the mount takes the lock once, which waits for an
- * interrupter that has not finished. The JDK's {@code mount} then clears a mark that does not belong to the new thread. Before an M sleeps
- * with no thread mounted, {@link #idle} reads the flag, and takes the lock if it is set. It then drops the reference to the last thread,
- * which would otherwise stay reachable after its end.
+ * takes the same lock. The unmount of this class takes no lock. It writes {@code carrierThread = null}. A CAS follows, on the goroutine's
+ * status or on the JDK's state of the thread, and is a fence. The next mount of any thread on this carrier first reads {@code interrupted}
+ * of the thread that was on it before. An interrupter that read the old carrier had set {@code interrupted} before it read. So if the flag
+ * is clear, there was no such interrupter, or the thread has cleared the flag meanwhile. In the second case the thread cleared it under the
+ * lock, after the interrupter had marked the carrier. So the mount that reads the cleared flag also sees the mark. If the flag is set, the
+ * mount takes the lock once, which waits for an interrupter that has not finished. The JDK's {@code mount} then clears a mark that does not
+ * belong to the new thread. Before an M sleeps with no thread mounted, {@link #idle} reads the flag, and takes the lock if it is set. Then
+ * it drops the reference to the last thread, so that the thread does not stay reachable after its end.
  *
- * <p>Between an unmount and the next mount only the M's own code runs, and its sleep is a futex, which no interrupt ends. The JDK's
- * {@code unpark} of a pinned thread takes the {@code interruptLock} too. The unmount of this class does not take that lock. So such an
- * unpark may come late, and leave a permit to the carrier. Then a later park on this carrier returns too early. Callers of {@code park}
- * must expect such returns. Rejected: a {@code mount} of this class. It would save a fence by setting {@code carrierThread} before the CAS
- * that makes the thread RUNNING. But that is also before the mount is announced to JVMTI, and a debugger would lose track of suspended
- * threads. With {@code -Dgmp.mount=jdk} only the JDK's own methods mount and unmount.
+ * <p>A mark that comes between an unmount and the next mount does no harm. Only the M's own code runs then, and it sleeps in a futex, which
+ * no interrupt ends. The JDK's {@code unpark} of a pinned thread takes the {@code interruptLock} too. The unmount of this class does not
+ * take that lock. So such an unpark may come late, and leave a permit to the carrier. Then a later park on this carrier returns too early.
+ * Callers of {@code park} must expect such returns. Rejected: a {@code mount} of this class. It would save a fence by setting {@code
+ * carrierThread} before the CAS that makes the thread RUNNING. But then {@code carrierThread} would be set before JVMTI is notified of the
+ * mount, and a debugger would lose track of suspended threads. With {@code -Dgmp.mount=jdk} only the JDK's own methods mount and unmount.
  *
- * <p>Some agents keep a value for each thread, such as the current span of a trace. They rewrite {@code VirtualThread.mount} and
- * {@code unmount}, so that these methods swap the value. The runtime always calls the JDK's mount. It calls the JDK's unmount, instead of
- * its own, as soon as an agent has changed the class. The JVM counts the changes in the {@code Class}, and each unmount reads the count.
- * The class is loaded before any Java agent starts, so all such changes count. Rejected: a transformer that watches for changes. The JVM
- * would call it for every class that loads, and it would miss the changes of earlier agents.
+ * <p>Some agents keep a value for each thread, such as the current span of a trace. They rewrite {@code VirtualThread.mount} and {@code
+ * unmount}, so that these methods swap the value. The runtime always calls the JDK's mount. It calls the JDK's unmount, instead of its own,
+ * as soon as an agent has changed the class. The JVM counts the changes in the {@code Class}, and each unmount reads the count. The class
+ * is loaded before any Java agent starts, so an agent can only redefine it, and the count has each redefinition. Rejected: a transformer
+ * that watches for changes. The JVM would call it for every class that loads, and it would miss the changes of earlier agents.
  */
 public final class JdkThreads {
     /** The context class loader of a new pooled stack. Goroutines do not inherit the class loader of their starter. */
@@ -186,7 +186,7 @@ public final class JdkThreads {
         return inner.getClass();
     }
 
-    /** Returns the object that a wrapper of the JDK's runs or calls; null when it has none. */
+    /** Returns the {@code Runnable} or {@code Callable} that a wrapper refers to; null for none. */
     private static @Nullable Object wrapped(Object wrapper) {
         for (Class<?> c = wrapper.getClass(); c != null; c = c.getSuperclass()) {
             for (Field f : c.getDeclaredFields()) {
@@ -212,7 +212,7 @@ public final class JdkThreads {
     }
 
     /**
-     * Returns the virtual thread of a {@code runContinuation} task: the receiver that its method reference captured.
+     * Returns the virtual thread of a {@code runContinuation} task. The task is a method reference that has captured the thread.
      *
      * @return the thread, or null for any other task
      */
@@ -253,8 +253,8 @@ public final class JdkThreads {
     }
 
     /**
-     * Has the class that the JDK wraps around a task ({@link #adapted}), and the offset of its field for the task. Both are read from a
-     * wrapper around an object of this class.
+     * Has the class of the JDK's wrapper of a task ({@link #adapted}), and the offset of that class's field for the task. To find both, the
+     * JDK is made to wrap an object of this class.
      */
     private static final class Adapter implements Runnable {
         static final Class<?> TYPE = ForkJoinTask.adapt(new Adapter()).getClass();
@@ -305,8 +305,8 @@ public final class JdkThreads {
     }
 
     /**
-     * Runs the stack on the calling host's thread until it yields or ends. The caller has set its state to RUNNING
-     * ({@link JdkState#toRunning}).
+     * Runs the stack until it yields or ends. The caller is the thread of the stack's {@link Host}, the Java side of an M. It has set the
+     * stack's state to RUNNING ({@link JdkState#toRunning}).
      *
      * @return true when the virtual thread has ended
      */
@@ -351,7 +351,7 @@ public final class JdkThreads {
         }
     }
 
-    /** Unmounts the stack, once it is not held. {@link DumpHold} relies on the fact that this method reads the field and then unmounts. */
+    /** Unmounts the stack once no dump holds it. {@link DumpHold} relies on the order: this reads {@code hold}, and then unmounts. */
     private static void leave(Stack st, Thread carrier) {
         if (st.hold != null) {
             CALLS.endUnmount(st.thread); // The dump may wait for the end of the switch.
@@ -368,8 +368,8 @@ public final class JdkThreads {
     }
 
     /**
-     * Drops the reference to the thread that was last mounted on the host, which may have ended. Called on the host's own stack before it
-     * sleeps. Waits now for that thread's interrupters, as the next mount would do.
+     * Drops the reference to the thread that was last mounted on the host, because that thread may have ended. First waits for the thread's
+     * interrupters, as the next mount would do. Called on the host's own stack before the host sleeps.
      */
     public static void idle(Host host) {
         try {
@@ -451,8 +451,8 @@ public final class JdkThreads {
     }
 
     /**
-     * Removes the frames of an unmounted stack and returns them. Until {@link #putFrames} no host may mount the stack, which looks as if it
-     * had never run. Returns null for a mounted stack, whose frames stay, and for a stack without frames on the heap.
+     * Removes the frames of an unmounted stack and returns them. Until {@link #putFrames} the stack looks as if it had never run, and no
+     * host may mount it. Returns null for a mounted stack, whose frames stay, and for a stack without frames on the heap.
      */
     public static @Nullable Object takeFrames(Stack st) {
         if (CALLS.carrier(st.thread) != null) {
@@ -477,7 +477,7 @@ public final class JdkThreads {
 
     /**
      * Clears thread-locals, the interrupt status, a parking permit, the name and the class loader of the last goroutine on a pooled stack.
-     * Called on that stack, between the two goroutines.
+     * Called on that stack, between two goroutines.
      */
     public static void forget(Stack st) {
         Thread vt = st.thread;
@@ -559,8 +559,8 @@ public final class JdkThreads {
     }
 
     /**
-     * Makes the JDK's own scheduler the scheduler of an unmounted thread, which runs it from now on. A thread that still waits runs when
-     * its wait is over.
+     * Hands an unmounted thread over to the JDK's own scheduler, which runs the thread from now on. A thread that still waits runs when its
+     * wait is over.
      */
     public static void leaveToJdk(Thread vt, Runnable runContinuation) {
         setScheduler(vt, JDK_SCHEDULER);
