@@ -15,7 +15,7 @@ import org.jspecify.annotations.NullMarked;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A channel: a FIFO queue between goroutines and plain threads, in any mix. Thread-safe. An interrupt ends only the waits of virtual
+ * A channel: a FIFO queue between goroutines and other threads, in any mix. Thread-safe. An interrupt ends only the waits of virtual
  * threads of a {@link Gmp}, by a {@link WaitInterruptedException}. In methods named {@code …Interruptibly}, such as {@link
  * #recvInterruptibly}, it ends the wait of any thread. {@link SendChan} and {@link RecvChan} describe the methods; they are the types for
  * code that only sends or only receives.

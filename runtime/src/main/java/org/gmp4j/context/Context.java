@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * An object that a caller passes to a piece of work: a cancel signal, a deadline and values. Contexts form a tree, in which each method
  * {@code with…} makes a child. The cancel of a context also cancels all contexts below it, but none above.
  *
- * <p>Immutable except for its cancel. Thread-safe. Goroutines and plain threads may use it. Code that makes a context with a cancel or a
+ * <p>Immutable except for its cancel. Thread-safe. Goroutines and other threads may use it. Code that makes a context with a cancel or a
  * deadline must cancel it when the work is done: its parent refers to it until then, or until the deadline.
  *
  * <pre>{@code

@@ -4,9 +4,9 @@
  * epoll_wait} finds the socket ready runs the goroutine itself. Names are those of Go's package {@code net} where the JDK has no better
  * name.
  *
- * <p>Goroutines of any scheduler, virtual threads of the JDK's own scheduler and plain threads may use sockets, as they may use channels.
- * Threads that are not goroutines sleep while they wait, and a daemon thread of the process wakes them. One thread may read from a
- * connection while another one writes to it. If several threads read, their calls run one after the other, and so do the calls of several
+ * <p>Goroutines of any scheduler, virtual threads of the JDK's own scheduler and platform threads may use sockets, as they may use
+ * channels. Threads that are not goroutines sleep while they wait, and a daemon thread of the process wakes them. One thread may read from
+ * a connection while another one writes to it. If several threads read, their calls run one after the other, and so do the calls of several
  * writers.
  *
  * <h2 id="waits">Waits</h2>

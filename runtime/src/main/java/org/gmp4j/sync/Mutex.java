@@ -22,7 +22,7 @@ import org.jspecify.annotations.NullMarked;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A mutual-exclusion lock. Goroutines, virtual and plain threads may use it together. It has no owner: a thread may unlock a mutex that
+ * A mutual-exclusion lock. Goroutines, virtual and platform threads may use it together. It has no owner: a thread may unlock a mutex that
  * another thread has locked. It is not reentrant. An interrupt ends no wait for it, except in {@link #lockInterruptibly}. In a bubble of
  * {@code Synctest} the clock does not move on during a wait without a limit of time. The actions of a thread before an {@link #unlock}
  * happen before the return of the next {@link #lock}. A new mutex is unlocked.

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A pool of objects for reuse. The collector may free any of them at any time. So pooled objects never cause an {@link OutOfMemoryError},
- * and never outlive the pool. Thread-safe. Goroutines, virtual threads and plain threads may use it. No method waits, so interrupts and
+ * and never outlive the pool. Thread-safe. Goroutines, virtual threads and platform threads may use it. No method waits, so interrupts and
  * bubbles make no difference. The actions of a thread before a {@link #put} happen before the return of the {@link #get} that returns the
  * object.
  *

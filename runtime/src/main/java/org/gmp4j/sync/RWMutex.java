@@ -22,12 +22,12 @@ import org.jspecify.annotations.NullMarked;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A lock that any number of readers or one writer may hold. Goroutines, virtual and plain threads may use it together. It has no owner. An
- * interrupt ends no wait for it, except in the forms named {@code …Interruptibly}. In a bubble of {@code Synctest} the clock does not move
- * on during a wait without a limit of time. While a writer waits, new readers wait behind it. So a reader that holds the read lock must not
- * take it again. A writer waits, without a bound, for all readers that hold the lock when the writer arrives, even for readers that wait
- * for a CPU. Writers wait for each other as for a {@link Mutex}. Readers that waited behind a writer get the lock before the next writer.
- * The actions of a thread before an unlock happen before the return of a lock call that had to wait for it. A new lock is unlocked.
+ * A lock that any number of readers or one writer may hold. Goroutines, virtual and platform threads may use it together. It has no owner.
+ * An interrupt ends no wait for it, except in the forms named {@code …Interruptibly}. In a bubble of {@code Synctest} the clock does not
+ * move on during a wait without a limit of time. While a writer waits, new readers wait behind it. So a reader that holds the read lock
+ * must not take it again. A writer waits, without a bound, for all readers that hold the lock when the writer arrives, even for readers
+ * that wait for a CPU. Writers wait for each other as for a {@link Mutex}. Readers that waited behind a writer get the lock before the next
+ * writer. The actions of a thread before an unlock happen before the return of a lock call that had to wait for it. A new lock is unlocked.
  *
  * <p>Misuse. An unlock that throws has changed nothing, as with a {@link Mutex}. But the lock cannot detect an unlock by a thread that does
  * not hold it, if another thread holds it in the same mode, for reading or for writing. Such an unlock releases the lock.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Timers and tickers, from goroutines and from plain threads. Source: Go's package {@code time}. */
+/** Timers and tickers, from goroutines and from other threads. Source: Go's package {@code time}. */
 @NullMarked
 package org.gmp4j.time;
 

@@ -31,7 +31,7 @@ public record Limits(Interrupts interrupts, long nanos, @Nullable Cancelable ctx
 
     /** The value of {@link #nanos} without a limit of time. */
     public static final long NO_LIMIT = -1;
-    /** The limits of a plain wait. */
+    /** The limits of the methods that have no limit of time, no context, and no "interruptibly" in their name. */
     public static final Limits DEFAULT = new Limits(Interrupts.BY_DEFAULT, NO_LIMIT, null);
     /** The limits of the methods with "interruptibly" in their name. */
     public static final Limits INTERRUPTIBLY = new Limits(Interrupts.ALWAYS, NO_LIMIT, null);

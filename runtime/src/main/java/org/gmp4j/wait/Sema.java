@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * {@code semacquire} and {@code semrelease}: a counting semaphore, on which waiters for the locks of {@code org.gmp4j.sync} sleep. It
- * starts at 0. Goroutines, the JDK's virtual threads and plain threads may wait on it ({@link Waiting}). Its methods are called inside
+ * starts at 0. Goroutines, the JDK's virtual threads and platform threads may wait on it ({@link Waiting}). Its methods are called inside
  * {@link GStack#enter}.
  *
  * <p>No wake-up is lost.

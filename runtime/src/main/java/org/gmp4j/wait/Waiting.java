@@ -251,7 +251,7 @@ public final class Waiting {
         SudogCache.release(st == null ? 0 : st.pp(), sg);
     }
 
-    /** Blocks the calling goroutine or thread for ever. An interrupt may end the wait, as it may end any plain wait. */
+    /** Blocks the calling goroutine or thread for ever. An interrupt may end the wait: see {@link Limits#DEFAULT}. */
     public static void forever(WaitReason reason) {
         boolean _ = rest(Limits.DEFAULT, reason);
         throw new IllegalStateException("woken from a wait without end");
