@@ -37,8 +37,11 @@ public final class NativeEvent implements AutoCloseable {
     private static final long NOTHING = 0;
     private static final long FIRED = 1;
 
-    /** Writes the parked goroutine to the word, unless the event has fired. It runs on g0, once the goroutine is parked. */
-    private static final Park.Unlock WAIT = new Park.Unlock() { // No lambda: one that could not be linked for lack of memory always fails.
+    /**
+     * Writes the parked goroutine to the word, unless the event has fired. It runs on g0, once the goroutine is parked. It is not a lambda.
+     * If the linking of a lambda failed for lack of memory, this class could never be initialised.
+     */
+    private static final Park.Unlock WAIT = new Park.Unlock() {
         @Override
         public boolean unlock(long gp, Object event) {
             return WORD.compareAndSet(((NativeEvent) event).addr, NOTHING, gp);

@@ -24,10 +24,10 @@ import org.jspecify.annotations.Nullable;
  * thread of a {@link Gmp} ({@link WaitInterruptedException}), and the wait of any thread in {@link #runInterruptibly}. In a bubble of
  * {@code Synctest} the clock moves on during a wait on channels that all belong to the bubble, or with a {@link #timeout}.
  *
- * <p>A Select can be built once and run repeatedly, or cleared and built anew. Neither allocates, unless the Select has more cases than
- * ever before. Only one thread may use it at a time. While a thread is in a method of the Select, each call by a second thread throws a
- * {@link ConcurrentModificationException}, and the first thread is not affected. The action of a case may change the Select and run it
- * again, because a run calls the action last.
+ * <p>A Select can be built once and run repeatedly, or cleared and built anew. This allocates only if the Select gets more cases than ever
+ * before. Only one thread may use it at a time. While a thread is in a method of the Select, each call by a second thread throws a {@link
+ * ConcurrentModificationException}, and the first thread is not affected. The action of a case may change the Select and run it again,
+ * because a run calls the action last.
  *
  * {@snippet :
  * Select next = Select.of().recv(work, this::handle).recv(stop, v -> stopped = true);

@@ -28,9 +28,9 @@ import org.jspecify.annotations.Nullable;
  * of the thread that was on it before. An interrupter that read the old carrier had set {@code interrupted} before it read. So if the flag
  * is clear, there was no such interrupter, or the thread has cleared the flag meanwhile. In the second case the thread cleared it under the
  * lock, after the interrupter had marked the carrier. So the mount that reads the cleared flag also sees the mark. If the flag is set, the
- * mount takes the lock once, which waits for an interrupter that has not finished. The JDK's {@code mount} then clears a mark that does not
- * belong to the new thread. Before an M sleeps with no thread mounted, {@link #idle} reads the flag, and takes the lock if it is set. Then
- * it drops the reference to the last thread, so that the thread does not stay reachable after its end.
+ * mount takes the lock once, and so waits for an interrupter that has not finished. The JDK's {@code mount} then clears a mark that does
+ * not belong to the new thread. Before an M sleeps with no thread mounted, {@link #idle} reads the flag, and takes the lock if it is set.
+ * Then it drops the reference to the last thread, so that the thread does not stay reachable after its end.
  *
  * <p>A mark that comes between an unmount and the next mount does no harm. Only the M's own code runs then, and it sleeps in a futex, which
  * no interrupt ends. The JDK's {@code unpark} of a pinned thread takes the {@code interruptLock} too. The unmount of this class does not
@@ -253,8 +253,8 @@ public final class JdkThreads {
     }
 
     /**
-     * Has the class of the JDK's wrapper of a task ({@link #adapted}), and the offset of that class's field for the task. To find both, the
-     * JDK is made to wrap an object of this class.
+     * Finds the class of the wrapper that the JDK makes around a task ({@link #adapted}), and the offset of the wrapper's field for the
+     * task. The initialiser has the JDK wrap an object of this class.
      */
     private static final class Adapter implements Runnable {
         static final Class<?> TYPE = ForkJoinTask.adapt(new Adapter()).getClass();

@@ -16,9 +16,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * Notifies a wait of an interrupt of its thread. The JDK reports the interrupt of a thread to the selector in which that thread blocks.
  * This class is a selector only for that reason: {@code AbstractSelector.begin} registers it with the thread, and {@code end} removes it.
- * The JDK calls {@link #wakeup} for threads of all kinds, on the interrupting thread, after it has released its own lock.
+ * The JDK calls {@link #wakeup} for threads of all kinds, on the interrupting thread, after the JDK has released its own lock.
  *
- * <p>A goroutine's stack keeps one hook for all its waits. Any other thread makes a hook, which is small, for each wait.
+ * <p>A goroutine's stack keeps one hook for all its waits. Any other thread makes a small hook for each wait.
  *
  * <p>The JDK may call late: the thread may have ended the interrupted wait, have cleared its interrupt status, and be in another wait. Such
  * a call ends no wait wrongly. The call first reads which wait is under way, and then the status. If the status is clear, the call does

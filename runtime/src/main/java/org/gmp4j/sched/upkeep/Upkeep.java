@@ -77,7 +77,7 @@ public final class Upkeep {
         s.leftovers.look();
     }
 
-    /** Returns whether {@link UnfinishedSwitches} lists any. */
+    /** Returns whether the list of {@link UnfinishedSwitches} is not empty. */
     public boolean anyLeftovers() {
         return s.leftovers.any();
     }
