@@ -5,8 +5,8 @@ import org.gmp4j.ffi.gmp.g;
 
 /**
  * The fields of {@code struct g} in gmp.h, which describes each field and names its writer. A use names its access mode; {@code get} and
- * {@code set} are plain. Plain fields belong to the G's owner: the M that runs the G, or the thread that moves it from one queue to
- * another. The CAS on the status passes ownership on.
+ * {@code set} are plain. The fields that are accessed plainly belong to the G's owner: the M that runs the G, or the thread that moves it
+ * from one queue to another. The CAS on the status passes ownership on.
  */
 public final class G {
     public static final IntField INDEX = Mem.intField(g.layout(), "index");

@@ -5,7 +5,7 @@ import org.gmp4j.ffi.gmp.m;
 
 /**
  * The fields of {@code struct m} in gmp.h, which describes each field and names its writer. A use names its access mode; {@code get} and
- * {@code set} are plain: by the M's own thread, under sched.lock, or before the M's thread is started or woken.
+ * {@code set} are plain. Plain accesses are by the M's own thread, under sched.lock, or before the M's thread is started or woken.
  */
 public final class M {
     /** Counters for {@code org.gmp4j.metrics}. */

@@ -5,8 +5,8 @@ import org.gmp4j.ffi.gmp.p;
 
 /**
  * The fields of {@code struct p} in gmp.h, which describes each field and names its writer. A use names its access mode; {@code get} and
- * {@code set} are plain. Only the M that holds the P uses the plain fields. When the P passes to another M, sched.lock, a note or a CAS on
- * the status orders the accesses. The ring's words are in queue.Runq, the state in PStatus.
+ * {@code set} are plain. Only the M that holds the P uses the fields that are accessed plainly. When the P passes to another M, sched.lock,
+ * a note or a CAS on the status orders the accesses. The ring's words are in queue.Runq, the state in PStatus.
  */
 public final class P {
     public static final IntField ID = Mem.intField(p.layout(), "id");

@@ -5,8 +5,8 @@ import org.gmp4j.ffi.gmp.schedt;
 
 /**
  * The fields of {@code struct schedt} in gmp.h, which describes each field and names its writer. A use names its access mode; {@code get}
- * and {@code set} are plain. sched.lock guards the fields that are read and written plainly. The global queue is in queue.GlobalRunq, the
- * idle lists and masks in queue.Idle.
+ * and {@code set} are plain. sched.lock guards the fields that are accessed plainly. The global queue is in queue.GlobalRunq, the idle
+ * lists and masks in queue.Idle.
  */
 public final class Schedt {
     /** The amount by which one spinning M increases {@link #NMSPINNING}. */

@@ -4,9 +4,9 @@ package org.gmp4j.struct;
 import org.gmp4j.ffi.gmp.sudog;
 
 /**
- * The fields of {@code struct sudog} in gmp.h, which describes each field and names its writer. The method of an access names its mode, and
- * {@code get} and {@code set} are plain. The lock of the object on which the waiter waits guards the plain fields while the sudog is
- * queued. While it is in no queue they belong to the waiter, or to the waker that has removed it.
+ * The fields of {@code struct sudog} in gmp.h, which describes each field and names its writer. A use names its access mode; {@code get}
+ * and {@code set} are plain. While the sudog is queued, the lock of the object on which the waiter waits guards the fields that are
+ * accessed plainly. While it is in no queue, they belong to the waiter, or to the waker that has removed it.
  */
 public final class Sudog {
     public static final LongField G = Mem.longField(sudog.layout(), "g");
