@@ -87,7 +87,8 @@ public final class Gmp implements Executor, AutoCloseable {
      * 500us}, {@code 10ms}), {@code affinity} ({@link Affinity#parse}), {@code steal} ({@link StealOrder#parse}), {@code realtime} (a
      * priority), {@code hugepages} and {@code nodequeues} ({@code on}, {@code off}), {@code stalled} ({@code on}, {@code off}, or the least
      * time between two stalls that are printed, such as {@code 100ms}), {@code debug} (as GMPDEBUG), {@code compilers} (whether C2 gives
-     * way to the program while it starts: {@code auto}, {@code yield}, {@code equal}).
+     * way to the program while it starts: {@code auto}, {@code yield}, {@code equal}), and {@code pools} (schedulers for virtual threads
+     * with certain names, such as {@code batch:match=batch-*:procs=1}).
      *
      * <p>Virtual threads that exist before the call stay on the JDK's scheduler, and so do the virtual threads that they start. After some
      * hundreds of starts HotSpot compiles the code that starts virtual threads, with the JDK's scheduler as a constant. A call after that
