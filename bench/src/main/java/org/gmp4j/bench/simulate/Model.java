@@ -303,7 +303,7 @@ final class Model implements AutoCloseable {
         }
         gp = gp == 0 ? Runq.runqget(ps[p]) : gp;
         if (gp == 0 && Schedt.RUNQSIZE.getOpaque(sched) != 0) {
-            t = lock.use(t, Costs.LOCK_LONG);
+            t = lock.use(t, Costs.LOCK);
             gp = global(p, false);
         }
         if (gp == 0 && (spins[p] || maySpin())) {

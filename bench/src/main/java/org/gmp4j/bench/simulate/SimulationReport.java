@@ -32,7 +32,7 @@ record SimulationReport(String machine, Topology topology, Affinity affinity, in
             + "and numbers of Ps with each other; do not take the times for a forecast.";
 
     private static final String LIFTS_LOCK = " What would lift it: a list of the global queue for each node, with a lock of its own, or"
-            + " larger shares.";
+            + " takes of several goroutines at once.";
     private static final String LIFTS_WORD = " What would lift it: a count of spinners for each node.";
     private static final String LIFTS_CHAIN = ": a thread that is woken wakes the next one once it has found work. What would lift it:"
             + " that whoever queues many goroutines wakes several threads, or that each that is woken wakes two before it looks.";

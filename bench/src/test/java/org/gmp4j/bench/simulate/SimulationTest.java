@@ -73,7 +73,7 @@ class SimulationTest {
         List<Simulation> all = List.of(busy(256, 0.494), busy(512, 0.4973), busy(1024, 0.65));
         List<String> said = new SimulationReport("m", Machines.read("container-v1"), Affinity.scatter(), 1, all).limits();
         assertEquals("burst, uniform: sched.lock is busy for half of the time or more from 512 Ps on. What would lift it: a list of the"
-                + " global queue for each node, with a lock of its own, or larger shares.", said.getFirst());
+                + " global queue for each node, with a lock of its own, or takes of several goroutines at once.", said.getFirst());
         assertEquals("burst, uniform: the spinners' word is busy for at most 0% of the time.", said.get(1));
         assertTrue(said.get(2).startsWith("burst, uniform: from 1,024 Ps on all is done before half of them have run anything: a thread"),
                 said.get(2));
