@@ -94,6 +94,65 @@ class PollTurnsTest {
         Fd.close(fd);
     }
 
+    /**
+     * Beside goroutines that a thread has started and that end soon, what is ready runs before most of them. The M of one that ends takes
+     * the next from the global queue, but first it polls if that is due. All of them run in less time than that after which sysmon polls.
+     * A thread that gets no CPU for long spoils a round.
+     */
+    @Stress
+    void besideShortOnes() throws InterruptedException {
+        int rounds = 10;
+        int n = 4000;
+        int fd = EventFd.create();
+        int early = 0;
+        try (TestGmp gmp = TestGmp.procs(1)) {
+            long sched = gmp.scheduler().sched; // It asks a goroutine.
+            for (int round = 0; round < rounds; round++) {
+                AtomicInteger ran = new AtomicInteger();
+                AtomicInteger heard = new AtomicInteger();
+                CountDownLatch held = new CountDownLatch(1);
+                CountDownLatch queued = new CountDownLatch(1);
+                CountDownLatch done = new CountDownLatch(n + 1);
+                gmp.go(() -> {
+                    long _ = await(fd, 0); // The M that sleeps in the poller hears this one, and then none sleeps there.
+                    long _ = await(fd, 0);
+                    heard.set(ran.get());
+                    done.countDown();
+                });
+                awaitWaiters(gmp, 1);
+                gmp.go(() -> {
+                    GStack st = GStack.enter(); // Sysmon does not take its P.
+                    held.countDown();
+                    while (queued.getCount() != 0) {
+                        Thread.onSpinWait();
+                    }
+                    GStack.exit(st);
+                });
+                held.await();
+                add(fd);
+                while (Schedt.RUNQSIZE.getOpaque(sched) == 0) {
+                    Thread.onSpinWait();
+                }
+                for (int i = 0; i < n; i++) {
+                    gmp.go(() -> {
+                        if (ran.incrementAndGet() == n / 8) {
+                            add(fd);
+                        }
+                        for (long end = System.nanoTime() + 1_000; System.nanoTime() < end;) {
+                            Thread.onSpinWait();
+                        }
+                        done.countDown();
+                    });
+                }
+                queued.countDown();
+                done.await();
+                early += heard.get() < n / 2 ? 1 : 0;
+            }
+        }
+        Fd.close(fd);
+        assertTrue(early >= rounds / 2, early + " of " + rounds);
+    }
+
     /** As if an M had just polled, unless one sleeps in the poller. Ms themselves poll again sooner than these calls. */
     private static void polled(long sched) {
         long last = Schedt.LASTPOLL.getVolatile(sched);
