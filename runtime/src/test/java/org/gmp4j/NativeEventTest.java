@@ -19,9 +19,12 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
+import org.gmp4j.sched.Newproc;
+import org.gmp4j.sched.base.Netpoll;
 import org.gmp4j.sync.WaitGroup;
 import org.gmp4j.synctest.Synctest;
 import org.gmp4j.sysmon.DeepSleeper;
+import org.gmp4j.sysmon.Unwatched;
 import org.gmp4j.testing.ChildJvm;
 import org.gmp4j.testing.Stress;
 import org.gmp4j.testing.TestGmp;
@@ -29,6 +32,8 @@ import org.gmp4j.testing.Threads;
 import org.gmp4j.time.Time;
 import org.gmp4j.time.Timer;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** {@link NativeEvent} and {@code gmp_ready}. The real C library is in {@code bench/examples/Sensor.java}. */
 @SuppressWarnings("restricted") // The function's address.
@@ -91,6 +96,48 @@ class NativeEventTest {
             gmp.run(() -> assertFalse(event.awaitWithin(Duration.ZERO), "a fire was seen twice"));
             gmp.check();
         }
+    }
+
+    /**
+     * Beside goroutines that a thread has started, one that C code readies runs next, even if sysmon gets no CPU. The others end, or yield
+     * to each other.
+     */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void besideStarted(boolean yield) throws InterruptedException {
+        int n = 1000;
+        AtomicInteger ran = new AtomicInteger();
+        AtomicInteger seen = new AtomicInteger();
+        CountDownLatch waits = new CountDownLatch(1);
+        CountDownLatch held = new CountDownLatch(1);
+        CountDownLatch queued = new CountDownLatch(1);
+        try (Unwatched gmp = new Unwatched(1, 10_000_000_000L, Netpoll.NONE); NativeEvent event = new NativeEvent()) {
+            Newproc.newproc(gmp.s, () -> {
+                waits.countDown();
+                event.await();
+                seen.set(ran.get());
+            });
+            waits.await();
+            Newproc.newproc(gmp.s, () -> {
+                held.countDown();
+                while (queued.getCount() != 0) {
+                    Thread.onSpinWait();
+                }
+            });
+            held.await();
+            for (int i = 0; i < n; i++) {
+                Newproc.newproc(gmp.s, () -> {
+                    if (ran.incrementAndGet() == n / 2) {
+                        fire(event);
+                    }
+                    if (yield) {
+                        Go.gosched();
+                    }
+                });
+            }
+            queued.countDown();
+        }
+        assertEquals(n / 2, seen.get(), 1);
     }
 
     private static boolean awaitInterruptibly(NativeEvent event) {

@@ -178,7 +178,7 @@ final class FindRunnable {
         }
         long gp = globalFirst(m, pp);
         gp = gp == 0 ? runqget(sched, pp) : gp;
-        return gp != 0 || pollDue(m.s) ? gp : global(sched, pp);
+        return gp != 0 || othersDue(m.s) ? gp : global(sched, pp);
     }
 
     private static long runqget(long sched, long pp) {
@@ -209,13 +209,13 @@ final class FindRunnable {
     }
 
     /**
-     * Returns whether findRunnable would find nothing before the global queue. That is so if the P has no timers and no Gs, no poll is due,
-     * no stopTheWorld waits, and the M is not locked to a G.
+     * Returns whether findRunnable would find nothing before the global queue. That is so if the P has no timers and no Gs, C code has
+     * readied none, no poll is due, no stopTheWorld waits, and the M is not locked to a G.
      */
     static boolean onlyGlobal(Machine m) {
         long pp = m.pp();
         return Schedt.GCWAITING.getAcquire(m.s.sched) == 0 && M.LOCKEDG.get(m.mp) == 0 && P.TIMER0WHEN.getAcquire(pp) == 0
-                && Runq.runqempty(pp) && !pollDue(m.s);
+                && Runq.runqempty(pp) && !othersDue(m.s);
     }
 
     private static long global(long sched, long pp) {
@@ -260,6 +260,14 @@ final class FindRunnable {
         if (m.s.pollerAbsence.isLong()) {
             Wakep.wakep(m.s);
         }
+    }
+
+    /**
+     * Returns whether findRunnable would ready other Gs before it takes one from the global queue: Gs that C code has pushed on
+     * sched.inject, or those that the network poller finds. Sysmon readies the former too, but it may wait for a CPU.
+     */
+    private static boolean othersDue(Scheduler s) {
+        return Schedt.INJECT.getOpaque(s.sched) != 0 || pollDue(s);
     }
 
     /**
