@@ -264,7 +264,7 @@ final class FindRunnable {
 
     /**
      * Returns whether findRunnable would ready other Gs before it takes one from the global queue: Gs that C code has pushed on
-     * sched.inject, or those that the network poller finds. Sysmon readies the former too, but it may wait for a CPU.
+     * sched.inject, or Gs that the network poller finds. Sysmon drains sched.inject, too, but sysmon may wait for a CPU.
      */
     private static boolean othersDue(Scheduler s) {
         return Schedt.INJECT.getOpaque(s.sched) != 0 || pollDue(s);
