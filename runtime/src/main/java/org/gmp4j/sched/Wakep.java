@@ -245,15 +245,19 @@ public final class Wakep {
     }
 
     /**
-     * Wakes an M if a queue has work, if a timer is set and no M watches the timers, or if a goroutine waits for the network and no M
-     * watches the network. The caller is an M that now does something else, and on which submitters relied because it spun or held the last
-     * P.
+     * Wakes an M if a queue has work, or else for timers and the network ({@link #wakepForEvents}). The caller is an M that now does
+     * something else, and on which submitters relied because it spun or held the last P.
      */
     public static void wakepForWork(Scheduler s) {
         if (anyWork(s)) {
             wakep(s);
-            return;
+        } else {
+            wakepForEvents(s);
         }
+    }
+
+    /** Wakes an M if a timer is set and no M watches the timers, or if a goroutine waits for the network and no M watches the network. */
+    public static void wakepForEvents(Scheduler s) {
         long when = 0;
         for (Processor pr : s.procs()) {
             when = FindRunnable.earlier(when, P.TIMER0WHEN.getAcquire(pr.pp));

@@ -54,6 +54,30 @@ class WakepTest {
         workAppearsBesides(0);
     }
 
+    /** Sysmon watches the poller while a P is idle, but it wakes no M for queued work, or the tests of this class could not fail. */
+    @Test
+    void sysmonLeavesWorkToItsWakers() {
+        try (TestGmp gmp = twoPs()) {
+            gmp.run(() -> {
+                Scheduler s = GStack.current().s;
+                AtomicInteger phase = new AtomicInteger();
+                AtomicBoolean ran = new AtomicBoolean();
+                beforeTheSleep(phase);
+                long _ = Schedt.addSpinners(s.sched, Schedt.SPINS); // So that the M's last search finds another that spins.
+                Go.go(() -> ran.set(true));
+                phase.set(2);
+                while (Schedt.NPIDLE.getVolatile(s.sched) == 0) {
+                    Thread.onSpinWait();
+                }
+                long _ = Schedt.addSpinners(s.sched, -Schedt.SPINS);
+                for (long end = System.nanoTime() + 100_000_000; System.nanoTime() < end;) {
+                    Thread.onSpinWait(); // Sysmon scans several times.
+                }
+                assertFalse(ran.get());
+            });
+        }
+    }
+
     /** The same while another is on its way, which may not come for long. */
     @Test
     void workAppearsWhileOneIsOnItsWay() {

@@ -167,7 +167,7 @@ public final class Upkeep {
 
     /** If a goroutine waits for the network or a timer, and no M is in the poller, wakes an M, which then goes to the poller. */
     public void watchPoller() {
-        Wakep.wakepForWork(s);
+        Wakep.wakepForEvents(s);
     }
 
     /** Polls the network, and readies the goroutines that it finds. The caller has taken {@code sched.lastpoll}. */
