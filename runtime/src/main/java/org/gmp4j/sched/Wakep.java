@@ -71,7 +71,8 @@ public final class Wakep {
      * Ensures that an M searches for work that was just queued, if a P is idle. The caller has made a full fence after it queued the work.
      *
      * <p>If no P is idle, the work waits until a running G's slice ends. Sysmon is not woken for that, because its light sleep ends within
-     * a quantum, or 500 µs ({@link org.gmp4j.policy.Pacing#light}). The M has timed the slice by then, unless its slices are very short.
+     * a quantum, or 500 µs ({@link org.gmp4j.policy.Pacing#light}), unless {@link org.gmp4j.policy.ScanBudget} makes it longer. The M has
+     * timed the slice by then, unless its slices are very short.
      *
      * <p>The clock is read only where all spinners are on their way and a P is idle.
      */

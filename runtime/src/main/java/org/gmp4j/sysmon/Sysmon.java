@@ -409,8 +409,9 @@ public final class Sysmon implements Monitor {
 
     /**
      * Sleeps lightly after a thread ended a deep sleep, unless sysmon has work. The thread took a P, or has left work to sysmon. If a
-     * thread rang before the clear, the reads below find its work. They do not find a shortage, which can wait. If a thread rings after the
-     * clear, it ends this sleep. During this sleep sysmonwait is not 0, except when startTheWorld has set it to 0 and then rung.
+     * thread rang before the clear, the reads below find its work. They do not find a shortage or an unfinished switch, which can wait. If
+     * a thread rings after the clear, it ends this sleep. During this sleep sysmonwait is not 0, except when startTheWorld has set it to 0
+     * and then rung.
      *
      * @return whether no thread ended this sleep
      */
