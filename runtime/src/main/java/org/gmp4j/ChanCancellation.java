@@ -107,7 +107,7 @@ final class ChanCancellation extends WaitCancellation {
 
     /**
      * Returns whether only the bubble can end the wait, by one of its goroutines or by its clock. In a bubble the result is always true for
-     * a wait with a time limit, because the bubble's clock has to advance to the limit.
+     * a wait with a time limit, because the bubble's clock has to reach the limit, and advances only while all waits are durable.
      */
     private boolean durable() {
         return limits.timed() ? Bubble.current() != null : c.durable();

@@ -179,7 +179,7 @@ public final class Gmp implements Executor, AutoCloseable {
          * usual policy get no time on the same CPUs, not even the threads of the JIT and the collector. So leave CPUs to those threads by
          * {@link Affinity#reserve}. Default 0: the usual policy. If the process may not use the real-time policy (no {@code CAP_SYS_NICE},
          * a small {@code ulimit -r}), a line on stderr says so, and the usual policy stays. Threads and processes that goroutines start do
-         * not inherit the real-time policy. The scheduler's monitor thread has the next higher priority.
+         * not inherit the real-time policy. The thread that watches the scheduler has the next higher priority.
          *
          * @param priority 1 to 98, a higher one has precedence; 0 for none
          */
@@ -237,8 +237,8 @@ public final class Gmp implements Executor, AutoCloseable {
 
         /**
          * Sets the callback for {@linkplain Stall stalls}, which is called at most once a second, or as often as {@code
-         * GMPDEBUG=stall=MILLIS} allows. It runs on the scheduler's monitor thread, must be quick, and cannot call {@link Gmp#close} of
-         * this scheduler. A callback that throws is not called again.
+         * GMPDEBUG=stall=MILLIS} allows. It runs on the thread that watches the scheduler, must be quick, and cannot call
+         * {@link Gmp#close} of this scheduler. A callback that throws is not called again.
          */
         Builder stalled(Consumer<Stall> told);
 

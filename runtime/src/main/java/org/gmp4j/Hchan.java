@@ -277,7 +277,7 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
             return 0;
         }
         checkReceiver();
-        Park.preemptPoint(); // So a loop of receives that find nothing yields, too.
+        Park.preemptPoint(); // So a loop yields, too, even if none of its receives finds an element.
         if (!(boolean) IS_CLOSED.getVolatile(this)) {
             return BLOCKS;
         }
@@ -490,7 +490,8 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
         return list;
     }
 
-    // The channel of a timer. Its buffer has one place, for the time of a tick while no receiver waits.
+    // The channel of a timer. Its buffer has one place, for a tick that comes while no receiver waits. The next receive or select puts the
+    // tick's time there, and then looks for an element.
 
     final void setTimer(ChanTimer t) {
         timer = t;
@@ -531,7 +532,7 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
         }
     }
 
-    /** Returns the number of buffered elements; 0 for a timer's channel, whose times are made when they are received. */
+    /** Returns the number of buffered elements; 0 for a timer's channel, because only a receive looks whether the timer is due. */
     public int len() {
         return timer != null ? 0 : (int) COUNT.getVolatile(this);
     }

@@ -385,7 +385,7 @@ public final class LongChan extends Hchan implements Iterable<Long> {
 
     @Override
     public void close() {
-        GStack.checkAll(); // After the close the buffer must be freed, which needs stack, too.
+        GStack.checkAll(); // One check for all sections: after the close the buffer must be freed.
         super.close();
         if (block != null) {
             GStack st = GStack.enterChecked();

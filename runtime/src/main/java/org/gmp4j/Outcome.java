@@ -61,7 +61,8 @@ final class Outcome<T> extends Awaited {
         if (Go.inGoroutine()) {
             await();
         } else {
-            latch.await(); // Not by Waiting, because a thread that waits for goroutines must not delay the report of a deadlock.
+            // Bystanders sees by the latch that this thread readies no goroutine. A wait by Waiting would delay the report of a deadlock.
+            latch.await();
         }
         if (thrown != null) {
             throw Go.<RuntimeException>sneaky(thrown);

@@ -109,7 +109,7 @@ public sealed interface RecvChan<T> extends Iterable<T> permits Chan {
      */
     Chan.Recv<T> recvOkUnless(Cancelable ctx);
 
-    /** Returns how many elements are in the buffer; 0 for a timer's channel, whose times are made when they are received. */
+    /** Returns how many elements are in the buffer; 0 for a timer's channel, because only a receive looks whether the timer is due. */
     int len();
 
     /** Returns how many elements fit the buffer; 0 for a timer's channel. */

@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Memory order. The waker that won wrote two fields under its channel's lock: the element of the winning sudog, and the field with the
  * sudog's address, which the waiter reads. Both stores come before the CAS on the G's status, or the exchange on the thread's note, which
  * resumes the waiter. The other wakers never touch the select's memory after they release their channel's lock. Pass 3 takes that lock, so
- * it sees their changes to the queue, and no such change comes later.
+ * it sees their changes to the queue. Once it has removed the select's sudogs, no later waker finds them.
  */
 final class Selectgo {
     /** Stands for the timeout in the results of {@link #single} and {@link #choose}. */
@@ -283,7 +283,8 @@ final class Selectgo {
         }
         if (e != null) {
             e.waits(endSg);
-            durable |= timed && Bubble.current() != null; // In a bubble the clock has to advance to the timeout.
+            // A bubble's clock advances only while all waits are durable, and it has to reach the timeout.
+            durable |= timed && Bubble.current() != null;
         }
         long woken = Waiting.awaitSelect(st, who, SelectLocks.UNLOCK, locks, locks.count(),
                 durable ? WaitReason.SELECT_DURABLE : WaitReason.SELECT);

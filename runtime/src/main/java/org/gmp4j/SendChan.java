@@ -86,7 +86,7 @@ public sealed interface SendChan<T> extends AutoCloseable permits Chan {
     @Override
     void close();
 
-    /** Returns how many elements are in the buffer; 0 for a timer's channel, whose times are made when they are received. */
+    /** Returns how many elements are in the buffer; 0 for a timer's channel, because only a receive looks whether the timer is due. */
     int len();
 
     /** Returns how many elements fit the buffer; 0 for a timer's channel. */

@@ -110,16 +110,16 @@ public final class Affinity {
      *
      * @param list CPU numbers and ascending ranges with commas between them: {@code 0,2,4-7}; a CPU may be in the list twice
      * @return the policy
-     * @throws IllegalArgumentException when the list has another form, or a CPU that does not exist or that the process may not use
+     * @throws IllegalArgumentException when the list has another form, or names a CPU that does not exist or that the process may not use
      */
     public static Affinity cpus(String list) {
         return cpus(list, Topology.system());
     }
 
     /**
-     * Returns this policy on fewer CPUs. The last CPUs in the order of {@link #compact} remain for the JIT, the collector, the scheduler's
-     * monitor and other threads. If the process has no more CPUs than {@code cpus}, the policy still uses one. If {@code cpus} is more than
-     * 0, and the number of Ps is not set, there are as many Ps as CPUs that the policy uses.
+     * Returns this policy on fewer CPUs. The last CPUs in the order of {@link #compact} remain for the JIT, the collector, the thread that
+     * watches the scheduler, and other threads. If the process has no more CPUs than {@code cpus}, the policy still uses one. If
+     * {@code cpus} is more than 0, and the number of Ps is not set, there are as many Ps as CPUs that the policy uses.
      *
      * @param cpus the number of CPUs to keep free, 0 to 65535
      * @return the policy

@@ -23,7 +23,8 @@ final class CpuList {
         if (text == null || text.isBlank()) {
             return set;
         }
-        int least = 0; // The least number with which the next range may begin. So no number is set twice, even by a broken text.
+        // The least number with which the next range may begin. In a broken text many long ranges might overlap, and take long to set.
+        int least = 0;
         for (String item : text.strip().split(",")) {
             int dash = item.indexOf('-');
             int first = number(dash < 0 ? item : item.substring(0, dash));

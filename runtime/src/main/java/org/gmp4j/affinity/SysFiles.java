@@ -16,12 +16,12 @@ import org.jspecify.annotations.Nullable;
  */
 record SysFiles(Path root) {
 
-    /** Returns where {@code path}, which is absolute in the system's own tree, lies below this root. */
+    /** Returns the place of {@code path} below this root. {@code path} is a path of the real system, such as /proc/cpuinfo. */
     Path at(String path) {
         return root.resolve(path.startsWith("/") ? path.substring(1) : path);
     }
 
-    /** A size, bytes, that no file of a kernel has. */
+    /** A file of this size, in bytes, or more counts as unreadable. The files that are read here are smaller. */
     private static final int MOST_BYTES = 4 << 20;
 
     private static final int SHOWN = 60;

@@ -17,8 +17,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A page for a browser that shows the schedulers of the process live: Ps, queues, threads that spin, latencies, steals, preemptions,
- * stalls, and what goroutines wait for. {@code Gmp.Builder.dashboard}, the setting {@code dashboard=PORT} of GMPDEBUG, the property
+ * A page that shows the schedulers of the process live in a browser: Ps, queues, threads that spin, latencies, steals, preemptions, stalls,
+ * and what goroutines wait for. {@code Gmp.Builder.dashboard}, the setting {@code dashboard=PORT} of GMPDEBUG, the property
  * {@code gmp.dashboard=PORT} and {@code gmp run --dashboard PORT} start one with a scheduler. Thread-safe.
  *
  * <p>The page needs only the module {@code jdk.httpserver}, which a program on the class path has. This jar has the page, its style, its
@@ -152,7 +152,7 @@ public final class Dashboard implements AutoCloseable {
      */
     @Override
     public void close() {
-        if (closed.compareAndSet(false, true)) { // Schedulers share the server, and a second close would count for another one.
+        if (closed.compareAndSet(false, true)) { // A shared server counts its users. A second close would count for another user.
             server.close();
         }
     }

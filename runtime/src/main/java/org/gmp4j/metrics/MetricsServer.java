@@ -69,7 +69,7 @@ public final class MetricsServer implements AutoCloseable {
      */
     @Override
     public void close() {
-        if (closed.compareAndSet(false, true)) { // Other schedulers may share the server.
+        if (closed.compareAndSet(false, true)) { // A shared server counts its users. A second close would count for another user.
             server.close();
         }
     }

@@ -26,8 +26,8 @@ import org.jspecify.annotations.Nullable;
  * <tr><td>{@code InnocuousThread} with a context class loader, which runs the program's code: the pools of asynchronous channels</td>
  * <td>yes, except the threads of {@code Cleaner} (Go does not wait for finalizers either), of file watches, and of the timeouts of virtual
  * threads</td></tr>
- * <tr><td>{@code DestroyJavaVM}, which readies no goroutine, but ends the process when all other threads are daemons</td><td>yes, except
- * while a non-daemon thread that waits for a goroutine's end keeps the process alive</td></tr>
+ * <tr><td>{@code DestroyJavaVM}. It readies no goroutine. But it ends the process once all other threads are daemons, and such an end is
+ * no deadlock.</td><td>yes, except while the process cannot end, because a non-daemon thread waits for a goroutine's end</td></tr>
  * <tr><td>a thread of the runtime: {@link OwnThread}</td><td>no</td></tr>
  * <tr><td>a thread that waits for a goroutine's end: {@link EndLatch}</td><td>no</td></tr>
  * <tr><td>a live virtual thread of a scheduler that is not the runtime's, such as the JDK's, except the JDK's socket
@@ -42,8 +42,8 @@ import org.jspecify.annotations.Nullable;
  * set of threads, and end before the search comes to V's place. A search also misses the thread {@code DestroyJavaVM} in the moment between
  * the end of {@code main} and the thread's begin. So {@code Checkdead} needs two searches, one after the other.
  *
- * <p>A search takes no lock that the program may hold for long. The JVM lists the platform threads, and concurrent sets have the virtual
- * threads. Only one thread at a time may use an object of this class.
+ * <p>A search takes no lock that the program may hold for long. The JVM lists the platform threads. The virtual threads are read from the
+ * JDK's concurrent sets. Only one thread at a time may use an object of this class.
  */
 public final class Bystanders {
     private static final String INNOCUOUS = "jdk.internal.misc.InnocuousThread";
@@ -179,8 +179,8 @@ public final class Bystanders {
     /**
      * Returns whether the threads that wait for processes are all idle. The thread that starts a process puts the process into the JDK's
      * table, and then hands it to a waiting thread. The waiting thread completes the futures of the process's end, and then removes the
-     * process from the table. This read of the table cannot be what initialises the class {@code ProcessHandleImpl}: the caller has found a
-     * waiting thread, and the class's initialiser makes the pool of these threads.
+     * process from the table. The read of the table's field cannot begin the initialisation of {@code ProcessHandleImpl}. That class's
+     * initialiser makes the pool of the waiting threads, and the caller has found such a thread.
      */
     private static boolean noProcess() {
         Field processes = tables().processes;

@@ -115,7 +115,7 @@ public final class JdkPollers {
         }
     }
 
-    /** The body of the thread that makes the change. (A method reference would be linked on sysmon, perhaps without memory.) */
+    /** The body of the thread that makes the change. (Linking a method reference on sysmon could fail for lack of memory.) */
     private static final class Changer implements Runnable {
         @Override
         public void run() {

@@ -28,22 +28,23 @@ import org.jspecify.annotations.Nullable;
  * of the thread that was on it before. An interrupter that read the old carrier had set {@code interrupted} before it read. So if the flag
  * is clear, there was no such interrupter, or the thread has cleared the flag meanwhile. In the second case the thread cleared it under the
  * lock, after the interrupter had marked the carrier. So the mount that reads the cleared flag also sees the mark. If the flag is set, the
- * mount takes the lock once, and so waits for an interrupter that has not finished. The JDK's {@code mount} then clears a mark that does
- * not belong to the new thread. Before an M sleeps with no thread mounted, {@link #idle} reads the flag, and takes the lock if it is set.
- * Then it drops the reference to the last thread, so that the thread does not stay reachable after its end.
+ * mount takes the lock once, and so waits for an interrupter that has not finished. In each case the JDK's {@code mount} follows, which
+ * clears a mark that does not belong to the new thread. Before an M sleeps with no thread mounted, {@link #idle} reads the flag, and takes
+ * the lock if it is set. Then it drops the reference to the last thread, so that the thread does not stay reachable after its end.
  *
  * <p>A mark that comes between an unmount and the next mount does no harm. Only the M's own code runs then, and it sleeps in a futex, which
  * no interrupt ends. The JDK's {@code unpark} of a pinned thread takes the {@code interruptLock} too. The unmount of this class does not
- * take that lock. So such an unpark may come late, and leave a permit to the carrier. Then a later park on this carrier returns too early.
- * Callers of {@code park} must expect such returns. Rejected: a {@code mount} of this class. It would save a fence by setting {@code
- * carrierThread} before the CAS that makes the thread RUNNING. But then {@code carrierThread} would be set before JVMTI is notified of the
- * mount, and a debugger would lose track of suspended threads. With {@code -Dgmp.mount=jdk} only the JDK's own methods mount and unmount.
+ * take that lock. So such an unpark may give its permit to the carrier after the thread has left it. A later park on this carrier then
+ * returns too early. Callers of {@code park} must expect such returns. Rejected: a {@code mount} of this class. It would save a fence by
+ * setting {@code carrierThread} before the CAS that makes the thread RUNNING. But then {@code carrierThread} would be set before JVMTI is
+ * notified of the mount, and a debugger would lose track of suspended threads. With {@code -Dgmp.mount=jdk} only the JDK's own methods
+ * mount and unmount.
  *
- * <p>Some agents keep a value for each thread, such as the current span of a trace. They rewrite {@code VirtualThread.mount} and {@code
- * unmount}, so that these methods swap the value. The runtime always calls the JDK's mount. It calls the JDK's unmount, instead of its own,
- * as soon as an agent has changed the class. The JVM counts the changes in the {@code Class}, and each unmount reads the count. The class
- * is loaded before any Java agent starts, so an agent can only redefine it, and the count has each redefinition. Rejected: a transformer
- * that watches for changes. The JVM would call it for every class that loads, and it would miss the changes of earlier agents.
+ * <p>Some agents keep a value for each thread, such as the current span of a trace. They rewrite {@code VirtualThread.mount} and
+ * {@code unmount}, so that these methods swap the value. The runtime always calls the JDK's mount. It calls the JDK's unmount, instead of
+ * its own, as soon as an agent has changed the class. The JVM counts a class's redefinitions in its {@code Class} object, and each unmount
+ * reads this count. The class is loaded before any Java agent starts, so an agent can change it only by a redefinition. Rejected: a
+ * transformer that watches for changes. The JVM would call it for every class that loads, and it would miss the changes of earlier agents.
  */
 public final class JdkThreads {
     /** The context class loader of a new pooled stack. Goroutines do not inherit the class loader of their starter. */
@@ -276,8 +277,8 @@ public final class JdkThreads {
     }
 
     /**
-     * Returns the {@code runContinuation} task inside a wrapper. Agents wrap tasks to follow a request through every executor. The JDK
-     * would throw if such a wrapper ran on a goroutine.
+     * Returns the {@code runContinuation} task inside a wrapper. Agents wrap tasks to follow a request through every executor. Run as a
+     * task of a goroutine, such a wrapper would call {@code runContinuation}, which throws on a virtual thread.
      *
      * @return the inner task, or {@code task} itself if it contains none
      */
@@ -514,7 +515,7 @@ public final class JdkThreads {
         CALLS.setContainer(vt, (ThreadContainer) container);
     }
 
-    /** Opens a package of java.base to the runtime, for classes that link to it. Returns false if the runtime has no access to the JDK. */
+    /** Opens a package of java.base to the runtime's classes, which link to it. Returns false if the runtime has no access to the JDK. */
     public static boolean openToRuntime(String packageName) {
         if (PROBLEM != null) {
             return false;

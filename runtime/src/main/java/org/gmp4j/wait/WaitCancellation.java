@@ -57,7 +57,7 @@ public abstract class WaitCancellation implements Runnable, InterruptHook.Told {
         this.limits = limits;
     }
 
-    /** Returns whether an interrupt ends the waits of the caller that have {@link Limits#DEFAULT}. {@code st} is the caller's stack. */
+    /** Returns whether an interrupt ends the caller's waits whose limits are {@link Limits#DEFAULT}. {@code st} is the caller's stack. */
     public static boolean byDefault(@Nullable GStack st) {
         return st != null && st.endsByInterrupt();
     }

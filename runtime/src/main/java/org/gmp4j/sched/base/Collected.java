@@ -16,35 +16,38 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Virtual threads that the JVM's collector takes while they wait. On the JDK's scheduler a virtual thread that waits for an unreachable
- * object is garbage, unless the JDK refers to the thread ({@code jdk.trackAllThreads}). A scheduler in the JDK's place lets such a thread
- * be garbage, too. Goroutines of the runtime's API, including threads of {@code Gmp.threadFactory}, are never collected, as in Go.
+ * object is garbage, unless the JDK refers to the thread ({@code jdk.trackAllThreads}). On a scheduler of the runtime that replaces the
+ * JDK's, such a thread is garbage, too. Goroutines of the runtime's API, including threads of {@code Gmp.threadFactory}, are never
+ * collected, as in Go.
  *
  * <p>The table {@link GSlots} refers from a G to its stack. For a thread that the JDK starts on such a scheduler the table has a
- * {@link StackRef}, which drops the stack while the thread waits in the JDK:
+ * {@link StackRef}, which drops the stack while the thread waits in the JDK. The stack's ticket is open while the JDK may wake the thread,
+ * and the waker that closes it owns the wake-up ({@code sched.jdk.JdkReady}):
  * <pre>
  *  the M that parks it              the thread that wakes it                   the collector, then sysmon
- *  1 drops the stack (parking)      1 the JDK's CAS from PARKED, BLOCKED …     1 no code can reach the stack
- *  2 opens the ticket               2 closes the ticket                        2 the StackRef is queued
- *  3 the JDK publishes PARKED …     3 holds the stack (woken)                  3 _Gwaiting -> _Gdead, the slot is free
- *                                   4 _Gwaiting -> _Grunnable, queues the G
+ *  M1 drops the stack (parking)     W1 the JDK's CAS from PARKED, BLOCKED …    C1 no code can reach the stack
+ *  M2 opens the ticket              W2 closes the ticket                       C2 the StackRef is queued
+ *  M3 the JDK publishes PARKED …    W3 holds the stack (woken)                 C3 _Gwaiting -> _Gdead, the slot is free
+ *                                   W4 _Gwaiting -> _Grunnable, queues the G
  * </pre>
  *
  * <p>No thread that can be woken is lost. The code that wakes it refers to the thread, and the thread refers to its stack, so the stack is
- * reachable until step 3 of the wake-up. From then on the table holds the stack, because a queue has only the G's address. The CAS of step
- * 4 releases the store of step 3, and the CAS by which an M makes the G running acquires it. The store of step 1 on the left comes before
- * the volatile store of step 3 on the left. The CAS of step 1 of the wake-up reads that volatile store. So the two plain stores to the
- * reference are ordered, and the table holds the stack of a woken thread. The M must drop the stack before step 3. After step 3 the thread
- * may run and wait again, and the drop could then remove the stack of the new wait.
+ * reachable until W3. From then on the table must hold the stack, because a queue has only the G's address. The CAS of W4 releases the
+ * store of W3, and the CAS by which an M makes the G running acquires it. M1 stores null before the volatile store of M3, and the CAS of W1
+ * reads that volatile store. So M1's store of null comes before W3's store of the stack, and the table holds the stack of a woken thread.
+ * The M must drop the stack before M3. After M3 the thread may run and wait again, and the drop could then remove the stack of the new
+ * wait.
  *
  * <p>Some wakers have no such reference. The network poller has only the G's address. But in a wait for a socket the JDK's
- * {@code Poller.map} refers to the thread until the thread itself has noticed the end of the wait. (The poller's event may be stale, for an
- * earlier wait. Then the table has the stack of this or of another goroutine.) The timer of a timed wait refers to the stack
+ * {@code Poller.map} refers to the thread until the thread itself has noticed the end of the wait. (The poller's event may be stale: its
+ * wait is over. Then the poller finds the stack that the slot has now, of this or of another goroutine, or none. If it wakes a thread whose
+ * stack was dropped, {@code JdkReady.netReady} first holds the stack again.) The timer of a timed wait refers to the stack
  * ({@code timer.ParkTimer}). While a G is locked to an M, which sleeps for it, its stack is not dropped. Waits of the runtime, whose wakers
  * have only the G's address, do not drop the stack.
  *
  * <p>No slot is freed too early. The reference is queued when no code, including finalizers, can reach the stack any more. Sysmon frees the
  * slot if it still has this reference. After the thread's end the slot is empty or has another goroutine. {@code Goexit0} empties the slot
- * while the slot still refers to the stack itself. So this happens before the collector can find the stack unreachable.
+ * while the StackRef still holds the stack. So the slot is empty before the collector can find the stack unreachable.
  *
  * <p>Readers without a lock, such as dumps and searches, find a dropped stack by a weak reference. Between the collection and sysmon's next
  * scan they find none, and omit the goroutine ({@link GSlots#isCollected}). A collection does not wake sysmon. If sysmon does not keep up,
@@ -134,7 +137,7 @@ public final class Collected {
         SchedLock.lock(sched);
         GFree.putGlobal(sched, gp);
         long _ = Schedt.addNexitextern(sched, 1);
-        s.waitsForOutside(-1); // Subtracted under the lock under which the end is counted. Otherwise checkdead could count the dead
+        s.waitsForOutside(-1); // In the same hold of sched.lock as the count of the end. Otherwise checkdead could count the dead
                                // goroutine as asleep.
         SchedLock.unlock(sched);
         if (Schedt.CLOSING.getAcquire(sched) != 0) {

@@ -183,8 +183,8 @@ public final class JdkReady {
             Reference.reachabilityFence(st);
             TraceEvents.unblocked(s, g);
             SchedLock.lock(s.sched);
-            countReady(s); // Counted under the lock under which the G is queued. Otherwise checkdead could see the G neither counted nor
-                           // queued.
+            countReady(s); // In the same hold of the lock as the queueing of the G. Otherwise checkdead could see the G neither counted
+                           // nor queued.
             if (yielded) {
                 GlobalRunq.globrunqput(s.sched, g);
             } else {

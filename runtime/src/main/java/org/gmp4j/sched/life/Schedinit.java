@@ -28,7 +28,7 @@ public final class Schedinit {
     /**
      * Makes a scheduler with the next default name.
      *
-     * @param monitor makes the scheduler's monitor; called before the scheduler is complete
+     * @param monitor makes the scheduler's sysmon; called before the scheduler is complete
      * @throws OutOfMemoryError when there is no memory for the scheduler, or no thread for its sysmon; then the construction has been
      * undone
      */

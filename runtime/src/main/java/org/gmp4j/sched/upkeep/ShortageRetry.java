@@ -24,7 +24,7 @@ import org.gmp4j.struct.Schedt;
  * ms. These may be the last threads that the system has. So when the JVM begins to shut down, sysmon makes no attempt for
  * {@link #LONGEST_WAIT}. In that time the shutdown hooks can start.
  *
- * <p>All Ms may sleep because a goroutine is locked to each of them and is not ready. Such an M needs only a P and a waker of its
+ * <p>It may be that each M has a goroutine locked to it that is not ready. Then all Ms sleep. Such an M needs only a P and a waker of its
  * goroutine. So sysmon runs the timers that no M has run, and hands Ps to these Ms.
  */
 final class ShortageRetry {
@@ -102,7 +102,8 @@ final class ShortageRetry {
             for (Processor pr : s.procs()) {
                 boolean _ = s.timers.check(pp, pr.pp);
                 long when = P.TIMER0WHEN.getAcquire(pr.pp);
-                if (when != 0) { // For lack of memory check() may have put a timer back on a P that became idle without timers.
+                if (when != 0) { // check() may have put back a timer for lack of memory. If the P became idle while the heap was empty, the
+                                 // P's timer bit is clear.
                     Idle.timerPutBack(sched, pr.pp);
                     Threads.wakeNetPoller(s, when);
                 }

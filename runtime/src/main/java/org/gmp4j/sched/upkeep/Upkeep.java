@@ -131,8 +131,8 @@ public final class Upkeep {
     /**
      * Writes the present time to goroutines that wait and have no such time yet, for the minutes in the header of a traceback. Sysmon does
      * this now and then, because a read of the clock in each park would cost more than the park's stores. A goroutine that parks clears the
-     * time of its last wait. If the goroutine wakes and parks again before the store, its new wait gets a time that is too early, by no
-     * more than the duration of this call.
+     * time of its last wait. If the goroutine wakes and parks again after this call has found it waiting, and before this call stores the
+     * time, the new wait gets a time that is too early. The error is at most the duration of this call.
      *
      * @param part the part of the goroutines to treat: 0 at first, then the last result, until that is 0
      * @return the next part; 0 when this was the last
@@ -141,7 +141,7 @@ public final class Upkeep {
         return s.slots.forEachIn(part, new Since(now | 1)); // now | 1 is never 0, which stands for no time.
     }
 
-    /** Writes the time to one goroutine, if it waits and has none. (A lambda would have to be linked on sysmon, maybe without memory.) */
+    /** Writes the time to one goroutine, if it waits and has none. (Linking a lambda on sysmon could fail for lack of memory.) */
     private record Since(long now) implements LongConsumer {
         @Override
         public void accept(long gp) {
@@ -170,7 +170,7 @@ public final class Upkeep {
         Wakep.wakepForEvents(s);
     }
 
-    /** Polls the network, and readies the goroutines that it finds. The caller has taken {@code sched.lastpoll}. */
+    /** Polls the network, and readies the goroutines that it finds. The caller has set {@code sched.lastpoll} to the present time. */
     public void pollNetwork() {
         long list = Inject.look(s);
         if (list != 0) {
