@@ -380,8 +380,8 @@ final class Cancellation extends Child {
     }
 
     /**
-     * The function of the timer, which cancels with the cause {@code why} if that is not null. It is not a lambda, which would be linked at
-     * its first use, perhaps without memory.
+     * The function of the timer, which cancels with the cause {@code why} if that is not null. It is not a lambda, because
+     * the linking of a lambda, at its first use, could fail for lack of memory.
      */
     private record Expiry(Cancellation of, @Nullable Throwable why) implements Runnable {
         @Override

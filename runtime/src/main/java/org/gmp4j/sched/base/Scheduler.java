@@ -95,7 +95,7 @@ public final class Scheduler {
     private volatile boolean procsByHand;
     private volatile boolean mainReturned;
     /**
-     * Whether this scheduler is in the JDK's place: the default scheduler of virtual threads, or the scheduler of a named pool.
+     * Whether this scheduler replaces the JDK's, as the default scheduler of virtual threads or as the scheduler of a named pool.
      * {@code DefaultPool} and {@code NamedPools} set it before the first of these threads runs.
      */
     public volatile boolean inPlaceOfJdk;
