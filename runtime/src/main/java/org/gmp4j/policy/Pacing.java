@@ -49,6 +49,9 @@ package org.gmp4j.policy;
  * {@link ScanBudget} demands.</td></tr>
  * </table>
  *
+ * <p>With a range of quanta the lengths of sysmon's sleeps follow the least quantum. Many Gs may arrive at any time, and the slice of the
+ * running goroutine is then as short as that.
+ *
  * <p>Go's sysmon sleeps deeply as soon as all Ps are idle. In a service at low load each request would end that sleep, which costs as much
  * as a short request. So sysmon sleeps deeply only when no P ran anything for a light sleep, and sleeps lightly after a deep sleep. Then it
  * scans about once in the time of a light sleep, and few Ms have to wake it.

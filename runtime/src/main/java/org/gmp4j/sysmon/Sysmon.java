@@ -300,7 +300,7 @@ public final class Sysmon implements Monitor {
     /** Returns the sleep after a scan while a P runs something, ns. The lower limits are not applied yet. */
     long sleepFor(long now) {
         boolean anyIdle = Schedt.NPIDLE.getVolatile(s.sched) != 0;
-        return Pacing.sleep(seen, now, sleep, idle == 0, retake.callsStray(), quantum.most(), anyIdle);
+        return Pacing.sleep(seen, now, sleep, idle == 0, retake.callsStray(), quantum.least(), anyIdle);
     }
 
     /** Returns the least sleep, ns, after the scan that ends now. */
@@ -371,11 +371,11 @@ public final class Sysmon implements Monitor {
         boolean stopped = Schedt.GCWAITING.getAcquire(sched) != 0;
         long since = idleSince();
         long now = System.nanoTime();
-        boolean deep = Pacing.isDeep(stopped, now - since, quantum.most(), retake.callsStray());
+        boolean deep = Pacing.isDeep(stopped, now - since, quantum.least(), retake.callsStray());
         if (deep && !stopped) {
             waitTimes.allIdle(since, now);
         }
-        sleeps = deep ? Math.min(deepSleep, untilDue(now)) : Math.max(Pacing.blocked(seen, quantum.most()), leastSleep(now, false));
+        sleeps = deep ? Math.min(deepSleep, untilDue(now)) : Math.max(Pacing.blocked(seen, quantum.least()), leastSleep(now, false));
         Schedt.SYSMONWAIT.setVolatile(sched, deep ? Schedt.SYSMON_SLEEPS : Schedt.SYSMON_RESTS);
         SchedLock.unlock(sched);
         boolean rung = Note.sleep(note, sleeps);
@@ -423,7 +423,7 @@ public final class Sysmon implements Monitor {
         if (Schedt.CLOSING.getAcquire(sched) != 0 || upkeep.pending() || anyInSyscall()) {
             return false;
         }
-        sleeps = Pacing.blocked(seen, quantum.most());
+        sleeps = Pacing.blocked(seen, quantum.least());
         return !Note.sleep(note, sleeps);
     }
 

@@ -111,6 +111,21 @@ class SleepForTest {
         }
     }
 
+    /** Many Gs may come for a P at any time. With a range of quanta they make its slice as short as the least quantum. */
+    @Test
+    void ofARange() throws InterruptedException {
+        try (Unwatched gmp = new Unwatched(PART, QUANTUM)) {
+            Sysmon y = gmp.sysmon();
+            assertTrue(y.rested(Schedt.sysmonnoteAddress(gmp.s.sched)));
+            assertEquals(PART, y.sleeps);
+            gmp.run(() -> {
+                long now = System.nanoTime();
+                var _ = y.retake.look(now);
+                assertTrue(sleepFor(y, LONG, now) <= PART);
+            });
+        }
+    }
+
     /** A thread that seems to sleep with a P is looked at again soon; and after one that did, another may. */
     @Test
     void whileOneSleeps() throws InterruptedException {

@@ -26,8 +26,17 @@ public final class Unwatched implements AutoCloseable {
         this(1, quantumNanos, Netpoll.NONE);
     }
 
+    /** With one P, no network and a range of quanta. */
+    Unwatched(long least, long most) {
+        this(1, least, most, Netpoll.NONE);
+    }
+
     public Unwatched(int procs, long quantumNanos, Netpoll netpoll) {
-        s = Schedinit.schedinit(new Config(procs, null, Placement.NONE, StealOrder.UNIFORM, false, 0, quantumNanos, quantumNanos, 100, -1,
+        this(procs, quantumNanos, quantumNanos, netpoll);
+    }
+
+    private Unwatched(int procs, long least, long most, Netpoll netpoll) {
+        s = Schedinit.schedinit(new Config(procs, null, Placement.NONE, StealOrder.UNIFORM, false, 0, most, least, 100, -1,
                 1 << 20, (_, t) -> thrown = t, false, false, 0, DebugVars.OFF), new TimerHeaps(), netpoll, Threadless::new,
                 Report.ALL);
     }
