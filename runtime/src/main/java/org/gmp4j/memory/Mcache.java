@@ -47,7 +47,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A segment that was freed must not be used any more. As in C such use is not detected, except that a second {@code free} throws if the
  * block was not allocated again. In debug mode ({@link Builder#debug}) all such use throws. After {@link #close} the use of any segment
- * throws, in either mode. (In a JDK without the mend of JDK-8364167, as JDK 25.0.3, a thread that uses a segment during the close may crash
+ * throws, in either mode. (In a JDK without the fix of JDK-8364167, such as 25.0.3, a thread that uses a segment during the close may crash
  * the process.) An allocator that is not closed keeps its memory until the process ends.
  *
  * <p>Source: Go's mcache, mcentral and mheap; {@link PCache} has the protocol.
