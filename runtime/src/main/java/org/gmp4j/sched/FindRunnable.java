@@ -264,7 +264,8 @@ final class FindRunnable {
 
     /**
      * Returns whether findRunnable would ready other Gs before it takes one from the global queue: Gs that C code has pushed on
-     * sched.inject, or Gs that the network poller finds. Sysmon drains sched.inject, too, but sysmon may wait for a CPU.
+     * sched.inject, or Gs that the network poller finds. The read of sched.inject is a hint. Sysmon, which C code wakes after the push,
+     * drains sched.inject as well, but sysmon may wait for a CPU.
      */
     private static boolean othersDue(Scheduler s) {
         return Schedt.INJECT.getOpaque(s.sched) != 0 || pollDue(s);

@@ -49,7 +49,7 @@ import org.gmp4j.struct.Throw;
  *
  * <p>A spinner that was woken may wait for a CPU. The kernel queues it behind the thread that runs on its last CPU, and for a while no
  * other CPU takes it from there. Go wakes no other M for work that is submitted during this time, although a P and a CPU are idle. So here
- * the word of nmspinning also counts the spinners on their way: those that were woken and do not run yet. When all spinners are on their
+ * the word of nmspinning also counts the spinners on their way: Ms that were woken and do not run yet. When all spinners are on their
  * way and are late ({@link Spin}), a submitter wakes one more M. {@code wokenat} is stored before the CAS that counts the M, and is read
  * after the count. So a reader never sees the time of an earlier M. The reader reads the clock before wokenat, so a delay between the two
  * makes the M seem younger, not older. An M that is awake searches as if the Ms on their way did not exist. So neither the number of these
@@ -270,7 +270,11 @@ public final class Wakep {
         }
     }
 
-    /** Returns whether a run queue has work. An M that meanwhile moves Gs from one queue to another wakes an M for them. */
+    /**
+     * Returns whether a run queue has work. The caller has made a full fence after it stopped spinning or made its P idle. The partner is
+     * the submitter's fence after the work was queued. If an M meanwhile moves Gs from one queue to another, it wakes an M for them, or
+     * leaves them to sysmon when there is a shortage of threads.
+     */
     private static boolean anyWork(Scheduler s) {
         if (Schedt.RUNQSIZE.getOpaque(s.sched) != 0) {
             return true;

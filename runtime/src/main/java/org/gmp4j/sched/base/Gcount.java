@@ -6,9 +6,9 @@ import org.gmp4j.struct.Schedt;
 
 /**
  * {@code gcount}: the number of living goroutines. Each P has two counters, which only its owner writes: one for the goroutines that were
- * started on it, and one for those that ended on it. {@link #gcount} first reads all counts of ends, and then all counts of starts. A
- * goroutine whose end is counted was started earlier, so its start is counted, too. Hence the difference is never less than the number of
- * goroutines that lived between the two passes. If it is 0, no goroutine lived then. The close of a scheduler relies on that.
+ * started on it, and one for the goroutines that ended on it. {@link #gcount} first reads all counts of ends, and then all counts of
+ * starts. A goroutine whose end is counted was started earlier, so its start is counted, too. Hence the difference is never less than the
+ * number of goroutines that lived between the two passes. If it is 0, no goroutine lived then. The close of a scheduler relies on that.
  */
 public final class Gcount {
     private Gcount() {
