@@ -2,6 +2,9 @@
 package org.gmp4j.policy;
 
 import java.util.Collections;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
 import java.util.Set;
 
 import org.jspecify.annotations.Nullable;
@@ -18,18 +21,19 @@ import org.jspecify.annotations.Nullable;
  * <tr><td>Since their CPU time was last read, at least {@value #SETTLING} ns ago, the compilers have used more than 1/{@value #COMPILING}
  * of a CPU: the program is not settled.</td><td>Samples do not count. Code that is not compiled yet may overrun once in any
  * method.</td></tr>
- * <tr><td>There were {@value #SAMPLES} samples of a class within {@value #WINDOW} ns. Between two samples the thread used {@value #SPACING}
- * ns of CPU time.</td><td>The class is to have points. (A thread that has lost its CPU shows the same method in each sample, but it uses no
- * CPU time.)</td></tr>
+ * <tr><td>There were {@value #SAMPLES} samples of a method within {@value #WINDOW} ns. Between two samples the thread used
+ * {@value #SPACING} ns of CPU time.</td><td>The method is <em>hot</em>, and its class is to have points. (A thread that has lost its CPU
+ * shows the same method in each sample, but it uses no CPU time. A goroutine that has just returned from a hot method shows the caller in
+ * one sample.)</td></tr>
  * <tr><td>Two searches, {@value #SECOND_SEARCH} ns apart, find a goroutine or thread with a method of the class on its stack: its call is
  * <em>long</em>.</td><td>There is no transformation, because a running call stays in the old method, which HotSpot interprets and never
  * compiles again. Two other searches follow after {@value #FIRST_RETRY} ns. If these find a long call too, the time doubles, up to
  * {@value #LAST_RETRY} ns. There are {@value #RETRIES} retries in all.</td></tr>
- * <tr><td>No long call is in a <em>hot</em> method. A method is hot if it was sampled, or if it has a loop which counts within another
- * loop. And in a profile of up to {@value #PROFILE} samples of the threads in the long calls, at most one sample in {@value #OWN} shows, as
- * the innermost method, another method of the class that loops. The other samples show a callee.</td><td>The long calls do not keep the
- * class from its points, because their callees are compiled. An example is the loop of a server, which reads a request, calls the handler
- * and answers. Two more searches must find no long call in a hot method.</td></tr>
+ * <tr><td>No long call is in a hot method, or in one that has a loop which counts within another loop. And in a profile of up to
+ * {@value #PROFILE} samples of the threads in the long calls, at most one sample in {@value #OWN} shows, as the innermost method, another
+ * method of the class that loops. The other samples show a callee.</td><td>The long calls do not keep the class from its points, because
+ * their callees are compiled. An example is the loop of a server, which reads a request, calls the handler and answers. Two more searches
+ * must find no long call in such a method.</td></tr>
  * <tr><td>The number of pauses, less one for each {@value #EVERY} ns that have passed, is {@value #BURST}.</td><td>There is no pause now,
  * because each pause stops all threads for some milliseconds.</td></tr>
  * </table>
@@ -66,21 +70,43 @@ public final class DemandRules {
 
     /** The samples of one class. */
     public static final class Samples {
+        private final Map<String, Recent> recent = new HashMap<>();
+        private final Set<String> hot = new HashSet<>();
+
+        /** Counts a sample of a method, and returns whether the method is hot by now, so that the class is to have points. */
+        public boolean add(String method, long now) {
+            Recent r = recent.get(method);
+            if (r == null) {
+                r = new Recent();
+                recent.put(method, r);
+            }
+            boolean enough = r.add(now);
+            if (enough) {
+                boolean _ = hot.add(method);
+            }
+            return enough;
+        }
+
+        /** Returns the names of the methods that were sampled so often. */
+        public Set<String> hot() {
+            return Collections.unmodifiableSet(hot);
+        }
+    }
+
+    /** The samples of one method. */
+    private static final class Recent {
         private int count;
         /** The nanoTime of the first sample. */
         private long first;
 
-        /** Counts a sample, and returns whether the class is to have points. */
-        public boolean add(long now) {
-            if (count == 0 || now - first > WINDOW) {
+        boolean add(long now) {
+            if (count >= SAMPLES || now - first > WINDOW) {
                 count = 0;
+            }
+            if (count++ == 0) {
                 first = now;
             }
-            return ++count >= SAMPLES;
-        }
-
-        public void clear() {
-            count = 0;
+            return count >= SAMPLES;
         }
     }
 

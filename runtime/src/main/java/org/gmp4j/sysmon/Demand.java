@@ -86,13 +86,11 @@ final class Demand implements Runnable {
      *
      * @param loops the names of the methods that would have points ({@link OnDemand#methods}); null, for all methods, if the class file
      * could not be read. The value says whether a loop of the method contains a loop that counts
-     * @param sampled the names of the methods in which samples found a goroutine
      * @param calls the methods that a line of a method calls, by the method's name and the line
      */
-    private record Methods(@Nullable Map<String, Boolean> loops, Set<String> sampled, Map<String, List<Called>> calls,
-            DemandRules.Samples samples) {
+    private record Methods(@Nullable Map<String, Boolean> loops, Map<String, List<Called>> calls, DemandRules.Samples samples) {
         Methods(@Nullable Map<String, Boolean> loops) {
-            this(loops, new HashSet<>(), new HashMap<>(), new DemandRules.Samples());
+            this(loops, new HashMap<>(), new DemandRules.Samples());
         }
 
         boolean has(String method) {
@@ -105,16 +103,16 @@ final class Demand implements Runnable {
         }
 
         /**
-         * Returns the names of the methods that no long call may be executing when the class gets points. These are the sampled methods,
-         * and the methods in which a loop contains a loop that counts. A method of the second kind may compute for long. A profile misses
-         * such a method if the call waits during the profile, or if the JVM's counted loops have no safepoint polls. The result is null for
-         * all methods.
+         * Returns the names of the methods that no long call may be executing when the class gets points. These are the hot methods of
+         * {@link DemandRules}, and the methods in which a loop contains a loop that counts. A method of the second kind may compute for
+         * long. A profile misses such a method if the call waits during the profile, or if the JVM's counted loops have no safepoint polls.
+         * The result is null for all methods.
          */
         @Nullable Set<String> hot() {
             if (loops == null) {
                 return null;
             }
-            Set<String> hot = new HashSet<>(sampled);
+            Set<String> hot = new HashSet<>(samples.hot());
             for (Map.Entry<String, Boolean> loop : loops.entrySet()) {
                 if (loop.getValue()) {
                     boolean _ = hot.add(loop.getKey());
@@ -293,10 +291,8 @@ final class Demand implements Runnable {
             }
             any = true;
             Methods methods = methods(place.type);
-            boolean _ = methods.sampled.add(place.method);
             long now = System.nanoTime();
-            if (methods.samples.add(now)) {
-                methods.samples.clear();
+            if (methods.samples.add(place.method, now)) {
                 wishes.add(new Wish(place.type, methods, now));
                 return true;
             }
@@ -478,12 +474,12 @@ final class Demand implements Runnable {
     }
 
     /**
-     * Returns whether a thread executes a method of the class that was not sampled, rather than a method that this method calls. HotSpot
-     * may have inlined the callee. But a loop in the callee has safepoint polls of its own, so the frames show the callee.
+     * Returns whether a thread executes a method of the class that is not hot, rather than a method that this method calls. HotSpot may
+     * have inlined the callee. But a loop in the callee has safepoint polls of its own, so the frames show the callee.
      */
     private boolean isOwnCode(Wish w, StackTraceElement[] frames) {
         String method = frames[0].getMethodName();
-        return JdkFrames.type(frames[0]) == w.type && w.methods.has(method) && !w.methods.sampled.contains(method)
+        return JdkFrames.type(frames[0]) == w.type && w.methods.has(method) && !w.methods.samples.hot().contains(method)
                 && called(frames) == null;
     }
 

@@ -38,14 +38,31 @@ class DemandRulesTest {
     void severalSamplesWithinATime() {
         DemandRules.Samples s = new DemandRules.Samples();
         for (int i = 1; i < DemandRules.SAMPLES; i++) {
-            assertFalse(s.add(NOW + i));
+            assertFalse(s.add("m", NOW + i));
         }
-        assertTrue(s.add(NOW + DemandRules.WINDOW));
-        s.clear();
-        assertFalse(s.add(NOW));
+        assertTrue(s.add("m", NOW + DemandRules.WINDOW));
+        assertFalse(s.add("m", NOW));
         for (int i = 1; i < DemandRules.SAMPLES; i++) {
-            assertFalse(s.add(NOW + DemandRules.WINDOW + i), "the first is too long ago");
+            assertFalse(s.add("m", NOW + DemandRules.WINDOW + i), "the first is too long ago");
         }
+    }
+
+    /** A sample of a caller that has just continued does not make the caller hot, which would keep the class from its points for good. */
+    @Test
+    void aMethodIsHotByItsOwnSamples() {
+        DemandRules.Samples s = new DemandRules.Samples();
+        assertFalse(s.add("caller", NOW));
+        for (int i = 1; i < DemandRules.SAMPLES; i++) {
+            assertFalse(s.add("m", NOW + i));
+        }
+        assertEquals(Set.of(), s.hot());
+        assertTrue(s.add("m", NOW + DemandRules.SAMPLES));
+        assertEquals(Set.of("m"), s.hot());
+        for (int i = 2; i < DemandRules.SAMPLES; i++) {
+            assertFalse(s.add("caller", NOW + DemandRules.SAMPLES + i));
+        }
+        assertTrue(s.add("caller", NOW + 2 * DemandRules.SAMPLES));
+        assertEquals(Set.of("m", "caller"), s.hot());
     }
 
     @Test
