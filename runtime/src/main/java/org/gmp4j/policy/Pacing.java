@@ -186,7 +186,7 @@ public final class Pacing {
      * Returns the ns until a duty is due for which no thread wakes sysmon.
      *
      * @param goesOn whether sysmon has begun a duty that takes several scans
-     * @param nextPass the ns until the times of waits are due; negative if they are overdue
+     * @param nextPass the ns until the times of waits or the next line of schedtrace are due; negative if they are overdue
      * @param heldBack whether the report of a deadlock is held back
      * @param anyStray whether a goroutine runs without a P
      * @param bystanders the ns until the next search for bystanders, which may hold such a report back; 0 or less counts as never

@@ -219,7 +219,7 @@ public final class Sysmon implements Monitor {
         long sched = s.sched;
         long note = Schedt.sysmonnoteAddress(sched);
         sleep = Pacing.grown(sleep, idle, seen.inSyscall);
-        if (trace > 0 || Schedt.CLOSING.getAcquire(sched) != 0 || upkeep.shortageLasts() || !allIdle()) {
+        if (Schedt.CLOSING.getAcquire(sched) != 0 || upkeep.shortageLasts() || !allIdle()) {
             long now = System.nanoTime();
             sleep(note, Math.max(sleepFor(now), leastSleep(now, urgent())));
         } else {
@@ -250,7 +250,11 @@ public final class Sysmon implements Monitor {
             lastSecond = now;
             duty(SECOND, now);
         }
-        if (trace == 0 && Schedt.CLOSING.getAcquire(sched) == 0 && allIdle()) {
+        if (trace > 0 && now - lastTrace >= trace) {
+            lastTrace = now;
+            duty(TRACE, now);
+        }
+        if (Schedt.CLOSING.getAcquire(sched) == 0 && allIdle()) {
             duty(STRAYS, now);
             return; // There is no P to retake, and the other duties may wait for a stopped world or its locks.
         }
@@ -260,10 +264,6 @@ public final class Sysmon implements Monitor {
         if (now - lastProcs >= PROCS_EVERY) {
             lastProcs = now;
             duty(FOLLOW, now);
-        }
-        if (trace > 0 && now - lastTrace >= trace) {
-            lastTrace = now;
-            duty(TRACE, now);
         }
     }
 
@@ -395,7 +395,9 @@ public final class Sysmon implements Monitor {
     private long untilDue(long now) {
         boolean goesOn = waitTimes.goOn() || upkeep.anyLeftovers() || upkeep.anyCollected();
         boolean heldBack = upkeep.deadlockIsHeldBack();
-        return Pacing.untilDue(goesOn, waitTimes.untilDue(now), heldBack, retake.anyStray(), upkeep.bystanderLookIn(now));
+        long nextTrace = trace == 0 ? Long.MAX_VALUE : lastTrace + trace - now;
+        long due = Math.min(waitTimes.untilDue(now), nextTrace);
+        return Pacing.untilDue(goesOn, due, heldBack, retake.anyStray(), upkeep.bystanderLookIn(now));
     }
 
     /** Returns the nanoTime from which all Ps have been idle. Called under sched.lock while they are idle. */

@@ -11,13 +11,16 @@ import java.util.concurrent.atomic.AtomicLong;
 
 import org.gmp4j.Go;
 import org.gmp4j.ffi.OsThread;
+import org.gmp4j.policy.Pacing;
 import org.gmp4j.sched.Newproc;
 import org.gmp4j.sched.base.Gate;
 import org.gmp4j.sched.base.Machine;
+import org.gmp4j.sched.base.Scheduler;
 import org.gmp4j.struct.M;
 import org.gmp4j.struct.P;
 import org.gmp4j.struct.Schedt;
 import org.gmp4j.testing.PinningCall;
+import org.gmp4j.testing.TestGmp;
 import org.junit.jupiter.api.Test;
 
 /** Sysmon passes what its scan saw to {@link org.gmp4j.policy.Pacing}. The clock is the test's. */
@@ -70,6 +73,23 @@ class SleepForTest {
                 assertEquals(QUANTUM / 4, sleepFor(y, LONG, now + SECOND));
                 assertEquals(LEAST, sleepFor(y, LEAST, now + SECOND), "it doubles from there");
             });
+        }
+    }
+
+    /** With schedtrace sysmon sleeps as without it, and wakes up for the next line. */
+    @Test
+    void schedtraceWhileAllPsAreIdle() throws InterruptedException {
+        try (TestGmp gmp = TestGmp.with(b -> b.procs(1).debug("schedtrace=100000"))) {
+            var _ = DeepSleeper.of(gmp.scheduler());
+        }
+        try (TestGmp gmp = TestGmp.with(b -> b.procs(1).debug("schedtrace=2000"))) {
+            Scheduler s = gmp.scheduler();
+            Sysmon y = (Sysmon) s.monitor();
+            while (Schedt.SYSMONWAIT.getAcquire(s.sched) != Schedt.SYSMON_SLEEPS || y.sleeps <= Pacing.DEEP_SLEEP) {
+                y.deepSleep = Pacing.LONG_SLEEP; // The length of the sleep after the present one.
+                Thread.sleep(1);
+            }
+            assertTrue(y.sleeps <= 2 * SECOND, () -> "sleeps " + y.sleeps);
         }
     }
 
