@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * <tr><td>Since their CPU time was last read, at least {@value #SETTLING} ns ago, the compilers have used more than 1/{@value #COMPILING}
  * of a CPU: the program is not settled.</td><td>Samples do not count. Code that is not compiled yet may overrun once in any
  * method.</td></tr>
- * <tr><td>There were {@value #SAMPLES} samples of a method within {@value #WINDOW} ns. Between two samples the thread used
+ * <tr><td>There were {@value #SAMPLES} samples of a method within {@value #WINDOW} ns. Between two samples of an overrun the thread used
  * {@value #SPACING} ns of CPU time.</td><td>The method is <em>hot</em>, and its class is to have points. (A thread that has lost its CPU
  * shows the same method in each sample, but it uses no CPU time. A goroutine that has just returned from a hot method shows the caller in
  * one sample.)</td></tr>
@@ -30,10 +30,10 @@ import org.jspecify.annotations.Nullable;
  * compiles again. Two other searches follow after {@value #FIRST_RETRY} ns. If these find a long call too, the time doubles, up to
  * {@value #LAST_RETRY} ns. There are {@value #RETRIES} retries in all.</td></tr>
  * <tr><td>No long call is in a hot method, or in one that has a loop which counts within another loop. And in a profile of up to
- * {@value #PROFILE} samples of the threads in the long calls, at most one sample in {@value #OWN} shows, as the innermost method, another
- * method of the class that loops. The other samples show a callee.</td><td>The long calls do not keep the class from its points, because
- * their callees are compiled. An example is the loop of a server, which reads a request, calls the handler and answers. Two more searches
- * must find no long call in such a method.</td></tr>
+ * {@value #PROFILE} samples of the threads in the long calls, at most one sample in {@value #OWN} shows, as the innermost method, a method
+ * of the class that loops and is not hot. The other samples show a callee.</td><td>The long calls do not keep the class from its points,
+ * because their callees are compiled. An example is the loop of a server, which reads a request, calls the handler and answers. Two more
+ * searches must find no long call in such a method.</td></tr>
  * <tr><td>The number of pauses, less one for each {@value #EVERY} ns that have passed, is {@value #BURST}.</td><td>There is no pause now,
  * because each pause stops all threads for some milliseconds.</td></tr>
  * </table>
@@ -87,7 +87,7 @@ public final class DemandRules {
             return enough;
         }
 
-        /** Returns the names of the methods that were sampled so often. */
+        /** Returns the names of the hot methods. */
         public Set<String> hot() {
             return Collections.unmodifiableSet(hot);
         }

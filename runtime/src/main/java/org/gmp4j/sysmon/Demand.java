@@ -87,6 +87,7 @@ final class Demand implements Runnable {
      * @param loops the names of the methods that would have points ({@link OnDemand#methods}); null, for all methods, if the class file
      * could not be read. The value says whether a loop of the method contains a loop that counts
      * @param calls the methods that a line of a method calls, by the method's name and the line
+     * @param samples the samples of its methods
      */
     private record Methods(@Nullable Map<String, Boolean> loops, Map<String, List<Called>> calls, DemandRules.Samples samples) {
         Methods(@Nullable Map<String, Boolean> loops) {

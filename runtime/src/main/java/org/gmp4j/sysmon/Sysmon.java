@@ -42,8 +42,9 @@ import org.gmp4j.struct.Schedt;
  * do that themselves: {@code PollerAbsence}.) It polls the network when no M did for 10 ms, or for a quantum if that is shorter. While work
  * waits it polls only after twice that time, because Ms then poll between slices. A poll may be late by one sleep.
  * <li>It notices when virtual threads begin to wait for descriptors ({@link JdkPollers}).
- * <li>{@link Upkeep}: deadlocks, the times of waits, goroutines that C code readied, schedtrace, and work for which there was no memory or
+ * <li>{@link Upkeep}: deadlocks, the times of waits, goroutines that C code readied, and work for which there was no memory or
  * thread. Once a second also changes of the CPU limits and of the signal handler.
+ * <li>{@link SchedTrace}.
  * </ul>
  *
  * <p>When there is no memory for a duty the next scan does it. Only a bug ends sysmon.
@@ -250,12 +251,9 @@ public final class Sysmon implements Monitor {
             lastSecond = now;
             duty(SECOND, now);
         }
-        if (trace > 0 && now - lastTrace >= trace) {
-            lastTrace = now;
-            duty(TRACE, now);
-        }
         if (Schedt.CLOSING.getAcquire(sched) == 0 && allIdle()) {
             duty(STRAYS, now);
+            traceWhenDue(now);
             return; // There is no P to retake, and the other duties may wait for a stopped world or its locks.
         }
         idle++;
@@ -264,6 +262,15 @@ public final class Sysmon implements Monitor {
         if (now - lastProcs >= PROCS_EVERY) {
             lastProcs = now;
             duty(FOLLOW, now);
+        }
+        traceWhenDue(now);
+    }
+
+    /** Prints schedtrace's next line when it is due. It comes last in a scan, because stderr may be slow. */
+    private void traceWhenDue(long now) {
+        if (trace > 0 && now - lastTrace >= trace) {
+            lastTrace = now;
+            duty(TRACE, now);
         }
     }
 
