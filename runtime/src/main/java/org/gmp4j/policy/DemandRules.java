@@ -23,8 +23,8 @@ import org.jspecify.annotations.Nullable;
  * method.</td></tr>
  * <tr><td>There were {@value #SAMPLES} samples of a method within {@value #WINDOW} ns. Between two samples of an overrun the thread used
  * {@value #SPACING} ns of CPU time.</td><td>The method is <em>hot</em>, and its class is to have points. (A thread that has lost its CPU
- * shows the same method in each sample, but it uses no CPU time. A goroutine that has just returned from a hot method shows the caller in
- * one sample.)</td></tr>
+ * shows the same method in each sample, but it uses no CPU time. A goroutine that has just returned from a hot method shows the caller,
+ * which by chance happens once, but hardly {@value #SAMPLES} times.)</td></tr>
  * <tr><td>Two searches, {@value #SECOND_SEARCH} ns apart, find a goroutine or thread with a method of the class on its stack: its call is
  * <em>long</em>.</td><td>There is no transformation, because a running call stays in the old method, which HotSpot interprets and never
  * compiles again. Two other searches follow after {@value #FIRST_RETRY} ns. If these find a long call too, the time doubles, up to

@@ -44,10 +44,11 @@ import org.gmp4j.struct.Schedt;
  * <li>It notices when virtual threads begin to wait for descriptors ({@link JdkPollers}).
  * <li>{@link Upkeep}: deadlocks, the times of waits, goroutines that C code readied, and work for which there was no memory or
  * thread. Once a second also changes of the CPU limits and of the signal handler.
- * <li>{@link SchedTrace}.
+ * <li>{@link SchedTrace} prints its lines.
  * </ul>
  *
- * <p>When there is no memory for a duty the next scan does it. Only a bug ends sysmon.
+ * <p>When there is no memory for a duty the next scan does it, or, if the duty has an interval, the first scan after the next interval.
+ * Only a bug ends sysmon.
  */
 public final class Sysmon implements Monitor {
     /** The kernel time slice that sysmon requests, ns, which is longer than any scan. */
