@@ -186,20 +186,23 @@ public final class Pacing {
      * Returns the ns until a duty is due for which no thread wakes sysmon.
      *
      * @param goesOn whether sysmon has begun a duty that takes several scans
-     * @param nextPass the ns until the times of waits or the next line of schedtrace are due; negative if they are overdue
+     * @param due the ns until the times of waits or the next line of schedtrace are due; negative if they are overdue
      * @param heldBack whether the report of a deadlock is held back
      * @param anyStray whether a goroutine runs without a P
      * @param bystanders the ns until the next search for bystanders, which may hold such a report back; 0 or less counts as never
      */
-    public static long untilDue(boolean goesOn, long nextPass, boolean heldBack, boolean anyStray, long bystanders) {
+    public static long untilDue(boolean goesOn, long due, boolean heldBack, boolean anyStray, long bystanders) {
+        long first = due;
         if (goesOn) {
-            return DEEP_SLEEP;
+            first = Math.min(first, DEEP_SLEEP);
         }
-        long due = Math.max(MIN_SLEEP, nextPass);
         if (heldBack || anyStray) {
-            due = Math.min(due, UNRUNG_SLEEP);
+            first = Math.min(first, UNRUNG_SLEEP);
         }
-        return heldBack && bystanders > 0 ? Math.min(due, Math.max(MIN_SLEEP, bystanders)) : due;
+        if (heldBack && bystanders > 0) {
+            first = Math.min(first, bystanders);
+        }
+        return Math.max(MIN_SLEEP, first);
     }
 
     /** Returns the interval, in ns, between two scans of a goroutine that has used up its slice. Work waits for its P. */

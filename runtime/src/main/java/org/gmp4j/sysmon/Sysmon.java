@@ -282,6 +282,9 @@ public final class Sysmon implements Monitor {
                 case BEGIN -> {
                     upkeep.beginThread();
                     boolean _ = OsThread.setSlice(0, SLICE); // Otherwise sysmon's scans are late when other threads want the CPU.
+                    if (trace > 0) { // This links the code now, because later there may be no memory for that.
+                        String _ = SchedTrace.text(s, 0, s.config.debug().scheddetail());
+                    }
                 }
                 case SOCKETS -> JdkPollers.look();
                 case LEFTOVERS -> upkeep.leftovers();

@@ -238,6 +238,7 @@ class PacingTest {
         assertEquals(60_000_000, Pacing.untilDue(true, 10_000_000_000L, false, false, 0));
         assertEquals(10_000_000_000L, Pacing.untilDue(false, 10_000_000_000L, false, false, 1));
         assertEquals(20_000, Pacing.untilDue(false, -1, false, false, 0), "overdue");
+        assertEquals(10_000_000, Pacing.untilDue(true, 10_000_000, false, false, 0), "due before the next part");
         assertEquals(1_000_000_000, Pacing.untilDue(false, 10_000_000_000L, false, true, 1), "a stray");
         assertEquals(1_000_000_000, Pacing.untilDue(false, 10_000_000_000L, true, false, 0), "a deadlock that is held back");
         assertEquals(70_000_000, Pacing.untilDue(false, 10_000_000_000L, true, false, 70_000_000));

@@ -27,6 +27,7 @@ public final class Upkeep {
     private final ShortageRetry shortage;
     /** Made with the scheduler, so that an OutOfMemoryError reaches the caller that makes the scheduler. */
     private final Deferred.Drainer drainer;
+    private final Since since = new Since();
 
     /** Makes the upkeep of one scheduler, which may not be complete yet. */
     public Upkeep(Scheduler s) {
@@ -138,11 +139,14 @@ public final class Upkeep {
      * @return the next part; 0 when this was the last
      */
     public int timeWaits(int part, long now) {
-        return s.slots.forEachIn(part, new Since(now | 1)); // now | 1 is never 0, which stands for no time.
+        since.now = now | 1; // This is never 0, which stands for no time.
+        return s.slots.forEachIn(part, since);
     }
 
-    /** Writes the time to one goroutine, if it waits and has none. (Linking a lambda on sysmon could fail for lack of memory.) */
-    private record Since(long now) implements LongConsumer {
+    /** Writes the time to one goroutine, if it waits and has none. An object of this class is made early, while there is memory. */
+    private static final class Since implements LongConsumer {
+        private long now;
+
         @Override
         public void accept(long gp) {
             if (GStatus.readgstatus(gp) == GStatus.GWAITING && G.WAITSINCE.getOpaque(gp) == 0) {
