@@ -106,14 +106,15 @@ public final class CompilerThreads {
     }
 
     /**
-     * The CPU time that the compiler threads which there are now have had.
+     * How long the compiler threads which there are now have had a CPU or waited for one since they began. Where the kernel does not count
+     * the waits, their CPU time alone.
      *
-     * @return nanoseconds; 0 when there is none
+     * @return nanoseconds; 0 when there is no such thread
      */
-    public static long cpuNanos() {
+    public static long wantedNanos() {
         long sum = 0;
         for (int id : ids()) {
-            sum += Math.max(0, OsThread.cpuNanos(id));
+            sum += Math.max(0, Math.max(wantedNanos(id), OsThread.cpuNanos(id)));
         }
         return sum;
     }

@@ -18,22 +18,22 @@ import org.jspecify.annotations.Nullable;
  *
  * <table>
  * <caption>Rules</caption>
- * <tr><td>Since their CPU time was last read, at least {@value #SETTLING} ns ago, the compilers have used more than 1/{@value #COMPILING}
- * of a CPU: the program is not settled.</td><td>Samples do not count. Code that is not compiled yet may overrun once in any
- * method.</td></tr>
+ * <tr><td>Since their times were last read, at least {@value #SETTLING} ns ago, the compilers have had a CPU, or waited for one, for more
+ * than 1/{@value #COMPILING} of the time: the program is not settled.</td><td>Samples do not count. Code that is not compiled yet may
+ * overrun once in any method.</td></tr>
  * <tr><td>There were {@value #SAMPLES} samples of a method within {@value #WINDOW} ns. Between two samples of an overrun the thread used
  * {@value #SPACING} ns of CPU time.</td><td>The method is <em>hot</em>, and its class is to have points. (A thread that has lost its CPU
  * shows the same method in each sample, but it uses no CPU time. A goroutine that has just returned from a hot method shows the caller,
  * which by chance happens once, but hardly {@value #SAMPLES} times.)</td></tr>
- * <tr><td>Two searches, {@value #SECOND_SEARCH} ns apart, find a goroutine or thread with a method of the class on its stack: its call is
- * <em>long</em>.</td><td>There is no transformation, because a running call stays in the old method, which HotSpot interprets and never
- * compiles again. Two other searches follow after {@value #FIRST_RETRY} ns. If these find a long call too, the time doubles, up to
- * {@value #LAST_RETRY} ns. There are {@value #RETRIES} retries in all.</td></tr>
+ * <tr><td>Two searches, {@value #SECOND_SEARCH} ns apart, find the same method of the class on the stack of the same goroutine or thread:
+ * its call is <em>long</em>.</td><td>There is no transformation, because a running call stays in the old method, which HotSpot interprets
+ * and never compiles again. Two other searches follow after {@value #FIRST_RETRY} ns. If these find a long call too, the time doubles, up
+ * to {@value #LAST_RETRY} ns. There are {@value #RETRIES} retries in all.</td></tr>
  * <tr><td>No long call is in a hot method, or in one that has a loop which counts within another loop. And in a profile of up to
- * {@value #PROFILE} samples of the threads in the long calls, at most one sample in {@value #OWN} shows, as the innermost method, a method
- * of the class that loops and is not hot. The other samples show a callee.</td><td>The long calls do not keep the class from its points,
- * because their callees are compiled. An example is the loop of a server, which reads a request, calls the handler and answers. Two more
- * searches must find no long call in such a method.</td></tr>
+ * {@value #PROFILE} samples of the threads in the long calls, at most one sample in {@value #OWN} shows the method of a long call as the
+ * innermost method. The other samples show a callee.</td><td>The long calls do not keep the class from its points, because their callees
+ * are compiled. An example is the loop of a server, which reads a request, calls the handler and answers. Two more searches must find no
+ * long call in such a method.</td></tr>
  * <tr><td>The number of pauses, less one for each {@value #EVERY} ns that have passed, is {@value #BURST}.</td><td>There is no pause now,
  * because each pause stops all threads for some milliseconds.</td></tr>
  * </table>
@@ -55,7 +55,7 @@ public final class DemandRules {
 
     // Only Demand's thread uses the fields.
     /**
-     * The nanoTime at which the compilers' CPU time was last read. The next fields have that CPU time, ns, and whether it was ever read.
+     * The nanoTime at which the compilers' times were last read. The next fields have the sum, ns, and whether it was ever read.
      */
     private long compilersAt;
     private long compilers;
@@ -110,21 +110,21 @@ public final class DemandRules {
         }
     }
 
-    /** Returns whether it is time to read the compilers' CPU time. */
+    /** Returns whether it is time to read the compilers' times. */
     public boolean readsCompilers(long now) {
         return !looked || now - compilersAt >= SETTLING;
     }
 
     /**
-     * Decides from the compilers' CPU time whether the program is settled.
+     * Decides from the compilers' times whether the program is settled. On a busy CPU compilers get little, and wait instead.
      *
-     * @param cpuNanos the CPU time that the compilers have ever used, ns. It is 0 where there are no compilers; then the program never
-     *     counts as settled, because points slow interpreted code down considerably
+     * @param wanted how long the compilers have ever had a CPU or waited for one, ns. It is 0 where there are no compilers; then the
+     *     program never counts as settled, because points slow interpreted code down considerably
      */
-    public void compilersHad(long cpuNanos, long now) {
-        settled = looked && cpuNanos > 0 && (cpuNanos - compilers) * COMPILING <= now - compilersAt;
+    public void compilersWanted(long wanted, long now) {
+        settled = looked && wanted > 0 && (wanted - compilers) * COMPILING <= now - compilersAt;
         looked = true;
-        compilers = cpuNanos;
+        compilers = wanted;
         compilersAt = now;
     }
 
@@ -150,20 +150,20 @@ public final class DemandRules {
     }
 
     /**
-     * Returns whether no long call executes a method of a class.
+     * Returns whether there is no long call.
      *
-     * @param holders the ids of the goroutines and threads that have a method of the class on their stacks
-     * @param before the holders at the last search; null if there was none
+     * @param calls the calls that a search has found
+     * @param before the calls that the search before has found; null if there was none
      */
-    public static boolean isFree(Set<Long> holders, @Nullable Set<Long> before) {
-        return holders.isEmpty() || before != null && Collections.disjoint(holders, before);
+    public static <T> boolean isFree(Set<T> calls, @Nullable Set<T> before) {
+        return calls.isEmpty() || before != null && Collections.disjoint(calls, before);
     }
 
     /**
      * Returns whether long calls may stay in old methods, because hardly any CPU time is spent in these methods.
      *
      * @param ran the number of samples of the threads that make the calls
-     * @param own the number of samples in which a method of the class was the innermost one
+     * @param own the number of samples in which the method of a long call was the innermost one
      */
     public static boolean mayStay(int ran, int own) {
         return (long) own * OWN <= ran;

@@ -3,12 +3,15 @@ package org.gmp4j.report;
 
 import java.util.Set;
 
+import org.gmp4j.ffi.OsThread;
 import org.gmp4j.sched.GStack;
+import org.gmp4j.sched.base.Machine;
 import org.gmp4j.sched.base.Scheduler;
 import org.gmp4j.stack.JdkFrames;
 import org.gmp4j.stack.Stack;
 import org.gmp4j.struct.G;
 import org.gmp4j.struct.GStatus;
+import org.gmp4j.struct.M;
 
 /** Samples some goroutines and threads, to find out how often they execute certain code itself rather than the methods that it calls. */
 public abstract class CallProfile {
@@ -20,7 +23,7 @@ public abstract class CallProfile {
     /**
      * Creates a profile without samples.
      *
-     * @param callers the goroutines and threads to be sampled, as {@link StackSearch#holders} returns them
+     * @param callers the goroutines and threads to be sampled, as {@link StackSearch.Call} names them
      */
     protected CallProfile(Set<Long> callers) {
         this.callers = callers;
@@ -40,15 +43,15 @@ public abstract class CallProfile {
      */
     public void sample() {
         for (Scheduler s : Scheduler.live()) {
-            boolean _ = s.slots.all(gp -> {
-                if (GStatus.readgstatus(gp) == GStatus.GRUNNING && callers.contains(-G.GOID.get(gp))) {
+            for (Machine m : s.machines()) {
+                long gp = M.CURG.getOpaque(m.mp);
+                if (gp != 0 && callers.contains(-G.GOID.get(gp)) && runs(m, gp)) {
                     Stack st = GStack.of(s, gp);
                     if (st != null) {
                         count(JdkFrames.of(st.thread));
                     }
                 }
-                return true;
-            });
+            }
         }
         if (threads) {
             for (Thread t : StackSearch.platformThreads()) {
@@ -57,6 +60,11 @@ public abstract class CallProfile {
                 }
             }
         }
+    }
+
+    /** Returns whether an M's goroutine runs with a P, or without one on a thread that has a CPU or waits for one. */
+    private static boolean runs(Machine m, long gp) {
+        return GStatus.readgstatus(gp) == GStatus.GRUNNING || m.astray() && OsThread.state((int) M.PROCID.getOpaque(m.mp)) == 'R';
     }
 
     /** Counts the frames of a thread. A thread whose innermost method is native may wait there, and such a sample does not count. */

@@ -22,6 +22,7 @@ import org.gmp4j.ffi.VmFlags;
 import org.gmp4j.policy.DemandRules;
 import org.gmp4j.report.CallProfile;
 import org.gmp4j.report.StackSearch;
+import org.gmp4j.report.StackSearch.Call;
 import org.gmp4j.stack.JdkFrames;
 import org.gmp4j.stack.OwnThread;
 import org.jspecify.annotations.Nullable;
@@ -104,19 +105,16 @@ final class Demand implements Runnable {
         }
 
         /**
-         * Returns the names of the methods that no long call may be executing when the class gets points. These are the hot methods of
-         * {@link DemandRules}, and the methods in which a loop contains a loop that counts. A method of the second kind may compute for
+         * Returns those of the calls that must not be long when the class gets points. These are calls of the hot methods of
+         * {@link DemandRules}, and of the methods in which a loop contains a loop that counts. A method of the second kind may compute for
          * long. A profile misses such a method if the call waits during the profile, or if the JVM's counted loops have no safepoint polls.
-         * The result is null for all methods.
+         * If the methods are not known, these are all calls.
          */
-        @Nullable Set<String> hot() {
-            if (loops == null) {
-                return null;
-            }
-            Set<String> hot = new HashSet<>(samples.hot());
-            for (Map.Entry<String, Boolean> loop : loops.entrySet()) {
-                if (loop.getValue()) {
-                    boolean _ = hot.add(loop.getKey());
+        Set<Call> hot(Set<Call> calls) {
+            Set<Call> hot = new HashSet<>();
+            for (Call c : calls) {
+                if (c.method() == null || loops == null || loops.get(c.method()) || samples.hot().contains(c.method())) {
+                    boolean _ = hot.add(c);
                 }
             }
             return hot;
@@ -136,16 +134,8 @@ final class Demand implements Runnable {
         private final Methods methods;
         /** The nanoTime of the next search. */
         private long next;
-        /**
-         * The ids of the goroutines and threads whose stacks had a method of the class at the last search; null if the next search is the
-         * first of two.
-         */
-        private @Nullable Set<Long> holders;
-        /**
-         * The ids of the goroutines and threads whose stacks had a hot method ({@link Methods#hot}) at the last search; null if the next
-         * search is the first of two.
-         */
-        private @Nullable Set<Long> hot;
+        /** The calls of the class's methods that the last search found; null if the next search is the first of two. */
+        private @Nullable Set<Call> calls;
         /** Whether a profile has found that the long calls may stay in the old methods. */
         private boolean mayStay;
         /** The number of samples that the profiles have taken, and the number of those samples that found a long call computing. */
@@ -161,8 +151,7 @@ final class Demand implements Runnable {
 
         /** Discards what was found, so that the next search is the first of two. */
         void forget() {
-            holders = null;
-            hot = null;
+            calls = null;
             mayStay = false;
         }
     }
@@ -272,7 +261,7 @@ final class Demand implements Runnable {
     private void lookAt(Overrun o) {
         long now = System.nanoTime();
         if (rules.readsCompilers(now)) {
-            rules.compilersHad(CompilerThreads.cpuNanos(), now);
+            rules.compilersWanted(CompilerThreads.wantedNanos(), now);
         }
         boolean useful = rules.settled() && sampled(o);
         pause = useful ? FIRST_PAUSE : Math.min(2 * pause, LAST_PAUSE);
@@ -410,26 +399,23 @@ final class Demand implements Runnable {
         StackSearch search = new StackSearch();
         for (Wish w : due) {
             search.add(w.type.getName(), w.methods.names());
-            search.add(w.type.getName(), w.methods.hot());
         }
         boolean whole = search.run();
         List<Class<?>> free = new ArrayList<>();
-        Map<Wish, Set<Long>> doubtful = new HashMap<>();
+        Map<Wish, Set<Call>> doubtful = new HashMap<>();
         for (int i = 0; i < due.size(); i++) {
             Wish w = due.get(i);
-            Set<Long> holders = search.holders(2 * i);
-            Set<Long> hot = search.holders(2 * i + 1);
-            boolean noneHot = whole && DemandRules.isFree(hot, w.hot);
-            if (noneHot && (w.mayStay && w.holders != null || DemandRules.isFree(holders, w.holders))) {
+            Set<Call> calls = search.calls(i);
+            boolean noneHot = whole && DemandRules.isFree(w.methods.hot(calls), w.calls);
+            if (noneHot && (w.mayStay && w.calls != null || DemandRules.isFree(calls, w.calls))) {
                 free.add(w.type);
                 wishes.remove(w);
-            } else if (whole && w.holders == null) {
-                w.holders = holders;
-                w.hot = hot;
+            } else if (whole && w.calls == null) {
+                w.calls = calls;
                 w.next = now + DemandRules.SECOND_SEARCH;
-            } else if (noneHot && w.holders != null) {
-                boolean _ = holders.retainAll(w.holders);
-                doubtful.put(w, holders);
+            } else if (noneHot && w.calls != null) {
+                boolean _ = calls.retainAll(w.calls);
+                doubtful.put(w, calls);
             } else {
                 later(w, now);
             }
@@ -440,7 +426,7 @@ final class Demand implements Runnable {
                 known.put(c, NONE);
             }
         }
-        for (Map.Entry<Wish, Set<Long>> e : doubtful.entrySet()) { // Comes last, because calls begin and end while profiles run.
+        for (Map.Entry<Wish, Set<Call>> e : doubtful.entrySet()) { // Comes last, because calls begin and end while profiles run.
             profile(e.getKey(), e.getValue());
         }
     }
@@ -450,11 +436,18 @@ final class Demand implements Runnable {
      * of a hot method. If they may stay, two more searches follow at once, because a call of a hot method may have begun during the
      * profile.
      */
-    private void profile(Wish w, Set<Long> callers) {
+    private void profile(Wish w, Set<Call> calls) {
+        Set<Long> callers = new HashSet<>();
+        Set<String> methods = new HashSet<>();
+        for (Call c : calls) {
+            boolean _ = callers.add(c.holder());
+            boolean _ = methods.add(c.method());
+        }
         CallProfile profile = new CallProfile(callers) {
+            /** A callee may be inlined. But a loop in the callee has safepoint polls of its own, so the frames show the callee. */
             @Override
             protected boolean isOwn(StackTraceElement[] frames) {
-                return isOwnCode(w, frames);
+                return JdkFrames.type(frames[0]) == w.type && methods.contains(frames[0].getMethodName()) && called(frames) == null;
             }
         };
         profiles++;
@@ -472,16 +465,6 @@ final class Demand implements Runnable {
         } else {
             later(w, System.nanoTime());
         }
-    }
-
-    /**
-     * Returns whether a thread executes a method of the class that is not hot, rather than a method that this method calls. HotSpot may
-     * have inlined the callee. But a loop in the callee has safepoint polls of its own, so the frames show the callee.
-     */
-    private boolean isOwnCode(Wish w, StackTraceElement[] frames) {
-        String method = frames[0].getMethodName();
-        return JdkFrames.type(frames[0]) == w.type && w.methods.has(method) && !w.methods.samples.hot().contains(method)
-                && called(frames) == null;
     }
 
     /** Sets the time of the next two searches for the class, or drops the class after the last search. */

@@ -18,19 +18,19 @@ class DemandRulesTest {
     @Test
     void aProgramIsSettledWhenItsCompilersHaveLittleToDo() {
         assertTrue(rules.readsCompilers(NOW));
-        rules.compilersHad(7_000_000_000L, NOW);
+        rules.compilersWanted(7_000_000_000L, NOW);
         assertFalse(rules.settled(), "nothing to compare with");
         assertFalse(rules.readsCompilers(NOW + DemandRules.SETTLING - 1));
         long second = NOW + DemandRules.SETTLING;
         assertTrue(rules.readsCompilers(second));
         long part = DemandRules.SETTLING / DemandRules.COMPILING;
-        rules.compilersHad(7_000_000_000L + part + 1, second);
+        rules.compilersWanted(7_000_000_000L + part + 1, second);
         assertFalse(rules.settled());
-        rules.compilersHad(7_000_000_000L + 2 * part + 1, second + DemandRules.SETTLING);
+        rules.compilersWanted(7_000_000_000L + 2 * part + 1, second + DemandRules.SETTLING);
         assertTrue(rules.settled());
-        rules.compilersHad(1, second + 2 * DemandRules.SETTLING);
+        rules.compilersWanted(1, second + 2 * DemandRules.SETTLING);
         assertTrue(rules.settled(), "compiler threads have ended");
-        rules.compilersHad(0, second + 3 * DemandRules.SETTLING);
+        rules.compilersWanted(0, second + 3 * DemandRules.SETTLING);
         assertFalse(rules.settled(), "nothing compiles");
     }
 

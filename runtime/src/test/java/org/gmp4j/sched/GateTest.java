@@ -7,16 +7,19 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.time.Duration;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 
 import org.gmp4j.Go;
+import org.gmp4j.report.CallProfile;
 import org.gmp4j.report.SchedTrace;
 import org.gmp4j.sched.base.Gate;
 import org.gmp4j.sched.base.Machine;
 import org.gmp4j.sched.base.Scheduler;
+import org.gmp4j.struct.G;
 import org.gmp4j.struct.GStatus;
 import org.gmp4j.struct.M;
 import org.gmp4j.struct.P;
@@ -111,6 +114,14 @@ class GateTest {
             assertFalse(take(), "once more");
             assertTrue(s.machine(mp).astray());
             assertTrue(SchedTrace.text(s, 0, false).endsWith(" ] strays=1\n"), "after what Go prints");
+            CallProfile profile = new CallProfile(Set.of(-G.GOID.get(gp))) {
+                @Override
+                protected boolean isOwn(StackTraceElement[] frames) {
+                    return true;
+                }
+            };
+            profile.sample();
+            assertEquals(1, profile.own(), "a stray that computes");
         });
     }
 

@@ -42,8 +42,7 @@ class LinkedEarlyTest {
             "report/Traceback.lambda$states$0", "sched/Tracing.set", "sched/Tracing.lambda$set$0",
             "report/Goroutines.stacks", "struct/GSlots.forEach", "report/LeakSearch.once", "report/LeakSearch.load",
             "report/Sampler.<init>", "report/WaitSampler.look",
-            "report/StackSearch.goroutines", "report/CallProfile.sample",
-            "stack/JdkContainer.threads", "report/SchedTrace.detail",
+            "report/StackSearch.goroutines", "stack/JdkContainer.threads", "report/SchedTrace.detail",
             // At the end.
             "sched/life/Exiters.onlyTheyAreLeft", "report/Fatal.guard", "report/Fatal.print", "report/Fatal.stacks", "report/Fatal.save");
 

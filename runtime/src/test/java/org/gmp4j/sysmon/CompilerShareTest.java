@@ -155,6 +155,19 @@ class CompilerShareTest {
         assertFalse(isOne.get());
     }
 
+    /** On a CPU that other threads keep busy, compilers wait more than they compile. */
+    @Test
+    void whatCompilersWantCountsTheirWaits() {
+        long before = wanted();
+        long all = CompilerThreads.wantedNanos();
+        assertTrue(before > 0 && before <= all, () -> before + " > " + all);
+        assertTrue(all <= wanted());
+    }
+
+    private static long wanted() {
+        return IntStream.of(CompilerThreads.ids()).mapToLong(CompilerThreads::wantedNanos).sum();
+    }
+
     @Test
     void ofTheDefaultScheduler() {
         Result r = new ChildJvm(Begun.class).with("-XX:TieredStopAtLevel=4", "-Dgmp.default.compilers=yield").run();

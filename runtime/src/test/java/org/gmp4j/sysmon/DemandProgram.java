@@ -163,6 +163,36 @@ final class DemandProgram {
         }
     }
 
+    /** Has the loop of a server, which calls a method that overruns, and more often one that computes for less than a quantum. */
+    static final class Server implements LongUnaryOperator {
+        private static Chan<Long> requests;
+
+        @Override
+        public long applyAsLong(long n) {
+            long h = n;
+            for (long i = 0; i < n; i++) {
+                h = h * 6_364_136_223_846_793_005L + (h >>> 7);
+            }
+            return h;
+        }
+
+        static long brief(long n) {
+            long h = n;
+            for (long i = 0; i < n; i++) {
+                h = h * 6_364_136_223_846_793_005L + (h >>> 9);
+            }
+            return h;
+        }
+
+        long serves() {
+            long h = 0;
+            for (long n = requests.recv(); n != 0; n = requests.recv()) {
+                h += n == ROUNDS ? applyAsLong(n) : brief(n);
+            }
+            return h;
+        }
+    }
+
     static final class OnThread implements LongUnaryOperator {
         @Override
         public long applyAsLong(long n) {
@@ -255,6 +285,7 @@ final class DemandProgram {
             case "anotherMethodIsIdle" -> anotherMethodIsIdle();
             case "hotCallDuringTheProfile" -> hotCallDuringTheProfile();
             case "anotherMethodWaits" -> anotherMethodWaits();
+            case "anotherCalleeComputes" -> anotherCalleeComputes();
             case "loopWithoutPolls" -> loopWithoutPolls();
             case "kinds" -> kinds();
             case "madeAtRunTime" -> givesPoints(new Maker().make());
@@ -403,6 +434,22 @@ final class DemandProgram {
         Served.chan.send(2);
         waiter.await();
         check(got[0] == 3, "got " + got[0]);
+    }
+
+    /** Most of the CPU time is spent in a method of the class that never overruns, and so is not hot. */
+    private static void anotherCalleeComputes() {
+        Server.requests = Chan.make(0);
+        Server server = new Server();
+        WaitGroup serving = new WaitGroup();
+        serving.go(() -> sink += server.serves());
+        long profiles = Demand.profiles();
+        for (int i = 0; !has(server); i++) {
+            check(Demand.profiles() - profiles <= 5, "a callee was taken for a long call");
+            Server.requests.send(i % 40 == 0 ? ROUNDS : ROUNDS / 40);
+            Go.sleep(Duration.ofMillis(1));
+        }
+        Server.requests.send(0L);
+        serving.await();
     }
 
     /** In a JVM whose counted loops have no safepoint polls, frames are told when the loop has ended. C2 compiles it before. */

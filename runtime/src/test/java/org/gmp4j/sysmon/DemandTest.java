@@ -62,7 +62,7 @@ class DemandTest {
     void aCallThatLastsMayStayWhereItComputesNothing() throws IOException {
         runs(demand(), "anotherMethodWaits");
         runs(demand(), "anotherMethodIsIdle", "hotCallDuringTheProfile");
-        runs(demand().with("-XX:+UseG1GC"), "anotherMethodComputes"); // Its counted loops have safepoint polls.
+        runs(demand().with("-XX:+UseG1GC"), "anotherMethodComputes", "anotherCalleeComputes"); // Its counted loops have safepoint polls.
     }
 
     @Test
