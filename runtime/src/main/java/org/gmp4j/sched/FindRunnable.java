@@ -244,7 +244,7 @@ final class FindRunnable {
                 || Schedt.LASTPOLL.getVolatile(s.sched) == 0 && (m.spinUntil == 0 || M.SPINNING.get(m.mp) == 0)) {
             return 0;
         }
-        long list = Inject.look(s);
+        long list = s.netpoll.poll(s, 0);
         if (list == 0) {
             return 0;
         }
@@ -389,8 +389,6 @@ final class FindRunnable {
         long until = Schedt.POLLUNTIL.getVolatile(sched);
         if (pollUntil != 0 && (until == 0 || until > pollUntil)) {
             s.netpoll.wake(s); // The M in the poller would sleep past the first timer.
-        } else if (pollUntil == 0 && until != 0 && s.config.deadlockDetection()) {
-            s.netpoll.wake(s); // The M in the poller sleeps for a timer that was stopped. While it counts as awake, no deadlock is found.
         }
         Threads.stopm(m);
         return 0;
@@ -477,10 +475,6 @@ final class FindRunnable {
         Threads.trimStack();
         Schedt.POLLUNTIL.setVolatile(sched, pollUntil);
         long delay = pollUntil == 0 ? -1 : Math.max(0, pollUntil - System.nanoTime());
-        if (s.config.deadlockDetection()
-                && (checkTimersNoP(s) != pollUntil || pollUntil == 0 && !s.netpoll.anyWaiters(s))) {
-            delay = 0; // The timer that this sleep waits for was stopped by a thread that could not see polluntil yet.
-        }
         long list = 0;
         if (Schedt.CLOSING.getAcquire(sched) < Scheduler.STOPPED) {
             JdkThreads.idle(m);

@@ -72,22 +72,6 @@ public final class Inject {
     }
 
     /**
-     * Polls the network without blocking. Returns the list of Gs that the poll found, 0 for none.
-     *
-     * <p>If this poll has ended the last wait for the network, and deadlock detection is on, this wakes the M that sleeps in the poller.
-     * Otherwise that M would sleep on. It counts as awake, and so would hide a deadlock. (The M sets lastpoll to 0 before it reads whether
-     * any goroutine waits. This method changes the count of waiters before it reads lastpoll. So either it sees lastpoll 0, or the M sees
-     * the new count.)
-     */
-    public static long look(Scheduler s) {
-        long list = s.netpoll.poll(s, 0);
-        if (s.config.deadlockDetection() && !s.netpoll.anyWaiters(s) && Schedt.LASTPOLL.getVolatile(s.sched) == 0) {
-            s.netpoll.wake(s);
-        }
-        return list;
-    }
-
-    /**
      * Subtracts {@code n} from {@code njdkwait}, the number of Gs that something outside of the scheduler may ready. The JDK had parked
      * these Gs. Called only when the Gs are runnable. {@link Checkdead} assumes that spinning Ms and sysmon ready no G, although they may
      * just have found these Gs in the poller. If the Gs were subtracted before they are runnable, Checkdead could report a deadlock.

@@ -141,13 +141,12 @@ final class DeadlockSearch implements LongPredicate {
     }
 
     /**
-     * Returns whether all Ps are idle, and the M in the poller sleeps for timers that were stopped meanwhile. (That M counts as running.)
-     * If a goroutine stopped the timers, its M wakes the M in the poller before it goes to sleep itself. A plain thread that stops a timer
-     * wakes no M.
+     * Returns whether all Ps are idle, and the M in the poller sleeps although no timer is set and no thread waits for a descriptor. It
+     * sleeps for timers that were stopped, or for waits that have ended, neither of which wakes an M. It counts as running.
      */
     private boolean pollerSleepsForNothing() {
         long sched = s.sched;
-        return Schedt.LASTPOLL.getVolatile(sched) == 0 && Schedt.POLLUNTIL.getVolatile(sched) != 0
+        return Schedt.LASTPOLL.getVolatile(sched) == 0 && (Schedt.POLLUNTIL.getVolatile(sched) != 0 || !s.netpoll.anyWaiters(s))
                 && Schedt.NPIDLE.getVolatile(sched) == Schedt.GOMAXPROCS.getOpaque(sched) && !timers();
     }
 

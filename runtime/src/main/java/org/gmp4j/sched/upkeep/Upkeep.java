@@ -176,7 +176,7 @@ public final class Upkeep {
 
     /** Polls the network, and readies the goroutines that it finds. The caller has set {@code sched.lastpoll} to the present time. */
     public void pollNetwork() {
-        long list = Inject.look(s);
+        long list = s.netpoll.poll(s, 0);
         if (list != 0) {
             Inject.injectPolled(s, list);
         }
