@@ -324,32 +324,38 @@ class ChanTest {
     @Test
     void closeLetsAllGo() {
         go(2, () -> {
-            Chan<Integer> c = Chan.make();
-            Chan<Integer> full = Chan.make(1);
-            full.send(7);
-            WaitGroup wg = new WaitGroup();
-            AtomicInteger sendsFailed = new AtomicInteger();
-            AtomicInteger nulls = new AtomicInteger();
-            for (int i = 0; i < 50; i++) {
-                wg.go(() -> nulls.addAndGet(c.recv() == null ? 1 : 0));
-                wg.go(() -> {
-                    try {
-                        full.send(1);
-                    } catch (IllegalStateException e) {
-                        assertEquals("send on closed channel", e.getMessage());
-                        sendsFailed.incrementAndGet();
-                    }
-                });
+            for (int i = 0; i < 20; i++) {
+                closedWithWaiters();
             }
-            TestGmp.awaitOthers();
-            c.close();
-            full.close();
-            wg.await();
-            assertEquals(50, nulls.get());
-            assertEquals(50, sendsFailed.get());
-            assertEquals(7, full.recv());
-            assertNull(full.recv());
         });
+    }
+
+    private static void closedWithWaiters() {
+        Chan<Integer> c = Chan.make();
+        Chan<Integer> full = Chan.make(1);
+        full.send(7);
+        WaitGroup wg = new WaitGroup();
+        AtomicInteger sendsFailed = new AtomicInteger();
+        AtomicInteger nulls = new AtomicInteger();
+        for (int i = 0; i < 50; i++) {
+            wg.go(() -> nulls.addAndGet(c.recv() == null ? 1 : 0));
+            wg.go(() -> {
+                try {
+                    full.send(1);
+                } catch (IllegalStateException e) {
+                    assertEquals("send on closed channel", e.getMessage());
+                    sendsFailed.incrementAndGet();
+                }
+            });
+        }
+        TestGmp.awaitOthers();
+        c.close();
+        full.close();
+        wg.await();
+        assertEquals(50, nulls.get());
+        assertEquals(50, sendsFailed.get());
+        assertEquals(7, full.recv());
+        assertNull(full.recv());
     }
 
     /** Goroutines of two schedulers and plain threads in any mix. */

@@ -7,8 +7,6 @@ import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
 
-import org.jspecify.annotations.Nullable;
-
 /**
  * Decides when a class gets preemption points on demand. The methods compute a decision from values; {@code Demand} reads the values and
  * carries the decision out.
@@ -29,11 +27,11 @@ import org.jspecify.annotations.Nullable;
  * its call is <em>long</em>.</td><td>There is no transformation, because a running call stays in the old method, which HotSpot interprets
  * and never compiles again. Two other searches follow after {@value #FIRST_RETRY} ns. If these find a long call too, the time doubles, up
  * to {@value #LAST_RETRY} ns. There are {@value #RETRIES} retries in all.</td></tr>
- * <tr><td>No long call is in a hot method, or in one that has a loop which counts within another loop. And in a profile of up to
- * {@value #PROFILE} samples of the threads in the long calls, at most one sample in {@value #OWN} shows the method of a long call as the
- * innermost method. The other samples show a callee.</td><td>The long calls do not keep the class from its points, because their callees
- * are compiled. An example is the loop of a server, which reads a request, calls the handler and answers. Two more searches must find no
- * long call in such a method.</td></tr>
+ * <tr><td>No long call is in a hot method, or in one that has a loop which counts within another loop. And a profile of the threads in the
+ * long calls, of some {@value #PROFILE} samples, shows the method of a long call as the innermost one in at most one sample in
+ * {@value #OWN}. The other samples show a callee.</td><td>Long calls of these methods do not keep the class from its points, because
+ * their callees are compiled. An example is the loop of a server, which reads a request, calls the handler and answers. Two more searches
+ * must find no other long call.</td></tr>
  * <tr><td>The number of pauses, less one for each {@value #EVERY} ns that have passed, is {@value #BURST}.</td><td>There is no pause now,
  * because each pause stops all threads for some milliseconds.</td></tr>
  * </table>
@@ -67,6 +65,18 @@ public final class DemandRules {
      */
     private long nextPause;
     private boolean everPaused;
+
+    /** The step that follows a search. */
+    public enum Step {
+        /** The class gets its points. */
+        GIVE,
+        /** Another search, to find the calls that are long. */
+        SEARCH,
+        /** A profile of the long calls. */
+        PROFILE,
+        /** Two other searches later. */
+        LATER
+    }
 
     /** The samples of one class. */
     public static final class Samples {
@@ -150,13 +160,21 @@ public final class DemandRules {
     }
 
     /**
-     * Returns whether there is no long call.
+     * Returns what follows a search.
      *
-     * @param calls the calls that a search has found
-     * @param before the calls that the search before has found; null if there was none
+     * @param second whether it is the second of two searches
+     * @param none whether there is no call: after the first search none of the class, after the second no long one
+     * @param hot whether a long call is one that must not be under way when the class gets its points
+     * @param profiled whether a profile has found that long calls of all these methods may stay in the old methods
      */
-    public static <T> boolean isFree(Set<T> calls, @Nullable Set<T> before) {
-        return calls.isEmpty() || before != null && Collections.disjoint(calls, before);
+    public static Step after(boolean second, boolean none, boolean hot, boolean profiled) {
+        if (none) {
+            return Step.GIVE;
+        }
+        if (!second) {
+            return Step.SEARCH;
+        }
+        return hot ? Step.LATER : profiled ? Step.GIVE : Step.PROFILE;
     }
 
     /**

@@ -10,12 +10,12 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.locks.LockSupport;
 
+import org.gmp4j.ffi.OsThread;
 import org.gmp4j.sched.GStack;
 import org.gmp4j.sched.base.Scheduler;
 import org.gmp4j.stack.Stack;
 import org.gmp4j.struct.G;
 import org.gmp4j.struct.GStatus;
-import org.gmp4j.struct.Schedt;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,8 +24,8 @@ import org.jspecify.annotations.Nullable;
  * the JDK's own scheduler are not searched, because there is no list of them.
  *
  * <p>Each goroutine takes some microseconds of the caller's CPU time, ten times as many while the code is cold, and a running goroutine is
- * stopped for a moment. So that a search does not compete for a busy CPU, it sleeps for {@value #SLEEP} ns each {@value #WORK} ns. It stops
- * after {@value #MOST} goroutines.
+ * stopped for a moment. So that a search does not compete for a busy CPU, it sleeps for {@value #SLEEP} ns after each {@value #WORK} ns of
+ * CPU time. It stops after {@value #MOST} goroutines.
  */
 public final class StackSearch {
     static final int MOST = 20_000;
@@ -38,8 +38,8 @@ public final class StackSearch {
     private final List<@Nullable Set<String>> methods = new ArrayList<>();
     private final List<Set<Call>> calls = new ArrayList<>();
     private int searched;
-    /** The nanoTime at which the last sleep ended. */
-    private long woke = System.nanoTime();
+    /** The caller's CPU time at the end of the last sleep, ns. */
+    private long woke = OsThread.cpuNanos(0);
 
     /**
      * A method on a stack.
@@ -89,9 +89,8 @@ public final class StackSearch {
      * off stacks while it stops the world.
      */
     private boolean goroutines(Scheduler s) {
-        long started = Schedt.PROCRESIZETIME.getVolatile(s.sched); // It is written each time that the world is started again.
-        return !s.hidesStacks() && s.slots.all(gp -> goroutine(s, gp)) && !s.hidesStacks()
-                && started == Schedt.PROCRESIZETIME.getVolatile(s.sched);
+        int leakSearches = s.leakSearches();
+        return !s.hidesStacks() && s.slots.all(gp -> goroutine(s, gp)) && leakSearches == s.leakSearches();
     }
 
     /** Returns the calls of methods of the {@code i}th added class. */
@@ -127,9 +126,10 @@ public final class StackSearch {
     }
 
     private void look(Thread t, long holder) {
-        if (System.nanoTime() - woke >= WORK) {
+        long cpu = OsThread.cpuNanos(0);
+        if (cpu - woke >= WORK) {
             LockSupport.parkNanos(SLEEP);
-            woke = System.nanoTime();
+            woke = cpu;
         }
         StackTraceElement[] frames = t.getStackTrace();
         for (int i = 0; i < types.size(); i++) {

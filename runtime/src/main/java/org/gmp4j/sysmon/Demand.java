@@ -20,6 +20,7 @@ import org.gmp4j.ffi.Inheritance;
 import org.gmp4j.ffi.OsThread;
 import org.gmp4j.ffi.VmFlags;
 import org.gmp4j.policy.DemandRules;
+import org.gmp4j.policy.DemandRules.Step;
 import org.gmp4j.report.CallProfile;
 import org.gmp4j.report.StackSearch;
 import org.gmp4j.report.StackSearch.Call;
@@ -105,19 +106,18 @@ final class Demand implements Runnable {
         }
 
         /**
-         * Returns those of the calls that must not be long when the class gets points. These are calls of the hot methods of
+         * Returns whether one of the calls must not be long when the class gets points. These are calls of the hot methods of
          * {@link DemandRules}, and of the methods in which a loop contains a loop that counts. A method of the second kind may compute for
          * long. A profile misses such a method if the call waits during the profile, or if the JVM's counted loops have no safepoint polls.
          * If the methods are not known, these are all calls.
          */
-        Set<Call> hot(Set<Call> calls) {
-            Set<Call> hot = new HashSet<>();
+        boolean anyHot(Set<Call> calls) {
             for (Call c : calls) {
                 if (c.method() == null || loops == null || loops.get(c.method()) || samples.hot().contains(c.method())) {
-                    boolean _ = hot.add(c);
+                    return true;
                 }
             }
-            return hot;
+            return false;
         }
     }
 
@@ -136,11 +136,8 @@ final class Demand implements Runnable {
         private long next;
         /** The calls of the class's methods that the last search found; null if the next search is the first of two. */
         private @Nullable Set<Call> calls;
-        /** Whether a profile has found that the long calls may stay in the old methods. */
-        private boolean mayStay;
-        /** The number of samples that the profiles have taken, and the number of those samples that found a long call computing. */
-        private int ran;
-        private int own;
+        /** The names of the methods whose long calls may stay in the old methods, as the last profile has found. */
+        private Set<String> mayStay = Set.of();
         private int retries;
 
         Wish(Class<?> type, Methods methods, long now) {
@@ -152,7 +149,7 @@ final class Demand implements Runnable {
         /** Discards what was found, so that the next search is the first of two. */
         void forget() {
             calls = null;
-            mayStay = false;
+            mayStay = Set.of();
         }
     }
 
@@ -294,12 +291,18 @@ final class Demand implements Runnable {
     static boolean ranOn(int tid) {
         long from = OsThread.cpuNanos(tid);
         for (long end = System.nanoTime() + PATIENCE; from >= 0 && System.nanoTime() < end;) {
-            LockSupport.parkNanos(LOOK);
+            rest(LOOK);
             if (OsThread.cpuNanos(tid) - from >= DemandRules.SPACING) {
                 return true;
             }
         }
         return false;
+    }
+
+    /** Sleeps. An interrupt, which has no meaning here, would end each sleep at once. */
+    private static void rest(long nanos) {
+        boolean _ = Thread.interrupted();
+        LockSupport.parkNanos(nanos);
     }
 
     /** Returns the innermost method on a stack that would have points; null when there is none. */
@@ -401,27 +404,32 @@ final class Demand implements Runnable {
             search.add(w.type.getName(), w.methods.names());
         }
         boolean whole = search.run();
+        long found = System.nanoTime();
         List<Class<?>> free = new ArrayList<>();
         Map<Wish, Set<Call>> doubtful = new HashMap<>();
         for (int i = 0; i < due.size(); i++) {
             Wish w = due.get(i);
             Set<Call> calls = search.calls(i);
-            boolean noneHot = whole && DemandRules.isFree(w.methods.hot(calls), w.calls);
-            if (noneHot && (w.mayStay && w.calls != null || DemandRules.isFree(calls, w.calls))) {
-                free.add(w.type);
-                wishes.remove(w);
-            } else if (whole && w.calls == null) {
-                w.calls = calls;
-                w.next = now + DemandRules.SECOND_SEARCH;
-            } else if (noneHot && w.calls != null) {
-                boolean _ = calls.retainAll(w.calls);
-                doubtful.put(w, calls);
-            } else {
-                later(w, now);
+            if (w.calls != null) {
+                boolean _ = calls.retainAll(w.calls); // The long ones.
+            }
+            boolean hot = w.methods.anyHot(calls);
+            boolean profiled = w.mayStay.containsAll(methods(calls));
+            switch (whole ? DemandRules.after(w.calls != null, calls.isEmpty(), hot, profiled) : Step.LATER) {
+                case GIVE -> {
+                    free.add(w.type);
+                    wishes.remove(w);
+                }
+                case SEARCH -> {
+                    w.calls = calls;
+                    w.next = found + DemandRules.SECOND_SEARCH;
+                }
+                case PROFILE -> doubtful.put(w, calls);
+                default -> later(w, found);
             }
         }
         if (!free.isEmpty()) {
-            rules.paused(now);
+            rules.paused(found);
             for (Class<?> c : points.give(free)) {
                 known.put(c, NONE);
             }
@@ -433,16 +441,14 @@ final class Demand implements Runnable {
 
     /**
      * Finds out whether the long calls of the class's methods may stay in the old methods. The caller has found that none of them is a call
-     * of a hot method. If they may stay, two more searches follow at once, because a call of a hot method may have begun during the
-     * profile.
+     * of a hot method. If they may stay, two more searches follow at once, because other calls may have begun during the profile.
      */
     private void profile(Wish w, Set<Call> calls) {
         Set<Long> callers = new HashSet<>();
-        Set<String> methods = new HashSet<>();
         for (Call c : calls) {
             boolean _ = callers.add(c.holder());
-            boolean _ = methods.add(c.method());
         }
+        Set<String> methods = methods(calls);
         CallProfile profile = new CallProfile(callers) {
             /** A callee may be inlined. But a loop in the callee has safepoint polls of its own, so the frames show the callee. */
             @Override
@@ -453,18 +459,25 @@ final class Demand implements Runnable {
         profiles++;
         long end = System.nanoTime() + LONGEST_PROFILE;
         for (int i = 0; (i < DemandRules.PROFILE || profile.ran() < DemandRules.PROFILE) && System.nanoTime() - end < 0; i++) {
-            LockSupport.parkNanos(PROBE_EVERY);
+            rest(PROBE_EVERY);
             profile.sample();
         }
-        w.ran += profile.ran();
-        w.own += profile.own();
-        if (DemandRules.mayStay(w.ran, w.own)) {
-            w.forget();
-            w.mayStay = true;
+        if (DemandRules.mayStay(profile.ran(), profile.own())) {
+            w.calls = null;
+            w.mayStay = methods;
             w.next = System.nanoTime();
         } else {
             later(w, System.nanoTime());
         }
+    }
+
+    /** Returns the names of the methods that are called. */
+    private static Set<String> methods(Set<Call> calls) {
+        Set<String> methods = new HashSet<>();
+        for (Call c : calls) {
+            boolean _ = methods.add(String.valueOf(c.method()));
+        }
+        return methods;
     }
 
     /** Sets the time of the next two searches for the class, or drops the class after the last search. */

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.Set;
 
+import org.gmp4j.policy.DemandRules.Step;
 import org.junit.jupiter.api.Test;
 
 /** The rows of the table of {@link DemandRules}. */
@@ -89,11 +90,13 @@ class DemandRulesTest {
 
     @Test
     void callsThatLastAreSeenTwice() {
-        assertTrue(DemandRules.isFree(Set.of(), null));
-        assertTrue(DemandRules.isFree(Set.of(), Set.of(1L)));
-        assertFalse(DemandRules.isFree(Set.of(1L), null), "it may last");
-        assertTrue(DemandRules.isFree(Set.of(2L, 3L), Set.of(1L)), "calls that come and go");
-        assertFalse(DemandRules.isFree(Set.of(1L, 2L), Set.of(1L)));
+        assertEquals(Step.GIVE, DemandRules.after(false, true, false, true));
+        assertEquals(Step.SEARCH, DemandRules.after(false, false, false, false), "they may come and go");
+        assertEquals(Step.SEARCH, DemandRules.after(false, false, true, true));
+        assertEquals(Step.GIVE, DemandRules.after(true, true, false, true));
+        assertEquals(Step.LATER, DemandRules.after(true, false, true, true));
+        assertEquals(Step.PROFILE, DemandRules.after(true, false, false, false));
+        assertEquals(Step.GIVE, DemandRules.after(true, false, false, true));
     }
 
     @Test

@@ -4,6 +4,8 @@ package org.gmp4j.report;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.util.concurrent.atomic.AtomicBoolean;
+
 import org.gmp4j.Chan;
 import org.gmp4j.Go;
 import org.gmp4j.sched.GStack;
@@ -83,6 +85,41 @@ class LeakSearchTest {
                 s.hide(null);
             });
             assertTrue(new StackSearch().run());
+        }
+    }
+
+    /** A search for leaks during a search for methods, rather than another stop of the world, makes that search incomplete. */
+    @Test
+    void stacksHiddenMeanwhile() throws InterruptedException {
+        try (TestGmp gmp = TestGmp.procs(1)) {
+            Scheduler s = gmp.scheduler();
+            Chan<Integer> end = Chan.make();
+            for (int i = 0; i < 200; i++) {
+                gmp.go(() -> end.recv());
+            }
+            AtomicBoolean hides = new AtomicBoolean();
+            AtomicBoolean over = new AtomicBoolean();
+            Threads stops = new Threads().add("stops", () -> {
+                while (!over.get()) {
+                    StopTheWorld.withWorldStopped(s, () -> s.hide(hides.get() ? new Nothing() : null));
+                    StopTheWorld.withWorldStopped(s, () -> s.hide(null));
+                }
+            }).start();
+            try {
+                for (int i = 0; i < 10; i++) {
+                    assertTrue(new StackSearch().run(), "the world was stopped");
+                }
+                hides.set(true);
+                for (int i = 0; i < 10; i++) {
+                    int before = s.leakSearches();
+                    boolean whole = new StackSearch().run();
+                    assertTrue(!whole || s.leakSearches() - before < 5, "incomplete"); // Some may come before it and after it.
+                }
+            } finally {
+                over.set(true);
+                end.close();
+            }
+            stops.join();
         }
     }
 

@@ -286,6 +286,7 @@ final class DemandProgram {
             case "hotCallDuringTheProfile" -> hotCallDuringTheProfile();
             case "anotherMethodWaits" -> anotherMethodWaits();
             case "anotherCalleeComputes" -> anotherCalleeComputes();
+            case "calleeDuringTheProfile" -> calleeDuringTheProfile();
             case "loopWithoutPolls" -> loopWithoutPolls();
             case "kinds" -> kinds();
             case "madeAtRunTime" -> givesPoints(new Maker().make());
@@ -372,7 +373,10 @@ final class DemandProgram {
     }
 
     private static void anotherMethodComputes() {
+        Served.chan = Chan.make(0);
         Served work = new Served();
+        WaitGroup waiter = new WaitGroup();
+        waiter.go(() -> sink += Served.waits());
         WaitGroup computer = new WaitGroup();
         computer.go(() -> sink += Served.computes());
         long refused = Demand.refusals();
@@ -380,7 +384,10 @@ final class DemandProgram {
         check(!has(work), "a call that computes would never be compiled again");
         stop = true;
         computer.await();
-        call(work, () -> has(work));
+        call(work, () -> has(work)); // The other call goes on.
+        Served.chan.send(1);
+        Served.chan.send(2);
+        waiter.await();
     }
 
     private static void anotherMethodIsIdle() {
@@ -420,6 +427,25 @@ final class DemandProgram {
         Served.chan.send(2);
         waiter.await();
         check(!changed[0], "a call that lasts would never be compiled again");
+        call(work, () -> has(work));
+    }
+
+    /** A long call that has only waited calls another method, which computes for longer than the rest of the profile. */
+    private static void calleeDuringTheProfile() {
+        Server.requests = Chan.make(0);
+        Server server = new Server();
+        LongUnaryOperator work = new Server();
+        WaitGroup serving = new WaitGroup();
+        serving.go(() -> sink += server.serves());
+        long profiles = Demand.profiles();
+        call(work, () -> Demand.profiles() > profiles);
+        Go.sleep(Duration.ofMillis(300));
+        check(!has(work), "it has points before the call begins");
+        Server.requests.send(300 * ROUNDS); // For brief, which is not hot.
+        Server.requests.send(0L);
+        boolean changed = has(work);
+        serving.await();
+        check(!changed, "a call that lasts would never be compiled again");
         call(work, () -> has(work));
     }
 

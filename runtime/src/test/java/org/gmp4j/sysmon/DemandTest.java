@@ -61,7 +61,7 @@ class DemandTest {
     @Test
     void aCallThatLastsMayStayWhereItComputesNothing() throws IOException {
         runs(demand(), "anotherMethodWaits");
-        runs(demand(), "anotherMethodIsIdle", "hotCallDuringTheProfile");
+        runs(demand(), "anotherMethodIsIdle", "hotCallDuringTheProfile", "calleeDuringTheProfile");
         runs(demand().with("-XX:+UseG1GC"), "anotherMethodComputes", "anotherCalleeComputes"); // Its counted loops have safepoint polls.
     }
 

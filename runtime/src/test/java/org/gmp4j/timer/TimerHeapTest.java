@@ -191,7 +191,7 @@ class TimerHeapTest {
                 }
             }
         }).start();
-        for (int i = 0; i < 2_000; i++) {
+        for (int i = 0; i < 20_000; i++) {
             heaps[0].moveTo(heaps[1]); // Where stopped timers are set again.
             heaps[1].moveTo(heaps[2]);
             heaps[2].moveTo(heaps[1]);

@@ -81,6 +81,8 @@ public final class Scheduler {
     public final WaitProfile mutexProfile = new WaitProfile();
     /** Not null while a search for leaks is under way. Set and cleared with the world stopped. */
     public volatile @Nullable HiddenStacks hidden;
+    /** The number of searches for leaks that have begun. Written with the world stopped. */
+    private volatile int leakSearches;
     private volatile @Nullable BooleanSupplier idleHook;
     private volatile boolean mainExited;
     /**
@@ -334,11 +336,22 @@ public final class Scheduler {
     /** Begins a search for leaks, or ends it if {@code stacks} is null. Called with the world stopped. */
     public void hide(@Nullable HiddenStacks stacks) {
         hidden = stacks;
+        if (stacks != null) {
+            leakSearches++; // After hidden: see leakSearches().
+        }
     }
 
     /** Returns whether a search for leaks is under way, so that stacks may lack their frames. */
     public boolean hidesStacks() {
         return hidden != null;
+    }
+
+    /**
+     * Returns the number of searches for leaks that have begun. Suppose a thread reads this number, then finds that stacks are not hidden,
+     * then reads stacks, and then reads the same number. Then no stack lacked its frames when the thread read it.
+     */
+    public int leakSearches() {
+        return leakSearches;
     }
 
     /** Returns whether main has returned: see {@link #setMainReturned}. */

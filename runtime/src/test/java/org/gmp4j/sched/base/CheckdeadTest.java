@@ -10,6 +10,7 @@ import org.gmp4j.DeadlockDetection;
 import org.gmp4j.Go;
 import org.gmp4j.sched.GStack;
 import org.gmp4j.struct.M;
+import org.gmp4j.struct.Schedt;
 import org.gmp4j.testing.TestGmp;
 import org.gmp4j.testing.Threads;
 import org.junit.jupiter.api.Test;
@@ -20,18 +21,26 @@ class CheckdeadTest {
         return TestGmp.with(b -> b.procs(procs).deadlockDetection(DeadlockDetection.STRICT).quantum(Duration.ofMinutes(1)));
     }
 
+    /** No timer ends the wait. */
     @Test
     void aWaitInTheJdk() throws InterruptedException {
         try (TestGmp gmp = detecting(1)) {
+            CountDownLatch waits = new CountDownLatch(1);
             CountDownLatch done = new CountDownLatch(1);
+            Scheduler s = gmp.scheduler();
             gmp.go(() -> {
                 try {
-                    Thread.sleep(20);
+                    waits.await();
                 } catch (InterruptedException e) {
                     throw new AssertionError(e);
                 }
                 done.countDown();
             });
+            while (Schedt.NJDKWAIT.getVolatile(s.sched) == 0) {
+                Thread.onSpinWait();
+            }
+            TestGmp.awaitAsleep(s, 0);
+            waits.countDown();
             done.await();
         }
     }
