@@ -207,6 +207,7 @@ class ChansTest {
             c.send(1);
             c.send(2);
             two.expect("subscribed", "1", "2");
+            TestGmp.awaitAsleep(gmp.scheduler(), 0); // The publication's goroutine waits until the channel is drained.
             c.close();
             two.expect("complete");
 
@@ -215,6 +216,7 @@ class ChansTest {
             Flow.Publisher<Integer> p = Chans.publisher(gmp.gmp, rest);
             p.subscribe(idle);
             idle.expect("subscribed");
+            TestGmp.awaitAsleep(gmp.scheduler(), 0);
             assertEquals(1, rest.recv());
             assertEquals(2, rest.recv());
             idle.expect("complete");

@@ -464,6 +464,9 @@ public final class Mcache implements SegmentAllocator, AutoCloseable {
      * In debug mode it prints on stderr the segments that were not freed, and the errors that {@link #check} would find. A second
      * close does nothing.
      *
+     * <p>On JDK 25 and 26 a thread that accesses a segment while a shared arena or this allocator is closed may crash the JVM
+     * (JDK-8364167).
+     *
      * @throws IllegalStateException when a native call uses a segment; then the allocator is not closed
      */
     @Override
