@@ -113,7 +113,8 @@ final class Demand implements Runnable {
          */
         boolean anyHot(Set<Call> calls) {
             for (Call c : calls) {
-                if (c.method() == null || loops == null || loops.get(c.method()) || samples.hot().contains(c.method())) {
+                String method = c.method();
+                if (method == null || loops == null || Boolean.TRUE.equals(loops.get(method)) || samples.hot().contains(method)) {
                     return true;
                 }
             }

@@ -21,6 +21,7 @@ import org.gmp4j.SpinPolicy;
 import org.gmp4j.ffi.EventFd;
 import org.gmp4j.ffi.Fd;
 import org.gmp4j.sched.GStack;
+import org.gmp4j.sched.base.Scheduler;
 import org.gmp4j.struct.SchedStat;
 import org.gmp4j.struct.Schedt;
 import org.gmp4j.testing.Stress;
@@ -250,6 +251,10 @@ class PollTurnsTest {
             });
             awaitWaiters(gmp, 1);
             gmp.run(() -> {
+                Scheduler s = GStack.current().scheduler();
+                while (Schedt.LASTPOLL.getVolatile(s.sched) == 0) {
+                    s.netpoll.wake(s); // Another M sleeps in the poller.
+                }
                 add(fd);
                 while (woken.getCount() != 0) {
                     Thread.onSpinWait();

@@ -22,8 +22,8 @@ class PastFaultsTest {
     Path dir;
 
     /**
-     * The faults: an M that did not spin slept without a last look at the queues; the M in the poller slept for a timer that was stopped
-     * before it could be seen to sleep for it; a goroutine that the JDK had woken was for a moment neither counted as waiting nor queued,
+     * The faults: an M that did not spin slept without a last look at the queues; the M in the poller slept for a timer that was stopped,
+     * and nothing woke it; a goroutine that the JDK had woken was for a moment neither counted as waiting nor queued,
      * and a deadlock was reported; sysmon relied on an M that a thread was about to give up for want of threads, and tried no more; a heap
      * that was swept of stopped timers looked for a moment as if it had no other ones, and a deadlock was reported; a timer that was
      * stopped as its entry moved was counted for the wrong heap, and a deadlock was not reported.
@@ -32,8 +32,7 @@ class PastFaultsTest {
     @CsvSource(delimiter = '|', value = {
         "sched/FindRunnable.java | long gp = checkAgain(m); | long gp = wasSpinning ? checkAgain(m) : 0; | meet-ready"
                 + " | spins for what does not come",
-        "sched/FindRunnable.java | delay = 0; | M.NSLEEPPOLL.addOpaque(m.mp, 0); | deadlock-timer"
-                + " | the deadlock was reported when a timer was due that was stopped",
+        "sched/upkeep/DeadlockSearch.java | s.netpoll.wake(s); | living = 0; | deadlock-timer | it goes on after 20000 steps",
         "sched/jdk/JdkReady.java | SchedLock.lock(s.sched); | countReady(s); SchedLock.lock(s.sched); long _ = s.config.deadlockDetection()"
                 + " ? Schedt.addNjdkwait(s.sched, 1) : 0; | no-deadlock | fatal error: all goroutines are asleep - deadlock!",
         "sched/Newm.java | if (why == null) { | if (why != null) { why = null; } else { | no-threads | spins for what does not come",

@@ -116,7 +116,7 @@ final class Deadlocks {
     }
 
     private static Case behindTimer() {
-        return new Dead(0, d -> {
+        Dead dead = new Dead(0, d -> {
             d.before(d.now() + LONG.toNanos());
             Chan<Integer> c = Chan.make(0);
             d.go(() -> {
@@ -128,11 +128,13 @@ final class Deadlocks {
                 Integer _ = c.recv();
             });
         });
+        dead.withSysmon(SLICE);
+        return dead;
     }
 
     /** The second goroutine comes to stop the timer when the first one's M sleeps in the poller for it. */
     private static Case behindTimerOfThread() {
-        return new Dead(1, d -> {
+        Dead dead = new Dead(1, d -> {
             d.before(d.now() + LONG.toNanos());
             Chan<Integer> c = Chan.make(0);
             Timer[] timer = {null};
@@ -152,6 +154,8 @@ final class Deadlocks {
                 Integer _ = c.recv();
             });
         });
+        dead.withSysmon(SLICE);
+        return dead;
     }
 
     /** The timer's entry stays in the heap for a while. The last M may fall asleep as that is swept: then sysmon finds the deadlock. */
@@ -244,6 +248,7 @@ final class Deadlocks {
             });
         });
         dead.withNetwork();
+        dead.withSysmon(SLICE);
         dead.spinning(20_000);
         return dead;
     }
