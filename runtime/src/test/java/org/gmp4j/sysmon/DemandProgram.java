@@ -441,7 +441,7 @@ final class DemandProgram {
         call(work, () -> Demand.profiles() > profiles);
         Go.sleep(Duration.ofMillis(300));
         check(!has(work), "it has points before the call begins");
-        Server.requests.send(300 * ROUNDS); // For brief, which is not hot.
+        Server.requests.send(150 * ROUNDS); // For brief, which is not hot.
         Server.requests.send(0L);
         boolean changed = has(work);
         serving.await();
