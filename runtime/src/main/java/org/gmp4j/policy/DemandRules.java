@@ -31,7 +31,8 @@ import java.util.Set;
  * long calls, of some {@value #PROFILE} samples, shows the method of a long call as the innermost one in at most one sample in
  * {@value #OWN}. The other samples show a callee.</td><td>Long calls of these methods do not keep the class from its points, because
  * their callees are compiled. An example is the loop of a server, which reads a request, calls the handler and answers. Two more searches
- * must find no other long call.</td></tr>
+ * must find no long call of another method.</td></tr>
+ * <tr><td>A search did not reach all stacks.</td><td>Two other searches follow, as after a long call.</td></tr>
  * <tr><td>The number of pauses, less one for each {@value #EVERY} ns that have passed, is {@value #BURST}.</td><td>There is no pause now,
  * because each pause stops all threads for some milliseconds.</td></tr>
  * </table>
@@ -162,12 +163,16 @@ public final class DemandRules {
     /**
      * Returns what follows a search.
      *
+     * @param whole whether it has searched all stacks
      * @param second whether it is the second of two searches
      * @param none whether there is no call: after the first search none of the class, after the second no long one
      * @param hot whether a long call is one that must not be under way when the class gets its points
-     * @param profiled whether a profile has found that long calls of all these methods may stay in the old methods
+     * @param profiled whether profiles have found that calls of the methods of all long calls may stay in the old methods
      */
-    public static Step after(boolean second, boolean none, boolean hot, boolean profiled) {
+    public static Step after(boolean whole, boolean second, boolean none, boolean hot, boolean profiled) {
+        if (!whole) {
+            return Step.LATER;
+        }
         if (none) {
             return Step.GIVE;
         }
@@ -187,7 +192,7 @@ public final class DemandRules {
         return (long) own * OWN <= ran;
     }
 
-    /** Returns the time between a search that found a holder and the next search for the class, ns; -1 if there is no next search. */
+    /** Returns the time, ns, until the next two searches for a class that did not get its points; -1 if there is no next search. */
     public static long retryAfter(int retries) {
         return retries >= RETRIES ? -1 : Math.min(FIRST_RETRY << Math.min(retries, 10), LAST_RETRY);
     }

@@ -88,7 +88,7 @@ public final class StackSearch {
      * Searches the goroutines of a scheduler. Returns false if a search for leaks ran at the same time, because that search takes frames
      * off stacks while it stops the world.
      */
-    private boolean goroutines(Scheduler s) {
+    boolean goroutines(Scheduler s) {
         int leakSearches = s.leakSearches();
         return !s.hidesStacks() && s.slots.all(gp -> goroutine(s, gp)) && leakSearches == s.leakSearches();
     }
@@ -128,6 +128,7 @@ public final class StackSearch {
     private void look(Thread t, long holder) {
         long cpu = OsThread.cpuNanos(0);
         if (cpu - woke >= WORK) {
+            boolean _ = Thread.interrupted(); // An interrupt would end the sleep.
             LockSupport.parkNanos(SLEEP);
             woke = cpu;
         }

@@ -20,7 +20,6 @@ import org.gmp4j.ffi.Inheritance;
 import org.gmp4j.ffi.OsThread;
 import org.gmp4j.ffi.VmFlags;
 import org.gmp4j.policy.DemandRules;
-import org.gmp4j.policy.DemandRules.Step;
 import org.gmp4j.report.CallProfile;
 import org.gmp4j.report.StackSearch;
 import org.gmp4j.report.StackSearch.Call;
@@ -137,8 +136,8 @@ final class Demand implements Runnable {
         private long next;
         /** The calls of the class's methods that the last search found; null if the next search is the first of two. */
         private @Nullable Set<Call> calls;
-        /** The names of the methods whose long calls may stay in the old methods, as the last profile has found. */
-        private Set<String> mayStay = Set.of();
+        /** The names of the methods whose long calls may stay in the old methods, as profiles have found. */
+        private final Set<String> mayStay = new HashSet<>();
         private int retries;
 
         Wish(Class<?> type, Methods methods, long now) {
@@ -150,7 +149,7 @@ final class Demand implements Runnable {
         /** Discards what was found, so that the next search is the first of two. */
         void forget() {
             calls = null;
-            mayStay = Set.of();
+            mayStay.clear();
         }
     }
 
@@ -416,7 +415,7 @@ final class Demand implements Runnable {
             }
             boolean hot = w.methods.anyHot(calls);
             boolean profiled = w.mayStay.containsAll(methods(calls));
-            switch (whole ? DemandRules.after(w.calls != null, calls.isEmpty(), hot, profiled) : Step.LATER) {
+            switch (DemandRules.after(whole, w.calls != null, calls.isEmpty(), hot, profiled)) {
                 case GIVE -> {
                     free.add(w.type);
                     wishes.remove(w);
@@ -465,7 +464,7 @@ final class Demand implements Runnable {
         }
         if (DemandRules.mayStay(profile.ran(), profile.own())) {
             w.calls = null;
-            w.mayStay = methods;
+            boolean _ = w.mayStay.addAll(methods);
             w.next = System.nanoTime();
         } else {
             later(w, System.nanoTime());

@@ -50,7 +50,9 @@ class NetDeadlockTest {
                 Gmp.main(io(() -> l.accept().close()));
                 System.out.println("accepted");
             } else if (args[0].equals("FoundBySpinner")) {
-                foundBySpinner(l);
+                foundBySpinner(l, SpinPolicy.latency(Duration.ofMillis(200)));
+            } else if (args[0].equals("FoundByOneThatSpinsOn")) {
+                foundBySpinner(l, SpinPolicy.busy());
             } else {
                 Gmp.main(io(() -> {
                     Pair p = Pair.open();
@@ -72,8 +74,8 @@ class NetDeadlockTest {
         }
 
         /** The last that a goroutine waits for comes while one M spins and another sleeps in the poller, and is found by the first. */
-        private static void foundBySpinner(TcpListener l) throws IOException {
-            Gmp gmp = Gmp.builder().procs(2).spin(SpinPolicy.latency(Duration.ofMillis(200)))
+        private static void foundBySpinner(TcpListener l, SpinPolicy spin) throws IOException {
+            Gmp gmp = Gmp.builder().procs(2).spin(spin)
                     .deadlockDetection(DeadlockDetection.STRICT).build();
             AtomicInteger wanted = new AtomicInteger();
             AtomicLong sched = new AtomicLong();
@@ -121,7 +123,7 @@ class NetDeadlockTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"NetpollDeadlock", "FoundBySpinner"})
+    @ValueSource(strings = {"NetpollDeadlock", "FoundBySpinner", "FoundByOneThatSpinsOn"})
     void netpollDeadlock(String program) {
         new ChildJvm(Program.class).fatal(program, "fatal error: all goroutines are asleep - deadlock!\n");
     }

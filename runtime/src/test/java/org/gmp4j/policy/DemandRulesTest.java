@@ -90,13 +90,14 @@ class DemandRulesTest {
 
     @Test
     void callsThatLastAreSeenTwice() {
-        assertEquals(Step.GIVE, DemandRules.after(false, true, false, true));
-        assertEquals(Step.SEARCH, DemandRules.after(false, false, false, false), "they may come and go");
-        assertEquals(Step.SEARCH, DemandRules.after(false, false, true, true));
-        assertEquals(Step.GIVE, DemandRules.after(true, true, false, true));
-        assertEquals(Step.LATER, DemandRules.after(true, false, true, true));
-        assertEquals(Step.PROFILE, DemandRules.after(true, false, false, false));
-        assertEquals(Step.GIVE, DemandRules.after(true, false, false, true));
+        assertEquals(Step.GIVE, DemandRules.after(true, false, true, false, true));
+        assertEquals(Step.SEARCH, DemandRules.after(true, false, false, false, false), "they may come and go");
+        assertEquals(Step.SEARCH, DemandRules.after(true, false, false, true, true));
+        assertEquals(Step.GIVE, DemandRules.after(true, true, true, false, true));
+        assertEquals(Step.LATER, DemandRules.after(true, true, false, true, true));
+        assertEquals(Step.PROFILE, DemandRules.after(true, true, false, false, false));
+        assertEquals(Step.GIVE, DemandRules.after(true, true, false, false, true));
+        assertEquals(Step.LATER, DemandRules.after(false, true, true, false, true), "what it did not reach may be long");
     }
 
     @Test

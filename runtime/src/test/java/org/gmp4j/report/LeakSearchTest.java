@@ -112,7 +112,7 @@ class LeakSearchTest {
                 hides.set(true);
                 for (int i = 0; i < 10; i++) {
                     int before = s.leakSearches();
-                    boolean whole = new StackSearch().run();
+                    boolean whole = new StackSearch().goroutines(s);
                     assertTrue(!whole || s.leakSearches() - before < 5, "incomplete"); // Some may come before it and after it.
                 }
             } finally {

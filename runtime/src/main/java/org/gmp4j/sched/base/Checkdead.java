@@ -19,8 +19,8 @@ import org.gmp4j.struct.Schedt;
  *
  * <p>There are two checks. {@link #dead} runs under sched.lock whenever an M goes to sleep. So its counts are consistent, and the last M
  * that goes to sleep finds the deadlock. With the rule STRICT that M reports it. Otherwise the M wakes sysmon, because a search for
- * bystanders allocates. An M that sleeps in the poller until a timer is due is on no list and counts as running. {@code DeadlockSearch} is
- * sysmon's check.
+ * bystanders allocates. An M that sleeps in the poller is on no list and counts as running. {@code DeadlockSearch} is sysmon's check; it
+ * also wakes that M when nothing is left for which it sleeps.
  */
 public final class Checkdead {
     private Checkdead() {

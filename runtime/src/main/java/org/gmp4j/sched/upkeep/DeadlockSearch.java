@@ -141,13 +141,14 @@ final class DeadlockSearch implements LongPredicate {
     }
 
     /**
-     * Returns whether all Ps are idle, and the M in the poller sleeps although no timer is set and no thread waits for a descriptor. It
-     * sleeps for timers that were stopped, or for waits that have ended, neither of which wakes an M. It counts as running.
+     * Returns whether each P is idle or has an M that spins, and the M in the poller sleeps although no timer is set. The caller has found
+     * that nothing outside may ready a goroutine, so no goroutine waits for a descriptor either. That M sleeps for timers that were
+     * stopped, or for an event that another M has found. It counts as running.
      */
     private boolean pollerSleepsForNothing() {
         long sched = s.sched;
-        return Schedt.LASTPOLL.getVolatile(sched) == 0 && (Schedt.POLLUNTIL.getVolatile(sched) != 0 || !s.netpoll.anyWaiters(s))
-                && Schedt.NPIDLE.getVolatile(sched) == Schedt.GOMAXPROCS.getOpaque(sched) && !timers();
+        int rest = Schedt.NPIDLE.getVolatile(sched) + Schedt.nmspinningVolatile(sched);
+        return Schedt.LASTPOLL.getVolatile(sched) == 0 && rest >= Schedt.GOMAXPROCS.getOpaque(sched) && !timers();
     }
 
     /** Returns the number of goroutine runs, which only grows. The acquiring reads of the statuses come later, in pass 1. */

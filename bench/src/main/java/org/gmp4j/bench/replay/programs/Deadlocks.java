@@ -38,9 +38,10 @@ final class Deadlocks {
     static List<Program> all() {
         return List.of(
                 of("deadlock", "a deadlock is reported when all sleep, and not before", Deadlocks::deadlock),
-                of("deadlock-timer", "a deadlock behind a timer that was stopped is reported at once", Deadlocks::behindTimer)
+                of("deadlock-timer", "a deadlock behind a timer that was stopped is reported before it is due", Deadlocks::behindTimer)
                         .waking(0, 0),
-                of("deadlock-timer-outside", "the same, and a thread stops the timer", Deadlocks::behindTimerOfThread).waking(0, 0),
+                of("deadlock-timer-outside", "the same, and an M sleeps for the timer meanwhile", Deadlocks::behindTimerOfThread)
+                        .waking(0, 0),
                 of("deadlock-timer-of-thread", "a deadlock behind a timer that a thread has stopped is reported at once",
                         Deadlocks::behindTimerOfPlainThread).waking(0, 0),
                 of("deadlock-timer-moved", "a timer is stopped as it leaves a closed scheduler, and the deadlock of another is reported",
