@@ -146,16 +146,6 @@ public final class Netpoller implements Netpoll, EdgePoller {
         }
     }
 
-    /**
-     * If deadlock detection is on and no goroutine waits in the poller any more, wakes the thread that sleeps in the poller. That thread
-     * then checks for a deadlock. Called after a wait has ended without an event.
-     */
-    static void noneWaits(Scheduler s) {
-        if (s.config.deadlockDetection() && Schedt.NETPOLLWAITERS.getVolatile(s.sched) == 0 && Schedt.LASTPOLL.getVolatile(s.sched) == 0) {
-            s.netpoll().wake(s);
-        }
-    }
-
     private long poll(Scheduler s, long delay, long events, Found found) {
         int n = await(readers, events, EVENTS, delay);
         boolean write = false;
@@ -278,8 +268,7 @@ public final class Netpoller implements Netpoll, EdgePoller {
         }
         if (e != 0) {
             PollDesc.setWaiterVolatile(pd, write, 0); // No event can have come yet.
-            var _ = Schedt.addNetpollWaiters(s.sched, -1);
-            noneWaits(s);
+            int _ = Schedt.addNetpollWaiters(s.sched, -1);
         }
         return e;
     }
@@ -298,10 +287,8 @@ public final class Netpoller implements Netpoll, EdgePoller {
             return false;
         }
         if (word != PollDesc.READY && PollDesc.casWaiter(pd, write, word, 0)) {
-            Scheduler s = st.scheduler();
-            int _ = Schedt.addNetpollWaiters(s.sched, -1);
+            int _ = Schedt.addNetpollWaiters(st.scheduler().sched, -1);
             int _ = Epoll.control(write ? writers : readers, Epoll.DELETE, fd, 0, 0); // ENOENT after a close.
-            noneWaits(s);
         } else {
             PollDesc.setWaiterVolatile(pd, write, 0);
         }

@@ -169,9 +169,6 @@ abstract sealed class Registration {
             int _ = Schedt.addNetpollWaiters(s.sched, n);
             if (s.config.deadlockDetection()) {
                 long _ = Schedt.addNjdkwait(s.sched, n); // The G counts like one that waits for a socket of the JDK: see Checkdead.
-                if (n < 0) {
-                    Netpoller.noneWaits(s);
-                }
             }
         }
 

@@ -4,6 +4,7 @@ package org.gmp4j.netpoll;
 import static org.gmp4j.netpoll.EventWaits.add;
 import static org.gmp4j.netpoll.EventWaits.await;
 import static org.gmp4j.netpoll.EventWaits.awaitWaiters;
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
@@ -12,7 +13,6 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -21,10 +21,11 @@ import org.gmp4j.SpinPolicy;
 import org.gmp4j.ffi.EventFd;
 import org.gmp4j.ffi.Fd;
 import org.gmp4j.sched.GStack;
+import org.gmp4j.sched.Newproc;
 import org.gmp4j.sched.base.Scheduler;
 import org.gmp4j.struct.SchedStat;
 import org.gmp4j.struct.Schedt;
-import org.gmp4j.testing.Stress;
+import org.gmp4j.sysmon.Unwatched;
 import org.gmp4j.testing.TestGmp;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -33,132 +34,100 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Who polls the network, and when what was found there has its turn: beside goroutines that are busy, and beside timers. */
 class PollTurnsTest {
     private static final long PATIENCE = 10_000_000_000L;
+    private static final int MOST_SLICES = 200;
 
-    /**
-     * What is ready when a time slice ends runs next, and not behind all that had theirs. Sysmon, which polls when no M has for long, is
-     * made to believe that one did. A thread that gets no CPU for long makes this one late to see how many slices there were; so not
-     * each time has to be so.
-     */
-    @Stress
-    void besideHogs() throws InterruptedException {
-        int hogs = 16;
-        int fd = EventFd.create();
-        try (TestGmp gmp = TestGmp.with(b -> b.procs(1).quantum(Duration.ofMillis(2)))) {
-            AtomicBoolean over = new AtomicBoolean();
-            AtomicInteger running = new AtomicInteger(-1);
-            AtomicInteger slices = new AtomicInteger();
-            AtomicInteger seen = new AtomicInteger();
-            Semaphore woken = new Semaphore(0);
-            gmp.go(() -> {
-                for (int i = 0; i < 10; i++) {
-                    await(fd, 0);
-                    seen.set(slices.get());
-                    woken.release();
-                }
-                over.set(true);
-            });
-            awaitWaiters(gmp, 1);
-            long sched = gmp.scheduler().sched; // It asks a goroutine.
-            for (int i = 0; i < hogs; i++) {
-                int me = i;
-                gmp.go(() -> {
-                    while (!over.get()) {
-                        if (running.get() != me) {
-                            running.set(me);
-                            slices.incrementAndGet();
+    /** A goroutine that is ready when a time slice ends runs next, before the goroutines whose slices have ended. */
+    @Test
+    void beforeThoseThatYielded() throws InterruptedException {
+        Event event = new Event();
+        try (Unwatched gmp = event.unwatched()) {
+            gmp.run(() -> {
+                event.noneSleepsInThePoller();
+                for (int i = 0; i < 4; i++) {
+                    Go.go(() -> {
+                        while (event.heardAt.get() == 0 && event.slices.get() < MOST_SLICES) {
+                            event.slice();
+                            Go.gosched();
                         }
-                        GStack.exit(GStack.enterChecked()); // Yields when it was told to.
-                    }
-                });
-            }
-            int next = 0;
-            for (int i = 0; i < 10; i++) {
-                awaitWaiters(gmp, 1);
-                int waits = slices.get(); // The reader is about to park: what comes now its M finds at once.
-                while (slices.get() < Math.max(hogs, waits + 2)) {
-                    Thread.onSpinWait();
-                }
-                add(fd);
-                int at = slices.get();
-                boolean heard = woken.tryAcquire();
-                while (!heard && slices.get() - at < 2 * hogs) {
-                    polled(sched);
-                    heard = woken.tryAcquire();
-                }
-                if (!heard) {
-                    woken.acquire(); // Sysmon may poll.
-                }
-                next += seen.get() - at < hogs / 2 ? 1 : 0;
-            }
-            assertTrue(next >= 5, "behind all hogs");
-        }
-        Fd.close(fd);
-    }
-
-    /**
-     * Beside goroutines that a thread has started and that end soon, what is ready runs before most of them. The M of one that ends takes
-     * the next from the global queue, but first it polls if that is due. All of them run in less time than that after which sysmon polls.
-     * A thread that gets no CPU for long spoils a round.
-     */
-    @Stress
-    void besideShortOnes() throws InterruptedException {
-        int rounds = 10;
-        int n = 4000;
-        int fd = EventFd.create();
-        int early = 0;
-        try (TestGmp gmp = TestGmp.procs(1)) {
-            long sched = gmp.scheduler().sched; // It asks a goroutine.
-            for (int round = 0; round < rounds; round++) {
-                AtomicInteger ran = new AtomicInteger();
-                AtomicInteger heard = new AtomicInteger();
-                CountDownLatch held = new CountDownLatch(1);
-                CountDownLatch queued = new CountDownLatch(1);
-                CountDownLatch done = new CountDownLatch(n + 1);
-                gmp.go(() -> {
-                    long _ = await(fd, 0); // The M that sleeps in the poller hears this one, and then none sleeps there.
-                    long _ = await(fd, 0);
-                    heard.set(ran.get());
-                    done.countDown();
-                });
-                awaitWaiters(gmp, 1);
-                gmp.go(() -> {
-                    GStack st = GStack.enter(); // Sysmon does not take its P.
-                    held.countDown();
-                    while (queued.getCount() != 0) {
-                        Thread.onSpinWait();
-                    }
-                    GStack.exit(st);
-                });
-                held.await();
-                add(fd);
-                while (Schedt.RUNQSIZE.getOpaque(sched) == 0) {
-                    Thread.onSpinWait();
-                }
-                for (int i = 0; i < n; i++) {
-                    gmp.go(() -> {
-                        if (ran.incrementAndGet() == n / 8) {
-                            add(fd);
-                        }
-                        for (long end = System.nanoTime() + 1_000; System.nanoTime() < end;) {
-                            Thread.onSpinWait();
-                        }
-                        done.countDown();
                     });
                 }
-                queued.countDown();
-                done.await();
-                early += heard.get() < n / 2 ? 1 : 0;
-            }
+            });
         }
-        Fd.close(fd);
-        assertTrue(early >= rounds / 2, early + " of " + rounds);
+        event.close();
     }
 
-    /** As if an M had just polled, unless one sleeps in the poller. Ms themselves poll again sooner than these calls. */
-    private static void polled(long sched) {
-        long last = Schedt.LASTPOLL.getVolatile(sched);
-        long now = System.nanoTime();
-        boolean _ = last != 0 && now - last > 500_000 && Schedt.LASTPOLL.compareAndSet(sched, last, now);
+    /**
+     * A goroutine that is ready when another one ends runs before those that threads have started. The M of a goroutine that ends takes the
+     * next one from the global queue, but first it polls if that is due.
+     */
+    @Test
+    void beforeThoseThatThreadsStarted() throws InterruptedException {
+        Event event = new Event();
+        CountDownLatch held = new CountDownLatch(1);
+        CountDownLatch queued = new CountDownLatch(1);
+        try (Unwatched gmp = event.unwatched()) {
+            Newproc.newproc(gmp.s, () -> {
+                event.noneSleepsInThePoller();
+                held.countDown();
+                while (queued.getCount() != 0) {
+                    Thread.onSpinWait();
+                }
+            });
+            held.await();
+            for (int i = 0; i < MOST_SLICES; i++) {
+                Newproc.newproc(gmp.s, event::slice);
+            }
+            queued.countDown();
+        }
+        event.close();
+    }
+
+    /** An event that a goroutine waits for, and that comes in the slice of another one. No sysmon polls. */
+    private static final class Event {
+        private static final int COMES_IN = 40;
+        private final int fd = EventFd.create();
+        final AtomicInteger slices = new AtomicInteger();
+        /** The number of slices that had begun when the goroutine ran; 0 before. */
+        final AtomicInteger heardAt = new AtomicInteger();
+        private long sched;
+
+        /** Returns a scheduler with one P, on which the goroutine waits. An M sleeps in the poller. */
+        Unwatched unwatched() {
+            Unwatched gmp = new Unwatched(1, PATIENCE, new Netpoller());
+            sched = gmp.s.sched;
+            Newproc.newproc(gmp.s, () -> {
+                long _ = await(fd, 0);
+                long _ = await(fd, 0);
+                heardAt.set(slices.get());
+            });
+            while (Schedt.NETPOLLWAITERS.getVolatile(sched) == 0 || Schedt.LASTPOLL.getVolatile(sched) != 0) {
+                Thread.onSpinWait();
+            }
+            return gmp;
+        }
+
+        /** Called by a goroutine. The M in the poller finds no idle P, so it leaves the goroutine that waited to the others. */
+        void noneSleepsInThePoller() {
+            add(fd);
+            while (Schedt.RUNQSIZE.getOpaque(sched) == 0) {
+                Thread.onSpinWait();
+            }
+        }
+
+        /** Computes for so long that the next poll is due. */
+        void slice() {
+            if (slices.incrementAndGet() == COMES_IN) {
+                add(fd);
+            }
+            for (long end = System.nanoTime() + 100_000; System.nanoTime() - end < 0;) {
+                Thread.onSpinWait();
+            }
+        }
+
+        void close() {
+            Fd.close(fd);
+            assertEquals(COMES_IN, heardAt.get());
+        }
     }
 
     /** Beside a goroutine that does not yield sysmon polls, and the goroutines that it finds run before those that have yielded. */

@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.Arrays;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 
@@ -102,23 +103,20 @@ class RetakeCallsTest {
             Retake retake = retake(s);
             for (int i = 0; i < SLEEPERS; i++) {
                 AtomicLong mp = new AtomicLong();
-                CountDownLatch end = new CountDownLatch(1);
+                Semaphore end = new Semaphore(0);
                 gmp.go(() -> PinningCall.run(() -> {
                     mp.set(Machine.current().mp);
-                    try {
-                        end.await();
-                    } catch (InterruptedException e) {
-                        throw new AssertionError(e);
-                    }
+                    end.acquireUninterruptibly();
                 }));
-                while (mp.get() == 0 || OsThread.state((int) M.PROCID.get(mp.get())) != 'S') {
+                // In the queue of the semaphore it sleeps for long; before it may sleep for a moment, at a lock of the JVM.
+                while (!end.hasQueuedThreads() || OsThread.state((int) M.PROCID.get(mp.get())) != 'S') {
                     Thread.onSpinWait();
                 }
                 boolean _ = retake.look(System.nanoTime()); // Nothing waits: it does not look whether the thread sleeps.
                 CountDownLatch ran = new CountDownLatch(1);
                 gmp.go(ran::countDown);
                 var _ = retake.look(System.nanoTime() + QUANTUM.multipliedBy(2).toNanos());
-                end.countDown();
+                end.release();
                 ran.await();
             }
             retake.close();

@@ -77,7 +77,7 @@ public final class Unwatched implements AutoCloseable {
     }
 
     /** On a goroutine, to its end. */
-    void run(Runnable fn) throws InterruptedException {
+    public void run(Runnable fn) throws InterruptedException {
         CountDownLatch ended = new CountDownLatch(1);
         Newproc.newproc(s, () -> {
             try {
