@@ -290,7 +290,7 @@ class LaunchTest {
         assertEquals("", r.out(), r::toString);
     }
 
-    /** The transformer is asked about what it uses itself: a class that it needs to decide about that class ends the JVM. */
+    /** The transformer decides about the classes that it uses itself. A program starts and ends as without patterns. */
     @ParameterizedTest
     @ValueSource(strings = {"exclude=**,include=com.acme.**", "include=**"})
     void patternsThatMatchAll(String options, @TempDir Path dir) throws IOException {
