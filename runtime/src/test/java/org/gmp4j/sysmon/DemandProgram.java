@@ -22,216 +22,25 @@ import org.gmp4j.Go;
 import org.gmp4j.agent.OnDemand;
 import org.gmp4j.agent.Points;
 import org.gmp4j.sync.WaitGroup;
+import org.gmp4j.sysmon.DemandLoops.Again;
+import org.gmp4j.sysmon.DemandLoops.Counted;
+import org.gmp4j.sysmon.DemandLoops.Endless;
+import org.gmp4j.sysmon.DemandLoops.OnThread;
+import org.gmp4j.sysmon.DemandLoops.Parked;
+import org.gmp4j.sysmon.DemandLoops.Served;
+import org.gmp4j.sysmon.DemandLoops.Server;
+import org.gmp4j.sysmon.DemandLoops.Unread;
+import org.gmp4j.sysmon.DemandLoops.Work;
+import org.gmp4j.sysmon.DemandLoops.Worker;
 
 /** Goroutines that overrun their quanta in a JVM with points on demand. The arguments name what is tried; it prints each with "ok". */
 final class DemandProgram {
     /** The property that names the jar of the agent to be attached. */
     static final String AGENT = "agent.jar";
-    private static final long ROUNDS = 20_000_000;
-    private static final int DEEP = 1_100;
     private static final long PATIENCE = 60_000_000_000L;
     private static volatile long sink;
-    private static volatile boolean stop;
 
     private DemandProgram() {
-    }
-
-    /** Frames that hide those of the caller: HotSpot tells the innermost 1,024. */
-    private static void parkBelow(int frames) {
-        if (frames == 0) {
-            LockSupport.park();
-        } else {
-            parkBelow(frames - 1);
-        }
-    }
-
-    /** Each of the classes below has one loop of some ten milliseconds. */
-    static final class Again implements LongUnaryOperator {
-        @Override
-        public long applyAsLong(long n) {
-            long h = n;
-            for (long i = 0; i < n; i++) {
-                h = h * 6_364_136_223_846_793_005L + (h >>> 7);
-            }
-            return h;
-        }
-    }
-
-    /** Has loops whose counter is an int, which C2 compiles without a safepoint poll unless the collector asks for them. */
-    static final class Counted {
-        static long computes() {
-            long h = 1;
-            while (!stop) {
-                for (int i = 0; i < 100_000; i++) {
-                    h = h * 6_364_136_223_846_793_005L + (h >>> 7);
-                }
-                Go.gosched();
-            }
-            return h;
-        }
-
-        static long sum(int n) {
-            long h = n;
-            for (int i = 0; i < n; i++) {
-                h = h * 6_364_136_223_846_793_005L + (h >>> 7);
-            }
-            return h;
-        }
-    }
-
-    static final class Endless implements LongUnaryOperator {
-        @Override
-        public long applyAsLong(long n) {
-            long h = n;
-            for (long i = 0; i < n || !stop && n == 0; i++) {
-                h = h * 6_364_136_223_846_793_005L + (h >>> 7);
-            }
-            return h;
-        }
-    }
-
-    static final class Parked implements LongUnaryOperator {
-        private static Chan<Integer> chan;
-
-        @Override
-        public long applyAsLong(long n) {
-            long h = n;
-            for (long i = 0; i < n; i++) {
-                h = h * 6_364_136_223_846_793_005L + (h >>> 7);
-            }
-            for (int i = 0; n == 0 && i < 2; i++) {
-                h += chan.recv();
-            }
-            return h;
-        }
-    }
-
-    /** Has two loops beside the one that overruns: one that waits in all its rounds, and one that computes, but not for a quantum. */
-    static final class Served implements LongUnaryOperator {
-        private static Chan<Integer> chan;
-
-        @Override
-        public long applyAsLong(long n) {
-            long h = n;
-            for (long i = 0; i < n; i++) {
-                h = h * 6_364_136_223_846_793_005L + (h >>> 7);
-            }
-            return h;
-        }
-
-        static int waits() {
-            int sum = 0;
-            for (int i = 0; i < 2; i++) {
-                sum += chan.recv();
-            }
-            return sum;
-        }
-
-        static long computes() {
-            long h = 1;
-            while (!stop) {
-                h = h * 6_364_136_223_846_793_005L + (h >>> 7);
-                if ((h >>> 48) == 0) { // In one of 65,536 rounds.
-                    Go.gosched();
-                }
-            }
-            return h;
-        }
-    }
-
-    /** Has a method that waits for jobs, and computes for each in a loop within its loop. */
-    static final class Worker implements LongUnaryOperator {
-        private static Chan<Integer> jobs;
-
-        @Override
-        public long applyAsLong(long n) {
-            long h = n;
-            for (long i = 0; i < n; i++) {
-                h = h * 6_364_136_223_846_793_005L + (h >>> 7);
-            }
-            return h;
-        }
-
-        static long works() {
-            long h = 1;
-            for (int n = jobs.recv(); n != 0; n = jobs.recv()) {
-                for (int i = 0; i < n; i++) {
-                    h = h * 6_364_136_223_846_793_005L + (h >>> 7);
-                }
-            }
-            return h;
-        }
-    }
-
-    /** Has the loop of a server, which calls a method that overruns, and more often one that computes for less than a quantum. */
-    static final class Server implements LongUnaryOperator {
-        private static Chan<Long> requests;
-
-        @Override
-        public long applyAsLong(long n) {
-            long h = n;
-            for (long i = 0; i < n; i++) {
-                h = h * 6_364_136_223_846_793_005L + (h >>> 7);
-            }
-            return h;
-        }
-
-        static long brief(long n) {
-            long h = n;
-            for (long i = 0; i < n; i++) {
-                h = h * 6_364_136_223_846_793_005L + (h >>> 9);
-            }
-            return h;
-        }
-
-        long serves() {
-            long h = 0;
-            for (long n = requests.recv(); n != 0; n = requests.recv()) {
-                h += n == ROUNDS ? applyAsLong(n) : brief(n);
-            }
-            return h;
-        }
-    }
-
-    static final class OnThread implements LongUnaryOperator {
-        @Override
-        public long applyAsLong(long n) {
-            long h = n;
-            for (long i = 0; i < n; i++) {
-                h = h * 6_364_136_223_846_793_005L + (h >>> 7);
-            }
-            for (; n == 0 && !stop;) {
-                parkBelow(DEEP);
-            }
-            return h;
-        }
-    }
-
-    /** {@link OtherAgent} changes it. */
-    static final class Work implements LongUnaryOperator {
-        @Override
-        public long applyAsLong(long n) {
-            long h = n;
-            for (long i = 0; i < n; i++) {
-                h = h * 6_364_136_223_846_793_005L + (h >>> 7);
-            }
-            return h;
-        }
-
-        static String changedBy() {
-            return "no agent";
-        }
-    }
-
-    static final class Unread implements LongUnaryOperator {
-        @Override
-        public long applyAsLong(long n) {
-            long h = n;
-            for (long i = 0; i < n; i++) {
-                h = h * 6_364_136_223_846_793_005L + (h >>> 7);
-            }
-            return h;
-        }
     }
 
     /** Defines the class {@link Unread} anew, without a resource that is its class file. */
@@ -253,7 +62,7 @@ final class DemandProgram {
         }
 
         LongUnaryOperator make() throws IOException, ReflectiveOperationException {
-            try (InputStream in = Unread.class.getResourceAsStream("DemandProgram$Unread.class")) {
+            try (InputStream in = Unread.class.getResourceAsStream("DemandLoops$Unread.class")) {
                 byte[] b = in.readAllBytes();
                 var made = defineClass(Unread.class.getName(), b, 0, b.length).getDeclaredConstructor();
                 made.setAccessible(true);
@@ -266,7 +75,7 @@ final class DemandProgram {
         try (Gmp gmp = Gmp.builder().procs(1).quantum(Duration.ofMillis(1)).build()) {
             for (String what : args) {
                 gmp.call(() -> {
-                    stop = false;
+                    DemandLoops.stop = false;
                     tried(what);
                     return null;
                 });
@@ -305,7 +114,7 @@ final class DemandProgram {
                 throw new AssertionError(OnDemand.counts() + " " + Points.counters() + " " + Demand.refusals());
             }
             WaitGroup calls = new WaitGroup();
-            calls.go(() -> sink += work.applyAsLong(ROUNDS));
+            calls.go(() -> sink += work.applyAsLong(DemandLoops.ROUNDS));
             calls.await();
         }
     }
@@ -352,7 +161,7 @@ final class DemandProgram {
             Go.sleep(Duration.ofMillis(10));
         }
         check(!has(work), "a call that lasts would never be compiled again");
-        stop = true;
+        DemandLoops.stop = true;
         hog.await();
         call(work, () -> has(work));
     }
@@ -382,7 +191,7 @@ final class DemandProgram {
         long refused = Demand.refusals();
         call(work, () -> Demand.refusals() >= refused + 5 || has(work));
         check(!has(work), "a call that computes would never be compiled again");
-        stop = true;
+        DemandLoops.stop = true;
         computer.await();
         call(work, () -> has(work)); // The other call goes on.
         Served.chan.send(1);
@@ -420,7 +229,7 @@ final class DemandProgram {
         boolean[] changed = new boolean[1];
         WaitGroup late = new WaitGroup();
         late.go(() -> {
-            sink += work.applyAsLong(60 * ROUNDS); // It lasts longer than the rest of the profile.
+            sink += work.applyAsLong(60 * DemandLoops.ROUNDS); // It lasts longer than the rest of the profile.
             changed[0] = has(work);
         });
         late.await();
@@ -441,7 +250,7 @@ final class DemandProgram {
         call(work, () -> Demand.profiles() > profiles);
         Go.sleep(Duration.ofMillis(300));
         check(!has(work), "it has points before the call begins");
-        Server.requests.send(150 * ROUNDS); // For brief, which is not hot.
+        Server.requests.send(150 * DemandLoops.ROUNDS); // For brief, which is not hot.
         Server.requests.send(0L);
         boolean changed = has(work);
         serving.await();
@@ -471,7 +280,7 @@ final class DemandProgram {
         long profiles = Demand.profiles();
         for (int i = 0; !has(server); i++) {
             check(Demand.profiles() - profiles <= 5, "a callee was taken for a long call");
-            Server.requests.send(i % 40 == 0 ? ROUNDS : ROUNDS / 40);
+            Server.requests.send(i % 40 == 0 ? DemandLoops.ROUNDS : DemandLoops.ROUNDS / 40);
             Go.sleep(Duration.ofMillis(1));
         }
         Server.requests.send(0L);
@@ -488,7 +297,7 @@ final class DemandProgram {
         long refused = Demand.refusals();
         callCounted(() -> Demand.refusals() >= refused + 3 || OnDemand.get().has(Counted.class));
         check(!OnDemand.get().has(Counted.class), "a call that computes in an inner loop would never be compiled again");
-        stop = true;
+        DemandLoops.stop = true;
         computer.await();
         callCounted(() -> OnDemand.get().has(Counted.class));
         check(OnDemand.counts().classes() <= 1, "another class got them, too: " + OnDemand.counts()); // It may not be counted yet.
@@ -501,7 +310,7 @@ final class DemandProgram {
             WaitGroup calls = new WaitGroup();
             calls.go(() -> {
                 for (int i = 0; i < 3; i++) {
-                    sink += Counted.sum((int) ROUNDS);
+                    sink += Counted.sum((int) DemandLoops.ROUNDS);
                 }
             });
             calls.await();
@@ -513,7 +322,7 @@ final class DemandProgram {
         Thread t = Thread.ofPlatform().start(() -> sink += work.applyAsLong(0));
         callUntilRefused(work);
         check(!has(work), "a thread waits inside a method that would have points");
-        stop = true;
+        DemandLoops.stop = true;
         LockSupport.unpark(t);
         t.join();
         call(work, () -> has(work));
@@ -527,7 +336,7 @@ final class DemandProgram {
         check(!points.mayHave(int[].class), "no class file");
         Runnable lambda = () -> sink++;
         check(!points.mayHave(lambda.getClass()), "hidden");
-        try (InputStream in = Unread.class.getResourceAsStream("DemandProgram$Unread.class")) {
+        try (InputStream in = Unread.class.getResourceAsStream("DemandLoops$Unread.class")) {
             Class<?> hidden = MethodHandles.lookup().defineHiddenClass(in.readAllBytes(), false).lookupClass();
             check(!points.mayHave(hidden), "hidden");
         }
@@ -566,7 +375,7 @@ final class DemandProgram {
         LongUnaryOperator work = new Again();
         long end = System.nanoTime() + 2_000_000_000;
         while (System.nanoTime() - end < 0) {
-            sink += work.applyAsLong(ROUNDS);
+            sink += work.applyAsLong(DemandLoops.ROUNDS);
         }
         all.clear();
         call(work, () -> has(work));

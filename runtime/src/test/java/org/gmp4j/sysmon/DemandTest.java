@@ -68,7 +68,7 @@ class DemandTest {
     @Test
     void loopsWithoutSafepointPolls() throws IOException {
         runs(demand().with("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=4", "-XX:-TieredCompilation", "-XX:CompileCommand=quiet",
-                "-XX:CompileCommand=dontinline,org.gmp4j.sysmon.DemandProgram$Counted::sum"), "loopWithoutPolls");
+                "-XX:CompileCommand=dontinline,org.gmp4j.sysmon.DemandLoops$Counted::sum"), "loopWithoutPolls");
     }
 
     @Test

@@ -8,7 +8,7 @@ import java.lang.instrument.Instrumentation;
 import java.lang.instrument.UnmodifiableClassException;
 import java.security.ProtectionDomain;
 
-/** An agent that changes what {@link DemandProgram.Work#changedBy} returns, as that class loads and whenever it is transformed again. */
+/** An agent that changes what {@link DemandLoops.Work#changedBy} returns, as that class loads and whenever it is transformed again. */
 public final class OtherAgent implements ClassFileTransformer {
     private static Instrumentation instrumentation;
 
@@ -28,7 +28,7 @@ public final class OtherAgent implements ClassFileTransformer {
 
     @Override
     public byte[] transform(Module module, ClassLoader loader, String name, Class<?> loaded, ProtectionDomain domain, byte[] classFile) {
-        if (!"org/gmp4j/sysmon/DemandProgram$Work".equals(name)) {
+        if (!"org/gmp4j/sysmon/DemandLoops$Work".equals(name)) {
             return null;
         }
         ClassFile cf = ClassFile.of();
