@@ -24,8 +24,8 @@ final class Adjustments implements Function<List<String>, String> {
     }
 
     /**
-     * A setting. Settings are applied in the order of these constants, because the first may fail for lack of memory and the last cannot
-     * fail.
+     * A setting. Settings are applied in the order of these constants: PROCS, which may fail for lack of memory, comes before QUANTUM,
+     * which cannot fail.
      */
     private enum Setting {
         PROCS("a number from 1 to " + Procs.MAX) {
@@ -79,7 +79,7 @@ final class Adjustments implements Function<List<String>, String> {
     }
 
     /**
-     * Applies all changes, or none if one of them is bad.
+     * Applies all changes if all are valid, and none otherwise.
      *
      * @param changes each of the form {@code name=value}
      * @return a line for each setting: its name and its present value

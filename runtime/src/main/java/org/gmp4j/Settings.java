@@ -320,7 +320,7 @@ final class Settings implements Gmp.Builder {
         boolean done = false;
         try {
             free = freeTrace(Path.of(file).toAbsolutePath().normalize(), s.label().replaceAll("[/\0]", "_"));
-            Session.start(List.of(s), free, 0).stopAtExit();
+            Session.start(List.of(s), free).stopAtExit();
             done = true;
         } catch (IOException | InvalidPathException e) {
             throw new IllegalArgumentException("GMPDEBUG: a trace cannot be written to \"" + file + "\": " + e.getMessage(), e);

@@ -15,7 +15,7 @@ public final class SpinPolicy {
     private static final SpinPolicy GO = new SpinPolicy(0);
     private static final SpinPolicy BUSY = new SpinPolicy(Long.MAX_VALUE);
 
-    /** The duration for the text {@code latency} without a duration. */
+    /** The duration that the text {@code latency} alone stands for. */
     private static final Duration DEFAULT_LATENCY = Duration.ofMillis(1);
 
     private final long nanos;
@@ -25,9 +25,9 @@ public final class SpinPolicy {
     }
 
     /**
-     * Returns Go's policy: an M searches all Ps once, and then sleeps. At most half as many Ms search as there are busy Ps. An M that was
-     * woken 4 times in a row within 100 µs of falling asleep, and found no work each time, naps for 50 µs and searches once more before it
-     * sleeps. Goroutines that become ready during the nap wait until it is over.
+     * Returns Go's policy: an M searches all Ps once, and then sleeps. The number of searching Ms is at most half of the number of busy Ps.
+     * If an M is woken within 100 µs of falling asleep and finds no work, 4 times in a row, it naps for 50 µs and searches once more before
+     * it sleeps. Goroutines that become ready during the nap wait until it is over.
      *
      * @return the policy; the default
      */
@@ -37,7 +37,8 @@ public final class SpinPolicy {
 
     /**
      * Returns a policy with which an M searches for the time {@code spin}, also polling the network, and then sleeps. An M that finds work
-     * while all others are idle wakes another M to search in its place. It does not do so if the M of the last such wake-up found no work.
+     * while all others are idle wakes another M to search in its place. It wakes none if the last M that was woken in this way found no
+     * work.
      *
      * @param spin how long, above 0 and at most 1 hour
      * @return the policy
@@ -45,8 +46,12 @@ public final class SpinPolicy {
      */
     public static SpinPolicy latency(Duration spin) {
         Objects.requireNonNull(spin, "spin");
+        return latency(spin, spin.toString());
+    }
+
+    private static SpinPolicy latency(Duration spin, String text) {
         if (!spin.isPositive() || spin.compareTo(MAX) > 0) {
-            throw outOfRange(spin.toString());
+            throw new IllegalArgumentException("spin duration " + text + " must be above 0 and at most 1 hour.");
         }
         return new SpinPolicy(spin.toNanos());
     }
@@ -76,9 +81,14 @@ public final class SpinPolicy {
             case "latency" -> latency(DEFAULT_LATENCY);
             default -> {
                 if (word.startsWith("latency:")) {
-                    yield latency(duration(text, word.substring("latency:".length())));
+                    String duration = word.substring("latency:".length());
+                    Duration spin = DurationText.parse(duration);
+                    if (spin != null) {
+                        yield latency(spin, duration);
+                    }
                 }
-                throw unknown(text);
+                throw new IllegalArgumentException("spin policy \"" + text
+                        + "\" is unknown: use go, busy, latency, or latency with a duration in ns, us, ms or s: latency:50us.");
             }
         };
     }
@@ -112,25 +122,5 @@ public final class SpinPolicy {
             return "busy";
         }
         return "latency:" + DurationText.format(nanos);
-    }
-
-    private static Duration duration(String text, String duration) {
-        Duration d = DurationText.parse(duration);
-        if (d == null) {
-            throw unknown(text);
-        }
-        if (!d.isPositive() || d.compareTo(MAX) > 0) {
-            throw outOfRange(duration);
-        }
-        return d;
-    }
-
-    private static IllegalArgumentException outOfRange(String duration) {
-        return new IllegalArgumentException("spin duration " + duration + " must be above 0 and at most 1 hour.");
-    }
-
-    private static IllegalArgumentException unknown(String text) {
-        return new IllegalArgumentException("spin policy \"" + text
-                + "\" is unknown: use go, busy, latency, or latency with a duration in ns, us, ms or s: latency:50us.");
     }
 }

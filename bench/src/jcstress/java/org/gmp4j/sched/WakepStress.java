@@ -201,7 +201,7 @@ public class WakepStress {
 
         @Actor
         public void wakes(ZZ_Result r) {
-            boolean _ = Wakep.isOnItsWay(sched, 0);
+            boolean _ = Wakep.tryAddOnItsWay(sched, 0);
         }
 
         @Actor

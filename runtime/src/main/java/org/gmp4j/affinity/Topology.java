@@ -14,9 +14,9 @@ import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The machine for a process: CPUs, their cores, caches and NUMA nodes, and the CPU limits of its cgroups, as the kernel reports them at one
- * moment. If files are missing (containers and virtual machines hide some), the machine counts as flat: each CPU is a core of its own, in
- * one package on one node, without a known cache.
+ * The machine as a process sees it: CPUs, their cores, caches and NUMA nodes, and the CPU limits of its cgroups, as the kernel reports them
+ * at one moment. If files are missing (containers and virtual machines hide some), the machine counts as flat: each CPU is a core of its
+ * own without a known cache, and all CPUs are in one package on one node.
  *
  * <p>Sources: {@code sched_getaffinity(2)}, {@code /sys/devices/system/cpu} and {@code node}, {@code /proc/self/cgroup} and {@code
  * mountinfo}. Immutable, so safe to share between threads; methods return copies of sets.
@@ -211,12 +211,12 @@ public final class Topology {
     private final BitSet isolated;
     private final Map<String, BitSet> kinds;
     private final Map<Integer, Long> memory = new TreeMap<>();
-    /** The result of {@link #whole()}: this object if this process may use all CPUs; null if the other CPUs were not read yet. */
+    /** The result of {@link #whole()}: this object if the process may use all CPUs; null if the other CPUs have not been read. */
     private final @Nullable Topology whole;
     private final Path root;
 
     /**
-     * Reads the tree below {@code root} instead of the system's own.
+     * Reads the files of a machine below {@code root} in place of {@code /}.
      *
      * @param allowed CPUs that the process may use, at least one
      */
@@ -227,9 +227,8 @@ public final class Topology {
     private Topology(Path root, BitSet allowed, boolean withWhole) {
         SysFiles files = new SysFiles(root);
         this.allowed = copy(allowed);
-        BitSet told = CpuList.parse(SysFiles.text(files.at("/sys/devices/system/cpu/online")));
-        told.or(allowed); // a CPU that the process may use is online, even if the file lacks it
-        this.online = told;
+        this.online = CpuList.parse(SysFiles.text(files.at("/sys/devices/system/cpu/online")));
+        this.online.or(allowed); // A CPU that the process may use is online, even if the file lacks it.
         Map<Integer, BitSet> nodeCpus = TopologyFiles.nodes(files, allowed);
         this.nodes = nodeCpus.entrySet().stream().map(e -> new Node(e.getKey(), e.getValue())).toList();
         this.distances = TopologyFiles.distances(files, nodeCpus);
@@ -246,22 +245,22 @@ public final class Topology {
     }
 
     /**
-     * Reads the machine as it is now. The affinity mask is that of the process's first thread, which {@code taskset} or a cpuset sets. The
-     * mask of the calling thread does not count. Reading some files for each CPU takes milliseconds on a large machine.
+     * Reads the machine as it is now. The allowed CPUs come from the affinity mask of the process's first thread, which {@code taskset} or
+     * a cpuset sets, and not from the mask of the calling thread. Reading some files for each CPU takes milliseconds on a large machine.
      *
      * @return a new description
      * @throws RuntimeException when the kernel refuses {@code sched_getaffinity}
      */
     public static Topology system() {
-        return new Topology(Path.of("/"), mask());
+        return new Topology(Path.of("/"), systemCpus());
     }
 
     /**
-     * Reads a recorded machine: {@code sys} and {@code proc} below a folder instead of the system's own. The process may use the CPUs in
+     * Reads a recorded machine: {@code sys} and {@code proc} below a folder in place of {@code /}. The process may use the CPUs in
      * {@code Cpus_allowed_list} of {@code proc/self/status}, or all CPUs if there is no such list. CPUs that are not online, or not in the
      * cpusets of its cgroups, are left out.
      *
-     * @param folder the folder that replaces {@code /}
+     * @param folder the folder that has {@code sys} and {@code proc}
      * @return a new description
      * @throws IllegalArgumentException with one sentence, when the folder has no such files, when a file cannot be read or has another form
      *     than the kernel's, or when files contradict each other
@@ -276,7 +275,8 @@ public final class Topology {
     }
 
     /**
-     * Returns the faults for which {@link #recorded} would refuse the machine's own files: unreadable, of another form, or contradictory.
+     * Returns the faults of this machine's own files for which {@link #recorded} would refuse a folder: files that cannot be read, have
+     * another form or contradict each other.
      *
      * @return a sentence for each fault, without a full stop, a few at most; empty when there is none
      */
@@ -300,18 +300,14 @@ public final class Topology {
      * @throws RuntimeException when the kernel refuses {@code sched_getaffinity}
      */
     public static BitSet systemCpus() {
-        return mask();
+        return org.gmp4j.ffi.Affinity.ofProcess();
     }
 
-    /** Returns this machine for a process that may use all of its CPUs but these. At least one CPU must be left. */
+    /** Returns this machine for a process that may use the CPUs of {@link #allowed} except {@code cpus}. At least one CPU must be left. */
     Topology without(BitSet cpus) {
         BitSet left = allowed();
         left.andNot(cpus);
         return new Topology(root, left);
-    }
-
-    private static BitSet mask() {
-        return org.gmp4j.ffi.Affinity.ofProcess();
     }
 
     /**
@@ -333,7 +329,7 @@ public final class Topology {
     }
 
     /**
-     * Returns the CPUs that the kernel does not balance ({@code isolcpus=}).
+     * Returns the CPUs that the kernel leaves out of load balancing ({@code isolcpus=}).
      *
      * @return a copy; usually empty
      */
@@ -448,7 +444,7 @@ public final class Topology {
      * @throws RuntimeException when the kernel refuses {@code sched_getaffinity}
      */
     public static int systemProcs() {
-        return procs(mask(), smallest(CpuLimits.read(new SysFiles(Path.of("/")))));
+        return procs(systemCpus(), smallest(CpuLimits.read(new SysFiles(Path.of("/")))));
     }
 
     /** Returns a supplier of {@link #systemProcs} for one thread that reads it repeatedly. */
@@ -457,7 +453,7 @@ public final class Topology {
         return new IntSupplier() {
             @Override
             public int getAsInt() {
-                return procs(mask(), smallest(limits.now()));
+                return procs(systemCpus(), smallest(limits.now()));
             }
         };
     }

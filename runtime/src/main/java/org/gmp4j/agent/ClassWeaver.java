@@ -9,8 +9,8 @@ import org.gmp4j.agent.PointScan.MethodPoints;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Puts points into class files that will be loaded without the agent. These points act like points of the agent, and do nothing without a
- * runtime. Not thread-safe.
+ * Inserts preemption points into class files that will be loaded without the agent. They act like points that the agent inserts, and do
+ * nothing without a runtime. Not thread-safe.
  */
 public final class ClassWeaver {
     private final PointOptions options;
@@ -28,8 +28,8 @@ public final class ClassWeaver {
     public ClassWeaver(@Nullable String argument) {
         AgentOptions given = AgentOptions.of(argument);
         if (given.hasOther("include", "exclude")) {
-            throw new IllegalArgumentException("Where a jar is woven include and exclude may be said; the other options are for the "
-                    + "program's start.");
+            throw new IllegalArgumentException("Only include and exclude apply to a woven jar; the other options are for the program's "
+                    + "start.");
         }
         options = PointOptions.of(given, System.getProperties(), When.LOAD);
         if (options.when() == When.OFF) {
@@ -49,7 +49,7 @@ public final class ClassWeaver {
             if (reason == null) {
                 woven = PointWriter.writeAlone(scan);
             }
-        } catch (IndexOutOfBoundsException e) { // The class file is broken where the scan does not read it. The JVM would refuse it.
+        } catch (IndexOutOfBoundsException e) { // The class file is broken in a part that the scan skips. The JVM would refuse it.
             reason = LeftAlone.FAILED;
         }
         if (woven == null) {
@@ -74,7 +74,7 @@ public final class ClassWeaver {
         return methods;
     }
 
-    /** Returns the number of points so far. */
+    /** Returns the number of points that were inserted so far. */
     public int points() {
         return points;
     }

@@ -6,8 +6,7 @@ import java.lang.reflect.Method;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Private methods of {@code java.lang} that the agent calls once it has opened the package. If one is missing, the agent works without
- * it.
+ * Calls private methods of {@code java.lang}, after the agent has opened that package. If a method is missing, the agent works without it.
  */
 final class JdkAccess {
     private static final String OURS = "org.gmp4j.";
@@ -27,8 +26,8 @@ final class JdkAccess {
     }
 
     /**
-     * Enables native access like the option {@code --enable-native-access}. The JDK has one setting for all unnamed modules, and so for the
-     * whole class path. If the methods for this are missing, the JVM warns at the first native call, or refuses it, as without the agent.
+     * Enables native access, as the option {@code --enable-native-access} does. The JDK has one setting for all unnamed modules, and so for
+     * the whole class path. If the JDK's methods are missing, the JVM warns at the first native call or refuses it.
      */
     static void enableNativeAccess(Module us) {
         try {

@@ -6,7 +6,7 @@ import static java.lang.classfile.constantpool.PoolEntry.*;
 import java.util.HashMap;
 import java.util.Map;
 
-/** Constants of a class file that are added behind existing ones. Methods that add a constant return its index. */
+/** Appends constants to the constant pool of a class file. Each method that appends a constant returns its index. */
 public final class Constants {
     private static final int REF_INVOKE_STATIC = 6;
 
@@ -15,7 +15,7 @@ public final class Constants {
     private final Map<Integer, Integer> numbers = new HashMap<>();
     private int count;
 
-    /** Begins behind existing constants. {@code count} is the number in the class file: one more than there are constants. */
+    /** Begins with the index {@code count}, which is the class file's {@code constant_pool_count}. */
     public Constants(int count) {
         this.count = count;
     }

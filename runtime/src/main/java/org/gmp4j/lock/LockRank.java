@@ -8,8 +8,8 @@ import org.gmp4j.struct.ProcessFlag;
 import org.gmp4j.struct.Throw;
 
 /**
- * The order in which runtime locks may be taken: only upwards. It is checked with {@code -Dgmp.lockrank=true}, which the tests set. Without
- * this property it costs nothing.
+ * The ranks of runtime locks. A thread takes locks only in ascending order. {@code -Dgmp.lockrank=true} checks this, and the tests set it.
+ * Without this property the ranks cost nothing.
  */
 public final class LockRank {
     /** A channel. Only a select takes several at once, in the order of their numbers. */
@@ -21,8 +21,8 @@ public final class LockRank {
     /** {@code sched.lock}. */
     public static final int SCHED = 60;
     /**
-     * A P's timer heap while its timers move to another P in a stopped world. Another thread that takes the heap's lock then holds no other
-     * lock.
+     * A P's timer heap while its timers move to another P in a stopped world. The mover may hold sched.lock. Another thread that takes the
+     * heap's lock then holds no other lock, and releases it before it waits for sched.lock.
      */
     public static final int TIMERS_MOVED = 65;
     /** The common list of free sudogs; a leaf. */
@@ -79,7 +79,7 @@ public final class LockRank {
     }
 
     /**
-     * Checks that a goroutine which parks holds no runtime locks, except the locks that its unlock function releases (G5).
+     * Checks that a parking goroutine holds no runtime locks, except the locks that its unlock function releases (G5).
      *
      * @param allowed the number of locks that the unlock function releases
      */

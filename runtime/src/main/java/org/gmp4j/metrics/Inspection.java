@@ -115,7 +115,7 @@ final class Inspection {
     static void trace(Path file, double seconds) throws InterruptedException {
         long nanos = nanos(seconds);
         try {
-            Session session = Session.start(Scheduler.all(), file, 0);
+            Session session = Session.start(Scheduler.all(), file);
             try {
                 TimeUnit.NANOSECONDS.sleep(nanos);
             } finally {

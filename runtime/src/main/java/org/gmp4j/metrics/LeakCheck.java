@@ -12,9 +12,9 @@ import org.gmp4j.sched.base.Scheduler;
 import org.gmp4j.struct.G;
 
 /**
- * Keeps the goroutines that exist when the check is made. With it a test can find out later whether newer goroutines are left. A goroutine
- * counts as left even if another goroutine could still wake it. ({@code Gmp.leaks()} returns only goroutines that no live object can wake.)
- * Immutable.
+ * Records the goroutines that exist when the check is made. Later a test can ask the check for newer goroutines that have not ended. Such a
+ * goroutine counts as left even if another goroutine could still wake it. ({@code Gmp.leaks()} returns only goroutines that no live object
+ * can wake.) Immutable.
  *
  * {@snippet :
  * LeakCheck before = gmp.leakCheck();
@@ -25,12 +25,12 @@ import org.gmp4j.struct.G;
  * <p>Source: the idea of {@code go.uber.org/goleak}.
  */
 public final class LeakCheck {
-    private static final long LONGEST_NAP = 20;
+    private static final long LONGEST_NAP_MILLIS = 20;
 
     private final Scheduler s;
     private final Set<Long> before = new HashSet<>();
 
-    /** Takes the goroutines of a scheduler. Users call {@code Gmp.leakCheck()}. */
+    /** Records the goroutines of a scheduler. Users call {@code Gmp.leakCheck()}. */
     @SuppressWarnings("exports")
     public LeakCheck(Scheduler s) {
         this.s = s;
@@ -39,7 +39,8 @@ public final class LeakCheck {
 
     /** Returns the goroutines that were started after this check was made and have not ended, except the caller. */
     public GoroutineProfile left() {
-        return GoroutineProfile.of(s, goid -> isLeft(goid, self()));
+        long self = self();
+        return GoroutineProfile.of(s, goid -> isLeft(goid, self));
     }
 
     private boolean isLeft(long goid, long self) {
@@ -52,9 +53,9 @@ public final class LeakCheck {
     }
 
     /**
-     * Waits until all goroutines have ended that were started after this check was made, except the caller.
+     * Waits until all goroutines that were started after this check was made have ended, except the caller.
      *
-     * <p>Any thread may wait. An interrupt ends the wait. The wait goes by the machine's clock, also in a bubble.
+     * <p>Any thread may wait. An interrupt ends the wait. The machine's clock measures the wait, also in a bubble.
      *
      * @param grace the longest wait; zero or less to check once
      * @throws AssertionError when some are left after the wait; the message has their states and stacks
@@ -63,11 +64,11 @@ public final class LeakCheck {
     public void assertNoLeaks(Duration grace) throws InterruptedException {
         Objects.requireNonNull(grace, "grace");
         long began = System.nanoTime();
-        for (long nap = 1; anyLeft(); nap = Math.min(2 * nap, LONGEST_NAP)) {
+        for (long nap = 1; anyLeft(); nap = Math.min(2 * nap, LONGEST_NAP_MILLIS)) {
             if (Duration.ofNanos(System.nanoTime() - began).compareTo(grace) >= 0) {
                 GoroutineProfile left = left();
                 if (left.total() == 0) {
-                    return; // The last of them has just ended.
+                    return; // The last goroutine has just ended.
                 }
                 throw new AssertionError("goroutines are left\n" + left);
             }

@@ -20,17 +20,21 @@ import org.gmp4j.wait.WaitCancellation;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A socket for datagrams ({@code net.PacketConn}). A read receives one datagram, and bytes that do not fit the buffer are lost. A write
- * sends one datagram. Thread-safe: see {@link Conn}.
+ * A socket for datagrams ({@code net.PacketConn}). A read receives one datagram, and bytes that do not fit into the buffer are lost. A
+ * write sends one datagram. Thread-safe: see {@link Conn}.
  *
  * @param <A> the type of its addresses
  */
 public abstract sealed class DatagramConn<A> extends Conn permits UdpConn, UnixgramConn {
+    // The indices of the addresses in places, and their number.
+    private static final int LAST_SENDER = 0;
+    private static final int LAST_DECODED = 1;
+    private static final int LAST_RECEIVER = 2;
     private static final long PLACES = 3;
 
-    /** The lock of the first two places and of {@link #sender}. A reader holds it while it waits for a datagram. */
+    /** Guards the first two places and {@link #sender}. A reader holds it while it waits for a datagram. */
     private final Mutex reading = new Mutex();
-    /** The lock of the third place and of {@link #receiver}. */
+    /** Guards the third place and {@link #receiver}. */
     private final Mutex writing = new Mutex();
     /**
      * Memory for three addresses: the sender of the last datagram, the address that was last decoded, and the last receiver. The memory is
@@ -55,10 +59,10 @@ public abstract sealed class DatagramConn<A> extends Conn permits UdpConn, Unixg
     /** Returns the address at a place, or null when the sender has none. */
     abstract A decode(long place);
 
-    /** Returns whether two addresses, which are not null, mean one receiver. */
+    /** Returns whether two addresses mean the same receiver. Neither is null. */
     abstract boolean same(A a, A b);
 
-    /** Returns whether {@link #writeTo} waits for room. */
+    /** Returns whether {@link #writeTo} waits when there is no room for the datagram. */
     abstract boolean waitsForReceiver();
 
     @Override
@@ -121,7 +125,7 @@ public abstract sealed class DatagramConn<A> extends Conn permits UdpConn, Unixg
         long r;
         if (taken(reading, limits)) {
             try {
-                r = fd.receiveFrom(MemorySegment.ofBuffer(to), place(0), limits);
+                r = fd.receiveFrom(MemorySegment.ofBuffer(to), place(LAST_SENDER), limits);
                 from = IoResult.error(r) == 0 ? sender() : null;
             } finally {
                 reading.unlock();
@@ -142,16 +146,16 @@ public abstract sealed class DatagramConn<A> extends Conn permits UdpConn, Unixg
 
     /** Returns the address in the first place. The caller holds {@link #reading}. */
     private A sender() {
-        if (sender == null || !SocketAddresses.same(place(0), place(1))) {
-            sender = decode(place(0));
-            SocketAddresses.copy(place(0), place(1));
+        if (sender == null || !SocketAddresses.same(place(LAST_SENDER), place(LAST_DECODED))) {
+            sender = decode(place(LAST_SENDER));
+            SocketAddresses.copy(place(LAST_SENDER), place(LAST_DECODED));
         }
         return sender;
     }
 
     /**
      * Takes a lock that other threads hold while they wait for the socket. If an interrupt or a limit may end the caller's wait, this does
-     * not wait, and returns false when another thread has the lock. Then the caller uses memory of its own for the address, so that its
+     * not wait for the lock, and returns false when another thread has it. Then the caller uses memory of its own for the address, and its
      * wait for the socket can end early.
      */
     private static boolean taken(Mutex m, Limits limits) {
@@ -228,10 +232,10 @@ public abstract sealed class DatagramConn<A> extends Conn permits UdpConn, Unixg
             try {
                 if (receiver == null || !same(to, receiver)) {
                     receiver = null;
-                    encode(place(2), to);
+                    encode(place(LAST_RECEIVER), to);
                     receiver = to;
                 }
-                r = fd.sendTo(MemorySegment.ofBuffer(from), place(2), waitsForReceiver(), limits);
+                r = fd.sendTo(MemorySegment.ofBuffer(from), place(LAST_RECEIVER), waitsForReceiver(), limits);
             } finally {
                 writing.unlock();
             }
@@ -278,7 +282,7 @@ public abstract sealed class DatagramConn<A> extends Conn permits UdpConn, Unixg
     @Override
     public void write(byte[] from, int offset, int length) throws IOException {
         int _ = Objects.checkFromIndexSize(offset, length, from.length);
-        long n = write(MemorySegment.ofArray(from).asSlice(offset, length));
+        long _ = write(MemorySegment.ofArray(from).asSlice(offset, length));
     }
 
     /**
@@ -288,7 +292,7 @@ public abstract sealed class DatagramConn<A> extends Conn permits UdpConn, Unixg
      */
     @Override
     public long write(ByteBuffer[] from, int offset, int length) throws IOException {
-        few(length);
+        checkPieces(length);
         return super.write(from, offset, length);
     }
 
@@ -299,7 +303,7 @@ public abstract sealed class DatagramConn<A> extends Conn permits UdpConn, Unixg
      */
     @Override
     public long write(MemorySegment[] from) throws IOException {
-        few(from.length);
+        checkPieces(from.length);
         return super.write(from);
     }
 
@@ -310,7 +314,7 @@ public abstract sealed class DatagramConn<A> extends Conn permits UdpConn, Unixg
      */
     @Override
     public long read(ByteBuffer[] to, int offset, int length) throws IOException {
-        few(length);
+        checkPieces(length);
         return super.read(to, offset, length);
     }
 
@@ -321,7 +325,7 @@ public abstract sealed class DatagramConn<A> extends Conn permits UdpConn, Unixg
      */
     @Override
     public long read(MemorySegment[] to) throws IOException {
-        few(to.length);
+        checkPieces(to.length);
         return super.read(to);
     }
 
@@ -340,7 +344,7 @@ public abstract sealed class DatagramConn<A> extends Conn permits UdpConn, Unixg
         return from.length == 0 ? super.writeAll(from) : fd.send(from, 0, from.length);
     }
 
-    private static void few(int pieces) {
+    private static void checkPieces(int pieces) {
         if (pieces > SocketIo.PIECES) {
             throw new IllegalArgumentException("a datagram is made of at most " + SocketIo.PIECES + " pieces: " + pieces);
         }

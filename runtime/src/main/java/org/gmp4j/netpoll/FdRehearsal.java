@@ -13,28 +13,30 @@ import org.gmp4j.sched.GStack;
 import org.gmp4j.wait.Limits;
 
 /**
- * Uses a descriptor in all ways before the first goroutine waits for one, and again before the first other thread waits for one. This loads
- * classes and links handles, which could later fail for lack of memory or stack in the middle of a protocol, or on an M. A process without
- * sockets skips the rehearsal. Other threads do not wait while one thread rehearses.
+ * Uses a descriptor in all ways before the first goroutine waits for a descriptor, and again before the first other thread does. This loads
+ * classes and links handles. Later that could fail for lack of memory or stack in the middle of a protocol, or on an M. A process without
+ * sockets skips the rehearsal. A thread does not wait for the rehearsal of another thread.
  */
 final class FdRehearsal {
     private static final long SOON = 20_000;
 
-    /** Whether the rehearsal has begun: for threads at index 0, for goroutines at 1. */
-    private static final AtomicBoolean[] BEGUN = {new AtomicBoolean(), new AtomicBoolean()};
+    /** Whether a goroutine has begun the rehearsal. */
+    private static final AtomicBoolean ON_GOROUTINE = new AtomicBoolean();
+    /** Whether another thread has begun the rehearsal. */
+    private static final AtomicBoolean ON_THREAD = new AtomicBoolean();
 
     private FdRehearsal() {
     }
 
     /**
-     * Does the rehearsal for the caller's kind, goroutines or other threads, unless this process has done it. If no descriptor can be made
-     * for the rehearsal, this method returns without a rehearsal, because the caller's own wait may need no further descriptor. The next
-     * call tries again.
+     * Does the rehearsal on the caller's kind of stack, a goroutine's or another thread's, unless this process has done it there. If no
+     * descriptor can be made, this method returns without a rehearsal, because the caller's own wait may need no further descriptor. The
+     * next call tries again.
      *
      * @throws OutOfMemoryError when there is too little memory; the next call tries again
      */
     static void once() {
-        AtomicBoolean begun = BEGUN[GStack.current() == null ? 0 : 1];
+        AtomicBoolean begun = GStack.current() == null ? ON_THREAD : ON_GOROUTINE;
         if (begun.get() || !begun.compareAndSet(false, true)) {
             return;
         }
@@ -64,7 +66,7 @@ final class FdRehearsal {
         }
     }
 
-    /** Adds 1 to an eventfd. It is no lambda, because a lambda whose linking once fails for lack of memory fails for ever. */
+    /** Adds 1 to an eventfd. It is no lambda: if the linking of a lambda fails for lack of memory, the lambda fails for ever. */
     private record Add() implements PollFd.Use {
         @Override
         public void with(int d) {
@@ -76,17 +78,17 @@ final class FdRehearsal {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment off = arena.allocate(Long.BYTES);
             MemorySegment heap = MemorySegment.ofArray(new byte[Long.BYTES]);
-            boolean open = fd.setDeadline(SOON, true, true);
+            boolean _ = fd.setDeadline(SOON, true, true);
             long _ = fd.read(off, Limits.DEFAULT) + fd.read(heap, Limits.DEFAULT); // Waits until the deadline.
-            open = fd.setDeadline(PollFd.NO_LIMIT, true, true);
+            boolean _ = fd.setDeadline(PollFd.NO_LIMIT, true, true);
             long _ = fd.read(off, Limits.within(Duration.ofNanos(1)));
-            open = fd.setDeadline(0, true, true) && fd.setDeadline(PollFd.NO_LIMIT, true, true);
+            boolean _ = fd.setDeadline(0, true, true) && fd.setDeadline(PollFd.NO_LIMIT, true, true);
             var _ = fd.write(off, Limits.DEFAULT) + fd.write(heap, Limits.DEFAULT); // Fails, because an eventfd is not a socket.
             var _ = fd.write(new MemorySegment[] {off, off}, 0, 2) + fd.write(new MemorySegment[] {off, heap}, 0, 2);
             PollFd.Use add = new Add();
-            open = fd.use(add);
+            boolean _ = fd.use(add);
             var _ = fd.read(new MemorySegment[] {off, off}, 0, 2);
-            open = fd.use(add);
+            boolean _ = fd.use(add);
             var _ = fd.read(new MemorySegment[] {off, heap}, 0, 2);
             var _ = fd.accept(Limits.DEFAULT);
         } finally {

@@ -7,8 +7,8 @@ import org.gmp4j.struct.P;
 import org.gmp4j.struct.Schedt;
 
 /**
- * Dead Gs for reuse. Each P has a list of up to 64 dead Gs, without a lock. The others are on the common list {@code sched.gfree}, under
- * {@code sched.lock}.
+ * The lists of dead Gs for reuse. Each P has a list of fewer than 64 dead Gs, which needs no lock. The other dead Gs are on the common list
+ * {@code sched.gfree}, which {@code sched.lock} guards.
  */
 public final class GFree {
     private static final int LOCAL = 64;
@@ -18,8 +18,8 @@ public final class GFree {
     }
 
     /**
-     * Puts a dead G on the P's list. When the list has 64 Gs, half of them go to the common list. Called by the P's owner, without the
-     * lock.
+     * Puts a dead G on the P's list. When the list has 64 Gs, half of them are moved to the common list. Called by the P's owner, without
+     * the lock.
      */
     public static void gfput(long sched, long pp, long gp) {
         G.SCHEDLINK.set(gp, P.GFREE.get(pp));
@@ -27,13 +27,13 @@ public final class GFree {
         int n = P.GFREEN.get(pp) + 1;
         P.GFREEN.set(pp, n);
         if (n >= LOCAL) {
-            drain(sched, pp, n - HALF);
+            drain(sched, pp);
         }
     }
 
-    private static void drain(long sched, long pp, int n) {
+    private static void drain(long sched, long pp) {
         SchedLock.lock(sched);
-        for (int i = 0; i < n; i++) {
+        for (int i = 0; i < HALF; i++) {
             putGlobal(sched, take(pp));
         }
         SchedLock.unlock(sched);
@@ -46,14 +46,14 @@ public final class GFree {
         }
     }
 
-    /** Takes a dead G of the P's list or of the common list; 0 when both are empty. Called by the P's owner, without the lock. */
+    /** Takes a dead G from the P's list or the common list. Returns 0 when both are empty. Called by the P's owner, without the lock. */
     public static long gfget(long sched, long pp) {
         if (P.GFREE.get(pp) == 0) {
             if (Schedt.GFREECOUNT.getOpaque(sched) == 0) {
                 return 0;
             }
             SchedLock.lock(sched);
-            for (int i = 0; i < Math.max(1, HALF); i++) {
+            for (int i = 0; i < HALF; i++) {
                 long gp = getGlobal(sched);
                 if (gp == 0) {
                     break;
@@ -78,7 +78,7 @@ public final class GFree {
         return gp;
     }
 
-    /** Takes a dead G from the common list; 0 when it is empty. Called under the lock. */
+    /** Takes a dead G from the common list. Returns 0 when it is empty. Called under the lock. */
     public static long getGlobal(long sched) {
         long gp = Schedt.GFREE.get(sched);
         if (gp != 0) {

@@ -14,16 +14,16 @@ import org.gmp4j.struct.Mem;
 import org.gmp4j.struct.Sudog;
 
 /**
- * {@code semaRoot}: the waiters of each semaphore. There is a table of {@link #ROOTS} roots. Each has a lock, the number of its waiters,
- * and a treap with one node for each semaphore that has waiters. So a semaphore without waiters is only a counter and an id.
+ * {@code semaRoot}: the waiters of each semaphore. A table has {@link #ROOTS} roots. Each root has a lock, the number of its waiters, and a
+ * treap with one node for each semaphore that has waiters. So a semaphore without waiters is only a counter and an id.
  *
  * <p>The treap is a search tree by id, and a heap by a random ticket, with the smallest ticket on top. The random tickets keep its depth
  * logarithmic for any ids. Nodes are sudogs: {@code prev} is the left child, {@code next} the right, {@code semaId} the semaphore's id,
  * {@code waitlink} the next waiter for the same semaphore. The id is not a reference, so a semaphore to which no other code refers can be
- * collected. The waiters of one semaphore form a ring. Its last waiter is the node of the tree, and the waitlink of the last waiter refers
- * to the first. So one word leads to both ends, and a sudog needs no more than one cache line (Go's sudog also has waittail and parent). A
- * node has no link to its parent. Therefore insertion splits the subtree under the new node, and removal joins the two subtrees of the old
- * node, on the way down. Go uses rotations on the way up for that.
+ * collected. The waiters of one semaphore form a ring. The last waiter is the node of the tree, and its waitlink refers to the first
+ * waiter. So one word leads to both ends, and a sudog fits into one cache line (Go's sudog also has waittail and parent). A node has no
+ * link to its parent, so insertion and removal work on the way down. Insertion splits the subtree under the new node, and removal joins the
+ * two subtrees of the old node. Go rotates nodes on the way up.
  *
  * <p>Go uses the semaphore's address as its id, but a Java object moves. The identity hash is not unique, and collisions would have to be
  * handled. So a semaphore gets an id when it gets its first waiter ({@link Key#id}). Ids are consecutive, which spreads them evenly over
@@ -86,7 +86,7 @@ public final class SemaRoot {
         return n;
     }
 
-    /** Returns the root of a semaphore. A semaphore has the same root at each call. */
+    /** Returns the root of a semaphore. It is the same at each call. */
     public static SemaRoot of(Key key) {
         return TABLE[(int) (key.id() % ROOTS)];
     }
@@ -178,7 +178,7 @@ public final class SemaRoot {
     }
 
     /**
-     * Inserts the sudog as the node of a semaphore that has none. On the path of the search its place is above the first node with a larger
+     * Inserts the sudog as the node of a semaphore that has none. Its place is on the search path, above the first node with a larger
      * ticket.
      */
     private void insert(long sg, long id) {
@@ -291,7 +291,7 @@ public final class SemaRoot {
         Sudog.TICKET.set(sg, 0);
     }
 
-    /** Replaces a node by the join of its two subtrees, in which nodes with smaller tickets are above those with larger ones. */
+    /** Replaces a node by the join of its two subtrees. In the join, nodes with smaller tickets are above nodes with larger tickets. */
     private void remove(long sg, long parent, boolean left) {
         long smaller = Sudog.PREV.get(sg);
         long larger = Sudog.NEXT.get(sg);

@@ -19,7 +19,7 @@ import org.gmp4j.struct.WaitReason;
 
 /** Prints the state of the scheduler on stderr, in lines like Go's, for {@code GMPDEBUG=schedtrace=N,scheddetail=1}. */
 public final class SchedTrace {
-    /** No frames are read, because the lines are made under sched.lock or at a fatal error. */
+    /** Stands for the frames, which are not read under sched.lock or at a fatal error. */
     private static final StackTraceElement[] NO_FRAMES = {};
 
     private SchedTrace() {
@@ -29,7 +29,7 @@ public final class SchedTrace {
         Stderr.print(text(s, sinceStart, s.config.debug().scheddetail()));
     }
 
-    /** Returns the lines. They are made under sched.lock, so the lists are consistent, but Ps and Gs may change while they are read. */
+    /** Returns the lines. The lists are consistent, because this holds sched.lock, but Ps and Gs may change while they are read. */
     public static String text(Scheduler s, long sinceStart, boolean detail) {
         long sched = s.sched;
         SchedLock.lock(sched);
@@ -66,23 +66,23 @@ public final class SchedTrace {
             for (int i = 0; i < procs; i++) {
                 b.append(' ').append(P.SCHEDTICK.getOpaque(all[i].pp));
             }
-            b.append(" ] strays=").append(strays(s));
-            points(b);
-            b.append('\n');
+            b.append(" ]");
         } else {
             b.append(" gcwaiting=").append(Schedt.GCWAITING.getAcquire(sched) != 0)
                     .append(" nmidlelocked=").append(Schedt.NMIDLELOCKED.get(sched))
                     .append(" stopwait=").append(Schedt.STOPWAIT.get(sched))
-                    .append(" sysmonwait=").append(Schedt.SYSMONWAIT.get(sched) != 0)
-                    .append(" strays=").append(strays(s));
-            points(b);
-            b.append('\n');
+                    .append(" sysmonwait=").append(Schedt.SYSMONWAIT.get(sched) != 0);
+        }
+        b.append(" strays=").append(strays(s));
+        points(b);
+        b.append('\n');
+        if (detail) {
             detail(s, b, all, names);
         }
         return b.toString();
     }
 
-    /** @param names whether states are printed as names, or as numbers as in Go */
+    /** @param names whether states are printed as names instead of Go's numbers */
     private static void detail(Scheduler s, StringBuilder b, Processor[] all, boolean names) {
         for (Processor pr : all) {
             long pp = pr.pp;

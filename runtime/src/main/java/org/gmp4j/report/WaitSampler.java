@@ -19,10 +19,10 @@ import org.gmp4j.struct.JdkWait;
 import org.gmp4j.struct.WaitReason;
 
 /**
- * A profile of waits in the JDK: for locks, monitors, conditions and all else that parks a thread. Sleeps and waits for sockets, selectors,
- * pipes and processes are left out, as in Go's block profile. At intervals it takes a sample. It finds the goroutines that wait, and adds
- * the time since the last sample to the place of each. So a wait itself costs nothing, and a wait that has not ended counts too. A wait
- * that is shorter than the interval is seen with a probability in proportion to its length. So the times are right on average, but the
+ * Profiles waits in the JDK: for locks, monitors, conditions and all else that parks a thread. Like Go's block profile, it leaves out
+ * sleeps, and waits for sockets, selectors, pipes and processes. At intervals it takes a sample: it finds the goroutines that wait, and
+ * adds the time since the last sample to the place of each. So a wait itself costs nothing, and a wait that has not ended counts too. A
+ * wait that is shorter than the interval is seen with a probability in proportion to its length. So the times are right on average, but the
  * number of waits includes only waits during which a sample was taken.
  */
 public final class WaitSampler extends Sampler {
@@ -38,7 +38,7 @@ public final class WaitSampler extends Sampler {
     private static final int MOST_REMEMBERED = 100_000;
 
     private final Places found = new Places();
-    /** For each goroutine's number, the wait in which the goroutine was seen last. */
+    /** The wait in which each goroutine was seen last, by the goroutine's number. */
     private final Map<Long, Integer> seen = new HashMap<>();
 
     /** Makes a sampler of a scheduler. */
@@ -61,9 +61,9 @@ public final class WaitSampler extends Sampler {
         if (s.hidesStacks()) {
             return; // A search for leaks has stopped the world.
         }
-        List<Long> waiting = new ArrayList<>(); // Not the stacks, because references to them would hide leaks from a search.
+        List<Long> waiting = new ArrayList<>(); // It has no stacks, because references to them would hide leaks from a search.
         s.slots.forEach(gp -> {
-            if (GSlots.stack(gp) instanceof GStack st && st.scheduler() == s && waits(gp, st)) { // The slot may have changed its owner.
+            if (GSlots.stack(gp) instanceof GStack st && st.scheduler() == s && waits(gp, st)) { // Another scheduler may have the G by now.
                 waiting.add(gp);
             }
         });
@@ -89,7 +89,7 @@ public final class WaitSampler extends Sampler {
         Object blocker = LockSupport.getBlocker(st.thread);
         int wait = st.jdkWaits();
         if (all.length == 0 || JdkWait.of(all) != null || !waits(gp, st)) {
-            return; // The goroutine may have been woken meanwhile. Then the frames do not show the wait.
+            return; // The goroutine may have been woken meanwhile, and the frames may not show a wait.
         }
         Class<?> type = blocker == null ? null : blocker.getClass();
         Map<String, String> labels = st.labels();

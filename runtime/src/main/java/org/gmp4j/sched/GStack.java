@@ -42,7 +42,7 @@ public abstract class GStack extends Stack {
     private static final int MOST_LOOK = 1024;
     /** If a count finds n chunks of frames, the next count comes after at least n / CHUNK_SHARE switches. So counts cost little. */
     private static final int CHUNK_SHARE = 2;
-    /** The size, in bytes with the guard zones, of a stack that any collector can move to the heap. */
+    /** The depth, in bytes and with the guard zones, up to which any collector can move the frames to the heap. */
     private static final long MOVABLE = 448 << 10;
 
     /** The scheduler. */
@@ -66,10 +66,10 @@ public abstract class GStack extends Stack {
 
     /** Whether the P was taken during the last system call ({@link Syscall}). Written by the goroutine. */
     boolean lostP;
-    /** When the present system call handed its P off ({@link Syscall}), by nanoTime; else 0. Written by the goroutine. */
+    /** The nanoTime at which the present system call handed its P off ({@link Syscall}); 0 if it has not. Written by the goroutine. */
     long gaveUpAt;
 
-    /** Odd while the JDK may wake the thread. Written through {@link #TICKET}; while it is even, the M that parks the thread writes it. */
+    /** Odd while the JDK may wake the thread. The parking M makes it odd; a waker makes it even, by CAS on {@link #TICKET}. */
     private volatile int ticket;
 
     /** The ticket before the last wait for a socket ({@code SocketWait}). Written by the goroutine, read by its M. */
@@ -87,7 +87,7 @@ public abstract class GStack extends Stack {
     private long room = Headroom.toTake();
     /** The number of switches until the M next counts the frames on the heap. The M writes this field and the next two. */
     private int untilLook = FIRST_LOOK;
-    /** The number of switches between two counts, if there are not many frames. */
+    /** The number of switches between two counts, if there are few chunks. */
     private int looks = FIRST_LOOK;
     /** The bytes of frames on the heap at the last count. */
     private long frozen;
@@ -149,7 +149,7 @@ public abstract class GStack extends Stack {
         locks = 0; // The stack begins in the JDK's code.
     }
 
-    /** Makes the stack of a virtual thread that the JDK started with a GStack as its scheduler. */
+    /** Makes the stack of a virtual thread whose scheduler in the JDK is a GStack. */
     protected GStack(Scheduler s, Thread virtualThread) {
         super(virtualThread, s.inPlaceOfJdk ? s.collected.queue : null);
         this.s = s;
@@ -187,12 +187,12 @@ public abstract class GStack extends Stack {
      * {@code acquirem}: begins a section of the runtime, in which the calling goroutine keeps its P until {@link #exit}. Every call of
      * the runtime that touches the P, or holds a runtime lock, is inside a section. Sections nest.
      *
-     * <p>First this raises m.locks, then it reads m.gate. The P is taken only while m.locks is 0. Either the signal handler on this thread
-     * takes the P, or another thread does, which first makes this thread execute a fence ({@link Gate}). So either the taker sees the
-     * raised m.locks, or this read sees that the P is gone or being taken. Then the goroutine gets a P as after a system call. The fence
-     * between the two accesses is for the compiler alone.
+     * <p>First this raises m.locks, then it reads m.gate. The P is taken only while m.locks is 0. The taker is the signal handler on this
+     * thread, or another thread that first makes this thread execute a fence ({@link Gate}). So either the taker sees the raised m.locks,
+     * or this read sees that the P is gone or being taken. If it is gone, the goroutine gets a P as after a system call. The fence between
+     * the two accesses is for the compiler alone.
      *
-     * <p>The outermost call ensures that the section has room on the stack: see {@link Headroom}. On a thread that is not a goroutine
+     * <p>The outermost call ensures that the section has room on the stack: see {@link Headroom}. On a thread that is not a goroutine,
      * nesting is not counted, so code that may be inside another section calls {@link #enterChecked} instead.
      *
      * @return the caller's stack; null on a thread that is not a goroutine
@@ -261,7 +261,8 @@ public abstract class GStack extends Stack {
     }
 
     /**
-     * {@code releasem}: ends the section that {@link #enter} began. At the end of the outermost section the goroutine yields if asked to.
+     * {@code releasem}: ends the section that {@link #enter} began. At the end of the outermost section the goroutine yields if g.preempt
+     * is set.
      */
     public static void exit(@Nullable GStack st) {
         if (st != null) {
@@ -289,10 +290,9 @@ public abstract class GStack extends Stack {
 
     /**
      * Pins the calling goroutine if its stack is deep. Called before a wait in the JDK for an object of the runtime. HotSpot takes
-     * interpreted frames off a thread by a recursion. It throws a StackOverflowError if the recursion has no room, which may happen from a
-     * third of the stack's depth on. It also throws if G1 would need more than half a region for the frames (at least 512 KiB). The error
-     * would be thrown in the middle of the JDK's code for the lock, and the lock would then keep a waiter that is gone. So a wait at such a
-     * depth is pinned.
+     * interpreted frames off a thread by a recursion. It throws a StackOverflowError if the recursion has no room, which may happen once a
+     * third of the stack is in use. It also throws if G1 would need more than half a region, which is at least 512 KiB, for the frames. The
+     * error would leave the JDK's code for the lock halfway, and the lock would keep a waiter that is gone.
      *
      * @return whether the goroutine was pinned, so that the caller must call {@code JdkThreads.unpin}
      */
@@ -310,8 +310,8 @@ public abstract class GStack extends Stack {
     }
 
     /**
-     * Throws if there is too little room on the stack, or if the M's last count found too many frames on the heap. One count refuses only
-     * one section, because the recursion may have ended since the count. The next count decides about later sections.
+     * Throws if there is too little room on the stack, or if too many frames are on the heap, now as at the M's last count. Each count of
+     * the M refuses at most one section, because the recursion may end meanwhile. The next count decides about later sections.
      */
     private void checkRoom(long left) {
         if (left < Headroom.toTake()) {
@@ -326,8 +326,8 @@ public abstract class GStack extends Stack {
     /**
      * Counts the stack's frames on the heap every {@link #untilLook} switches. Called by the M, with the stack unmounted. When a parked
      * goroutine runs again, its frames return to the thread two at a time, as its calls return. So a recursion that parks on its way down
-     * never fills the thread's stack, but it fills the heap. Counts are more frequent while the frames increase. If there are too many, the
-     * next section of the runtime fails as if the stack were full.
+     * fills the heap instead of the thread's stack. Counts are more frequent while the frames increase. If there are too many, the next
+     * section of the runtime fails as if the stack were full.
      */
     void parked() {
         if (--untilLook == 0) {
@@ -355,8 +355,8 @@ public abstract class GStack extends Stack {
     void releasem() {
         long mp = machine().mp;
         int depth = M.LOCKS.getOpaque(mp) - 1;
-        if (depth == 0 && G.PREEMPT.getOpaque(gp) != 0 && M.P.getOpaque(mp) != 0) { // A goroutine that begins a system call has given its P
-                                                                                    // up.
+        // A goroutine that begins a system call has given its P up, and does not yield.
+        if (depth == 0 && G.PREEMPT.getOpaque(gp) != 0 && M.P.getOpaque(mp) != 0) {
             Preempt.gopreempt(this); // Yields before locks is lowered, so that the goroutine still has its P.
             mp = machine().mp;
         }
@@ -369,7 +369,7 @@ public abstract class GStack extends Stack {
         return (Machine) host;
     }
 
-    /** Returns the goroutine's P, inside {@link #enter}. The result must not be used after a call that may yield. */
+    /** Returns the goroutine's P. Called inside a section. The result must not be used after a call that may yield. */
     public long pp() {
         return machine().pp();
     }
@@ -377,14 +377,14 @@ public abstract class GStack extends Stack {
     /**
      * {@code cheaprandn}: returns a pseudo-random number from 0 to {@code n} - 1.
      *
-     * @param st the caller's stack, inside {@link #enter}; null for a thread that is not an M
+     * @param st the caller's stack, inside a section; null for a thread that is not an M
      */
     public static int cheaprandn(@Nullable GStack st, int n) {
         int r = st != null ? st.machine().cheaprand() : ThreadLocalRandom.current().nextInt();
         return (int) ((r & 0xFFFF_FFFFL) * n >>> Integer.SIZE);
     }
 
-    /** Returns the Java side of the goroutine's P, inside {@link #enter}. The result must not be used after a call that may yield. */
+    /** Returns the Java side of the goroutine's P. Called inside a section. The result must not be used after a call that may yield. */
     public Processor processor() {
         return s.proc(pp());
     }
@@ -424,9 +424,7 @@ public abstract class GStack extends Stack {
         return s.mutexProfile.isOn();
     }
 
-    /**
-     * Records that this goroutine, which is inside {@link #enter}, has released a lock for which another goroutine waited {@code nanos} ns.
-     */
+    /** Records that this goroutine has released a lock for which another goroutine waited {@code nanos} ns. Called inside a section. */
     public void held(long nanos) {
         s.mutexProfile.held(labels, s.config.debug().system(), nanos);
     }
@@ -436,7 +434,7 @@ public abstract class GStack extends Stack {
         return site;
     }
 
-    /** Returns whether goroutines run on this stack one after the other. It is false for a thread with an identity. */
+    /** Returns whether this stack runs several goroutines in turn. It is false for a thread with an identity. */
     public boolean isPooled() {
         return pooled;
     }
@@ -464,7 +462,7 @@ public abstract class GStack extends Stack {
         return ticket;
     }
 
-    /** Closes ticket {@code n}. Returns whether the caller has done that, and owns the wake-up. */
+    /** Closes ticket {@code n}. Returns whether this call has closed it; if so, the caller owns the wake-up. */
     public boolean closeTicket(int n) {
         return TICKET.compareAndSet(this, n, n + 1);
     }
@@ -515,8 +513,8 @@ public abstract class GStack extends Stack {
     }
 
     /**
-     * Reports the end of this goroutine, if it was an exception, to its bubble, or by the policy in {@code Uncaught}. The report is
-     * complete when this returns. Never throws.
+     * If this goroutine ended by an exception, reports it to the bubble, or without a bubble by the policy in {@code Uncaught}. The report
+     * is complete when this returns. Never throws.
      *
      * @param end null, {@link Goexit#INSTANCE} or an exception
      */

@@ -93,7 +93,7 @@ public final class Newm {
         M.NEXTP.set(m.mp, pp);
         if (spinning) {
             Wakep.startSpinning(m);
-            Wakep.isNew(s.sched);
+            Wakep.allowForNewThread(s.sched);
         }
         CleanStart.start(thread);
     }

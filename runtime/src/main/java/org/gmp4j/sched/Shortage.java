@@ -51,7 +51,7 @@ public final class Shortage {
             return;
         }
         if (spinning) {
-            Wakep.neverComes(sched);
+            Wakep.dropOnItsWay(sched);
         }
         if (Schedt.GCWAITING.getAcquire(sched) != 0) {
             StopTheWorld.stopped(s, pp); // Its work stays in its ring. startTheWorld finds an M for the P, or calls this method again.

@@ -141,7 +141,7 @@ public final class Threads {
             pp = Idle.pidleget(sched, System.nanoTime());
             if (pp == 0) {
                 if (spinning) {
-                    Wakep.neverComes(sched);
+                    Wakep.dropOnItsWay(sched);
                 }
                 SchedLock.unlock(sched);
                 return;
@@ -296,7 +296,7 @@ public final class Threads {
             startm(s, pp, false);
             return;
         }
-        if (Schedt.nmspinningVolatile(sched) + Schedt.NPIDLE.getVolatile(sched) == 0 && Wakep.isOnItsWay(sched, 0)) {
+        if (Schedt.nmspinningVolatile(sched) + Schedt.NPIDLE.getVolatile(sched) == 0 && Wakep.tryAddOnItsWay(sched, 0)) {
             Schedt.NEEDSPINNING.setVolatile(sched, 0);
             startm(s, pp, true);
             return;

@@ -49,19 +49,18 @@ import org.gmp4j.struct.Throw;
  *
  * <p>A spinner that was woken may wait for a CPU. The kernel queues it behind the thread that runs on its last CPU, and for a while no
  * other CPU takes it from there. Go wakes no other M for work that is submitted during this time, although a P and a CPU are idle. So here
- * the word of nmspinning also counts the spinners on their way: Ms that were woken and do not run yet. When all spinners are on their
- * way and are late ({@link Spin}), a submitter wakes one more M. {@code wokenat} is stored before the CAS that counts the M, and is read
- * after the count. So a reader never sees the time of an earlier M. The reader reads the clock before wokenat, so a delay between the two
- * makes the M seem younger, not older. An M that is awake searches as if the Ms on their way did not exist. So neither the number of these
- * Ms nor their Ps keep it from spinning. It also makes its last check although such Ms exist.
+ * the word of nmspinning also counts the spinners on their way: Ms that were woken and do not run yet. When all spinners are on their way
+ * and are late ({@link Spin}), a submitter wakes one more M. {@code wokenat} is stored before the CAS that counts the M, and is read after
+ * the count. So a reader never sees the time of an earlier M. The reader reads the clock before wokenat, so a delay between the two makes
+ * the M seem younger, not older. An M that is awake ignores the Ms on their way. Neither their number nor their Ps keep it from spinning,
+ * and it makes its last check even if such Ms exist.
  *
- * <p>M7: the word grows only by CAS, in two cases. An M is woken when the word is 0 or its spinners are all late. Or becomeSpinning finds
- * that not enough others spin. An M that was woken and begins to run is counted as spinning, also by CAS, only if not enough others spin.
- * So the spinning Ms are at most half of the Ps, or one.
+ * <p>M7: the word grows only by CAS, in two cases: an M is woken because the word is 0 or all its spinners are late, or becomeSpinning
+ * finds that not enough others spin. When an M that was woken begins to run, it is counted as spinning, also by CAS, only if not enough
+ * others spin. So the number of spinning Ms is at most half of the number of Ps, or one.
  *
- * <p>Rejected: to wake an M for each G. It costs as many futex calls as goroutines, and most of the woken Ms find nothing. Rejected too: to
- * hand the G to the sleeping M directly. Often the submitter is about to block, and the G would have run on the submitter's P with warm
- * caches.
+ * <p>Rejected: to wake an M for each G. That costs a futex call for each goroutine, and most of the woken Ms find nothing. Rejected too: to
+ * hand the G to the sleeping M directly. Often the submitter soon blocks, and the G can run on the submitter's P with warm caches.
  */
 public final class Wakep {
     private Wakep() {
@@ -71,8 +70,8 @@ public final class Wakep {
      * Ensures that an M searches for work that was just queued, if a P is idle. The caller has made a full fence after it queued the work.
      *
      * <p>If no P is idle, the work waits until a running G's slice ends. Sysmon is not woken for that, because its light sleep ends within
-     * a quantum, or 500 µs ({@link org.gmp4j.policy.Pacing#light}), unless {@link org.gmp4j.policy.ScanBudget} makes it longer. The M has
-     * timed the slice by then, unless its slices are very short.
+     * a quantum, or 500 µs ({@link org.gmp4j.policy.Pacing#light}), unless {@link org.gmp4j.policy.ScanBudget} makes it longer. By then the
+     * M has recorded when the slice began ({@link org.gmp4j.sched.base.SliceClock}), unless its slices are very short.
      *
      * <p>The clock is read only where all spinners are on their way and a P is idle.
      */
@@ -95,14 +94,14 @@ public final class Wakep {
     /** Wakes one more M if the word of nmspinning is still {@code spinners}. */
     private static void wakepSlow(Scheduler s, long spinners) {
         long sched = s.sched;
-        if (!isOnItsWay(sched, spinners)) {
+        if (!tryAddOnItsWay(sched, spinners)) {
             return; // Another M has begun to spin or was woken, and will search; or one has stopped spinning, and checks the queues.
         }
         SchedLock.lock(sched);
         long pp = Schedt.CLOSING.getAcquire(sched) == Scheduler.STOPPED ? 0
                 : Idle.pidlegetSpinning(sched, System.nanoTime());
         if (pp == 0) {
-            neverComes(sched);
+            dropOnItsWay(sched);
             SchedLock.unlock(sched);
             return;
         }
@@ -116,21 +115,21 @@ public final class Wakep {
 
     /**
      * Counts an M that the caller will wake or make as a spinner on its way, if the word of nmspinning is still {@code spinners}. Returns
-     * false when the word has changed. The time is stored even then. This only delays the moment from which the spinners count as late. The
-     * word may have changed twice, and have its old value again. Then it counts other Ms, which are not late, and an M is woken too early.
+     * false when the word has changed. The time is stored even then. This only delays the moment from which the spinners count as late. A
+     * word that has changed and changed back counts other Ms, which are not late. Then an M is woken too early.
      */
-    static boolean isOnItsWay(long sched, long spinners) {
+    static boolean tryAddOnItsWay(long sched, long spinners) {
         Schedt.WOKENAT.setOpaque(sched, System.nanoTime());
         return Schedt.NMSPINNING.compareAndSet(sched, spinners, spinners + Schedt.IS_ON_ITS_WAY);
     }
 
-    /** Extends the time after which the M that was counted last is late. The M's thread is new, and takes longer until it runs. */
-    static void isNew(long sched) {
+    /** Extends the time after which the M that was counted last is late, because its thread is new and takes longer until it runs. */
+    static void allowForNewThread(long sched) {
         Schedt.WOKENAT.setOpaque(sched, System.nanoTime() + Spin.NEW_THREAD);
     }
 
     /** Subtracts one spinner on its way, because there was no P for it, or no M. */
-    static void neverComes(long sched) {
+    static void dropOnItsWay(long sched) {
         subtract(sched, Schedt.IS_ON_ITS_WAY);
     }
 
@@ -147,7 +146,7 @@ public final class Wakep {
             if (Schedt.NMSPINNING.compareAndSet(sched, spinners, others + (enough ? 0 : Schedt.SPINS))) {
                 if (enough) {
                     M.SPINNING.setOpaque(m.mp, 0);
-                    lookAfterIt(m.s);
+                    wakepAfterSpin(m.s);
                 } else {
                     PStat.NSPIN.addOpaque(m.pp(), 1);
                 }
@@ -191,7 +190,7 @@ public final class Wakep {
         }
     }
 
-    /** Marks the M as spinning. The caller has counted it. */
+    /** Marks the M as spinning. The caller has counted the M. */
     static void startSpinning(Machine m) {
         M.SPINNING.setOpaque(m.mp, 1);
         Schedt.NEEDSPINNING.setVolatile(m.s.sched, 0);
@@ -208,14 +207,14 @@ public final class Wakep {
         M.SPINNING.setOpaque(m.mp, 0);
         stopSpinning(s.sched);
         if (s.config.spinNanos() == 0) {
-            lookAfterIt(s);
+            wakepAfterSpin(s);
         } else {
             standIn(m);
         }
     }
 
     /** Does step 3 for an M that has stopped spinning. */
-    private static void lookAfterIt(Scheduler s) {
+    private static void wakepAfterSpin(Scheduler s) {
         VarHandle.fullFence(); // Between steps 2 and 3, because not all reads of step 3 are volatile.
         if (Schedt.NPIDLE.getVolatile(s.sched) != 0) {
             wakepForWork(s);
@@ -224,14 +223,14 @@ public final class Wakep {
 
     /**
      * Wakes a stand-in: an M that spins in place of the caller, which has found work. If the last stand-in was in vain ({@link Spin}),
-     * wakes an M only if a queue has work. Called only under a latency policy, which keeps a spinner ready for new work.
+     * wakes an M only for queued work, timers or the network. Called only under a latency policy, which keeps a spinner ready for new work.
      */
     private static void standIn(Machine m) {
         Scheduler s = m.s;
         int idle = Schedt.NPIDLE.getVolatile(s.sched);
         if (Spin.isAlone(idle, Schedt.GOMAXPROCS.getOpaque(s.sched))) {
             if (s.spin.inVain) {
-                lookAfterIt(s);
+                wakepAfterSpin(s);
             } else {
                 s.spin.begins();
                 m.hasStandIn = true;

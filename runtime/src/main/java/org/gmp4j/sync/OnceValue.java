@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class OnceValue<T extends @Nullable Object> implements Supplier<T> {
     private final Once once = new Once();
-    /** Only the one run writes this field and the next two. {@link #once} orders the run before each read. */
+    /** Only the run of {@link #once} writes this field and the next two. The run happens before each read. */
     private @Nullable Supplier<T> supplier;
     private @Nullable T value;
     private @Nullable Throwable thrown;
@@ -79,7 +79,7 @@ public final class OnceValue<T extends @Nullable Object> implements Supplier<T> 
         return computed();
     }
 
-    /** The one run. It is not a lambda, because linking may fail: see HACKING, on errors that come from anywhere. */
+    /** The function of {@link #once}. It is no lambda, because linking may fail: see HACKING, on errors that come from anywhere. */
     private record Computation(OnceValue<?> of) implements Runnable {
         @Override
         public void run() {

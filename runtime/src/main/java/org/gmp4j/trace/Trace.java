@@ -14,12 +14,12 @@ import org.gmp4j.sched.base.Scheduler;
 import org.gmp4j.tracing.Session;
 
 /**
- * An execution trace. It shows what each P and each goroutine did and when, and which goroutine woke which. The file opens in Perfetto
+ * An execution trace. It shows the work of each P and each goroutine over time, and which goroutine woke which. The file opens in Perfetto
  * (ui.perfetto.dev), and {@code gmp trace FILE} prints a summary of it. {@code GMPDEBUG=trace=FILE} writes a trace without a change to the
  * program.
  *
  * <p>While a trace runs, a switch takes some tens of nanoseconds more. The start of a goroutine whose function is not a lambda takes some
- * microseconds more, because the stack is walked to name the place. The begin and the end stop the world for a moment, whose length grows
+ * microseconds more, because the stack is walked to name the place. The begin and the end of the trace stop the world for a time that grows
  * with the number of goroutines. Full batches of events are moved to a spool beside the file, which needs 16 bytes for each event. If the
  * disk is slower than the program, whole batches are dropped and counted. {@link #stop} writes the file, which is four to eight times as
  * long as the spool. When a deadlock, an uncaught exception or another fatal error ends a program, running traces are written after the
@@ -64,16 +64,16 @@ public final class Trace implements AutoCloseable {
         if (schedulers.isEmpty()) {
             throw new IllegalStateException("there is no open Gmp to trace");
         }
-        return new Trace(Session.start(schedulers, file, 0));
+        return new Trace(Session.start(schedulers, file));
     }
 
     /**
      * Ends the trace and writes its file. If it throws an OutOfMemoryError, another call continues; otherwise a further call does nothing.
      * The call may take as long as the trace ran. So a goroutine for which others wait should not make the call.
      *
-     * <p>Any thread may call it. An interrupt does not end it, and in a bubble it holds the clock.
+     * <p>Any thread may call it. An interrupt does not end it, and the clock of a bubble does not move on during it.
      *
-     * @throws IOException when the file, or the spool before it, could not be written
+     * @throws IOException when the file or the spool could not be written
      */
     public void stop() throws IOException {
         session.stop();
@@ -95,11 +95,11 @@ public final class Trace implements AutoCloseable {
         return session.dropped();
     }
 
-    // Marks of the program
+    // Events that the program adds
 
     /**
-     * A piece of work of which several goroutines may do parts. It has a lane of its own in the trace, from its creation to {@link #close}.
-     * It costs almost nothing while no trace runs. Thread-safe.
+     * A piece of work that several goroutines may share. It has a lane of its own in the trace, from its creation to {@link #close}. It
+     * costs almost nothing while no trace runs. Thread-safe.
      */
     public static final class Task implements AutoCloseable {
         private final long id = TASKS.incrementAndGet();
@@ -139,7 +139,7 @@ public final class Trace implements AutoCloseable {
         }
     }
 
-    /** Begins a task. A task that is begun by a thread that is not a goroutine is not in the trace. */
+    /** Begins a task. The trace shows the task only if the caller is a goroutine. */
     public static Task task(String name) {
         return new Task(Objects.requireNonNull(name, "name"), 0);
     }

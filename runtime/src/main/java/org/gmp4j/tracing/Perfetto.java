@@ -7,7 +7,7 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Writes a trace in Perfetto's format, as packets with TrackEvents in one sequence. Names are interned, and times are in ns. Source: the
+ * Writes a trace in Perfetto's format: packets with TrackEvents, all of one sequence. Names are interned, and times are in ns. Source: the
  * field numbers of {@code trace_packet.proto}, {@code track_event.proto}, {@code track_descriptor.proto}, {@code counter_descriptor.proto},
  * {@code interned_data.proto} and {@code debug_annotation.proto} in github.com/google/perfetto.
  */
@@ -74,7 +74,7 @@ public final class Perfetto {
         write();
     }
 
-    /** Begins an event. Further calls add fields to it, and {@link #put} writes it. */
+    /** Begins an event. Further calls add fields to the event, and {@link #put} writes it. */
     private Perfetto event(int type, long track) {
         event.clear().number(TYPE, type).number(TRACK, track);
         newName = 0;
@@ -136,7 +136,7 @@ public final class Perfetto {
         return this;
     }
 
-    /** Writes the event that was begun, with its time. */
+    /** Writes the event that was begun last, as of the time {@code nanos}. */
     public void put(long nanos) throws IOException {
         packet.clear().number(TIMESTAMP, nanos);
         if (newName != 0) {

@@ -21,8 +21,8 @@ import org.gmp4j.stack.OwnThread;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A trace of some schedulers into a file. While it runs, a thread of its own moves full batches to a spool beside the file. At the end the
- * events are ordered and written in Perfetto's format. Thread-safe.
+ * Traces some schedulers, and writes the trace to a file. During the trace a thread of its own moves full batches of events to a spool, a
+ * file in the same folder. At the end the events are ordered and written in Perfetto's format. Thread-safe.
  */
 public final class Session implements Fatal.Unsaved {
     /** The lane above all others. Its name shows that gmp4j wrote the file, and its last event shows that the file is complete. */
@@ -32,6 +32,7 @@ public final class Session implements Fatal.Unsaved {
     /** The name of that lane's last event. */
     static final String LAST = "end of trace";
 
+    /** The memory, in bytes, for each scheduler's events that are not yet in the spool. */
     private static final long POOL = 32L << 20;
     private static final long NAP_NANOS = 5_000_000;
     private static final int BUFFER = 1 << 16;
@@ -54,7 +55,7 @@ public final class Session implements Fatal.Unsaved {
         this.file = file;
         this.recordings = new ArrayList<>(recordings); // There is room for all, because adding must not fail.
         found = Files.exists(file);
-        FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE).close(); // Fails now, not at the end.
+        FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE).close(); // An error shows here, not at the end.
         Path name = file.toAbsolutePath();
         spool = FileChannel.open(Files.createTempFile(name.getParent(), name.getFileName() + ".", ".spool"), StandardOpenOption.READ,
                 StandardOpenOption.WRITE, StandardOpenOption.DELETE_ON_CLOSE);
@@ -65,16 +66,15 @@ public final class Session implements Fatal.Unsaved {
      * Begins to trace.
      *
      * @param schedulers the schedulers to trace. Closed ones are left out
-     * @param bytes the memory for each scheduler's events that are not yet in the spool; 0 for the default of 32 MiB
      * @throws IOException when the file or the spool cannot be written
      * @throws IllegalStateException when a scheduler is being traced already, or all are closed
      */
-    public static Session start(List<Scheduler> schedulers, Path file, long bytes) throws IOException {
+    public static Session start(List<Scheduler> schedulers, Path file) throws IOException {
         Session session = new Session(file, schedulers.size());
         boolean started = false;
         try {
             for (Scheduler s : schedulers) {
-                Recording r = new Recording(s, bytes == 0 ? POOL : bytes, null);
+                Recording r = new Recording(s, POOL, null);
                 try {
                     r.start();
                 } catch (IllegalStateException e) {
@@ -136,8 +136,8 @@ public final class Session implements Fatal.Unsaved {
     }
 
     /**
-     * Ends the trace and writes the file. If it throws an OutOfMemoryError, another call continues where it ended. After a complete call,
-     * further calls do nothing.
+     * Ends the trace and writes the file. If it throws an OutOfMemoryError, another call continues where this call ended. After a complete
+     * call, further calls do nothing.
      *
      * @throws IOException when the file or the spool could not be written
      */

@@ -264,9 +264,8 @@ class WeaveTest {
             "in.jar|/proc/out.jar|-|/proc/out.jar cannot be written: there is no such folder.",
             "text|out.jar|-|F/text is no whole jar: it has no directory at its end.",
             "in.jar|out.jar|include=a..b|\"a..b\" is no pattern of class names; write com.acme.Parser, com.acme.* or com.acme.**.",
-            "in.jar|out.jar|points=eager|Where a jar is woven include and exclude may be said; the other options are for the program's "
-                    + "start.",
-            "in.jar|out.jar|default|Where a jar is woven include and exclude may be said; the other options are for the program's start."})
+            "in.jar|out.jar|points=eager|Only include and exclude apply to a woven jar; the other options are for the program's start.",
+            "in.jar|out.jar|default|Only include and exclude apply to a woven jar; the other options are for the program's start."})
     void badInputIsOneSentence(String from, String to, String options, String sentence) throws IOException {
         Files.write(in, springLike());
         Files.createLink(folder.resolve("link.jar"), in);
