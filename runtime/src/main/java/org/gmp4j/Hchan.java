@@ -43,9 +43,9 @@ import org.jspecify.annotations.Nullable;
  * close between the two reads removes a waiting receiver, the send fails although the receiver waited until the close. Go's send has this
  * exception, too.
  *
- * <p>These proofs need a count that never has a wrong value in between. So a receive that moves a waiting sender's element into the buffer
- * leaves the count as it is, and does not first subtract 1 and then add 1. The reads are volatile, so that no read comes before an earlier
- * operation of the same thread on another channel.
+ * <p>These proofs need a count that is right at each moment. So a receive that moves a waiting sender's element into the buffer leaves the
+ * count as it is, and does not first subtract 1 and then add 1. The reads are volatile, so that no read comes before an earlier operation
+ * of the same thread on another channel.
  */
 abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
     /** Result of a receive: the channel is closed and drained. */
@@ -53,7 +53,7 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
     /** Result of a receive and of {@link #give}: the operation would have to wait. */
     static final long BLOCKS = -2;
     /**
-     * Result of {@link #unlockAndWait}: the method did not wait. The caller has to wait with a {@link ChanCancellation}, because an
+     * Result of {@link #unlockAndWait}: the method did not wait. The caller has to begin anew with a {@link ChanCancellation}, because an
      * interrupt may end its waits.
      */
     static final long ENDS = -3;
@@ -260,7 +260,7 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
         return BLOCKS;
     }
 
-    /** Returns the index behind the last of {@code count} elements, where {@code count < cap}. It avoids a sum that may not fit an int. */
+    /** Returns the index behind the last of {@code count} elements, where {@code count < cap}, without a sum that may not fit an int. */
     static int next(int recvx, int count, int cap) {
         int behind = cap - recvx;
         return count < behind ? recvx + count : count - behind;
@@ -277,7 +277,7 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
             return 0;
         }
         checkReceiver();
-        Park.preemptPoint(); // So a loop yields, too, even if none of its receives finds an element.
+        Park.preemptPoint(); // A loop must yield even if none of its receives finds an element.
         if (!(boolean) IS_CLOSED.getVolatile(this)) {
             return BLOCKS;
         }
@@ -346,7 +346,7 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
         return closed && count == 0;
     }
 
-    /** Returns the queue of those waiters that wait until the channel is {@link #drained}. Called under the lock. */
+    /** Returns the queue of the goroutines that wait until the channel is {@link #drained}. Called under the lock. */
     final WaitQ drainq() {
         WaitQ q = drainq;
         if (q == null) {
@@ -360,8 +360,7 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
      * Releases the lock for a receive that may wait. The receive has found no element; {@code found} is {@link #CLOSED} or {@link
      * #BLOCKS}.
      *
-     * @return above 0: a sudog that has waited and was woken. {@link #CLOSED}: this method did not wait. {@link #ENDS}: this method did not
-     *     wait; the caller begins anew with a {@link ChanCancellation}, because an interrupt may end its waits
+     * @return a sudog that has waited and was woken; or, without a wait, {@link #CLOSED} or {@link #ENDS}
      */
     final long unlockAndWait(@Nullable GStack st, long found) {
         if (found == CLOSED) {
@@ -379,8 +378,7 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
     }
 
     /**
-     * Returns whether a receive got an element. {@code sg} is its sudog, after the wait; for a value that is no sudog, such as {@link
-     * #CLOSED}, the result is false.
+     * Returns whether a receive got an element. {@code sg} is a result of {@link #unlockAndWait}; if it is no sudog, the result is false.
      */
     static boolean ok(long sg) {
         return sg > 0 && Sudog.SUCCESS.get(sg) != 0;
@@ -427,6 +425,9 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
     public void close() {
         GStack st = GStack.enter();
         try {
+            if (receiveOnly) {
+                throw new IllegalStateException("close of receive-only channel");
+            }
             close0();
         } finally {
             GStack.exit(st);
@@ -437,20 +438,13 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
     final void closeReceiveOnly() {
         GStack st = GStack.enter();
         try {
-            close1();
+            close0();
         } finally {
             GStack.exit(st);
         }
     }
 
     private void close0() {
-        if (receiveOnly) {
-            throw new IllegalStateException("close of receive-only channel");
-        }
-        close1();
-    }
-
-    private void close1() {
         if (bubble != null) {
             bubble.check("close of synctest channel from outside bubble");
         }
@@ -491,7 +485,7 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
     }
 
     // The channel of a timer. Its buffer has one place, for a tick that comes while no receiver waits. The next receive or select puts the
-    // tick's time there, and then looks for an element.
+    // tick's time there, and then checks for an element.
 
     final void setTimer(ChanTimer t) {
         timer = t;
@@ -532,7 +526,7 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
         }
     }
 
-    /** Returns the number of buffered elements; 0 for a timer's channel, because only a receive looks whether the timer is due. */
+    /** Returns the number of buffered elements; 0 for a timer's channel, because only a receive checks whether the timer is due. */
     public int len() {
         return timer != null ? 0 : (int) COUNT.getVolatile(this);
     }

@@ -38,11 +38,11 @@ final class CpuLimits {
     private final SysFiles files;
     private final List<String> problems = new ArrayList<>();
     private final boolean withSets;
-    /** The cgroups whose limits hold, from the process's own upwards, each with whether it is of v2. */
+    /** The cgroups whose limits hold, from the process's own upwards. The value says whether a cgroup is of v2. */
     private final Map<Path, Boolean> dirs = new LinkedHashMap<>();
     private final Map<Path, Topology.CpuLimit> found = new LinkedHashMap<>();
     private final Map<Path, Topology.Cpuset> sets = new LinkedHashMap<>();
-    private int looked;
+    private int visited;
 
     private CpuLimits(SysFiles files, boolean withSets) {
         this.files = files;
@@ -56,8 +56,7 @@ final class CpuLimits {
 
     /**
      * Reads the limits repeatedly, for sysmon. It determines the process's cgroups anew only when one of the two files in /proc has
-     * changed. The reason is that sysmon waits for each reading, and code that runs once a second stays in the interpreter and is slow.
-     * Only one thread may use it.
+     * changed, because sysmon waits for each reading, and code that runs once a second is interpreted and slow. Only one thread may use it.
      */
     static final class Followed {
         private final SysFiles files;
@@ -77,16 +76,16 @@ final class CpuLimits {
                 cgroup = c;
                 mounts = m;
             } else {
-                limits.again();
+                limits.readAgain();
             }
             return limits.limits();
         }
     }
 
-    private void again() {
+    private void readAgain() {
         found.clear();
         for (Map.Entry<Path, Boolean> dir : dirs.entrySet()) {
-            look(dir.getKey(), dir.getValue());
+            readLimit(dir.getKey(), dir.getValue());
         }
     }
 
@@ -195,39 +194,42 @@ final class CpuLimits {
             return;
         }
         for (; dir != null && dir.startsWith(top); dir = dir.getParent()) {
-            if (++looked > MOST_DIRS) {
+            if (++visited > MOST_DIRS) {
                 problem("the cgroups of the process are in more than " + MOST_DIRS + " folders, which no kernel has");
                 return;
             }
             if (dirs.putIfAbsent(dir, mount.v2) == null) {
-                look(dir, mount.v2);
+                readLimit(dir, mount.v2);
                 if (withSets) {
-                    set(dir);
+                    readCpuset(dir);
                 }
             }
         }
     }
 
-    private void look(Path dir, boolean v2) {
+    private void readLimit(Path dir, boolean v2) {
         Topology.CpuLimit limit = v2 ? v2(dir) : v1(dir);
         if (limit != null) {
-            found.putIfAbsent(dir, limit);
+            found.put(dir, limit);
         }
     }
 
-    /** Returns {@code path} relative to {@code root}, or null when it is not below {@code root}. */
+    /** Returns {@code path} relative to {@code root}, or null when it is neither {@code root} nor below it. */
     private static @Nullable String below(String root, String path) {
         if (Arrays.asList(path.split("/")).contains("..")) {
             return null; // The directory is outside of the process's cgroup namespace.
         }
-        if (root.equals("/") || root.equals(path)) {
-            return root.equals("/") ? path : "";
+        if (root.equals("/")) {
+            return path;
+        }
+        if (root.equals(path)) {
+            return "";
         }
         return path.startsWith(root + "/") ? path.substring(root.length()) : null;
     }
 
     /** Reads the cpuset in force: v2's file, v1's file, or the requested cpuset if a kernel has neither. */
-    private void set(Path dir) {
+    private void readCpuset(Path dir) {
         for (String name : new String[] {"cpuset.cpus.effective", "cpuset.effective_cpus", "cpuset.cpus"}) {
             String text = SysFiles.text(dir.resolve(name));
             if (text != null && !text.isEmpty()) {
@@ -235,7 +237,7 @@ final class CpuLimits {
                 if (cpus.isEmpty()) {
                     problem(SysFiles.shown(dir.resolve(name)) + " says \"" + SysFiles.cut(text) + "\", which is no list of CPUs");
                 } else {
-                    sets.putIfAbsent(dir, new Topology.Cpuset("/" + files.root().relativize(dir), cpus));
+                    sets.put(dir, new Topology.Cpuset("/" + files.root().relativize(dir), cpus));
                 }
                 return;
             }

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 
 /** The kernel's text form of a set of CPUs or nodes, in ascending order: {@code 0-3,8,10-11}. */
 final class CpuList {
-    /** A number that no CPU and no node of any kernel has; a file with a greater number is broken. */
+    /** The greatest number that is accepted. No kernel has so many CPUs or nodes. */
     private static final int MAX_NUMBER = 1 << 20;
 
     private CpuList() {
@@ -23,8 +23,7 @@ final class CpuList {
         if (text == null || text.isBlank()) {
             return set;
         }
-        // The least number with which the next range may begin. In a broken text many long ranges might overlap, and take long to set.
-        int least = 0;
+        int least = 0; // The next range may not begin below it: in a broken text many long ranges might overlap, and take long to set.
         for (String item : text.strip().split(",")) {
             int dash = item.indexOf('-');
             int first = number(dash < 0 ? item : item.substring(0, dash));
@@ -51,7 +50,7 @@ final class CpuList {
         return format(set.stream().toArray());
     }
 
-    /** Returns the text of the numbers in the given order; ascending neighbours make a range. */
+    /** Returns the text of the numbers in the given order; successive numbers make a range. */
     static String format(int[] numbers) {
         StringBuilder text = new StringBuilder();
         for (int i = 0, end; i < numbers.length; i = end) {

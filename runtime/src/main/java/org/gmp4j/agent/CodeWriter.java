@@ -90,7 +90,7 @@ final class CodeWriter {
 
     void write() {
         int code = points.code();
-        boolean allEmpty = onlyWhereNothingIsOnTheStack();
+        boolean allEmpty = clearBacksAtNonEmptyStacks();
         layOut();
         int lengthAt = out.size() + 2;
         out.copy(b, code, code + 6); // name, length (later)
@@ -119,7 +119,7 @@ final class CodeWriter {
      *
      * @return whether the stack is empty at all headers
      */
-    private boolean onlyWhereNothingIsOnTheStack() {
+    private boolean clearBacksAtNonEmptyStacks() {
         boolean[] empty = new boolean[backs.length];
         int at = start + length;
         at += 2 + 8 * u2(b, at);
@@ -230,7 +230,7 @@ final class CodeWriter {
         return pc + shifts[found] - (from < pc ? 0 : backSize);
     }
 
-    /** Sets {@link #found} to the last move that is not behind {@code pc}. Most calls come in ascending order. */
+    /** Sets {@link #found} to the last move that is not behind {@code pc}. Begins at the old one, because most calls ascend. */
     private void find(int pc) {
         int i = found;
         while (i + 1 < moves && froms[i + 1] <= pc) {
@@ -393,7 +393,7 @@ final class CodeWriter {
             int to = target(pc, pc);
             frames.write(to - last - 1, this, out);
             last = to;
-            if (moved(pc) - to == backSize) { // The header has the frame of the point on the way back to it.
+            if (moved(pc) - to == backSize) { // The header repeats the frame of its point.
                 Frames.writeSame(backSize - 1, out);
                 last += backSize;
                 written++;

@@ -13,6 +13,7 @@ import org.gmp4j.ffi.gmp.m;
 import org.gmp4j.ffi.gmp.p;
 import org.gmp4j.ffi.gmp.schedt;
 import org.gmp4j.lock.HeapMutex;
+import org.gmp4j.lock.LockRank;
 import org.gmp4j.lock.Note;
 import org.gmp4j.lock.RuntimeMutex;
 import org.gmp4j.lock.SchedLock;
@@ -33,14 +34,14 @@ import org.gmp4j.struct.PStatus;
 import org.gmp4j.struct.Schedt;
 
 /**
- * Runs, before the first goroutine, code that the scheduler needs seldom, so that the JVM links it. The first use of a class, of a string,
+ * Runs code that the scheduler seldom needs, before the first goroutine, so that the JVM links it. The first use of a class, of a string,
  * or of a {@code VarHandle} at a call site allocates. So does the 128th call of a method handle by code that is not fully compiled. With a
  * full heap such an allocation could fail between any two steps of a protocol.
  *
  * <p>{@code Rehearsal} runs the code that goroutines and Ms need often, on a scheduler of its own. Both run once in a process.
  */
 public final class Warm {
-    /** Classes, by their names below {@code org.gmp4j}, that an M, sysmon, or a goroutine in the runtime may first need without memory. */
+    /** Names below {@code org.gmp4j} of classes that an M, sysmon, or a goroutine in the runtime may first need when no memory is left. */
     private static final String[] CLASSES = {"sched.Threads", "sched.Threads$Exit", "sched.Newm", "sched.Shortage",
         "sched.jdk.JdkReady", "sched.jdk.JdkReady$Wakeup", "sched.Syscall", "sched.StopTheWorld", "sched.StopTheWorld$Procs",
         "sched.Inject", "sched.Mcall", "sched.base.Collected", "sched.Preempt", "sched.base.PreemptSignal", "sched.Wakep",
@@ -60,13 +61,9 @@ public final class Warm {
 
     /** Runs all this code, unless this process has run it. Called by one thread at a time. */
     public static void once() {
-        if (!done) {
-            up();
-            done = true;
+        if (done) {
+            return;
         }
-    }
-
-    private static void up() {
         long line = Mem.alloc(p.layout(), 1);
         fields(line);
         words(line);
@@ -80,6 +77,7 @@ public final class Warm {
         locks();
         queues();
         load();
+        done = true;
     }
 
     private static void load() {
@@ -230,8 +228,8 @@ public final class Warm {
         long word = P.timersLockAddress(pp);
         HeapMutex.rehearse();
         RuntimeMutex.rehearse(word);
-        boolean _ = RuntimeMutex.tryLock(word, org.gmp4j.lock.LockRank.SUDOG);
-        RuntimeMutex.unlock(word, org.gmp4j.lock.LockRank.SUDOG);
+        boolean _ = RuntimeMutex.tryLock(word, LockRank.SUDOG);
+        RuntimeMutex.unlock(word, LockRank.SUDOG);
         var _ = RuntimeMutex.isLocked(word);
         var _ = Note.sleep(word, 1);
         Note.ring(word);

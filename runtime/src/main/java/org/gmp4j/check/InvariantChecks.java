@@ -28,7 +28,9 @@ import org.gmp4j.struct.Schedt;
 abstract class InvariantChecks {
     final Scheduler s;
     final long sched;
+    /** The violations of invariants that hold at every moment. */
     final Set<String> broken = new LinkedHashSet<>();
+    /** The violations that count only if every pass finds them. */
     final Set<String> doubtful = new LinkedHashSet<>();
     /** The place in which each G was found. */
     final Map<Long, String> place = new HashMap<>();
@@ -59,8 +61,6 @@ abstract class InvariantChecks {
         }
     }
 
-    // The following methods are called under sched.lock.
-
     void locked(Runnable body) {
         SchedLock.lock(sched);
         try {
@@ -69,6 +69,8 @@ abstract class InvariantChecks {
             SchedLock.unlock(sched);
         }
     }
+
+    // The following methods are called under sched.lock.
 
     void lists() {
         globalQueue();
@@ -114,7 +116,7 @@ abstract class InvariantChecks {
         require(n == size, "R6", "runqsize is %d, the list has %d", size, n);
     }
 
-    /** Returns the number of Gs in a list of the global queue. */
+    /** Checks a list of the global queue, and returns the number of its Gs. */
     private int list(String name, long list, Set<Long> seen) {
         int n = 0;
         long last = 0;

@@ -2,12 +2,12 @@
 package org.gmp4j.memory;
 
 /**
- * The size classes of blocks. Up to 64 bytes they are the multiples of 16. Above that, up to {@value #LARGEST}, there are four classes for
- * each power of two. They are at equal distances, and the last one is the power itself. So at most a fifth of a block of more than 64 bytes
- * is wasted. All sizes are multiples of {@value #LEAST}.
+ * The size classes of blocks. Up to 64 bytes they are the multiples of 16. Above that, up to {@value #LARGEST}, four classes at equal
+ * distances lead from each power of two to the next, which is the last of the four. So at most a fifth of a block of more than 64 bytes is
+ * wasted. All sizes are multiples of {@value #LEAST}.
  */
 final class SizeClasses {
-    /** The size of the smallest block, bytes: a free block has a link and a mark. */
+    /** The size of the smallest block, bytes: enough for the link and the mark of a free block. */
     static final int LEAST = 16;
     /** The size of the largest block, bytes. A larger segment has a mapping of its own. */
     static final int LARGEST = 32 << 10;
@@ -42,9 +42,9 @@ final class SizeClasses {
         int[] sizes = new int[COUNT];
         for (int c = 0; c < COUNT; c++) {
             int above = c - FINE_CLASSES;
-            int doubling = FINE_LOG + (above >> STEPS_LOG);
+            int log = FINE_LOG + (above >> STEPS_LOG);
             sizes[c] = c < FINE_CLASSES ? (c + 1) * LEAST
-                    : (1 << doubling) + ((above & (1 << STEPS_LOG) - 1) + 1 << doubling - STEPS_LOG);
+                    : (1 << log) + ((above & (1 << STEPS_LOG) - 1) + 1 << log - STEPS_LOG);
         }
         return sizes;
     }
@@ -85,7 +85,7 @@ final class SizeClasses {
         }
         int c = of((int) least);
         if (align > LEAST) {
-            while ((SIZE[c] & align - 1) != 0) { // The loop ends at the latest at the next power of two.
+            while ((SIZE[c] & align - 1) != 0) { // The loop ends by the next power of two, a multiple of align.
                 c++;
             }
         }
@@ -97,14 +97,15 @@ final class SizeClasses {
         if (last < FINE) {
             return last / LEAST;
         }
-        int doubling = Integer.SIZE - 1 - Integer.numberOfLeadingZeros(last);
-        return FINE_CLASSES + (doubling - FINE_LOG << STEPS_LOG) + (last - (1 << doubling) >> doubling - STEPS_LOG);
+        int log = Integer.SIZE - 1 - Integer.numberOfLeadingZeros(last);
+        return FINE_CLASSES + (log - FINE_LOG << STEPS_LOG) + (last - (1 << log) >> log - STEPS_LOG);
     }
 
     /** Returns whether a block of the class begins {@code offset} bytes behind the start of its span. */
     static boolean begins(int c, int offset) {
-        // offset < 2^17 and the inverse is off by less than size / 2^32 <= 2^-17, so the quotient is exact.
+        // The relative error of the inverse is less than size / 2^32 <= 2^-17. As offset < 2^17, the quotient is too large by less than
+        // 1 / size, and its integer part is exact.
         int index = (int) (offset * INVERSE[c] >>> Integer.SIZE);
-        return index * SIZE[c] == offset && index < SPAN / SIZE[c];
+        return index * SIZE[c] == offset && index < blocks(c);
     }
 }

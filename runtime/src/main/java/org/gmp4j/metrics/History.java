@@ -92,7 +92,7 @@ final class History implements WebServer.Background {
         }
     }
 
-    /** Adds a reading. If there is no room, it replaces the oldest ones. */
+    /** Adds a reading, unless it is larger than the ring. If there is no room, it replaces the oldest readings. */
     synchronized void add(String json) {
         byte[] b = json.getBytes(UTF_8);
         if (arena == null || b.length > bytes) {
@@ -115,7 +115,7 @@ final class History implements WebServer.Background {
         out.write('[');
         long last = added() - 1;
         boolean first = true;
-        for (Reading r = from(0); r != null && r.number <= last; r = from(r.number + 1)) {
+        for (Entry r = from(0); r != null && r.number <= last; r = from(r.number + 1)) {
             if (!first) {
                 out.write(',');
             }
@@ -130,14 +130,14 @@ final class History implements WebServer.Background {
     }
 
     /** @param number the reading's number: see {@link #added} */
-    private record Reading(long number, byte[] json) {
+    private record Entry(long number, byte[] json) {
     }
 
     /**
      * Returns the reading with this number. If that reading was replaced, returns the oldest reading. Returns null if there is no such
      * reading yet.
      */
-    private synchronized @Nullable Reading from(long number) {
+    private synchronized @Nullable Entry from(long number) {
         long n = added - lengths.size();
         int at = Math.floorMod(end - used, bytes);
         for (int length : lengths) {
@@ -146,7 +146,7 @@ final class History implements WebServer.Background {
                 int first = Math.min(length, bytes - at);
                 MemorySegment.copy(ring, ValueLayout.JAVA_BYTE, at, json, 0, first);
                 MemorySegment.copy(ring, ValueLayout.JAVA_BYTE, 0, json, first, length - first);
-                return new Reading(n, json);
+                return new Entry(n, json);
             }
             n++;
             at = (at + length) % bytes;

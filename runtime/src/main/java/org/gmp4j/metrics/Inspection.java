@@ -16,18 +16,16 @@ import org.gmp4j.tracing.Session;
 
 /**
  * Profiles and traces of a given length, for users outside of the process, who call {@link GmpMXBean} or request pages of
- * {@link MetricsServer}. Each call waits for that time. Each call stops the recording that it has started, even if the user disconnects.
+ * {@link MetricsServer}. Each call lasts as long as its recording, and stops the recording even if the user disconnects.
  */
 final class Inspection {
     /** The greatest length, seconds. */
     static final int MOST_SECONDS = 3600;
     private static final double NANOS = 1e9;
     private static final long CPU_INTERVAL = 10_000_000;
-    /**
-     * All waits of at least this length, ns, are recorded, and a sample of the shorter ones. All unlocks for which a goroutine waited are
-     * recorded.
-     */
+    /** The length, ns, from which on all waits are recorded. Of shorter waits a sample is recorded. */
     private static final long BLOCK_RATE = 10_000;
+    /** All unlocks for which a goroutine waited are recorded. */
     private static final long MUTEX_RATE = 1;
 
     /** The subjects of profiles. */
@@ -86,12 +84,12 @@ final class Inspection {
         };
     }
 
-    /** Waits while events are recorded. */
+    /** A wait during which events are recorded. */
     private interface Span {
         void pass() throws InterruptedException;
     }
 
-    /** Returns what is recorded during a span. The program may record on its own meanwhile. */
+    /** Returns the samples of a span. The program may record a profile of its own meanwhile. */
     private static List<Sample> waits(WaitProfile p, Kind kind, long rate, Span span) throws InterruptedException {
         if (!p.openWindow(rate)) {
             throw new IllegalStateException("another " + kind.text() + " profile of it is being taken");

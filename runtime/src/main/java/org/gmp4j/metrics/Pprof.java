@@ -12,8 +12,7 @@ import java.util.Map;
 import java.util.zip.GZIPOutputStream;
 
 /**
- * A profile in pprof's format, made of those messages of {@code profile.proto} that it needs. The numbers of fields are defined in that
- * file.
+ * A profile in pprof's format. It has only the messages of {@code profile.proto} that it needs. That file defines the numbers of fields.
  */
 final class Pprof {
     private static final int BYTES = 2; // The wire type for a length and that many bytes.
@@ -29,8 +28,8 @@ final class Pprof {
     }
 
     /**
-     * Makes a profile whose samples have a value of each type. Each type is followed by its unit. {@code period} is the amount of the last
-     * type's unit that a sample represents.
+     * Makes a profile whose samples have a value of each type. Each type is followed by its unit. A sample represents {@code period} units
+     * of the last type.
      */
     Pprof(long period, String... typesAndUnits) {
         int _ = string(""); // The first string has to be empty.

@@ -8,15 +8,15 @@ import org.gmp4j.stack.JdkThreads;
 import org.gmp4j.struct.PollDesc;
 
 /**
- * {@code pollCache}: the pollDesc structs of a poller's descriptors. A struct stays a pollDesc for ever, and belongs to this poller until
- * the poller is closed. So an M may still have an event of a struct that was released and now serves another descriptor. Such an event has
- * an old tag ({@link #of}). If the M reads the struct's tag just before the tag changes, the M wakes the waiter of the other descriptor
- * needlessly. That does no harm, because this waiter is in the same poller and its word has the same form.
+ * {@code pollCache}: the pollDesc structs of a poller's descriptors. A released struct serves another descriptor while an M may still have
+ * an event of the first one. Such an event has an old tag ({@link #of}). If the M reads the struct's tag just before the tag changes, the M
+ * wakes the waiter of the other descriptor needlessly. That does no harm, because a struct stays a pollDesc for ever, and belongs to one
+ * poller until the poller is closed. So this waiter is in the same poller, and its word has the same form.
  */
 final class PollCache {
     /**
-     * The bit in an event's data that marks a registration until close. It is above the tag and the descriptor of a registration for one
-     * wait.
+     * The bit in an event's data that marks a registration until close. The tag and the descriptor in the data of a registration for one
+     * wait do not reach this bit.
      */
     static final long FOR_GOOD = 1L << 62;
 
@@ -40,7 +40,7 @@ final class PollCache {
      */
     private long[] free = new long[FIRST_ROOM];
     private int count;
-    /** The number of all structs. Guarded by the monitor. */
+    /** The number of all structs of this cache, free or taken. Guarded by the monitor. */
     private int most;
     private boolean closed;
 
@@ -107,9 +107,7 @@ final class PollCache {
         free[count++] = pd;
     }
 
-    /**
-     * Passes the free structs to other pollers, and also each struct that is released from now on. The poller is closed, and no M polls.
-     */
+    /** Passes the free structs, and each struct released from now on, to other pollers. The poller is closed, and no M polls it. */
     void close() {
         JdkThreads.pin();
         try {

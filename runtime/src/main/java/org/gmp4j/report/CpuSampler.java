@@ -69,7 +69,7 @@ public final class CpuSampler extends Sampler {
         }
     }
 
-    /** Returns whether an M whose goroutine has lost its P has used the CPU since the last sample, rather than only slept. */
+    /** Returns whether the M runs a goroutine without a P, and has used the CPU since the last sample. */
     private boolean uses(Machine m) {
         if (!m.astray()) {
             cpu.remove(m);

@@ -46,9 +46,9 @@ import org.jspecify.annotations.Nullable;
  * goroutine, so the collector must not reach the objects on the stack through the thread.
  * <li>{@code System.gc()} clears the weak references to goroutines that only the holder reaches.
  * <li>Everything is put back, and the world is started again.
- * </ol> A goroutine that waits in the JDK for a lock, a queue or a latch needs no such reference: the lock refers to its thread, and the
- * thread to its stack, whose frames stay. A virtual thread of the default scheduler is left out while it waits in the JDK. If no object can
- * wake it, any collection frees it, including this one ({@code sched.base/Collected}).
+ * </ol> A goroutine that waits in the JDK for a lock, a queue or a latch needs no such reference: the lock refers to the goroutine's
+ * thread, and the thread to its stack, whose frames stay. A virtual thread of the default scheduler is left out while it waits in the
+ * JDK. If no object can wake it, any collection frees it, including this one ({@code sched.base/Collected}).
  *
  * <p>A live goroutine is never reported as leaked. Collectors do not clear a weak reference to an object that some code can still reach. No
  * collector sees addresses in off-heap memory. So a wait that code can end through such memory is left out: a wait for a timer, the network
@@ -59,10 +59,10 @@ import org.jspecify.annotations.Nullable;
  * back into the tables ({@link HiddenStacks}). Waker and search synchronise by Dekker's pattern. The waker changes the status by CAS, then
  * reads the flag. The search sets the flag, clears the entry, then reads the status.
  *
- * <p>The converse does not hold: SEEING.md says which leaks are not found. Rejected: a heap dump, because it takes as long as writing the
- * heap. Besides, frames of compiled code in the dump lack the objects that escape analysis removed, so a live goroutine may look leaked.
- * Rejected: JVMTI, because its first use makes each switch slower until the process ends (JDK.md). Rejected: letting the collector free
- * leaked goroutines, because no {@code finally} would run, and off-heap queues would still refer to the goroutines.
+ * <p>Some leaks are not found: SEEING.md lists them. Rejected: a heap dump, because it takes as long as writing the heap. Besides,
+ * frames of compiled code in the dump lack the objects that escape analysis removed, so a live goroutine may look leaked. Rejected: JVMTI,
+ * because its first use makes each switch slower until the process ends (JDK.md). Rejected: letting the collector free leaked goroutines,
+ * because no {@code finally} would run, and off-heap queues would still refer to the goroutines.
  */
 public final class LeakSearch extends HiddenStacks {
     private static final int NONE = -1;
@@ -99,13 +99,13 @@ public final class LeakSearch extends HiddenStacks {
     }
 
     private final Scheduler s;
-    /** The canary of this search. Canaries of searches that have yet to begin are not leaks. */
+    /** The canary of this search. Any other canary belongs to a search that has yet to begin, and is no leak. */
     private final Canary canary;
     private long[] gs = new long[64];
     private int n;
     @SuppressWarnings("NullAway.Init") // Set by load, as are the fields below.
     private WeakReference<?>[] refs;
-    /** For each slot's number the index into {@link #gs}; {@link #NONE} for a slot that is not in it. */
+    /** Maps the number of a G's slot to the G's index in {@link #gs}; {@link #NONE} for a G that is not in {@link #gs}. */
     @SuppressWarnings("NullAway.Init")
     private int[] at;
     @SuppressWarnings("NullAway.Init")
@@ -134,7 +134,7 @@ public final class LeakSearch extends HiddenStacks {
 
     /**
      * Returns whether {@code System.gc()} does a full collection. A concurrent cycle of G1 begins with a young collection, and treats all
-     * objects that survive that as reachable. Such a cycle would find the {@link Canary}, because it is new, but no older leaks.
+     * objects that survive it as reachable. Such a cycle would find the {@link Canary}, which is new, but no older leak.
      */
     private static boolean collectionsAreFull() {
         try {
@@ -192,13 +192,15 @@ public final class LeakSearch extends HiddenStacks {
     }
 
     /**
-     * A goroutine that leaks on purpose. A search that does not find it would find no other leak either. That is the case when
-     * {@code System.gc()} does nothing. It is also the case with ZGC and Shenandoah, which treat all objects on a weakly reachable stack as
-     * reachable (JDK 25: "Loom doesn't support mixing of weak marking and strong marking").
+     * A goroutine that leaks on purpose. A search that does not find it would find no other leak either. This happens if
+     * {@code System.gc()} does nothing, and with ZGC and Shenandoah, which treat all objects on a weakly reachable stack as reachable
+     * (JDK 25: "Loom doesn't support mixing of weak marking and strong marking").
      */
     private static final class Canary implements Runnable {
-        // The lock for which the goroutine waits. The thread that starts the goroutine makes the lock, so the goroutine needs no memory for
-        // it. Once the goroutine runs, only its own stack refers to the lock.
+        /**
+         * The lock for which the goroutine waits. The goroutine needs no memory for it, because the thread that starts the goroutine makes
+         * it. Null once the goroutine runs: then only its own stack refers to the lock.
+         */
         private @Nullable HeapMutex lock = new HeapMutex(LockRank.SEMA);
         private final Park.Unlock nothing = new Nothing();
         volatile long gp;
@@ -206,8 +208,8 @@ public final class LeakSearch extends HiddenStacks {
         private volatile @Nullable OutOfMemoryError ended;
 
         /**
-         * An unlock function that does nothing. It is not a constant. If memory ran out while its class is initialised, no leak report
-         * would ever work again.
+         * An unlock function that does nothing. It is in no static field: if memory ran out in the initialiser of that field's class, no
+         * leak report would ever work again.
          */
         private record Nothing() implements Park.Unlock {
             @Override

@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
  * {@code org.gmp4j.synctest}. This class counts the goroutines that do not wait. The subclass has the clock.
  *
  * <p>A goroutine counts from its start until its deferred work is done, except while it waits {@link WaitReason#durable durably}. When a
- * goroutine parks, its M subtracts it on g0, after the unlock. So the park is complete when the count falls to 0. The waker adds the
- * goroutine again before it makes the goroutine runnable. So the count may be too high for a moment, but never too low.
+ * goroutine parks, its M subtracts it from the count on g0, after the unlock. So the park is complete when the count falls to 0. The waker
+ * adds the goroutine again before it makes the goroutine runnable. So the count may be too high for a moment, but never too low.
  */
 public abstract class Bubble {
     /** Whether there ever was a bubble. It need not be volatile, because a thread that reaches a goroutine of a bubble sees this store. */
@@ -39,7 +39,7 @@ public abstract class Bubble {
         return st == null ? null : st.bubble;
     }
 
-    /** Runs {@code f} as if the calling goroutine were in no bubble. This is for a shared object that its first user makes. */
+    /** Runs {@code f} as if the calling goroutine were in no bubble, for example to make a shared object at its first use. */
     public static <T> T outside(Supplier<T> f) {
         Bubble b = current();
         if (b == null) {
@@ -81,7 +81,7 @@ public abstract class Bubble {
         return living.get();
     }
 
-    /** Returns {@code fn} as the function of a goroutine of this bubble, which counts from now on. The caller must start it. */
+    /** Returns the function for a goroutine of this bubble that runs {@code fn}. The goroutine counts at once; the caller must start it. */
     public final Runnable wrap(Runnable fn) {
         GStack.checkAll(); // Checks the stack now, because a goroutine that was counted must be started.
         Runnable member = new Member(this, fn);
@@ -98,14 +98,14 @@ public abstract class Bubble {
         }
     }
 
-    /** Undoes {@link #wrap}, if the goroutine could not be started. */
+    /** Undoes {@link #wrap} for a goroutine that could not be started. */
     public final void unwrap() {
         ended();
     }
 
     /** Removes a goroutine that has ended from the counts. Called after its end was reported. */
     final void ended() {
-        int left = living.decrementAndGet();
+        int _ = living.decrementAndGet();
         stops();
     }
 

@@ -48,7 +48,7 @@ public final class HiddenExecutor {
                 .putStatic(this.parent, "made", "L" + this.parent + ";").op(Code.RETURN));
     }
 
-    /** Adds a constructor with these parameters, and an implementation of the parent's {@code method} that calls it. */
+    /** Adds a constructor with these parameters, and an implementation of the parent's {@code method} that calls the constructor. */
     public HiddenExecutor maker(String method, Class<?>... parameters) {
         String constructor = Code.descriptor(parameters, void.class);
         String arguments = constructor.substring(0, constructor.length() - 1);

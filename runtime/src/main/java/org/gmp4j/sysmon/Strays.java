@@ -15,11 +15,11 @@ import org.jspecify.annotations.Nullable;
  * a point must make it call the runtime ({@link ArmPoints}), because a loop may make no call for hours.
  *
  * <p>Sysmon scans for strays at most every 10 ms. To call a stray means to try to bring it to a point. Sysmon calls one stray at a time. A
- * call slows other goroutines down a little. So a stray is first called after 10 ms, and then at intervals that double up to 1.3 s. Sysmon
- * calls only strays whose threads have used at least 1/{@value #GOOD_PART} of a CPU since the last scan. A thread that sleeps in the kernel
- * reaches no point. A nudge ends only when each thread has taken part. So a thread that gets no CPU, because threads of a higher priority
- * use all CPUs, would delay sysmon. So sysmon calls no stray while more than {@value #GOOD_PART} threads share each CPU. Only sysmon uses
- * this class.
+ * call slows other goroutines down a little, so a stray is first called after 10 ms, and then at intervals that double up to 1.3 s. Sysmon
+ * calls only strays whose threads have used at least 1/{@value #GOOD_PART} of a CPU since the last scan, for two reasons. A thread that
+ * sleeps in the kernel reaches no point. And a nudge ends only when each thread has taken part, so a thread that gets no CPU, because
+ * threads of a higher priority use all CPUs, would delay sysmon. It follows that sysmon calls no stray while more than {@value #GOOD_PART}
+ * threads share each CPU. Only sysmon uses this class.
  */
 final class Strays {
     private static final long SCAN_NANOS = 10_000_000;
@@ -36,7 +36,7 @@ final class Strays {
     private int from;
     /** The M of the stray that sysmon is calling; null if there is none. */
     private @Nullable Machine called;
-    /** The nanoTime at which that call began. The next field is the number of the call. */
+    /** The nanoTime at which that call began, and its number. */
     private long since;
     private int calls;
     /** Whether the last scan found a stray. */
@@ -138,8 +138,8 @@ final class Strays {
     }
 
     /**
-     * Continues the call of the M's stray, or ends it: if the stray stops or sleeps, if no point can stop it, or if the call takes too
-     * long.
+     * Continues the call of the M's stray. Ends it if the world is stopped, if the stray sleeps or is none any more, if no point can stop
+     * it, or if the call takes too long.
      */
     private void goOn(Machine m, long now, boolean stopped) {
         Stray stray = WatchedM.of(m).stray;

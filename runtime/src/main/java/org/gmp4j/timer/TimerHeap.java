@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  * is written under the lock with release, read with acquire, and 0 for an empty heap. {@link #zombies} decides when to sweep, and need not
  * be exact. {@link #held} counts entries. The M that holds the P adds entries, so {@code timerpMask} needs no lock. Any M of the scheduler
  * takes due entries. In two cases another thread adds an entry and sets the P's timer bit for Ms that steal ({@code Idle.timerPutBack}): it
- * puts back an entry for which there was no memory ({@link #cameBack}), or it parks a goroutine without a P ({@link #pushAside}).
+ * puts back an entry for which there was no memory ({@link #cameBack}), or it has no P and parks a goroutine ({@link #pushAside}).
  */
 class TimerHeap {
     private static final int ENTRY = 2 * Long.BYTES;
@@ -41,7 +41,7 @@ class TimerHeap {
 
     /** The struct p that has the fields of this heap. */
     final long pp;
-    /** The approximate number of zombies in the heap: timers count up and down under their own locks. */
+    /** The approximate number of zombies in the heap. Timers change it under their own locks, without the heap's. */
     final AtomicInteger zombies = new AtomicInteger();
     /** The state of these zombies. */
     final Alarm.Zombie zombie = new Alarm.Zombie(this);
@@ -59,8 +59,8 @@ class TimerHeap {
     private Alarm @Nullable [] spareSlots;
     private int @Nullable [] spareFree;
     /**
-     * The low half is the number of entries that are in the heap, or were taken off and are being handled. The high half is how often that
-     * number has changed. Written under the lock with release, and read without the lock. An alarm that is being handled and is set again
+     * The low half is the number of entries that are in the heap, or were taken off and are being handled. The high half counts the changes
+     * of that number. Written under the lock with release, and read without the lock. An alarm that is being handled and is set again
      * counts twice.
      */
     private volatile long held;
@@ -105,8 +105,8 @@ class TimerHeap {
     /**
      * Returns whether {@link #reserve} may have to make room for one entry. Called without the lock, by the M that holds the P. During the
      * call other threads only free slots and take entries off, and {@link #pushAside} leaves room for one more. {@code held} also counts
-     * the entries that are being handled and may be put back. It is one word. If there were two counts, and an entry moved from one to the
-     * other between the two reads, both reads could miss the entry.
+     * the entries that are being handled and may be put back. It is one word, because two reads of two counts could both miss an entry that
+     * moves from one count to the other between them.
      */
     boolean full() {
         return fresh - nfree + 1 > slots.length || held() + 1 > P.TIMERSCAP.get(pp);
@@ -140,8 +140,8 @@ class TimerHeap {
     }
 
     /**
-     * Adds an alarm for a thread that does not hold the P. Called under the lock. Room stays free for the entries that will be moved here.
-     * Room also stays free for a goroutine of the P that has found room for its sleep and is about to park.
+     * Adds an alarm for a thread that does not hold the P. Called under the lock. Room stays free for the entries that will be moved here,
+     * and for the sleep of a goroutine of the P that has found the heap not {@link #full} and is about to park.
      */
     void pushAside(Alarm a) {
         reserve(promised + 2);
@@ -278,14 +278,14 @@ class TimerHeap {
             siftDown(heap, kept, i, when(heap, i), what(heap, i));
         }
         int _ = zombies.addAndGet(kept - n); // It is not set to 0, because an entry that was kept above may be a zombie by now.
-        hold(kept - n); // Follows the change of zombies, because otherwise busy would miss the entries that are kept.
+        hold(kept - n); // Follows the change of zombies: in the other order busy could miss the entries that are kept.
         P.TIMERSLEN.setOpaque(pp, kept);
         P.TIMER0WHEN.setRelease(pp, kept == 0 ? 0 : when(heap, 0));
     }
 
     /**
-     * Takes the entries that are due at {@code now}: readies Gs, and checks timers. It checks a timer without the heap's lock, which ranks
-     * after the timer's own lock. A timer for which there is no memory is checked again a little later.
+     * Takes the entries that are due at {@code now}: readies Gs, and checks timers. It releases the heap's lock while it checks a timer,
+     * because the timer's own lock ranks lower. A timer for which there is no memory is checked again a little later.
      *
      * @return the number of Gs and timers
      */
@@ -316,12 +316,12 @@ class TimerHeap {
                         put(again, what);
                     } else {
                         freeSlot(slot(what));
-                    }
-                    if (failed != null && !(failed instanceof OutOfMemoryError)) {
-                        hold(-1);
-                        unlock();
-                        cameBack(again);
-                        throw JdkThreads.sneaky(failed); // The thread of OutsideTimers goes on without this timer.
+                        if (failed != null) {
+                            hold(-1);
+                            unlock();
+                            cameBack(again);
+                            throw JdkThreads.sneaky(failed); // The thread of OutsideTimers goes on without this timer.
+                        }
                     }
                     ran++;
                 }
@@ -369,8 +369,8 @@ class TimerHeap {
 
     /**
      * Returns whether an entry that is no zombie is in the heap or being handled. Called without the lock. A zombie that is removed during
-     * the call may count as such an entry. No entry that stays is missed. If {@link #zombies} counts a zombie that the first read of
-     * {@code held} does not count, the zombie was added after that read. Then {@code held} has changed. (A removal lowers {@link #zombies}
+     * the call may count as such an entry. No entry that stays is missed: if {@link #zombies} counts a zombie that the first read of
+     * {@code held} does not count, the zombie was added after that read, so {@code held} has changed. (A removal lowers {@link #zombies}
      * before {@code held}.)
      */
     boolean busy() {

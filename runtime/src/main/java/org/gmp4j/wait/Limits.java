@@ -66,13 +66,13 @@ public record Limits(Interrupts interrupts, long nanos, @Nullable Cancelable ctx
         return nanos != NO_LIMIT;
     }
 
-    /** Returns the nanoTime by the clock for the caller's limits: the bubble's in a bubble, else the machine's. */
+    /** Returns the nanoTime of the caller's clock, which is its bubble's clock, or outside of bubbles the machine's. */
     public static long now() {
         TimeBubble b = TimeBubble.current();
         return b == null ? System.nanoTime() : b.now();
     }
 
-    /** Returns these limits with the time that is left of a wait that began at {@code since}. */
+    /** Returns these limits for the rest of a wait that began at {@code since}. */
     public Limits left(long since) {
         return timed() ? new Limits(interrupts, Math.max(0, nanos - (now() - since)), ctx) : this;
     }
@@ -92,10 +92,7 @@ public record Limits(Interrupts interrupts, long nanos, @Nullable Cancelable ctx
      * these limits.
      */
     public void ended() {
-        RuntimeException cancelled = ctx == null ? null : ctx.err();
-        if (cancelled != null) {
-            throw cancelled;
-        }
+        throwIfCancelled();
         if (interrupts == Interrupts.ALWAYS) {
             boolean _ = Thread.interrupted();
             throw WaitCancellation.<RuntimeException>sneaky(new InterruptedException());
@@ -103,13 +100,17 @@ public record Limits(Interrupts interrupts, long nanos, @Nullable Cancelable ctx
     }
 
     /**
-     * Throws the exception if a reason to end the wait exists already. Called before the operation is tried. An interrupt counts here only
-     * for {@link Interrupts#ALWAYS}. By default it counts only when the operation has to wait.
+     * Throws an exception if an interrupt or the context would end a wait at once. Called before the operation is tried. An interrupt
+     * counts here only for {@link Interrupts#ALWAYS}. By default it counts only when the operation has to wait.
      */
     public void check() {
         if (interrupts == Interrupts.ALWAYS && Thread.interrupted()) {
             throw WaitCancellation.<RuntimeException>sneaky(new InterruptedException());
         }
+        throwIfCancelled();
+    }
+
+    private void throwIfCancelled() {
         RuntimeException cancelled = ctx == null ? null : ctx.err();
         if (cancelled != null) {
             throw cancelled;

@@ -39,8 +39,8 @@ public final class Machine extends Host {
      */
     public long spinUntil;
     /**
-     * Whether this M has a stand-in. Under a latency policy an M that finds work while all other Ps are idle wakes another M to spin in its
-     * place. Cleared when the M runs out of work.
+     * Whether this M has a stand-in. Under a latency policy an M that finds work while all other Ps are idle wakes another M, its stand-in,
+     * to spin in its place. Cleared when the M runs out of work.
      */
     public boolean hasStandIn;
     /** The times at which this M's slices begin, for sysmon. */
@@ -60,10 +60,10 @@ public final class Machine extends Host {
      */
     public boolean listed;
     /**
-     * The earliest due time of the timers that goroutines of this M have set as they parked without waking the poller; 0 for none. The
-     * wake-up can wait, because the M reads all timers before it sleeps. There are two exceptions. In a stopping world the M sleeps at
-     * once, and startTheWorld wakes an M that reads them. An M that a waker has taken from the idle list waits for its P, and reads them
-     * when it next runs out of work.
+     * The earliest due time of the timers that goroutines of this M set when they parked, and for which the poller was not woken; 0 for
+     * none. The wake-up can wait, because the M reads all timers before it sleeps. There are two exceptions. In a stopping world the M
+     * sleeps at once, and startTheWorld wakes an M that reads them. An M that a waker has taken from the idle list waits for its P, and
+     * reads them when it next runs out of work.
      */
     public long untold;
     /**
@@ -75,7 +75,7 @@ public final class Machine extends Host {
     public boolean wasLocked;
     /** The number of times in a row that this M was woken shortly after it fell asleep, and found no work. */
     public int inVain;
-    /** Whether its thread has been brought into the state that {@link CleanStart} requires. */
+    /** Whether the M's thread has been brought into the state that {@link CleanStart} requires. */
     public boolean begun;
     /** The ring for the events of the M's P; null when they are not recorded. Valid while the M has a P: see {@link Tracer}. */
     public @Nullable EventRing trace;
@@ -94,7 +94,7 @@ public final class Machine extends Host {
         return thread == null || !thread.isAlive();
     }
 
-    /** Resets all fields to their first values, for another thread. The last thread has ended, or was never started. */
+    /** Resets the state of the last thread, for another thread. The last thread has ended, or was never started. */
     void renew() {
         pinnedTo = -1;
         pinnedBy = null;
@@ -118,7 +118,7 @@ public final class Machine extends Host {
         return (Machine) Host.current();
     }
 
-    /** Returns what {@link #of} returns, without its annotation, for callers that run on an M's thread or test the result for null. */
+    /** Returns the same M as {@link #of}, not annotated, for callers that run on an M's thread or test the result for null. */
     @SuppressWarnings("NullAway")
     public static Machine current() {
         return of();
