@@ -22,21 +22,21 @@ import org.gmp4j.struct.PStat;
 import org.gmp4j.struct.Schedt;
 
 /**
- * {@code findRunnable} and {@code stealWork}. An M searches for work in these places, in Go's order. When it finds none it goes to sleep
- * ({@link Wakep} has the protocol).
+ * {@code findRunnable} and {@code stealWork}. An M searches for work in these places, in Go's order except for C code and step 4.
+ * When it finds none it goes to sleep ({@link Wakep} has the protocol).
  *
  * <ol>
- * <li>due timers of this P
+ * <li>Gs that C code has readied, and due timers of this P
  * <li>the global queue, in those slices in which {@link Turns} puts it first
- * <li>runnext and the local ring; the ring first when Gs in runnext have inherited the slice too often ({@link Turns#MOST_INHERITED})
- * <li>the network, if the global queue is not empty and the last poll was not very recent
+ * <li>runnext and the local ring; runnext last when its Gs have inherited the slice too often ({@link Turns#MOST_INHERITED})
+ * <li>the network, if the global queue is not empty and a poll is due ({@link #pollDue})
  * <li>the global queue
  * <li>the network poller, without blocking
  * <li>the other Ps' rings, in four walks; the last walk also visits their timers and runnext ({@link org.gmp4j.queue.StealWalk})
  * <li>work that was registered for idle time
  * <li>the global queue again, under the lock under which the M gives its P up
- * <li>all rings and timers once more, when the M has no P and is on the idle list
- * <li>sleep: one M sleeps until the next timer is due, the others until they are woken
+ * <li>the global queue, all rings and all timers once more, when the M has no P and is on the idle list
+ * <li>sleep: one M sleeps in the poller until the next timer is due, the others sleep until they are woken
  * </ol>
  */
 final class FindRunnable {
@@ -94,10 +94,7 @@ final class FindRunnable {
         }
     }
 
-    /**
-     * Returns whether a spinner under a latency policy searches again. The spinner does so while its time is not up and the scheduler has
-     * not ended.
-     */
+    /** Returns false when the time of a spinner under a latency policy is up, or the scheduler has ended. */
     private static boolean mayGoOn(Machine m) {
         Thread.onSpinWait();
         return (m.spinUntil == Spin.FOR_EVER || System.nanoTime() < m.spinUntil)
@@ -264,18 +261,17 @@ final class FindRunnable {
 
     /**
      * Returns whether findRunnable would ready other Gs before it takes one from the global queue: Gs that C code has pushed on
-     * sched.inject, or Gs that the network poller finds. The read of sched.inject is a hint. Sysmon, which C code wakes after the push,
-     * drains sched.inject as well, but sysmon may wait for a CPU.
+     * sched.inject, or Gs that the network poller finds. The read of sched.inject may miss a push. Sysmon, which C code wakes after
+     * the push, drains sched.inject as well. It is read here too because sysmon may wait for a CPU.
      */
     private static boolean othersDue(Scheduler s) {
         return Schedt.INJECT.getOpaque(s.sched) != 0 || pollDue(s);
     }
 
     /**
-     * Returns whether to poll the network before a G is taken from the global queue. That queue has the goroutines whose time slice has
-     * ended. Goroutines that the network has made ready go before them. Go polls only when all queues are empty. While goroutines compute
-     * without end the queues are never empty. Then Go's sysmon polls every 10 ms, and queues the goroutines that it finds behind the
-     * preempted goroutines.
+     * Returns whether to poll the network before a G is taken from the global queue, so that goroutines that the network has made ready
+     * go before those whose time slice has ended. Go polls only when all queues are empty, which they never are while goroutines compute
+     * without end. Then Go's sysmon polls every 10 ms, and queues the goroutines that it finds behind the preempted goroutines.
      */
     static boolean pollDue(Scheduler s) {
         if (!s.netpoll.anyWaiters(s)) {
@@ -297,9 +293,7 @@ final class FindRunnable {
         return poll(m, pp);
     }
 
-    /**
-     * Makes the first of a list of Gs that the poller found runnable, and returns it for {@code pp} to run. Readies and queues the others.
-     */
+    /** Readies the Gs that the poller found. Returns the first of them for {@code pp} to run, and queues the others. */
     private static long first(Scheduler s, long pp, long list) {
         long rest = G.SCHEDLINK.get(list);
         G.SCHEDLINK.set(list, 0);
@@ -370,7 +364,7 @@ final class FindRunnable {
             return 0;
         }
         long pollUntil = checkTimersNoP(s);
-        m.untold = 0; // checkTimersNoP has read that timer.
+        m.untold = 0; // checkTimersNoP has read the timer that no other M was told of.
         if (Schedt.CLOSING.getAcquire(sched) == Scheduler.STOPPED) {
             Threads.stopm(m); // Ends the M. If timers are set, OutsideTimers takes them.
             return 0;
@@ -397,7 +391,7 @@ final class FindRunnable {
     /**
      * Checks the global queue and all rings once more, without a P. If there is work, takes an idle P and makes the M spin again.
      *
-     * @return a G of the global queue, or 0. With 0 the M has a P, or it has none because there is no work or no idle P
+     * @return a G of the global queue, or 0; with 0 {@code m.pp()} says whether the M has a P
      */
     private static long checkAgain(Machine m) {
         Scheduler s = m.s;

@@ -6,7 +6,6 @@ import org.gmp4j.lock.SchedLock;
 import org.gmp4j.queue.GFree;
 import org.gmp4j.queue.Runq;
 import org.gmp4j.sched.base.Machine;
-import org.gmp4j.sched.base.Processor;
 import org.gmp4j.stack.JdkState;
 import org.gmp4j.struct.G;
 import org.gmp4j.struct.GSlots;
@@ -28,6 +27,7 @@ import org.gmp4j.struct.Schedt;
  * </pre>
  *
  * If a goroutine ends while it is locked to its thread, the thread ends too. A dead G goes to the free list of the P on which it ended.
+ * Without a P it goes to the global free list.
  */
 final class Goexit0 {
     private Goexit0() {
@@ -68,8 +68,7 @@ final class Goexit0 {
         if (M.LOCKEDEXT.get(m.mp) != 0) {
             Threads.mexit(m); // The goroutine was still locked to its thread, so the thread ends too.
         }
-        Processor pr = m.s.proc(m.pp());
-        boolean _ = pr.give(st); // If there are enough free stacks, this one is left to the collector.
+        boolean _ = m.s.proc(m.pp()).give(st); // If there are enough free stacks, this one is left to the collector.
         return pick;
     }
 
@@ -105,8 +104,8 @@ final class Goexit0 {
     }
 
     /**
-     * Makes the G dead and puts its slot on the P's free list. The order keeps invariant G2: first the status changes to dead, and then G
-     * and M are unbound.
+     * Makes the G dead and puts its slot on a free list. The order keeps invariant G2: the status changes to dead before G and M are
+     * unbound.
      */
     private static void dead(Machine m, long gp) {
         long pp = m.pp();

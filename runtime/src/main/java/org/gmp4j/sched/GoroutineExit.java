@@ -30,7 +30,7 @@ public final class GoroutineExit {
     /** Runs {@code fn} as the goroutine on {@code st}, the caller's stack, from its first instruction to its end. */
     public static void run(GStack st, Runnable fn) {
         Runnable body = fn;
-        // Sets the bubble and the Awaited before the function runs, because its first instruction may fail for lack of memory.
+        // The bubble and the Awaited are set first, because the first instruction of the function may fail for lack of memory.
         if (body instanceof Bubble.Member member) {
             st.bubble = member.bubble();
             body = member.fn();

@@ -42,15 +42,10 @@ public final class Inject {
         int global = pp == 0 ? n : Math.min(n, Schedt.NPIDLE.getVolatile(sched));
         long rest = 0;
         if (global < n) {
-            long cut = list;
-            for (int i = 1; i < global; i++) {
-                cut = G.SCHEDLINK.get(cut);
-            }
-            if (global == 0) {
-                rest = list;
-            } else {
-                rest = G.SCHEDLINK.get(cut);
-                last = cut;
+            rest = list;
+            for (int i = 0; i < global; i++) {
+                last = rest;
+                rest = G.SCHEDLINK.get(rest);
             }
         }
         if (global > 0) {
@@ -72,9 +67,9 @@ public final class Inject {
     }
 
     /**
-     * Subtracts {@code n} from {@code njdkwait}, the number of Gs that something outside of the scheduler may ready. The JDK had parked
-     * these Gs. Called only when the Gs are runnable. {@link Checkdead} assumes that spinning Ms and sysmon ready no G, although they may
-     * just have found these Gs in the poller. If the Gs were subtracted before they are runnable, Checkdead could report a deadlock.
+     * Subtracts {@code n} Gs that the poller found from {@code njdkwait}, the number of Gs that something outside of the scheduler may
+     * ready. Called only when these Gs are runnable. Otherwise {@link Checkdead} could report a deadlock, because it assumes that spinning
+     * Ms and sysmon, which may just have found these Gs, ready no G.
      */
     static void countPolled(Scheduler s, int n) {
         if (s.config.deadlockDetection()) {

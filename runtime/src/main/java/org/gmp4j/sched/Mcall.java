@@ -15,6 +15,7 @@ import org.gmp4j.struct.GStatus;
 import org.gmp4j.struct.M;
 import org.gmp4j.struct.PStat;
 import org.gmp4j.struct.Schedt;
+import org.gmp4j.struct.Throw;
 import org.gmp4j.struct.WaitReason;
 
 /**
@@ -24,13 +25,14 @@ import org.gmp4j.struct.WaitReason;
  * <ol>
  * <li>On its stack the G writes its request: an op into its {@link Machine}, and for a park the unlock function into its {@link GStack}.
  * <li>It yields. Its frames leave the thread, and the M returns from {@link JdkThreads#run} with the stack unmounted.
- * <li>The M performs the op. Only now does the G's status change and the G become visible to others.
- * </ol> So a G is never on a queue while its frames are on a thread. An M that takes the G from a queue may run it at once. When the JDK
- * itself yielded (a park, a monitor), op is {@link #JDK}, and the M has the JDK complete the yield.
+ * <li>The M performs the op. Only then the G's status changes, and other Ms may find the G.
+ * </ol>
+ * So a G is never on a queue while its frames are on a thread. An M that takes the G from a queue may run it at once. When the JDK itself
+ * yielded (a park, a monitor), op is {@link #JDK}, and the M completes the yield by the JDK's own code.
  *
  * <p>A native frame or a class initialiser may keep the stack on the thread. Then the op is performed on the G's own stack, and the M parks
  * with the G as if the G were locked to the thread. The M's P goes to another M. The M that later schedules the G hands its own P over
- * ({@code stoplockedm}). So no other goroutine waits for the pinned one.
+ * ({@code startlockedm}). So no other goroutine waits for the pinned one.
  *
  * <p>A pinned G that was asked to yield does not park its M, because each such park would cost another thread. It runs on, with g.preempt
  * still set, to its next preemption point. There it is usually no longer pinned ({@code Thread.start} pins only briefly). If it stays
@@ -127,19 +129,19 @@ public final class Mcall {
                 GStatus.casgstatus(gp, GStatus.GRUNNING, GStatus.GRUNNABLE);
                 Schedule.dropg(m, gp);
                 Runq.runqput(m.s.sched, m.pp(), gp, false);
-                Wakep.wakep(m.s); // Go does not do this: the G might wait here while another P is idle.
+                Wakep.wakep(m.s); // Otherwise the G might wait here while another P is idle, as in Go.
                 return 0;
             }
             case EXITSYSCALL -> {
                 return Syscall.exitsyscall0(m, gp);
             }
-            default -> throw org.gmp4j.struct.Throw.of("mcall: bad op " + op);
+            default -> throw Throw.of("mcall: bad op " + op);
         }
     }
 
     /**
-     * Ends the time slice of a G that yields because of a preempt request. Otherwise the G in runnext would inherit the slice, and sysmon
-     * would request that this G yields, too.
+     * Records a yield, and ends the time slice if the G was asked to yield. Otherwise the G in runnext would inherit the slice, and sysmon
+     * would ask that G to yield, too.
      */
     private static void leaveSlice(Machine m, long gp, int why) {
         if (m.trace != null) {
@@ -172,19 +174,16 @@ public final class Mcall {
     }
 
     /**
-     * gosched_m, gopreempt_m: puts the G at the tail of the global queue. If the P has no other work, findRunnable would next take a G from
-     * this queue. Then this method takes that G while it holds the lock.
+     * gosched_m, gopreempt_m: puts the G at the tail of the global queue. If the P has no other work, takes a G from this queue under the
+     * same hold of the lock, as findRunnable would next.
      */
     private static long goschedm(Machine m, long gp) {
         long sched = m.s.sched;
         Schedule.dropg(m, gp);
-        long next = 0;
-        boolean here = FindRunnable.onlyGlobal(m);
+        boolean onlyGlobal = FindRunnable.onlyGlobal(m);
         SchedLock.lock(sched);
         GlobalRunq.globrunqput(sched, m.pp(), gp);
-        if (here) {
-            next = FindRunnable.fromGlobal(sched, m.pp());
-        }
+        long next = onlyGlobal ? FindRunnable.fromGlobal(sched, m.pp()) : 0;
         SchedLock.unlock(sched);
         Wakep.wakep(m.s);
         return next;
@@ -197,7 +196,7 @@ public final class Mcall {
     static void jdkYield(Machine m, GStack st) {
         long gp = st.gp;
         G.WAITREASON.setOpaque(gp, WaitReason.JDK.ordinal());
-        // A wait without a P may begin after sysmon's last pass over the waits, so it is timed here.
+        // Sysmon times the waits, but a wait without a P may begin after its last pass, so such a wait is timed here.
         G.WAITSINCE.setOpaque(gp, m.pp() != 0 ? 0 : System.nanoTime() | 1);
         if (m.pp() == 0) {
             m.s.traceOutside(Ev.BLOCK, m.s.tracer == null ? 0 : st.jdkReason().ordinal(), gp);

@@ -34,7 +34,7 @@ import org.jspecify.annotations.Nullable;
 public final class Newproc {
     private static final int GOID_BATCH = 16;
 
-    /** The number of slots that the start of a thread frees while sysmon is behind. With a number above 1 the queue becomes shorter. */
+    /** The number of slots that the start of a thread frees while sysmon is behind. It is above 1, so that the queue gets shorter. */
     private static final int FREED_AT_START = 2;
 
     private Newproc() {
@@ -85,8 +85,7 @@ public final class Newproc {
      * @return false when the scheduler is closing; then nothing was started
      */
     public static boolean newprocTimer(Scheduler s, Runnable fn) {
-        // The stack is not checked. The caller may be a cancel that has cancelled some of a context's children already, and must not fail
-        // now.
+        // The stack is not checked, because a cancel that has cancelled some of a context's children must not fail.
         GStack st = GStack.enterChecked();
         try {
             Machine m = Machine.of();
@@ -145,7 +144,7 @@ public final class Newproc {
      */
     public static void help(Collected collected) {
         for (int i = 0; collected.any() && i < FREED_AT_START; i++) {
-            StackRef ref = (StackRef) collected.queue.poll(); // Polls outside of the section, because it takes a lock of the JDK.
+            StackRef ref = (StackRef) collected.queue.poll(); // Not in the section, because poll takes a lock of the JDK.
             if (ref == null) {
                 return;
             }
@@ -159,10 +158,10 @@ public final class Newproc {
     }
 
     /**
-     * Makes a G for a virtual thread of scheduler {@code s} that was started. The G gets the thread's stack. If a goroutine of this
-     * scheduler started the thread, the caller is inside {@link GStack#enter}. Then the G goes to runnext, like a G that {@code go} starts.
+     * Makes a G with the stack of a started virtual thread of scheduler {@code s}. If the caller is a goroutine of this scheduler, it is
+     * inside {@link GStack#enter}, and the G goes to runnext, like a G that {@code go} starts.
      *
-     * @param site the number of the place where it was started, in the trace; 0 for none
+     * @param site the number that the place of the start has in the trace; 0 for none
      */
     public static void adopt(Scheduler s, GStack st, int site) {
         byte[] name = TraceEvents.name(s, st);
@@ -172,7 +171,7 @@ public final class Newproc {
             long gp = slot(s, pp);
             give(gp, st);
             newproc1(s, m, pp, gp, 1, site, name);
-        } else if (!newprocExternal(s, null, st, site, name)) { // Used also for a start on g0, where the scheduler may be closing.
+        } else if (!newprocExternal(s, null, st, site, name)) { // A start on g0 comes here too, where the scheduler may be closing.
             throw new RejectedExecutionException("start of a thread on a closed Gmp");
         }
     }
@@ -189,7 +188,7 @@ public final class Newproc {
             SchedLock.unlock(sched);
             return false;
         }
-        long _ = Schedt.addNspawnextern(sched, 1); // Under the lock, so that a close sees this count, or this method has seen the close.
+        long _ = Schedt.addNspawnextern(sched, 1); // Under the lock: a close sees this count, or this method has seen the close.
         long gp = GFree.getGlobal(sched);
         if (gp == 0) {
             s.waitsForOutside(1); // The G is in no queue yet, and no M runs it. Without this call checkdead might report a deadlock.
@@ -197,7 +196,7 @@ public final class Newproc {
             try {
                 gp = s.slots.malg();
             } catch (Throwable t) { // There was no memory. The goroutine was counted, but never began.
-                var _ = Schedt.addNexitextern(sched, 1);
+                long _ = Schedt.addNexitextern(sched, 1);
                 s.waitsForOutside(-1);
                 throw t;
             }
@@ -234,7 +233,7 @@ public final class Newproc {
         G.GOID.set(gp, goid);
         G.PARENTGOID.set(gp, parent == 0 ? 0 : G.GOID.get(parent));
         G.ALLOCSEQ.set(gp, G.ALLOCSEQ.get(gp) + 1);
-        GStatus.casgstatus(gp, GStatus.GDEAD, GStatus.GRUNNABLE); // Releases all of these writes to the CAS in execute.
+        GStatus.casgstatus(gp, GStatus.GDEAD, GStatus.GRUNNABLE); // Releases these writes to the CAS in Schedule.begin.
     }
 
     private static long goid(Scheduler s, long pp) {

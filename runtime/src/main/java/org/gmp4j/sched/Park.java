@@ -44,8 +44,8 @@ public final class Park {
          *
          * @param lock the lock that was passed to gopark
          * @param i the number of the object, from 0
-         * @return null when there are no more objects. For number 0 null means that the objects are not known; then the goroutine is never
-         *     reported as leaked
+         * @return the object; null when there are no more. Null for number 0 means that the objects are not known, and the goroutine is
+         *     never reported as leaked
          */
         default @Nullable WaitObject waitsFor(@Nullable Object lock, int i) {
             return i == 0 && lock instanceof WaitObject k ? k : null;
@@ -59,7 +59,7 @@ public final class Park {
      * Parks the calling goroutine, which is inside {@link GStack#enter}, until {@link #goready}.
      *
      * @param st the goroutine's stack
-     * @param unlock called once the goroutine is parked; null for none
+     * @param unlock called when the goroutine is parked; null for none
      * @param locks the number of ranked locks that {@code unlock} releases, for the check of G5
      */
     public static void gopark(GStack st, @Nullable Unlock unlock, @Nullable Object lock, WaitReason reason, int locks) {
@@ -101,7 +101,7 @@ public final class Park {
         enqueue(s, gp, true);
     }
 
-    /** Returns whether the caller runs on an M of the scheduler that has a P. */
+    /** Returns whether the caller runs on an M of the scheduler, with a P. */
     public static boolean onP(Scheduler s) {
         Machine m = Machine.of();
         return m != null && m.s == s && m.pp() != 0;

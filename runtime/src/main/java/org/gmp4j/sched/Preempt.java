@@ -31,8 +31,8 @@ import org.gmp4j.struct.Schedt;
  * </ol>
  *
  * A signal ends a {@code usleep} or {@code poll} early, which user code need not expect. So no signal is sent where membarrier works.
- * Rejected: to send signals only to running threads. The thread may fall asleep between sysmon's check and the signal. That happens on a
- * busy machine, where sysmon may lose its CPU in between. {@link PreemptSignal} has the signal.
+ * Signals only to running threads would not help: a thread may fall asleep between sysmon's check and the signal, because on a busy
+ * machine sysmon may lose its CPU in between. {@link PreemptSignal} has the signal.
  */
 public final class Preempt {
     private static boolean installed;
@@ -82,7 +82,7 @@ public final class Preempt {
 
     /**
      * Requests that the goroutine on a running P yields. Sends a signal only if the P cannot be taken without one. Called from any thread.
-     * Returns false when no goroutine runs on the P.
+     * Returns false when no goroutine runs on the P, or a signal could not be sent.
      */
     public static boolean preemptone(long pp) {
         return preemptone(pp, !Gate.possible());
@@ -152,9 +152,9 @@ public final class Preempt {
      */
     static void point() {
         GStack st = GStack.current();
+        // Without room on the stack the goroutine runs on. Code without calls must not fail because of a preemption point.
         if (st != null && stops(st) && Headroom.enough()) {
             Points.setWanted(false); // Otherwise each iteration of an armed loop would call this method until sysmon's next scan.
-            // Without room on the stack the goroutine runs on. Code without calls must not fail because of a preemption point.
             st.acquirechecked();
             if (G.PREEMPT.getOpaque(st.gp) != 0) {
                 PStat.NPOINT.addOpaque(st.pp(), 1);

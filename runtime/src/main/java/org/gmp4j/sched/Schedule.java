@@ -27,9 +27,9 @@ import org.jspecify.annotations.Nullable;
  * pick a G, run its stack, perform the operation that the G has requested ({@link Mcall}), pick the next G.
  */
 final class Schedule {
-    /** How long, in ns, an M sleeps when there is no memory for the stack of its only G. Each attempt costs a collection or two. */
+    /** The time, in ns, before an M that found no memory for its only G tries again. Each attempt costs a collection or two. */
     private static final long NO_STACK_NAP = 1_000_000;
-    /** How long, ns, an M sleeps between two checks of a G that waits for an initialiser inside the runtime. */
+    /** The time, in ns, between two checks of a G that waits for an initialiser inside the runtime. */
     private static final long INITIALIZER_NAP = 20_000;
 
     private Schedule() {
@@ -48,7 +48,7 @@ final class Schedule {
                     pick = FindRunnable.findRunnable(m);
                     m.inVain = 0;
                     if (M.SPINNING.get(m.mp) != 0) {
-                        Wakep.resetspinning(m); // Checks the timers too.
+                        Wakep.resetspinning(m); // It checks the timers too.
                     } else if (m.untold != 0) {
                         Threads.wakeNetPoller(m.s, m.untold);
                     }

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * Separates the frames of a goroutine that waits for known objects from the goroutine's thread, for a search for leaks
  * ({@link HiddenStacks}). The JVM, an agent or a library may refer to the thread, and through it to the stack, although they cannot end the
  * wait. (A JVMTI agent that sees a class loaded on the thread refers to the thread for as long as the thread lives.) While the world is
- * stopped, the thread does not refer to the frames and to the objects for which the goroutine waits. Only this object does.
+ * stopped, this object in place of the thread refers to the frames and to the objects for which the goroutine waits.
  */
 public final class SeparatedStack {
     /** The goroutine's stack. */

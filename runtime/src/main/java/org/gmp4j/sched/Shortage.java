@@ -19,8 +19,8 @@ import org.gmp4j.struct.Schedt;
  * <p>No work is forgotten. {@link #without} runs under sched.lock, and takes an M that is on the idle list. An M may put itself on the list
  * later. By then the P is idle, no spinner is counted for it, and the Gs of its ring are in the global queue. So that M takes these Gs
  * ({@link Wakep}, steps 3 and 4). An M that sleeps in the poller is woken. A submitter may have left its work to the spinner that could not
- * be made. This work waits for sysmon's next attempt. Sysmon's own attempt may leave work to such a spinner, too, if it runs between newm's
- * read of the shortage and {@link #without}. So each call of {@link #without} records the shortage again, and sysmon tries once more.
+ * be made. This work waits for sysmon's next attempt. An attempt of sysmon's between newm's read of the shortage and {@link #without} may
+ * leave work to such a spinner, too. So each call of {@link #without} records the shortage again, and sysmon tries once more.
  */
 public final class Shortage {
     private Shortage() {

@@ -47,8 +47,8 @@ public final class StopTheWorld {
     /** After this many rounds a P is taken from a goroutine that does not yield. */
     private static final int HANDOFF_ROUND = 10;
     /**
-     * Rounds between two checks that no other code has replaced the signal's handler. Sysmon makes these checks, but sleeps while the world
-     * stops.
+     * The number of rounds between two checks that no other code has replaced the signal's handler. Sysmon makes these checks at other
+     * times, but sleeps while the world stops.
      */
     private static final int SIGNAL_ROUNDS = 1_000;
 
@@ -112,8 +112,7 @@ public final class StopTheWorld {
             Schedt.STOPWAIT.set(sched, Schedt.STOPWAIT.get(sched) - 1);
         }
         for (int i = 0; i < procs; i++) {
-            long pp = Idle.allp(sched, i);
-            stopInSyscall(sched, pp);
+            stopInSyscall(sched, Idle.allp(sched, i));
         }
         long now = System.nanoTime();
         for (long pp = Idle.pidleget(sched, now); pp != 0; pp = Idle.pidleget(sched, now)) {
@@ -213,13 +212,13 @@ public final class StopTheWorld {
     }
 
     /**
-     * {@code GOMAXPROCS(n)}: stops the world and sets the number of Ps. From then on sysmon does not change the number. If there is no
-     * memory for that, or the scheduler is closed, it throws. Then the number has not changed.
+     * {@code GOMAXPROCS(n)}: stops the world and sets the number of Ps. From then on sysmon does not change the number. If this method
+     * throws, because memory is short or the scheduler is closed, the number has not changed.
      *
      * @return the old number
      */
     public static int setProcs(Scheduler s, int n) {
-        // Set before the wait for other stops, so that sysmon makes no change in that time. It stays set even if the change fails.
+        // This precedes the wait for other stops, so that sysmon makes no change in that time. It holds even if the change fails.
         s.setProcsByHand();
         GStack.checkAll();
         acquire();
@@ -397,14 +396,13 @@ public final class StopTheWorld {
         }
         long pp = Threads.releasep(m);
         SchedLock.lock(s.sched);
-        if (Schedt.GCWAITING.getAcquire(s.sched) != 0) {
-            stopped(s, pp);
-            SchedLock.unlock(s.sched);
-        } else {
+        if (Schedt.GCWAITING.getAcquire(s.sched) == 0) {
             // The world was started before this M had the lock. That is impossible, because its P had not stopped.
             SchedLock.unlock(s.sched);
             throw Throw.of("gcstopm: not waiting for gc");
         }
+        stopped(s, pp);
+        SchedLock.unlock(s.sched);
         Threads.stopm(m);
     }
 

@@ -62,8 +62,8 @@ public final class Syscall {
             st.gaveUpAt = 0;
             st.lostP = System.nanoTime() - gaveUpAt >= SHORT_NANOS;
         }
-        // The steps of acquirem are repeated here. Here the P is usually gone, and in the other calls of acquirem rarely. The JIT profiles
-        // a branch for all callers of a method together, and would compile both outcomes as common.
+        // This repeats the steps of acquirem, because here the P is usually gone, and at the other callers of acquirem rarely. The JIT
+        // profiles a branch for all callers of a method together, and would compile both outcomes as common.
         if (!st.raise() && !Gate.pass(st.machine().mp)) {
             exitsyscall(st);
         }
@@ -88,7 +88,7 @@ public final class Syscall {
         M.OLDP.set(mp, pp);
         P.M.setOpaque(pp, 0);
         M.detachP(mp);
-        M.INCGO.setOpaque(mp, 1); // The M has no P now (M5), until exitsyscall, or until the JDK parks the goroutine.
+        M.INCGO.setOpaque(mp, 1); // It is 1 until exitsyscall, or until the JDK parks the goroutine. Meanwhile the M has no P (M5).
         PStatus.setVolatile(pp, PStatus.PSYSCALL); // Precedes the read of gcwaiting. stopTheWorld sets gcwaiting, then reads the status.
         long sched = m.s.sched;
         if (Schedt.GCWAITING.getVolatile(sched) != 0) {
@@ -101,7 +101,7 @@ public final class Syscall {
 
     /**
      * Stops the P that this thread has just left in _Psyscall. StopTheWorld may have read the P's status before that, and so may have
-     * missed it.
+     * missed the P.
      */
     private static void gcwait(long sched, long pp) {
         SchedLock.lock(sched);
@@ -130,7 +130,7 @@ public final class Syscall {
         // lastpoll is read after the P was put on the idle list. An M that leaves the poller sets lastpoll before it takes an idle P. So
         // this thread reads the new lastpoll, or that M finds the idle P.
         if (polled && Schedt.LASTPOLL.getVolatile(m.s.sched) != 0) {
-            Wakep.wakep(m.s); // No M sleeps in the poller. The M that this wakes sleeps there if it finds no work.
+            Wakep.wakep(m.s); // No M sleeps in the poller. The M that wakep wakes sleeps there if it finds no work.
         }
     }
 
@@ -162,8 +162,7 @@ public final class Syscall {
 
     private static void resumed(GStack st) {
         GStatus.casgstatus(st.gp, GStatus.GSYSCALL, GStatus.GRUNNING);
-        Machine m = st.machine();
-        EventRing trace = m.trace;
+        EventRing trace = st.machine().trace;
         if (trace != null) {
             trace.event(Ev.SYSCALL_EXIT, 0, G.GOID.get(st.gp), 0);
         }
@@ -179,7 +178,7 @@ public final class Syscall {
         return pp;
     }
 
-    /** Takes m.oldp back, which this M's goroutine left in _Psyscall. Returns false when another thread has taken it. */
+    /** Takes m.oldp back, which this M's goroutine left in _Psyscall. Returns false if there is none, or another thread has taken it. */
     static boolean reacquire(Machine m) {
         long mp = m.mp;
         long oldp = M.OLDP.get(mp);

@@ -32,7 +32,7 @@ import org.gmp4j.struct.Throw;
  * note orders the two accesses, so they are plain.
  */
 public final class Threads {
-    /** A wake-up sooner than this after the M fell asleep, in ns, counts in {@link Machine#inVain} unless the M finds work. */
+    /** A sleep shorter than this, in ns, counts in {@link Machine#inVain} unless the M then finds work. */
     private static final long SOON_NANOS = 100_000;
     /** The bytes of its used stack that a sleeping thread keeps. */
     private static final long KEPT_STACK = 256 << 10;
@@ -101,7 +101,7 @@ public final class Threads {
         int slot = placement.slot(id);
         if (m.pinnedTo != slot || m.pinnedBy != placement) {
             m.pinnedBy = placement;
-            m.pinnedTo = slot; // Set even if the kernel refuses. So the next attempt comes only when the M's slot changes.
+            m.pinnedTo = slot; // Set even if the kernel refuses, so the next attempt comes only when the M's slot changes.
             try {
                 if (runOn(place.get(slot))) {
                     M.CPU.set(m.mp, place.get(slot).nextSetBit(0));
