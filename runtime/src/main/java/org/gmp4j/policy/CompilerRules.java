@@ -15,7 +15,7 @@ package org.gmp4j.policy;
  * {@value #MORE}. Later it gets its old nice value back.</td></tr>
  * <tr><td>The process may not lower nice values again, but is alone in a cgroup that has its own share of the CPU, and the setting allows
  * it.</td><td>C2 gives way. Later all other threads get C2's nice value, because only differences count inside a cgroup.</td></tr>
- * <tr><td>Neither of the last two rows applies.</td><td>Nothing changes, because C2's share could not be given back.</td></tr>
+ * <tr><td>Neither of the two rows above applies.</td><td>Nothing changes, because C2's share could not be given back.</td></tr>
  * <tr><td>For {@value #STARVED} ns C2 has waited for a CPU for more than {@value #WAITED} tenths of the time, while all Ps were busy: the
  * Ms had CPUs, or waited for them, for more than {@value #BUSY} tenths of the time.</td><td>C2 gets its share back. The load is too high
  * for code that is not optimized. (A load that leaves Ps idle leaves C2 the rest of the CPUs.)</td></tr>
@@ -42,11 +42,11 @@ public final class CompilerRules {
     static final long CROWDED = 500_000_000;
     static final long IN_ALL = 10_000_000_000L;
     static final long LONGEST = 60_000_000_000L;
-    /** The scans of the threads take at most a CPU divided by this number. */
+    /** The scans of the threads take at most 1/LOOKING of a CPU. */
     static final int LOOKING = 50;
     /** How long the scanning thread sleeps after the process was idle, ns. */
     static final long SELDOM = 2_000_000_000;
-    /** A process is idle if it has used less than a CPU divided by this number. */
+    /** A process is idle if it has used less than 1/IDLE of a CPU. */
     static final int IDLE = 50;
     /** The values of an idle process, in which C2 has not waited. */
     public static final Look NOTHING = new Look(0, 0, 0, 0, 0, 0);

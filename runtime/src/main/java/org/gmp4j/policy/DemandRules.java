@@ -16,8 +16,8 @@ import java.util.Set;
  *
  * <table>
  * <caption>Rules</caption>
- * <tr><td>Since their times were last read, at least {@value #SETTLING} ns ago, the compilers have had a CPU, or waited for one, for more
- * than 1/{@value #COMPILING} of the time: the program is not settled.</td><td>Samples do not count. Code that is not compiled yet may
+ * <tr><td>The compilers have had a CPU, or waited for one, for more than 1/{@value #COMPILING} of the time since their times were last
+ * read, at least {@value #SETTLING} ns ago: the program is not settled.</td><td>Samples do not count. Code that is not compiled yet may
  * overrun once in any method.</td></tr>
  * <tr><td>There were {@value #SAMPLES} samples of a method within {@value #WINDOW} ns. Between two samples of an overrun the thread used
  * {@value #SPACING} ns of CPU time.</td><td>The method is <em>hot</em>, and its class is to have points. (A thread that has lost its CPU
@@ -27,7 +27,7 @@ import java.util.Set;
  * its call is <em>long</em>.</td><td>There is no transformation, because a running call stays in the old method, which HotSpot interprets
  * and never compiles again. Two other searches follow after {@value #FIRST_RETRY} ns. If these find a long call too, the time doubles, up
  * to {@value #LAST_RETRY} ns. There are {@value #RETRIES} retries in all.</td></tr>
- * <tr><td>No long call is in a hot method, or in one that has a loop which counts within another loop. And a profile of the threads in the
+ * <tr><td>No long call is in a hot method, or in a method with a counted loop inside another loop. And a profile of the threads in the
  * long calls, of some {@value #PROFILE} samples, shows the method of a long call as the innermost one in at most one sample in
  * {@value #OWN}. The other samples show a callee.</td><td>Long calls of these methods do not keep the class from its points, because
  * their callees are compiled. An example is the loop of a server, which reads a request, calls the handler and answers. Two more searches
@@ -53,17 +53,13 @@ public final class DemandRules {
     static final long EVERY = 10_000_000_000L;
 
     // Only Demand's thread uses the fields.
-    /**
-     * The nanoTime at which the compilers' times were last read. The next fields have the sum, ns, and whether it was ever read.
-     */
+    /** The nanoTime at which the compilers' times were last read. */
     private long compilersAt;
+    /** The sum of these times, ns. The next field says whether they were ever read. */
     private long compilers;
     private boolean looked;
     private boolean settled;
-    /**
-     * The nanoTime before which there is no pause. For each pause that is saved up it is {@link #EVERY} ns earlier. The first pause sets
-     * it.
-     */
+    /** The nanoTime before which there is no pause, less {@link #EVERY} ns for each pause that is saved up. The first pause sets it. */
     private long nextPause;
     private boolean everPaused;
 
@@ -84,7 +80,7 @@ public final class DemandRules {
         private final Map<String, Recent> recent = new HashMap<>();
         private final Set<String> hot = new HashSet<>();
 
-        /** Counts a sample of a method, and returns whether the method is hot by now, so that the class is to have points. */
+        /** Counts a sample of a method. Returns whether it completes {@link #SAMPLES} samples, which make the method hot. */
         public boolean add(String method, long now) {
             Recent r = recent.get(method);
             if (r == null) {
@@ -165,9 +161,9 @@ public final class DemandRules {
      *
      * @param whole whether it has searched all stacks
      * @param second whether it is the second of two searches
-     * @param none whether there is no call: after the first search none of the class, after the second no long one
+     * @param none whether it has found no call: the first search no call of the class, the second no long call
      * @param hot whether a long call is one that must not be under way when the class gets its points
-     * @param profiled whether profiles have found that calls of the methods of all long calls may stay in the old methods
+     * @param profiled whether profiles have found that all long calls may stay in their old methods
      */
     public static Step after(boolean whole, boolean second, boolean none, boolean hot, boolean profiled) {
         if (!whole) {

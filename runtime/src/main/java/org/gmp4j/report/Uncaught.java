@@ -88,7 +88,7 @@ public final class Uncaught {
         } else if (s.config.program()) {
             s.setPanicking();
             Fatal.end(s, st, t);
-        } else if (s.isInPlaceOfJdk() && !st.isPooled()) {
+        } else if (s.inPlaceOfJdk && !st.isPooled()) {
             st.thread.getThreadGroup().uncaughtException(st.thread, t); // The thread's code was written for threads, not for goroutines.
         } else {
             print(text(st, t));

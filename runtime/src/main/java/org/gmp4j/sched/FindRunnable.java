@@ -84,7 +84,7 @@ final class FindRunnable {
                     continue;
                 }
             }
-            if (s.idleWork(m)) {
+            if (s.idleWork()) {
                 continue;
             }
             gp = giveUp(m, pp);

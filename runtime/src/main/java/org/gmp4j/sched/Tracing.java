@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.sched;
 
+import java.util.Arrays;
 import java.util.function.Consumer;
 
 import org.gmp4j.events.Ev;
@@ -25,14 +26,14 @@ import org.jspecify.annotations.Nullable;
  * the events of the scheduler.
  */
 public final class Tracing {
-    /** The number of bits that a goroutine's status has in {@link State}. */
+    /** The number of bits of a goroutine's status in {@link State}; the next constant has that of its wait reason. */
     private static final int STATUS_BITS = 4;
     private static final int REASON_BITS = 7;
 
     /** The states of all goroutines of a stopped world. */
     public static final class State {
         private long[] all = new long[64];
-        /** The stacks' threads and sites, two entries for each goroutine; null where it has none. */
+        /** Two entries for each goroutine: its thread's name and the place where it was started; null for none. */
         private @Nullable Object[] who = new Object[2 * 64];
         private int n;
 
@@ -42,8 +43,8 @@ public final class Tracing {
                 return;
             }
             if (n == all.length) {
-                all = java.util.Arrays.copyOf(all, 2 * n);
-                who = java.util.Arrays.copyOf(who, 4 * n);
+                all = Arrays.copyOf(all, 2 * n);
+                who = Arrays.copyOf(who, 4 * n);
             }
             GStack st = (GStack) GSlots.stack(gp);
             if (st != null) {
@@ -62,27 +63,27 @@ public final class Tracing {
             return n;
         }
 
-        /** Returns the goid of the goroutine number {@code i}. */
+        /** Returns the goid of goroutine number {@code i}. */
         public long goid(int i) {
             return all[i] >>> STATUS_BITS + REASON_BITS;
         }
 
-        /** Returns the name of the thread of the goroutine number {@code i}; empty for none. */
+        /** Returns the name of the thread of goroutine number {@code i}; empty for none. */
         public String thread(int i) {
             return who[2 * i] instanceof String name ? name : "";
         }
 
-        /** Returns the place where the goroutine number {@code i} was started; empty when that was not recorded. */
+        /** Returns the place where goroutine number {@code i} was started; empty when it was not recorded. */
         public String site(int i) {
             return who[2 * i + 1] instanceof String site ? site : "";
         }
 
-        /** Returns the {@link GStatus} of the goroutine number {@code i}. */
+        /** Returns the {@link GStatus} of goroutine number {@code i}. */
         public int status(int i) {
             return (int) all[i] & (1 << STATUS_BITS) - 1;
         }
 
-        /** Returns the {@link WaitReason}, by its ordinal, of the goroutine number {@code i}; 0 unless it waits. */
+        /** Returns the ordinal of the {@link WaitReason} of goroutine number {@code i}; 0 unless it waits. */
         public int reason(int i) {
             return (int) (all[i] >>> STATUS_BITS) & (1 << REASON_BITS) - 1;
         }
@@ -94,8 +95,8 @@ public final class Tracing {
     /**
      * Turns the tracer on or off in a stopped world. Threads without a P, such as pollers and plain threads that wake goroutines, run
      * meanwhile. Each of these threads first changes the state of a goroutine, and then reads whether there is a tracer. So this method
-     * sets the tracer before it reads the states. Until it has read the states, such threads wait before they write an event.
-     * {@code tracing.Lanes} omits an event whose effect the states show already.
+     * sets the tracer before it reads the states. Such a thread writes its event only after this method has read the
+     * states. {@code tracing.Lanes} omits an event whose effect the states show already.
      *
      * @param before the present tracer of the scheduler; null for none
      * @param tracer the new tracer; null to turn it off
@@ -146,7 +147,7 @@ public final class Tracing {
         }
     }
 
-    /** Records a user's event, with two numbers, if the caller is a goroutine of a traced scheduler. */
+    /** Records a user's event, with a task and its parent (0 for none), if the caller is a goroutine of a traced scheduler. */
     public static void user(int kind, @Nullable String name, long task, long parent) {
         GStack st = GStack.current();
         if (st == null) {

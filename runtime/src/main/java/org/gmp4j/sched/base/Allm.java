@@ -11,22 +11,22 @@ import org.gmp4j.struct.Schedt;
 import org.jspecify.annotations.Nullable;
 
 /**
- * All Ms of a scheduler ({@code allm}): {@code struct m} and its Java side, found by index. An M is never removed. When its thread has
- * ended, it goes to a list of free Ms, first in first out, and later gets a new thread.
+ * All Ms of a scheduler ({@code allm}): {@code struct m} and its Java side, by index. An M is never removed. When its thread has ended, it
+ * goes to a list of free Ms, first in first out, and later gets a new thread.
  */
 public final class Allm {
     /** The result of {@link #allocm} when there are {@code maxThreads} Ms. */
     public static final Machine TOO_MANY = new Machine(null, 0);
-    /** A result which means that allocm has to allocate, without the lock, and to try again. */
+    /** Tells {@link #allocm}, which never returns it, to allocate without the lock and to try again. */
     private static final Machine UNDECIDED = new Machine(null, 0);
 
     private final Scheduler s;
     /** The Ms by their indices. Written under sched.lock. */
     private volatile Machine[] machines = new Machine[0];
-    /** The first and the last of the free Ms. Accessed under sched.lock, like starts. */
+    /** The first and the last of the free Ms. sched.lock guards both, and {@link #starts}. */
     private @Nullable Machine freem;
     private @Nullable Machine lastFreem;
-    /** The number of times that {@link #allocm} has returned an M whose thread the caller then starts. */
+    /** The number of times that {@link #allocm} has returned an M for a new thread. */
     private int starts;
 
     Allm(Scheduler s) {
@@ -92,7 +92,7 @@ public final class Allm {
         }
     }
 
-    /** Takes the M that ended first. Called under sched.lock. */
+    /** Takes the first M off the list of free Ms. Called under sched.lock. */
     private Machine takeFree(Machine m) {
         freem = m.nextFree;
         m.nextFree = null;
@@ -118,7 +118,7 @@ public final class Allm {
         return m;
     }
 
-    /** Puts an M on the list of free Ms, for the next new M. Called under sched.lock. */
+    /** Appends an M to the list of free Ms. Called under sched.lock. */
     public void free(Machine m) {
         Schedt.NMFREED.set(s.sched, Schedt.NMFREED.get(s.sched) + 1);
         if (freem == null || lastFreem == null) {
@@ -139,7 +139,7 @@ public final class Allm {
         return machines;
     }
 
-    /** Returns the number of threads that this scheduler has ever started, or is about to start. Called under sched.lock. */
+    /** Returns the number of threads that this scheduler has started, has tried to start or is about to start. Called under sched.lock. */
     public int starts() {
         return starts;
     }

@@ -26,8 +26,9 @@ public final class Allp {
     private long[] replaced = new long[0];
     /** The block of {@link StealCounts}. Written like procs. */
     private long steals;
-    /** The number of Ps that {@link #release} has recycled, and whether it has done the rest. Accessed by the thread that calls release. */
+    /** The number of Ps that {@link #release} has recycled. Only the thread that calls release accesses this field and the next. */
     private int recycled;
+    /** Whether all Ps are recycled, so that release has nothing to repeat. */
     private boolean released;
 
     Allp(long sched, Timers timers, Monitor monitor) {
@@ -42,7 +43,7 @@ public final class Allp {
     }
 
     /** New Ps, and longer arrays: all memory that {@link #grow} needs. */
-    @SuppressWarnings("NullAway.Init") // See room.
+    @SuppressWarnings("NullAway.Init") // The method room sets the fields.
     private static final class Room {
         private Processor[] procs;
         private long[] replaced;
@@ -83,7 +84,7 @@ public final class Allp {
             r.allp = Memory.map((long) n * Long.BYTES);
             r.idle = Memory.map(maskBytes(n));
             r.steals = Memory.map(StealCounts.bytes(n));
-            r.timer = Memory.map(maskBytes(n)); // Maps come last. After a failure they stay, because unmapping may need memory.
+            r.timer = Memory.map(maskBytes(n)); // Mapped last: after a failure the maps stay, because unmapping may need memory.
             return r;
         } catch (Throwable t) {
             for (long pp : fresh) {
@@ -130,15 +131,15 @@ public final class Allp {
         }
     }
 
-    /** Returns the present arrays, for {@code procs} Ps, as pairs of address and length. */
-    private long[] arrays(int procs) {
-        return new long[] {Schedt.ALLP.getAcquire(sched), (long) procs * Long.BYTES, Schedt.IDLEPMASK.getAcquire(sched),
-                maskBytes(procs), Schedt.TIMERPMASK.getAcquire(sched), maskBytes(procs), steals, StealCounts.bytes(procs)};
+    /** Returns the present arrays, for {@code n} Ps, as pairs of address and length. */
+    private long[] arrays(int n) {
+        return new long[] {Schedt.ALLP.getAcquire(sched), (long) n * Long.BYTES, Schedt.IDLEPMASK.getAcquire(sched),
+                maskBytes(n), Schedt.TIMERPMASK.getAcquire(sched), maskBytes(n), steals, StealCounts.bytes(n)};
     }
 
     /**
-     * Recycles all structs and arrays, once. Called when no M of the scheduler lives. If it throws for lack of memory, the next call goes
-     * on where this one stopped.
+     * Recycles all structs and arrays, once. Called when no M of the scheduler lives. If it throws for lack of memory, the next call
+     * continues.
      */
     public void release() {
         if (released) {

@@ -11,7 +11,7 @@ import org.gmp4j.struct.Schedt;
  * <ul>
  * <li>a goroutine that the JDK parked, or that waits for a socket;
  * <li>threads that are not Ms and are inside a blocking call of the runtime, or left one less than a second ago;
- * <li>timers outside all schedulers, and their functions;
+ * <li>timers of Ps; timers outside all schedulers, and their functions;
  * <li>work that is left to sysmon ({@link Deferred});
  * <li>other schedulers;
  * <li>{@link org.gmp4j.stack.Bystanders}: threads, hooks and handlers that do not belong to gmp4j, unless the rule is STRICT.
@@ -19,8 +19,8 @@ import org.gmp4j.struct.Schedt;
  *
  * <p>There are two checks. {@link #dead} runs under sched.lock whenever an M goes to sleep. So its counts are consistent, and the last M
  * that goes to sleep finds the deadlock. With the rule STRICT that M reports it. Otherwise the M wakes sysmon, because a search for
- * bystanders allocates. An M that sleeps in the poller is on no list and counts as running. {@code DeadlockSearch} is sysmon's check; it
- * also wakes that M when nothing is left for which it sleeps.
+ * bystanders allocates. An M that sleeps in the poller is on no list and counts as running. {@code DeadlockSearch} is sysmon's check, which
+ * also wakes an M that sleeps in the poller for nothing.
  */
 public final class Checkdead {
     private Checkdead() {
@@ -58,8 +58,7 @@ public final class Checkdead {
     /** Returns whether something that is not a goroutine of this scheduler may ready one. */
     public static boolean outside(Scheduler s) {
         return Schedt.NJDKWAIT.getVolatile(s.sched) > 0 || Outside.threads() || Outside.alarms()
-                || Schedt.INJECT.getAcquire(s.sched) != 0 || Deferred.pending()
-                || othersLive(s);
+                || Schedt.INJECT.getAcquire(s.sched) != 0 || Deferred.pending() || othersLive(s);
     }
 
     /** Returns whether another scheduler's goroutines could wake those of {@code s}. */

@@ -20,11 +20,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A new M first sets this state itself, which is cheaper than the two thread switches of a start by another thread. But it cannot undo
  * namespaces, credentials or a seccomp filter. It can undo a higher nice value only with the right to do so. So if the starting thread may
- * have such settings, a template thread starts the M instead. An M may have such settings if a goroutine was ever locked to it, and a
- * foreign thread if it does not have the process's CPUs and policy. The template thread is made before a goroutine first locks a thread.
- * Until then foreign threads start Ms themselves.
- *
- * <p>Go's template thread starts all Ms that cgo calls need. Here it depends on the state of the foreign thread.
+ * have such settings, a template thread starts the M instead. An M may have them if a goroutine was ever locked to it. A foreign thread may
+ * have them if it does not have the process's CPUs and policy. (Go does not check a foreign thread: its template thread starts all Ms that
+ * cgo calls need.) The template thread is made before a goroutine first locks a thread. Until then foreign threads start Ms themselves.
  */
 public final class CleanStart {
     private static final int TIMER_SLACK_NANOS = 1; // The default of 50 µs would be added to every timed sleep of an M.
@@ -35,7 +33,7 @@ public final class CleanStart {
     /** {@code -Dgmp.start=jdk}: the JDK's own functions start threads and processes, which then inherit the CPUs of Ms. */
     private static final boolean BY_JDK = "jdk".equals(System.getProperty("gmp.start"));
 
-    // One request at a time, under LOCK.
+    // LOCK admits one request at a time.
     private static final long LOCK = Memory.map(3 * Mem.LINE);
     private static final long REQUEST = LOCK + Mem.LINE;
     private static final long DONE = REQUEST + Mem.LINE;
@@ -47,10 +45,8 @@ public final class CleanStart {
     private static volatile boolean template;
     /** Whether {@link #hook} has tried to install the hook. The class's monitor guards this field and the next two. */
     private static boolean hooked;
-    /** Whether the attempt failed. */
-    private static boolean unhooked;
-    /** Whether the failure was printed. */
-    private static boolean told;
+    private static boolean hookFailed;
+    private static boolean failurePrinted;
 
     private CleanStart() {
     }
@@ -67,10 +63,10 @@ public final class CleanStart {
     public static synchronized void hook(boolean placed) {
         if (!hooked && !BY_JDK) {
             hooked = true;
-            unhooked = !Inheritance.hook();
+            hookFailed = !Inheritance.hook();
         }
-        if (unhooked && placed && !told) {
-            told = true;
+        if (hookFailed && placed && !failurePrinted) {
+            failurePrinted = true;
             Stderr.print("gmp4j: this JVM starts threads in a way that gmp4j does not know; what goroutines start"
                     + " inherits the CPU of its M\n");
         }
@@ -124,8 +120,8 @@ public final class CleanStart {
 
     /**
      * Returns whether no scheduler is left. Then the template thread ends, because it would keep the runtime's class loader reachable. A
-     * thread that has seen {@code template} set has a scheduler, which the second check finds. (An M that reads {@code template} between
-     * the two checks starts the new M itself.)
+     * thread that read {@code template} as true before this method clears it belongs to a scheduler, which the second check finds. (An M
+     * that reads {@code template} between the two checks starts the new M itself.)
      */
     private static synchronized boolean isUnused() {
         if (Scheduler.live().length == 0) { // Allocates nothing, because this thread must not fail.

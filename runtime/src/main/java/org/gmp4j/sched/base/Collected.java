@@ -40,10 +40,10 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Some wakers have no such reference. The network poller has only the G's address. But in a wait for a socket the JDK's
  * {@code Poller.map} refers to the thread until the thread itself has noticed the end of the wait. (The poller's event may be stale: its
- * wait is over. Then the poller finds the stack that the slot has now, of this or of another goroutine, or none. If it wakes a thread whose
- * stack was dropped, {@code JdkReady.netReady} first holds the stack again.) The timer of a timed wait refers to the stack
- * ({@code timer.ParkTimer}). While a G is locked to an M, which sleeps for it, its stack is not dropped. Waits of the runtime, whose wakers
- * have only the G's address, do not drop the stack.
+ * wait is over. By then the slot may have a later stack, of this or another goroutine, or none. If the poller wakes a thread whose stack
+ * was dropped, {@code JdkReady.netReady} first holds the stack again.) The timer of a timed wait refers to the stack
+ * ({@code timer.ParkTimer}). The stack of a G that is locked to an M is not dropped, because the M sleeps until the G is woken. Waits of
+ * the runtime, whose wakers have only the G's address, do not drop the stack.
  *
  * <p>No slot is freed too early. The reference is queued when no code, including finalizers, can reach the stack any more. Sysmon frees the
  * slot if it still has this reference. After the thread's end the slot is empty or has another goroutine. {@code Goexit0} empties the slot

@@ -10,8 +10,8 @@ import org.gmp4j.struct.Schedt;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Work that threads without enough stack for it leave to the sysmon of any scheduler. Many threads push to a list by CAS, and sysmon takes
- * the whole list by an exchange with null, so there is no ABA problem.
+ * Work that a thread leaves to the sysmon of any scheduler, because its own stack has too little room. Many threads push to a list by CAS,
+ * and a sysmon takes the whole list by an exchange with null, so there is no ABA problem.
  *
  * <p>{@link #add} itself needs little stack. If even that is missing, the JDK's own frames overflow before they call the runtime, as they
  * do with the JDK's own scheduler.
@@ -37,7 +37,7 @@ public abstract class Deferred {
 
     /** The newest work in the list. Written by any thread, through HEAD; changed to and from CLOSED under the class's lock. */
     private static volatile @Nullable Deferred head = CLOSED;
-    /** The number of threads that are doing such work. */
+    /** The number of threads that are doing work from the list. */
     private static final AtomicInteger DRAINING = new AtomicInteger();
     /** The sysmons that drain the list; {@link #ring} wakes the first. Written under the class's lock, read without it. */
     private static volatile @Nullable Drainer drainers;
@@ -128,7 +128,7 @@ public abstract class Deferred {
         return d != null && d != CLOSED || DRAINING.get() != 0;
     }
 
-    /** Does the work, or puts it back if there is no memory. When the last sysmon ends, it tries until there is memory. */
+    /** Does the work, or puts it back if there is no memory. If the list is closed, tries until there is memory. */
     private void runOrLeave() {
         for (;;) {
             try {

@@ -25,7 +25,7 @@ import org.gmp4j.struct.PStatus;
  *  ASKED -> OPEN     by CAS: the thread as it raises m.locks, because it needs its P; or the taker, if it finds m.locks raised
  *  ASKED -> TAKING   the taker, by CAS, if after the membarrier m.locks is 0
  *  TAKING -> SHUT    the taker, by release, when the P is in _Psyscall and the goroutine in _Gsyscall
- *  TAKING -> OPEN    the taker, by release, if the thread was no longer in the time slice of the request
+ *  TAKING -> OPEN    the taker, by release, if the time slice of the request is over, or the G is being scanned
  * </pre>
  *
  * <p>The protocol is safe. The thread uses its P only while m.locks > 0, and after it has raised m.locks it reads the gate. The taker makes
@@ -40,14 +40,14 @@ import org.gmp4j.struct.PStatus;
  * The goroutine later finds its gate shut, as after a system call.
  *
  * <p>With m.locks raised the thread writes the gate by plain stores, which may overwrite ASKED. Then the taker's next CAS fails. These
- * stores cannot overwrite TAKING, because no taker enters that state while m.locks is raised. A plain store of an earlier time, when
- * m.locks was raised, cannot arrive late. Either it precedes the fence, and the taker sees it. Or it follows a raise that comes after the
- * fence, and that raise waits for the taker.
+ * stores cannot overwrite TAKING, because no taker enters that state while m.locks is raised. Nor can such a store arrive late, and
+ * overwrite TAKING then. Either it precedes the fence, and the taker sees it. Or it follows a raise that comes after the fence, and that
+ * raise waits for the taker.
  *
  * <p>Two takers at a time would break this. Taker A could continue from an ASKED that taker B has written after A's fence. So there is one
  * taker at a time. A second taker gives up and tries again later.
  *
- * <p>Rejected: to revoke m.p itself, because the thread reads it repeatedly between raise and release. Rejected too: a flag in addition to
+ * <p>Rejected: to revoke m.p itself, because the thread reads it repeatedly while m.locks is raised. Rejected too: a flag in addition to
  * m.p, which needs a second load and branch in each acquirem. Rejected too: a fence in acquirem, which costs more than all other
  * instructions of acquirem.
  */
@@ -117,7 +117,7 @@ public final class Gate {
         }
     }
 
-    /** Does the work of entersyscall for the thread of {@code mp}, in TAKING. Returns false if its time slice is not {@code tick}. */
+    /** In TAKING, does the work of entersyscall for the thread of {@code mp} in time slice {@code tick}. Returns whether it did. */
     private static boolean takeP(Scheduler s, long mp, int tick) {
         long pp = M.P.getOpaque(mp);
         long gp = M.CURG.getOpaque(mp);

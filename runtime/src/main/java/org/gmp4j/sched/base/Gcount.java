@@ -15,8 +15,8 @@ public final class Gcount {
     }
 
     /**
-     * Returns the number of living goroutines. It is exact if no goroutine is started or ends during the call, else at least the number
-     * that lived between the two passes. So it is 0 only if none lived then.
+     * Returns the number of living goroutines. It is exact if no goroutine is started or ends during the call. Otherwise it is at least the
+     * number that lived between the two passes.
      */
     public static long gcount(Scheduler s) {
         long n = -Schedt.NEXITEXTERN.getAcquire(s.sched);
@@ -24,7 +24,7 @@ public final class Gcount {
         for (Processor pr : all) {
             n -= P.NEXIT.getAcquire(pr.pp);
         }
-        all = s.procs();
+        all = s.procs(); // Read again, because a goroutine whose end was counted may have started on a new P.
         n += Schedt.NSPAWNEXTERN.getAcquire(s.sched);
         for (Processor pr : all) {
             n += P.NSPAWN.getAcquire(pr.pp);

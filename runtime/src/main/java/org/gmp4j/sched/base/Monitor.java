@@ -22,7 +22,7 @@ public interface Monitor {
     /** Starts sysmon's thread, when the scheduler is complete. Throws an OutOfMemoryError if there is no memory or thread. */
     void start();
 
-    /** Called when the scheduler has ended. Makes sysmon's thread end soon, and returns the thread. */
+    /** Makes sysmon's thread end soon, and returns the thread. Called when the scheduler has ended. */
     Thread stop();
 
     /** Returns whether the caller is sysmon's thread, which must not wait for its own end. */

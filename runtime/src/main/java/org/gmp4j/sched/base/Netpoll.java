@@ -42,7 +42,7 @@ public interface Netpoll {
     /** Releases all resources. Called when the scheduler has ended and its threads are gone. */
     void close(Scheduler s);
 
-    /** A poller without files: one M sleeps on a note with a time limit. */
+    /** A poller without descriptors: one M sleeps on a note. */
     Netpoll NONE = new Netpoll() {
         @Override
         public long poll(Scheduler s, long delay) {

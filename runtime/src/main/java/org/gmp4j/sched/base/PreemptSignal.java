@@ -36,7 +36,7 @@ public final class PreemptSignal {
     }
 
     /**
-     * Installs the signal handler: for SIGURG, or for a real-time signal if other code uses SIGURG. If it is not SIGURG and signals are
+     * Installs the signal handler: for SIGURG, or for a real-time signal if other code uses SIGURG. If SIGURG is not free and signals are
      * needed, prints a line on stderr. SIGURG is the first choice because its default action is to do nothing. The default action of a
      * real-time signal ends the process. If other code restored the default action while a signal is pending, the process would end.
      */
@@ -53,10 +53,9 @@ public final class PreemptSignal {
             }
         }
         signo = 0;
-        if (Gate.possible()) {
-            return;
+        if (!Gate.possible()) {
+            Stderr.print("gmp4j: no signal is free for preemption; goroutines yield at calls of the runtime only\n");
         }
-        Stderr.print("gmp4j: no signal is free for preemption; goroutines yield at calls of the runtime only\n");
     }
 
     /** Returns the signal for preemption; 0 for none. */

@@ -36,7 +36,7 @@ public final class Processor {
     }
 
     /** Takes a free stack; null when there is none. Called by the owner only. */
-    @SuppressWarnings("NullAway") // The entries behind n are null, and are never read.
+    @SuppressWarnings("NullAway") // The entries from n on are null, and are never read.
     public @Nullable Stack take() {
         if (n == 0) {
             return null;

@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
  * recorder. Other code that reads {@link #now} executes thousands of instructions anyway.
  *
  * <p>The methods of this class are called on goroutines' stacks inside {@code GStack.enter}, on Ms and on sysmon, where nothing may fail
- * and no goroutine may switch. So they pin the goroutine, and omit an event for which there is too little stack or memory. An event that
- * begins and ends (a wait, a stopped world) is an object of the recorder, null for none.
+ * and no goroutine may switch. So a goroutine is pinned while it commits an event, and an event for which there is too little stack or
+ * memory is omitted. An event that begins and ends (a wait, a stopped world) is an object of the recorder, null for none.
  */
 public abstract class Recorder {
     /** The room on the stack, in bytes, that an event needs in addition to a section of the runtime. */

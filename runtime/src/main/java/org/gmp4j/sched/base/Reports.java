@@ -5,7 +5,7 @@ import org.gmp4j.stack.JdkContainer;
 import org.gmp4j.stack.Stack;
 import org.gmp4j.struct.GSlots;
 
-/** The reports of errors that the loop makes. Package {@code report} implements them. */
+/** The loop's interface to the reports of errors. Package {@code report} implements it. */
 public interface Reports {
     /** Loads the code for reports while there is memory. Called before each scheduler is made. */
     void prepare();

@@ -55,7 +55,7 @@ public final class Scheduler {
     public final Allm allm = new Allm(this);
     /** The prefix of its threads' names. */
     public final String name;
-    /** Written once, by {@code LiveSchedulers}, before other threads see the scheduler. */
+    /** See {@link #label()}. Written once, by {@code LiveSchedulers}, before other threads see the scheduler. */
     @SuppressWarnings("NullAway.Init")
     public String label;
     public final Timers timers;
@@ -98,7 +98,7 @@ public final class Scheduler {
     private volatile boolean mainReturned;
     /**
      * Whether this scheduler replaces the JDK's, as the default scheduler of virtual threads or as the scheduler of a named pool.
-     * {@code DefaultPool} and {@code NamedPools} set it before the first of these threads runs.
+     * {@code DefaultPool} and {@code NamedPools} set it before the first virtual thread runs on this scheduler.
      */
     public volatile boolean inPlaceOfJdk;
     /** In program mode, the number of goroutines whose deferred work runs after an exception: see {@code GoroutineExit}. */
@@ -120,7 +120,7 @@ public final class Scheduler {
     public final Reports reports;
     /** Notes for the thread that closes the scheduler. */
     public final ClosingNotes closing;
-    /** Records whether stand-ins find work, for a latency policy. */
+    /** Records whether stand-ins ({@link Machine#hasStandIn}) find work, for a latency policy. */
     public final Spin spin = new Spin();
     /** Set while a thread takes a P by a {@link Gate}, which only one thread at a time may do. */
     final AtomicBoolean taker = new AtomicBoolean();
@@ -274,7 +274,7 @@ public final class Scheduler {
         closing.mexited(m);
     }
 
-    // Gs
+    // Parts
 
     /** Returns its monitor, sysmon. */
     public Monitor monitor() {
@@ -301,6 +301,8 @@ public final class Scheduler {
         return timers;
     }
 
+    // Gs
+
     /** Counts a goroutine that begins ({@code change} is 1) or ends (-1) a wait that something outside of the scheduler ends. */
     public void waitsForOutside(int change) {
         if (config.deadlockDetection()) {
@@ -326,11 +328,6 @@ public final class Scheduler {
     /** Records, in program mode, that an exception that ends the program, or a fatal error, is being reported. Main no longer returns. */
     public void setPanicking() {
         panicking = true;
-    }
-
-    /** Returns whether this is the default scheduler of virtual threads, or the scheduler of a named pool. */
-    public boolean isInPlaceOfJdk() {
-        return inPlaceOfJdk;
     }
 
     /** Begins a search for leaks, or ends it if {@code stacks} is null. Called with the world stopped. */
@@ -367,8 +364,8 @@ public final class Scheduler {
 
     /**
      * Sets the hook that an M without work calls before it sleeps; null for none. The hook returns whether there may be a G to run now.
-     * Deadlock detection does not wait for the hook, because the M may be spinning. The hook must be short, because the M may have to watch
-     * the timers.
+     * A deadlock may be reported while the hook runs, because the M may be spinning, and sysmon's check ignores Ms that spin. The hook must
+     * be short, because the M may have to watch the timers.
      */
     public void setIdleHook(@Nullable BooleanSupplier hook) {
         idleHook = hook;
@@ -379,7 +376,7 @@ public final class Scheduler {
      *
      * @return whether the hook says that there may be a G to run
      */
-    public boolean idleWork(Machine m) {
+    public boolean idleWork() {
         BooleanSupplier hook = idleHook;
         if (hook == null) {
             return false;
@@ -449,12 +446,12 @@ public final class Scheduler {
         return atStop;
     }
 
+    // Closing
+
     /** Returns whether a close was called, so that the scheduler is about to end or has ended. */
     public boolean isClosing() {
         return Schedt.CLOSING.getAcquire(sched) != 0;
     }
-
-    // Closing
 
     /** Records that a goroutine, perhaps the last, has ended while the scheduler is closing. Called by goexit0. */
     public void exitedWhileClosing() {

@@ -14,12 +14,12 @@ import org.gmp4j.struct.P;
  * CPU. {@link Slice} decides when slices are timed.
  *
  * <p>{@code began} and {@code slice} are written by the M's thread, in this order, the second by release ({@link #begins}). Sysmon reads
- * them in the other order, {@code slice} by acquire ({@link #began}). So it never gets the time of a slice earlier than the slice that it
- * asked for. If it gets the time of a later slice, the slice that it asked for has ended, and the next scan shows that. Sysmon writes
- * {@code on} and the M's thread reads it, without order. At worst a slice too many or too few is timed.
+ * them in the other order, {@code slice} by acquire ({@link #began}). So it never gets the beginning of an earlier slice than it asked for.
+ * If it gets that of a later slice, the slice that it asked for has ended, and the next scan shows that. Sysmon writes {@code on} and the
+ * M's thread reads it, without order. At worst a slice too many or too few is timed.
  */
 public final class SliceClock {
-    private static final SliceClock NOBODYS = new SliceClock();
+    private static final SliceClock DUMMY = new SliceClock();
     private static final VarHandle ON = FieldHandle.of(MethodHandles.lookup(), SliceClock.class, "on", boolean.class);
     private static final VarHandle SLICE = FieldHandle.of(MethodHandles.lookup(), SliceClock.class, "slice", long.class);
     private static final VarHandle BEGAN = FieldHandle.of(MethodHandles.lookup(), SliceClock.class, "began", long.class);
@@ -52,12 +52,12 @@ public final class SliceClock {
 
     /**
      * Takes both branches of {@link #begins(boolean, long)}. Called by sysmon now and then. Otherwise C2 would not compile the branch that
-     * was never taken. When slices begin, or cease, to be timed, C2 would discard the code of the scheduler's loop. The loop would run
-     * slowly until it is compiled again.
+     * was never taken. When slices begin, or cease, to be timed, the JVM would discard the compiled code of the scheduler's loop, which
+     * would run slowly until it is compiled again.
      */
     public static void keepBothCompiled(long pp) {
-        NOBODYS.begins(true, pp);
-        NOBODYS.begins(false, pp);
+        DUMMY.begins(true, pp);
+        DUMMY.begins(false, pp);
     }
 
     /** Returns when {@code slice} began, or {@code estimate} if that is not known. Called by sysmon. */

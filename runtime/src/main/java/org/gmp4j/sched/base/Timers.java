@@ -19,13 +19,13 @@ public interface Timers {
     /** Runs the due timers of {@code pp} on an M that holds {@code mine} (this P or another). Returns whether there were any. */
     boolean check(long mine, long pp);
 
-    /** Returns when the next timer of {@code pp} is due, without stopped timers; 0 for none. Called by an M that is about to sleep. */
+    /** Returns when the next timer of {@code pp} that is not stopped is due; 0 for none. Called by an M that is about to sleep. */
     long next(long pp);
 
     /** Returns whether a timer of {@code pp} may ready a goroutine, or is doing so. Takes the timers' lock. */
     boolean pending(long pp);
 
-    /** Returns the timer that limits a stack's waits in the JDK, one at a time. It runs on the P of the stack's M. */
+    /** Makes a timer that limits a stack's waits in the JDK, one wait at a time. It runs on the P of the stack's M. */
     Timeout timeout(Stack st);
 
     /** Moves all timers of a P that dies to a living P, in a stopped world. {@code to} is 0 when the scheduler has ended. */

@@ -10,7 +10,7 @@ import org.gmp4j.stack.Stack;
 import org.gmp4j.struct.G;
 import org.jspecify.annotations.Nullable;
 
-/** Records those events of the loop that are rare or come from several places. {@code Tracing} turns the tracer on and off. */
+/** Records events of the loop that are rare or come from several places. {@code Tracing} turns the tracer on and off. */
 public final class TraceEvents {
     private TraceEvents() {
     }
@@ -23,7 +23,7 @@ public final class TraceEvents {
         }
     }
 
-    /** Returns the number of the name of the place where the caller starts a goroutine; 0 for lack of memory. */
+    /** Returns the tracer's number for the place where the caller starts a goroutine; 0 when nothing is traced, or there is no memory. */
     public static int site(Scheduler s, Runnable fn) {
         Tracer t = s.tracer;
         try {
@@ -33,7 +33,7 @@ public final class TraceEvents {
         }
     }
 
-    /** Returns the event's text for the name of a thread; null when it has none, nothing is traced, or there is no memory. */
+    /** Returns a thread's name as the text of an event; null when it has none, nothing is traced, or there is no memory. */
     public static byte @Nullable [] name(Scheduler s, Stack st) {
         if (s.tracer == null) {
             return null;

@@ -22,7 +22,7 @@ public final class UnfinishedSwitches {
     /** The list, linked by {@link Stack#nextUnfinished}. Ms push to it, and sysmon takes all of it. */
     private volatile @Nullable Stack first;
 
-    /** Adds a stack, and wakes sysmon, which may sleep for long. Called by the M that has unmounted the stack, and may have no P. */
+    /** Adds a stack, and wakes sysmon, which may sleep for long. Called by the M that has unmounted the stack. The M may have no P. */
     public void add(long sched, Stack st) {
         push(st);
         Note.ring(Schedt.sysmonnoteAddress(sched)); // Follows the CAS, because sysmon clears the note and then reads the list.
@@ -56,7 +56,7 @@ public final class UnfinishedSwitches {
         Stack all = (Stack) FIRST.getAndSet(this, (Stack) null);
         while (all != null) {
             Stack st = all;
-            all = st.nextUnfinished; // Read before the thread can run, and be added, again.
+            all = st.nextUnfinished; // Read before the stack can run again, and then be added again.
             st.nextUnfinished = null;
             if (!(st.ended() ? JdkState.afterDone(st) : JdkState.afterYield(st))) {
                 push(st); // Sysmon need not be woken, because it scans again while the list is not empty.
