@@ -11,23 +11,23 @@ package org.gmp4j.policy;
  * <tr><td>The last scan found something to do.</td><td>{@value #MIN_SLEEP} ns.</td></tr>
  * <tr><td>A P is in a system call, and at most {@value #BUSY_SCANS} scans in a row found nothing to do.</td><td>The growing sleep ({@link
  * #grown}), not doubled.</td></tr>
- * <tr><td>A P is in a system call and more scans found nothing to do, a thread seems asleep with a P, or the begin of a slice is not
+ * <tr><td>A P is in a system call and more scans found nothing to do, a thread seems asleep with a P, or the start of a slice is not
  * known.</td><td>The growing sleep, doubled, {@value #MAX_SLEEP} ns at most.</td></tr>
- * <tr><td>A P runs a goroutine, and the begins of all slices are known.</td><td>Until the first slice is over by the clock.
+ * <tr><td>A P runs a goroutine, and the starts of all slices are known.</td><td>Until the first slice is over by the clock.
  * </td></tr>
- * <tr><td>Work waits, and the begin of a slice is not known.</td><td>Half of the shortest slice.</td></tr>
- * <tr><td>No work waits, and the begin of a slice is not known.</td><td>A quarter of a quantum.</td></tr>
- * <tr><td>A P runs a goroutine, whose thread may fall asleep with it.</td><td>A light sleep: a quantum, from {@value #WORK_SLEEP} to
- * {@value #MAX_SLEEP} ns.</td></tr>
+ * <tr><td>Work waits, and the start of a slice is not known.</td><td>Half of the shortest slice.</td></tr>
+ * <tr><td>No work waits, and the start of a slice is not known.</td><td>A quarter of a quantum.</td></tr>
+ * <tr><td>A P runs a goroutine, whose thread may fall asleep with it.</td><td>A light sleep: a quantum, but at least
+ * {@value #WORK_SLEEP} and at most {@value #MAX_SLEEP} ns.</td></tr>
  * <tr><td>A P runs a goroutine, a thread fell asleep with a P within a second, and work waits or no P is idle.</td><td>{@value #WORK_SLEEP}
  * ns.</td></tr>
  * <tr><td>A thread seems asleep with a P while work waits.</td><td>{@value #SUSPECT_SLEEP} ns: the second scan decides.</td></tr>
  * <tr><td>A stray is being brought to a point.</td><td>{@value #WORK_SLEEP} ns.</td></tr>
- * <tr><td>A goroutine has used up its slice, and work waits.</td><td>A quarter of a quantum, at most the least quantum; at least
- * {@value #MIN_AGAIN} ns.</td></tr>
+ * <tr><td>A goroutine has used up its slice, and work waits.</td><td>The shorter of a quarter of a quantum and the least quantum,
+ * but at least {@value #MIN_AGAIN} ns.</td></tr>
  * <tr><td>A goroutine's slice is over by the clock, but its thread has not used it up, and work waits.</td><td>The CPU time that is left,
- * but at least {@value #PROMPT} ns. If the thread had no CPU for half of the time since the last scan, at least the sleep of the row
- * above.</td></tr>
+ * but at least {@value #PROMPT} ns. If the thread had a CPU for less than half of the time since the last scan, at least the sleep of
+ * the row above.</td></tr>
  * <tr><td>A goroutine has used up its quantum, and no work waits.</td><td>A quarter of a quantum, or {@value #MIN_AGAIN} ns if that is
  * longer, but at most a quantum.</td></tr>
  * <tr><td>A goroutine has used up its quantum, no work waits, a P is idle, and no thread fell asleep with a P within a second.</td><td>The
@@ -41,16 +41,16 @@ package org.gmp4j.policy;
  * <tr><td>All Ps are idle, or a thread has ended a deep sleep, and a thread fell asleep with a P within a
  * second.</td><td>{@value #WORK_SLEEP} ns.</td></tr>
  * <tr><td>All Ps were idle for a light sleep and no stray is being brought to a point, or the world is stopped.</td><td>A deep sleep:
- * {@value #DEEP_SLEEP} ns. After a deep sleep that no thread ended the next is twice as long, {@value #DEEPEST_SLEEP} ns at most.</td></tr>
- * <tr><td>A duty is due for which no thread wakes sysmon.</td><td>A deep sleep ends at that time.</td></tr>
+ * {@value #DEEP_SLEEP} ns. After one that no thread ended, the next is twice as long, {@value #DEEPEST_SLEEP} ns at most.</td></tr>
+ * <tr><td>A duty for which no thread wakes sysmon becomes due.</td><td>A deep sleep ends at that time.</td></tr>
  * <tr><td>A goroutine enters a system call.</td><td>The call ends a light sleep while all Ps are idle. It ends another sleep of
  * {@value #HEARD_SLEEP} ns or more if a P was taken from a system call within the last {@value Scan#TOOK_FROM_SYSCALL} ns.</td></tr>
  * <tr><td>Always, after a scan.</td><td>At least {@link #fairSleep}. Unless a thread that blocks may hold a P, also at least as long as
  * {@link ScanBudget} demands.</td></tr>
  * </table>
  *
- * <p>With a range of quanta the lengths of sysmon's sleeps follow the least quantum. Many Gs may arrive at any time, and the slice of the
- * running goroutine is then as short as that.
+ * <p>If the quantum is a range, sysmon's sleeps follow the least quantum, because many Gs may arrive at any time, and shorten the running
+ * goroutine's slice to it.
  *
  * <p>Go's sysmon sleeps deeply as soon as all Ps are idle. In a service at low load each request would end that sleep, which costs as much
  * as a short request. So sysmon sleeps deeply only when no P ran anything for a light sleep, and sleeps lightly after a deep sleep. Then it
@@ -68,11 +68,11 @@ public final class Pacing {
      * timer.
      */
     public static final long SWITCHES = 20_000;
-    /** After this number of scans without work {@link #grown} doubles in any case. */
+    /** Up to this number of scans in a row without work, {@link #grown} does not double while a P is in a system call. */
     public static final int BUSY_SCANS = 50;
-    /** The number of scans in a slice whose begin is not known, while work waits for the P. */
+    /** The number of scans in a slice whose start is not known, while work waits for the P. */
     static final int SLICE_SCANS = 2;
-    /** The number of scans in a quantum, while the begin of the slice is not known and no work waits for the P. */
+    /** The number of scans in a quantum, while the start of the slice is not known and no work waits for the P. */
     static final int QUANTUM_SCANS = 4;
     static final long WORK_SLEEP = 500_000;
     static final long SUSPECT_SLEEP = 100_000;
@@ -90,8 +90,8 @@ public final class Pacing {
     /** A goroutine that has not yielded for this long, ns, after a preemption request probably waits for a CPU. */
     static final long CLOSELY = 500_000;
     /**
-     * The time, ns, before which a scan would usually find nothing to do. With a quantum of 200 µs the next slice may be over before this
-     * scan. Then it lasts some 50 µs too long.
+     * The ns until the scan of a goroutine that will probably reach a point by itself. With a quantum of 200 µs the next slice may be over
+     * before that scan, and then lasts some 50 µs too long.
      */
     static final long TRUSTED = 250_000;
     /**
@@ -121,7 +121,7 @@ public final class Pacing {
 
     /**
      * Returns the sleep after a scan while a P runs something, ns. The lower limits are not applied yet. While a goroutine runs, the
-     * assumed begin of its slice must be nearly right. While no P is idle, queued work must not wait long for the P of a thread that fell
+     * assumed start of its slice must be nearly right. While no P is idle, queued work must not wait long for the P of a thread that fell
      * asleep.
      *
      * @param grown the result of {@link #grown}
@@ -152,7 +152,7 @@ public final class Pacing {
         return Math.clamp(quantum, WORK_SLEEP, MAX_SLEEP);
     }
 
-    /** Returns for how long, ns, a thread that falls asleep with its P may go unnoticed until a scan. */
+    /** Returns the longest time, ns, for which a thread that has fallen asleep with its P may go unnoticed. */
     public static long blocked(Scan seen, long quantum) {
         return seen.tookFromSleeper() ? WORK_SLEEP : light(quantum);
     }
@@ -183,10 +183,10 @@ public final class Pacing {
     }
 
     /**
-     * Returns the ns until a duty is due for which no thread wakes sysmon.
+     * Returns the ns until the first of the duties for which no thread wakes sysmon is due.
      *
      * @param goesOn whether sysmon has begun a duty that takes several scans
-     * @param due the ns until the times of waits or the next line of schedtrace are due; negative if they are overdue
+     * @param due the ns until sysmon is to record the times of waits, or print the next line of schedtrace; negative if it is late
      * @param heldBack whether the report of a deadlock is held back
      * @param anyStray whether a goroutine runs without a P
      * @param bystanders the ns until the next search for bystanders, which may hold such a report back; 0 or less counts as never
@@ -205,14 +205,14 @@ public final class Pacing {
         return Math.max(MIN_SLEEP, first);
     }
 
-    /** Returns the interval, in ns, between two scans of a goroutine that has used up its slice. Work waits for its P. */
+    /** Returns the interval, in ns, between two scans of a goroutine that has used up its slice while work waits for its P. */
     public static long again(long least, long quantum) {
         return Math.max(MIN_AGAIN, Math.min(least, alone(false, quantum)));
     }
 
     /**
-     * Returns the ns until the next scan of a goroutine whose slice is over by the clock. Work waits for its P. A thread that lost its CPU
-     * only for a moment soon uses the slice up. A thread that still waits for a CPU may wait for long.
+     * Returns the ns until the next scan of a goroutine whose slice is over by the clock while work waits for its P. A thread that lost its
+     * CPU only for a moment soon uses the slice up. A thread that still waits for a CPU may wait for long.
      *
      * @param left the CPU time, ns, that is left of the slice; 0 or less for none
      * @param hadCpu whether the thread had a CPU for half of the time since the last scan
@@ -223,11 +223,11 @@ public final class Pacing {
     }
 
     /**
-     * Returns the interval, in ns, between two scans of a goroutine that has used up its quantum. No work waits for its P.
+     * Returns the interval, in ns, between two scans of a goroutine that has used up its quantum while no work waits for its P.
      *
      * @param calm whether a P is idle, and no thread fell asleep with a P lately. The idle P runs the next G that becomes runnable. If that
-     *     G keeps the P, or falls asleep with it, a further G waits until the scan. So the interval is at most a millisecond, or a quarter
-     *     of a quantum if that is longer
+     *     G keeps the P, or its thread falls asleep with it, a further G waits until the scan. So the interval is at most a millisecond,
+     *     or a quarter of a quantum if that is longer
      */
     public static long alone(boolean calm, long quantum) {
         long usual = Math.min(quantum, Math.max(quantum / QUANTUM_SCANS, MIN_AGAIN));

@@ -23,7 +23,7 @@ public final class PollerAbsence {
 
     private long average;
 
-    /** Returns whether an M that leaves the poller now, while a P is idle, wakes another. */
+    /** Returns whether an M that leaves the poller now, while a P is idle, wakes another M. */
     public boolean isLong() {
         return average > SHORT;
     }

@@ -6,16 +6,16 @@ package org.gmp4j.policy;
  * {@code Retake} writes the fields during a scan. Times are nanoTimes.
  */
 public final class Scan {
-    /** For this time, ns, after it has taken a P from a system call, sysmon expects to take a P from another call. */
+    /** The time, ns, for which sysmon expects to take a P from another system call after it has taken one. */
     static final long TOOK_FROM_SYSCALL = 20_000_000;
-    /** For this time, ns, after it has taken a P from a sleeping thread, sysmon expects to take a P from another one. */
+    /** The time, ns, for which sysmon expects to take a P from another sleeping thread after it has taken one. */
     static final long TOOK_FROM_SLEEPER = 1_000_000_000;
 
     /** Whether work waited for a busy P. If so, sysmon must scan again soon. */
     public boolean workWaits;
     /** Whether a P ran a goroutine or was in a system call. */
     public boolean busy;
-    /** Whether the begin of the slice is known for each P that runs a goroutine, so that {@link #untilOver} is exact. */
+    /** Whether the start of the slice is known for each P that runs a goroutine, so that {@link #untilOver} is exact. */
     public boolean exact;
     /** Whether a thread with a P seemed to sleep in the kernel while work waited. The second scan decides. */
     public boolean suspected;
@@ -24,8 +24,8 @@ public final class Scan {
     /** The shortest slice, in ns, of all Ps for which work waited; the quantum if there was no such P. */
     public long shortestSlice;
 
+    /** The time of the last scan of the Ps, and of the last scan even if the Ps were left out ({@link #noneRuns}). */
     private long at;
-    /** The time of the last scan, even if all Ps were idle then. */
     private long latest;
     private boolean takes;
     private long firstOver;
@@ -42,7 +42,7 @@ public final class Scan {
         shortestSlice = quantum;
     }
 
-    /** Begins a scan. Returns the ns since the one before. */
+    /** Begins a scan of the Ps. Returns the ns since the last one. */
     public long begin(long now, long quantum) {
         long since = now - at;
         at = now;
@@ -88,7 +88,7 @@ public final class Scan {
         takes = true;
     }
 
-    /** Returns whether a P was taken from a system call within {@value #TOOK_FROM_SYSCALL} ns before the scan. */
+    /** Returns whether a P was taken from a system call within {@value #TOOK_FROM_SYSCALL} ns before the last scan. */
     public boolean tookFromSyscall() {
         return latest - tookFromSyscall < TOOK_FROM_SYSCALL;
     }
@@ -98,14 +98,14 @@ public final class Scan {
         return takes;
     }
 
-    /** Returns whether a P was taken from a thread that slept within {@value #TOOK_FROM_SLEEPER} ns before the scan. */
+    /** Returns whether, within {@value #TOOK_FROM_SLEEPER} ns before the last scan, a P was taken from a thread that slept. */
     public boolean tookFromSleeper() {
         return latest - tookFromSleeper < TOOK_FROM_SLEEPER;
     }
 
     /**
      * Returns the ns from {@code now} to the next scan that a slice needs: the end of the first slice by the clock, or the next scan of a
-     * goroutine whose slice has ended by the clock already.
+     * goroutine whose slice has ended by the clock already; Long.MAX_VALUE if no slice needs a scan.
      */
     public long untilOver(long now) {
         long until = firstOver == Long.MAX_VALUE ? firstOver : Math.max(0, firstOver - now);

@@ -13,7 +13,7 @@ package org.gmp4j.policy;
  * <tr><td>The slice is not over.</td><td>The goroutine runs on.</td></tr>
  * <tr><td>The slice is over, the goroutine was not asked to yield in it, and the only work is a G that was queued since the last scan and
  * that another M will probably take.</td><td>The goroutine runs on.</td></tr>
- * <tr><td>The slice is over in any other case.</td><td>The goroutine is asked to yield.</td></tr>
+ * <tr><td>The slice is over, and the row above does not apply.</td><td>The goroutine is asked to yield.</td></tr>
  * <tr><td>No point stops the goroutine.</td><td>The goroutine loses its P when its thread has used the CPU time of {@value #UNSTOPPED}
  * slices.</td></tr>
  * <tr><td>A scan sees that a goroutine has been in a system call since an earlier scan, no work waits, and an M spins or a P is
@@ -23,19 +23,19 @@ package org.gmp4j.policy;
  * <tr><td>A slice that was not timed has begun since the last scan.</td><td>The slice is assumed to have begun halfway between the two
  * scans, but at most {@value #MAX_EARLIER} ns, and at most a quarter of the least quantum, before the second scan.</td></tr>
  * <tr><td>A goroutine ran on from one scan to the next while others waited, at most {@value #TIMED_FOR} ns ago; or the M's slices take at
- * least {@value #FEW} ns on average.</td><td>The begins of the M's slices are timed.</td></tr>
+ * least {@value #FEW} ns on average.</td><td>The starts of the M's slices are timed.</td></tr>
  * </table>
  *
- * <p>Slices count CPU time. While the thread waits for a CPU preemption does not help, because the next goroutine on the P would wait as
- * long. Compilers compete for the CPUs while a server is young. Slices by the clock would then end most requests midway. With many
- * half-done requests and more threads the compilers get less of the CPUs, and all requests stay slow for longer.
+ * <p>Slices count CPU time. While the thread waits for a CPU, preemption does not help, because the next goroutine on the P would wait as
+ * long. Compilers compete for the CPUs while a server is young, and slices by the clock would then interrupt most requests. With many
+ * unfinished requests and more threads the compilers get less of the CPUs, and all requests stay slow for longer.
  *
  * <p>A stray is a goroutine that runs on after its P was taken. Its thread competes for a CPU as any other thread does. The more strays
- * run, the less CPU time a goroutine gets in a second. So it takes longer until one more goroutine has used the CPU time after which it
- * loses its P. So on one CPU it takes about n squared slices until n goroutines that never end are strays. If the number of strays had a
+ * run, the less CPU time a goroutine gets in a second. So each further goroutine takes longer to use the CPU time after which it loses
+ * its P, and on one CPU it takes about n squared slices until n goroutines that never end are strays. If the number of strays had a
  * fixed bound, the other goroutines would wait for ever once that bound is reached.
  *
- * <p>The last rule saves reads of the clock, each of which costs a notable part of a switch.
+ * <p>Not all slices are timed, because a read of the clock costs a notable part of a switch.
  */
 public final class Slice {
     /** The time, ns, for which all slices of an M are timed after a goroutine ran on. */
@@ -110,7 +110,7 @@ public final class Slice {
     }
 
     /**
-     * Returns whether the begins of an M's slices are timed from now on.
+     * Returns whether the starts of an M's slices are timed from now on.
      *
      * @param sinceRanOn the ns since a goroutine ran on from one scan to the next while others waited
      * @param slices the number of slices that have begun since the last scan, {@code nanos} ago

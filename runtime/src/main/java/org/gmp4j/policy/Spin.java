@@ -11,7 +11,7 @@ package org.gmp4j.policy;
  * <tr><td>An M has no work, or begins to run after it was woken, and no other M spins.</td><td>The M spins.</td></tr>
  * <tr><td>Others spin, but fewer than half of the number of busy Ps, and fewer than half of the number of Ps.</td><td>The M spins, too. (Go
  * has only the limit by the busy Ps.)</td></tr>
- * <tr><td>More others spin.</td><td>The M does not spin.</td></tr>
+ * <tr><td>Others spin, and one of these limits is reached.</td><td>The M does not spin.</td></tr>
  * <tr><td>Work is queued, n Ms are on their way and none spins, and the last was woken more than n times {@value #LATE} ns ago.</td><td>The
  * Ms are late, and one more M is woken. An idle CPU of a virtual machine may need some 30 µs to run an M. Each M on its way holds a P that
  * others might want. Therefore the time is multiplied by n.</td></tr>
@@ -19,13 +19,13 @@ package org.gmp4j.policy;
  * <tr><td>An M that was woken has a new thread.</td><td>It counts as woken {@value #NEW_THREAD} ns later.</td></tr>
  * <tr><td>An M has found no work after {@value #IN_VAIN} wake-ups in a row.</td><td>It naps: it sleeps for {@value #NAP} ns, still counted
  * as a spinner, and searches once more. Then it goes to sleep without another nap.</td></tr>
- * <tr><td>A latency policy is set.</td><td>An M spins until its time is up before it goes to sleep.</td></tr>
+ * <tr><td>A latency policy is set.</td><td>An M spins for the policy's time to spin before it goes to sleep.</td></tr>
  * <tr><td>Under a latency policy a spinner has found work, no other P is busy, and the last stand-in was of use.</td><td>The spinner wakes
  * a stand-in, an M that spins in its place.</td></tr>
  * <tr><td>Under a latency policy a spinner has found work, no other P is busy, and the last stand-in was in vain.</td><td>The spinner wakes
  * no stand-in.</td></tr>
- * <tr><td>Under a latency policy a spinner has found work, and other Ps are busy.</td><td>The last stand-in was of use. If a P is idle, an
- * M is woken.</td></tr>
+ * <tr><td>Under a latency policy a spinner has found work, and other Ps are busy.</td><td>The last stand-in counts as of use. If a P is
+ * idle, an M is woken.</td></tr>
  * <tr><td>An M that has a stand-in runs out of work, and no spinner has found work since.</td><td>The stand-in was in vain.</td></tr>
  * <tr><td>An M that has a stand-in runs out of work, and a spinner has found work since.</td><td>The stand-in was of use.</td></tr>
  * </table>

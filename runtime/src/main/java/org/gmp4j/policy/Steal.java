@@ -2,8 +2,8 @@
 package org.gmp4j.policy;
 
 /**
- * Decides how an M without work walks through the other Ps. A search has {@value #WALKS} walks. The last walk also visits their timers and
- * runnext.
+ * Decides how an M without work walks through the other Ps. A search has {@value #WALKS} walks. The last walk also visits the timers and
+ * the runnext of each P.
  *
  * <table>
  * <caption>Rules</caption>
@@ -12,11 +12,11 @@ package org.gmp4j.policy;
  * visits all distances. If only the last walk visited far nodes, work there would wait for three walks that find nothing.</td></tr>
  * <tr><td>The order is nearest first, and the number of the M's search is a multiple of {@value #UNIFORM_EVERY}.</td><td>As in the uniform
  * order, so that work of far Ps is found even if near Ps always have work.</td></tr>
- * <tr><td>The order is that of two.</td><td>Two Ps at random, the fuller one first.</td></tr>
- * <tr><td>The order is that of two, on the last walk.</td><td>As in the uniform order.</td></tr>
+ * <tr><td>The order is two at random.</td><td>Two Ps at random, the fuller one first.</td></tr>
+ * <tr><td>The order is two at random, and the walk is the last one.</td><td>As in the uniform order.</td></tr>
  * </table>
  *
- * <p>So the last walk visits every P in each order. The argument of {@code Wakep} about spinners relies on that.
+ * <p>Thus, in every order, the last walk visits all Ps. The argument of {@code Wakep} about spinners relies on that.
  */
 public final class Steal {
     /** The number of walks of a search. */
@@ -43,7 +43,7 @@ public final class Steal {
      * Returns the kind of a walk.
      *
      * @param nearest whether the order is nearest first
-     * @param two whether the order is that of two
+     * @param two whether the order is two at random
      * @param search the number of the M's search
      * @param walk the number of the walk, from 0 on
      */

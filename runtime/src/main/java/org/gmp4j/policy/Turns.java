@@ -16,8 +16,8 @@ package org.gmp4j.policy;
  * <tr><td>Gs of runnext have inherited the slice {@value #MOST_INHERITED} times, and the ring or {@code sched.arrived} has Gs.</td><td>One
  * G of the ring, or of {@code sched.arrived} if the ring is empty.</td></tr>
  * <tr><td>None of the above, and the P has Gs.</td><td>The G in runnext, which inherits the slice, or else the ring.</td></tr>
- * <tr><td>The P has no Gs, the global queue has Gs, and the last poll was {@value #POLL_EVERY} ns ago or more.</td><td>The network. The
- * time limits the number of polls, each of which is a system call.</td></tr>
+ * <tr><td>The P has no Gs, the global queue has Gs, and the last poll was {@value #POLL_EVERY} ns ago or more.</td><td>The network. This
+ * interval limits the number of polls, each of which is a system call.</td></tr>
  * <tr><td>The P has no Gs.</td><td>One G of {@code sched.arrived}, or else of {@code sched.runq}.</td></tr>
  * <tr><td>A thread without a P wakes a G that waits for a channel, a lock, a monitor or an unpark.</td><td>The G goes into
  * {@code sched.arrived}, behind the Gs that were woken in this way before it, and ahead of the other Gs. After each {@value #MOST_AHEAD}
@@ -34,13 +34,13 @@ package org.gmp4j.policy;
  * woken by another goroutine goes to runnext.)
  *
  * <p>The Gs of the ring and of {@code sched.arrived} may occupy the P for ever. Where slices are long, one G of {@code sched.runq} in each
- * 61st slice is too rare. So sysmon measures for how long {@code sched.runq} was passed over. Then goroutines that need the CPU for long
- * get a ninth of the CPU, if other goroutines want the rest. If they got every second slice, they would starve short requests.
+ * 61st slice is too rare. So sysmon measures for how long {@code sched.runq} was passed over. This gives goroutines that need the CPU
+ * for long a ninth of the CPU, if other goroutines want the rest. If they got every second slice, they would starve short requests.
  *
  * <p>Two goroutines that ready each other share one slice. Without a limit the ring would wait for the end of that slice. If timers also
  * ready goroutines, each of these begins a slice, and no slice lasts a quantum. Then the pair would never be preempted, and the ring would
- * wait for ever. After the limit the P takes no G of {@code sched.runq}. Such a G may run for a whole slice, whereas the pair runs for
- * three switches only.
+ * wait for ever. At the limit the P takes no G of {@code sched.runq}, because such a G may run for a whole slice, whereas the pair
+ * runs for three switches only.
  *
  * <p>A P takes one G at a time. Go's P takes up to half a ring, and its M then locks the queue less often. But when that M loses its CPU
  * to another thread, the Gs in its ring wait, while Gs that arrived later run on other Ps.
@@ -50,7 +50,7 @@ public final class Turns {
     public static final int PASSED_OVER = 8;
     /** The number of times in a row that Gs of runnext inherit a slice while others wait. */
     public static final int MOST_INHERITED = 3;
-    /** The number of woken Gs in a row before one of the other Gs of {@code sched.arrived}. */
+    /** The largest number of woken Gs in a row while {@code sched.arrived} has other Gs. */
     static final int MOST_AHEAD = 3;
     static final int GLOBAL_FIRST = 61;
     /** This number is odd, because a P skips every second slice number while goroutines are preempted one after the other. */
@@ -95,9 +95,9 @@ public final class Turns {
     }
 
     /**
-     * Returns whether a woken G goes ahead of the next of the other Gs of {@code sched.arrived}.
+     * Returns whether one more woken G goes ahead of the next G in {@code sched.arrived} that was not woken.
      *
-     * @param ahead the number of woken Gs that go ahead of that other G already
+     * @param ahead the number of woken Gs that go ahead of that G already
      */
     public static boolean goesAhead(int ahead) {
         return ahead < MOST_AHEAD;

@@ -12,7 +12,7 @@ import org.gmp4j.struct.M;
 
 /**
  * Brings a goroutine that overran its quantum, or runs on without a P ({@link Strays}), to a preemption point of the agent. Each
- * scheduler has one, and only its sysmon uses it.
+ * scheduler has one object of this class, and only its sysmon uses it.
  *
  * <p>Sysmon takes these steps, one after the other, until the goroutine stops:
  * <ol>
@@ -23,7 +23,9 @@ import org.gmp4j.struct.M;
  * first scan after each further millisecond.
  * <li>If there is no point left to arm, or no point of the JVM was ever reached, {@link Retake} takes the P, if the goroutine has one.
  * Where points are given on demand, sysmon asks for points ({@link Demand}).
- * </ol> The point at which a nudge stopped a goroutine is armed at the next scan, for all goroutines that reach it later
+ * </ol>
+ *
+ * <p>The point at which a nudge stopped a goroutine is armed at the next scan, for all goroutines that reach it later
  * ({@link Points#armLearnt}). An armed point that stops no goroutine for a second is disarmed. Each time that it has to be armed again it
  * stays armed for longer. Where loops have no safepoint polls, each overrun arms as many points as it can in a millisecond, until all
  * points are armed. These points stay armed.
@@ -33,8 +35,8 @@ import org.gmp4j.struct.M;
  * The switch is also cleared when too many calls of the hook have stopped no goroutine ({@link #PATIENCE}). A goroutine in the JDK's code
  * or in native code comes to no point, and meanwhile loops whose points are armed would run at a fraction of their speed.
  *
- * <p>Arming is expensive, because code is compiled again, and a vectorised loop loses its vector code. The times are CPU time of the
- * goroutine's thread, because a thread that waits for a CPU cannot reach a point.
+ * <p>Arming is expensive, because code is compiled again, and a vectorised loop loses its vector code. The steps count CPU time of
+ * the goroutine's thread, because a thread that waits for a CPU cannot reach a point.
  */
 final class ArmPoints {
     private static final long LEVEL_NANOS = 1_000_000;
@@ -42,28 +44,28 @@ final class ArmPoints {
     /** The CPU time, in ns, from a preemption request to the first nudge, and from one nudge to the next. */
     private static final long FIRST_NUDGE_NANOS = 20_000;
     private static final long NUDGE_NANOS = 100_000;
-    /** A value that no time slice has as its number. */
+    /** A number that no time slice has. */
     private static final long NONE = Long.MIN_VALUE;
     private static final long DISARM_EVERY = 1_000_000_000;
 
     /** The number of schedulers that want points. The agent has one switch for all. */
     private static final AtomicInteger WANTING = new AtomicInteger();
 
-    /** The time, ns, that each overrun spends on arming all points, where nudges are late. */
+    /** The time, ns, that each overrun spends on arming all points where loops have no safepoint polls. */
     private static final long ARM_ALL = 1_000_000;
 
     /**
-     * After the first request to a goroutine, the switch is cleared when this number of calls of the hook have stopped no goroutine. A loop
-     * makes this number of calls in about half a millisecond. That is enough for a goroutine that reaches a point every 100 µs. With a
-     * smaller number such a goroutine would need nudges, which stop all threads. {@link #LATER_PATIENCE} is the number after each later
-     * scan.
+     * The number of calls of the hook that stop no goroutine before the switch is cleared, after the first request to a goroutine. A loop
+     * makes this number of calls in about half a millisecond, which is enough for a goroutine that reaches a point every 100 µs. With a
+     * smaller number such a goroutine would need nudges, which stop all threads. After each later scan the number is
+     * {@link #LATER_PATIENCE}.
      */
     static final int PATIENCE = 16_000;
     static final int LATER_PATIENCE = 1_000;
 
     /**
-     * Whether nothing is left to arm: loops have safepoint polls, or {@link Points#armAll} has armed all points. The lock of the class
-     * guards it.
+     * Whether {@link #armWhereNudgesAreLate} has nothing left to do: loops have safepoint polls, or all points are armed. The lock of the
+     * class guards it.
      */
     private static boolean settled;
     /** Whether all points are armed, so that every thread calls the hook and a nudge is useless. */
@@ -186,7 +188,7 @@ final class ArmPoints {
         boolean _ = VmThread.setSlice(0);
         var _ = VmFlags.countedLoopsPoll();
         try {
-            StackTraceElement[] stack = Thread.currentThread().getStackTrace();
+            StackTraceElement[] _ = Thread.currentThread().getStackTrace();
             Points.rehearse();
         } catch (LinkageError e) {
             return; // One of the classes is unusable, and overran reports that no point helps.

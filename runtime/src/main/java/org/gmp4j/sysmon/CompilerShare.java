@@ -27,7 +27,7 @@ import org.gmp4j.struct.M;
  */
 public final class CompilerShare implements Runnable {
     /**
-     * The greatest number of times that the list of threads is read. A thread that is started meanwhile may not be in the list, and has
+     * The greatest number of times that the list of threads is read. A thread that starts during a pass may not be in the list, and has
      * inherited a nice value.
      */
     private static final int PASSES = 10;
@@ -171,7 +171,7 @@ public final class CompilerShare implements Runnable {
     /** Gives C2's threads the value {@code less}, and gives the value {@code usual} to C1's threads that have inherited {@code less}. */
     static void giveWay(int usual, int less) {
         int[] all = CompilerThreads.ids();
-        int[] c2 = CompilerThreads.optimizing(); // Read after all ids. So a thread in all that is not in this list is C1's.
+        int[] c2 = CompilerThreads.optimizing(); // Read after all ids, so that each id that is missing here is C1's.
         for (int id : all) {
             boolean optimizes = contains(c2, id);
             boolean _ = change(id, optimizes ? usual : less, optimizes ? less : usual);

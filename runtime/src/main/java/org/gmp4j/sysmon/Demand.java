@@ -37,8 +37,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class Demand implements Runnable {
     /**
-     * The number of frames in which it searches for the innermost method that would get points. Frames of classes that may have no points
-     * do not count.
+     * The number of frames that are searched for the innermost method that would get points. Frames of classes that may have no points do
+     * not count.
      */
     private static final int FRAMES = 8;
     /** If a sampled thread uses too little CPU time within this time, ns, sampling of the thread ends. */
@@ -85,8 +85,8 @@ final class Demand implements Runnable {
     /**
      * A class that has no points yet.
      *
-     * @param loops the names of the methods that would have points ({@link OnDemand#methods}); null, for all methods, if the class file
-     * could not be read. The value says whether a loop of the method contains a loop that counts
+     * @param loops the methods that would have points, by name, with a flag that says whether a loop of the method contains a counting loop
+     * ({@link OnDemand#methods}); null, for all methods, if the class file could not be read
      * @param calls the methods that a line of a method calls, by the method's name and the line
      * @param samples the samples of its methods
      */
@@ -105,10 +105,10 @@ final class Demand implements Runnable {
         }
 
         /**
-         * Returns whether one of the calls must not be long when the class gets points. These are calls of the hot methods of
-         * {@link DemandRules}, and of the methods in which a loop contains a loop that counts. A method of the second kind may compute for
-         * long. A profile misses such a method if the call waits during the profile, or if the JVM's counted loops have no safepoint polls.
-         * If the methods are not known, these are all calls.
+         * Returns whether one of the calls, if it is long, keeps the class from its points whatever a profile finds: a call of a hot method
+         * ({@link DemandRules}), or of a method in which a loop contains a counting loop. A method of the second kind may compute for long,
+         * and a profile misses it if the call waits during the profile, or if the JVM's counted loops have no safepoint polls. Any call
+         * counts if its method, or the class's methods, are not known.
          */
         boolean anyHot(Set<Call> calls) {
             for (Call c : calls) {
@@ -326,9 +326,9 @@ final class Demand implements Runnable {
     }
 
     /**
-     * Returns the method with a loop that the innermost frame's line calls, in a JVM whose counted loops have no safepoint polls. In such a
-     * JVM a thread stops for a stack trace only when its loop has ended. So the trace shows the caller of the method with the loop. Returns
-     * null when the line calls no such method, or counted loops have polls.
+     * Returns the method with a loop that the innermost frame's line calls; null when it calls no such method, or the JVM's counted loops
+     * have safepoint polls. Without polls a thread stops for a stack trace only when its loop has ended, so the trace shows the caller of
+     * the method with the loop.
      */
     private @Nullable Place called(StackTraceElement[] frames) {
         if (frames.length == 0 || VmFlags.countedLoopsPoll()) {
@@ -355,7 +355,7 @@ final class Demand implements Runnable {
                     return new Place(owner, c.method());
                 }
             } catch (ClassNotFoundException | RuntimeException | LinkageError e) {
-                continue; // The line was not executed as far as this call. Or the loader refuses, for example because its application was
+                continue; // The line was never executed up to this call, or the loader refuses, for example because its application was
                           // stopped.
             }
         }
@@ -411,7 +411,7 @@ final class Demand implements Runnable {
             Wish w = due.get(i);
             Set<Call> calls = search.calls(i);
             if (w.calls != null) {
-                boolean _ = calls.retainAll(w.calls); // The long ones.
+                boolean _ = calls.retainAll(w.calls); // A call that both searches found is long.
             }
             boolean hot = w.methods.anyHot(calls);
             boolean profiled = w.mayStay.containsAll(methods(calls));
@@ -480,7 +480,7 @@ final class Demand implements Runnable {
         return methods;
     }
 
-    /** Sets the time of the next two searches for the class, or drops the class after the last search. */
+    /** Sets the time of the next two searches for the class, or drops the class after its last retry. */
     private void later(Wish w, long now) {
         refusals++;
         w.forget();

@@ -6,8 +6,8 @@ import java.util.concurrent.atomic.AtomicReference;
 
 /**
  * Detects that the collector ran, so that caches can be emptied. A collection frees an object to which only a weak reference refers. Sysmon
- * checks for that, and so does each thread that finds such a cache empty. Young collections count, and there may be many in a second, so
- * the caches are emptied at most once a second. Any thread may call all methods.
+ * checks for that, and so does each thread that finds one of the caches empty. Young collections count, and there may be many in a second,
+ * so the caches are emptied at most once a second. Any thread may call the methods.
  */
 public final class GcWatch {
     private static final long LEAST_NANOS = 1_000_000_000;

@@ -14,10 +14,12 @@ import org.gmp4j.struct.Schedt;
  * queue, and this class records the decision in {@code p.globaldue}.
  */
 final class GlobalTurn {
-    // Only sysmon uses these fields. The first field is p.nglobal at the last scan that found a new p.nglobal or an empty queue. The second
-    // field is the number of other Gs that had run by that scan. The third field is the nanoTime of the last scan before another G ran.
+    // Only sysmon uses these fields.
+    /** The value of p.nglobal at the last scan that found it changed, or found the global queue empty. */
     private static final LongField GLOBALTICK = Mem.longField(p.layout(), "sysmontick", "globaltick");
+    /** The number of other Gs that had run by that scan. */
     private static final LongField OTHERTICK = Mem.longField(p.layout(), "sysmontick", "othertick");
+    /** The nanoTime of the last scan before another G ran. */
     private static final LongField GLOBALWHEN = Mem.longField(p.layout(), "sysmontick", "globalwhen");
 
     private GlobalTurn() {
@@ -31,14 +33,14 @@ final class GlobalTurn {
      * @param slice the length of a time slice on this P, ns
      */
     static void look(long sched, long pp, long slice, long now) {
-        int due = Turns.due(passesOver(sched, pp, now), slice);
+        int due = Turns.due(passedOver(sched, pp, now), slice);
         if (due != P.GLOBALDUE.getOpaque(pp)) {
             P.GLOBALDUE.setOpaque(pp, due);
         }
     }
 
     /** Returns the time, ns, for which the P has taken no G from {@code sched.runq}, while the global queue had Gs and the P ran others. */
-    private static long passesOver(long sched, long pp, long now) {
+    private static long passedOver(long sched, long pp, long now) {
         long taken = PStat.NGLOBAL.getOpaque(pp);
         long others = PStat.NLOCAL.getOpaque(pp) + PStat.NPOLLED.getOpaque(pp) + PStat.NARRIVED.getOpaque(pp);
         if (taken != GLOBALTICK.get(pp) || Schedt.RUNQSIZE.getOpaque(sched) == 0) {

@@ -71,6 +71,7 @@ class Retake {
     private final Takeover takeover;
     /** The results of the last scan. */
     final Scan seen;
+    /** Whether the scan found a goroutine that is to come to a point. */
     private boolean anyOver;
     /** The ns between the last two scans. */
     private long sinceLook;
@@ -159,7 +160,6 @@ class Retake {
 
     private boolean look(Processor pr, int status, int slices, long now) {
         long pp = pr.pp;
-        boolean same = slices == 0;
         boolean waits = work(pp, now);
         long slice = waits ? slice(pp) : quantum; // Without waiting work there is no reason for short slices.
         GlobalTurn.look(s.sched, pp, slice, now);
@@ -176,7 +176,7 @@ class Retake {
             WatchedM w = WatchedM.of(m);
             w.began(SliceClock.slice(pp, SCHEDTICK.get(pp)), now - SCHEDWHEN.get(pp), cpuTime(m, now));
             SliceClock clock = m.slices;
-            if (same && waits) {
+            if (slices == 0 && waits) {
                 clock.ranOn(now);
             }
             seen.exact &= clock.look(now, slices, sinceLook);
@@ -187,7 +187,7 @@ class Retake {
         long over = SCHEDWHEN.get(pp) + slice;
         if (over > now) {
             seen.endsAt(over);
-        } else { // The next scan checks whether the goroutine has used the slice up or has yielded, or work has come for the P.
+        } else { // The next scan checks whether the slice is used up, the goroutine has yielded, or work has come for the P.
             boolean calm = Schedt.NPIDLE.getVolatile(s.sched) > 0 && !seen.tookFromSleeper();
             seen.endsAt(now + (waits ? again : Pacing.alone(calm, quantum)));
         }
@@ -223,7 +223,7 @@ class Retake {
         return !Runq.runqempty(pp) || waitsElsewhere(pp, now);
     }
 
-    /** Returns whether a timer of the P is due, or a G is in the global queue. How long these have waited is unknown. */
+    /** Returns whether a timer of the P is due, or a G is in the global queue. How long they have waited is unknown. */
     private boolean waitsElsewhere(long pp, long now) {
         long when = P.TIMER0WHEN.getAcquire(pp);
         return when != 0 && when <= now || Schedt.RUNQSIZE.getOpaque(s.sched) > 0;
@@ -260,6 +260,7 @@ class Retake {
         return true;
     }
 
+    /** Asks a goroutine to yield, or takes its P, while work waits for the P. Returns whether sysmon is to scan again soon. */
     private boolean running(Processor pr, boolean comes, long now, long age, long slice) {
         long pp = pr.pp;
         long mp = P.M.getOpaque(pp);

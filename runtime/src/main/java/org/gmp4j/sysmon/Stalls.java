@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The stall detector. A stall is a goroutine that kept its P while work waited for that P, until sysmon took the P. The goroutine was
  * blocked in the kernel, or ran without reaching a preemption point. Stalls are always counted. {@code GMPDEBUG=stall=N} prints at most one
- * every N milliseconds, with its stack. A callback gets at most as many stalls as are printed, or at most one a second if none are printed.
+ * every N milliseconds, with its stack. A callback gets the stalls that are printed, or at most one a second if {@code stall} is not set.
  * Any thread may call the public methods.
  */
 public final class Stalls {

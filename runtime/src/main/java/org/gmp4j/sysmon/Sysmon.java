@@ -39,21 +39,20 @@ import org.gmp4j.struct.Schedt;
  * <ul>
  * <li>{@link Retake}, with {@link Strays}, and {@link GcWatch}.
  * <li>When a P is idle and no M is in the poller, it wakes an M that goes to the poller. (Ms that often stay away from the poller for long
- * do that themselves: {@code PollerAbsence}.) It polls the network when no M did for 10 ms, or for a quantum if that is shorter. While work
- * waits it polls only after twice that time, because Ms then poll between slices. A poll may be late by one sleep.
+ * do that themselves: {@code PollerAbsence}.) It polls the network when no M has polled for 10 ms, or for a quantum if that is shorter.
+ * While work waits, it polls only after twice that time, because Ms then poll between slices. A poll may be late by one sleep.
  * <li>It notices when virtual threads begin to wait for descriptors ({@link JdkPollers}).
  * <li>{@link Upkeep}: deadlocks, the times of waits, goroutines that C code readied, and work for which there was no memory or
- * thread. Once a second also changes of the CPU limits and of the signal handler.
+ * thread. Once a second it also looks for changes of the CPU limits and of the signal handler.
  * <li>{@link SchedTrace} prints its lines.
  * </ul>
  *
- * <p>When there is no memory for a duty the next scan does it, or, if the duty has an interval, the first scan after the next interval.
- * Only a bug ends sysmon.
+ * <p>If there is no memory for a duty, the next scan does it, or, if it has an interval, the first scan after that. Only a bug ends sysmon.
  */
 public final class Sysmon implements Monitor {
     /** The kernel time slice that sysmon requests, ns, which is longer than any scan. */
     static final long SLICE = 100_000;
-    /** Sysmon polls the network when no M did for this long, ns, or for a quantum if that is shorter. */
+    /** Sysmon polls the network when no M has polled for this long, ns, or for a quantum if that is shorter. */
     private static final long POLL_AFTER = 10_000_000;
     /** When a scan finds that a P is idle and no M has polled for this long, ns, sysmon wakes an M that goes to the poller. */
     private static final long UNWATCHED = 250_000;
@@ -97,6 +96,7 @@ public final class Sysmon implements Monitor {
     long sleep = Pacing.MIN_SLEEP;
     /** The length, ns, of the present deep sleep, or of the next one, if no duty is due earlier. Sysmon and tests write it. */
     long deepSleep = Pacing.DEEP_SLEEP;
+    /** The length of the present or last sleep while all Ps are idle, ns. */
     long sleeps;
     /** The number of sleeps of {@link Pacing#LONG_SLEEP} or longer that no thread has ended; for readers of a heap dump, and tests. */
     int unrung;
@@ -195,7 +195,7 @@ public final class Sysmon implements Monitor {
             upkeep.open();
             wokenCpu = OsThread.cpuNanos(0); // Leaves out the CPU time of the start, which would lengthen the first sleep.
             while (!upkeep.isOver()) {
-                round(); // It is a method, because the JVM compiles a method that is called often earlier than a loop.
+                round(); // It is a method, because the JVM compiles a frequently called method earlier than a loop.
             }
             upkeep.close();
             untilDone(end, Schedt.sysmonnoteAddress(s.sched));
@@ -255,7 +255,7 @@ public final class Sysmon implements Monitor {
         if (Schedt.CLOSING.getAcquire(sched) == 0 && allIdle()) {
             duty(STRAYS, now);
             traceWhenDue(now);
-            return; // There is no P to retake, and the other duties may wait for a stopped world or its locks.
+            return; // No P is to be retaken, and the other duties could block on a stopped world or its locks.
         }
         idle++;
         duty(POLL, now); // Precedes the scan of Ps, which ends slices for the goroutines that the poll has found.
@@ -400,8 +400,8 @@ public final class Sysmon implements Monitor {
     }
 
     /**
-     * Returns the ns from {@code now} until a duty is due for which no thread wakes sysmon. While all Ps are idle, no new duty of this kind
-     * arises.
+     * Returns the ns from {@code now} until the first of the duties for which no thread wakes sysmon is due. While all Ps are idle, no new
+     * duty of this kind arises.
      */
     private long untilDue(long now) {
         boolean goesOn = waitTimes.goOn() || upkeep.anyLeftovers() || upkeep.anyCollected();

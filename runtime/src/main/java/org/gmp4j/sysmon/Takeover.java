@@ -125,8 +125,8 @@ final class Takeover {
 
     /** Takes a P in _Psyscall, and hands it off. Returns false if the M has taken it back. */
     private boolean take(long pp, boolean lasts) {
-        // Written before the CAS, after which the M finds its P gone. Sysmon may overwrite it for another call with this P before the M
-        // reads it. Then the M's next call hands its P off needlessly, or does not hand it off at once.
+        // This store precedes the CAS, after which the M finds its P gone. Sysmon may overwrite the field for another call with this P
+        // before the M reads it. Then the M's next call hands its P off needlessly, or does not hand it off at once.
         P.LONGCALL.setOpaque(pp, lasts ? 1 : 0);
         if (!PStatus.cas(pp, PStatus.PSYSCALL, PStatus.PIDLE)) {
             return false;

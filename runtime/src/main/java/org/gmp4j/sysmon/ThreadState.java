@@ -12,15 +12,15 @@ import org.gmp4j.struct.P;
  *
  * <p>A thread is blocked in the kernel if it sleeps at two scans in a row, at least some tens of microseconds apart, with the same
  * schedtick and syscalltick. It may be in a system call, in native code, or in a pinned park of the JDK. A thread that waits for a CPU
- * counts as running. If a thread had a CPU for most of the time since the last scan, its state is not read. So the thread may have fallen
- * asleep one scan before the scan that finds it asleep. The state cannot be read when the process has no file descriptor left, or /proc
+ * counts as running. If a thread had a CPU for most of the time since the last scan, its state is not read. If it has just fallen asleep,
+ * only the next scan finds it asleep. The state cannot be read when the process has no file descriptor left, or /proc
  * belongs to another PID namespace. Then a thread counts as asleep when it has used no CPU time for 10 ms.
  */
 final class ThreadState {
     /** The time, ns, without CPU time after which a thread whose state cannot be read counts as asleep. */
     private static final long UNREAD_NANOS = 10_000_000;
 
-    /** Whether, after the last call of {@link #suspected()}, a scan found a thread asleep that had not been asleep at the scan before. */
+    /** Whether a scan since the last call of {@link #suspected()} was the first to find a thread asleep. */
     private boolean suspected;
 
     /** The last scan of an M's thread. */
@@ -86,14 +86,14 @@ final class ThreadState {
         return state == 'R' || state < 0 && nanos < UNREAD_NANOS;
     }
 
-    /** Returns whether a thread was found asleep for the first time since the last call, so that the second scan should come soon. */
+    /** Returns whether a scan since the last call was the first to find a thread asleep, so that the second scan should come soon. */
     boolean suspected() {
         boolean was = suspected;
         suspected = false;
         return was;
     }
 
-    /** Returns the CPU time of the M's thread in ns, or 0 when the thread has ended. */
+    /** Returns the CPU time of the M's thread in ns; 0 when it cannot be read, for example because the thread has ended. */
     static long cpuNanos(Machine m) {
         return Math.max(0, OsThread.cpuNanos((int) M.PROCID.get(m.mp)));
     }

@@ -5,8 +5,8 @@ import org.gmp4j.sched.upkeep.Upkeep;
 
 /**
  * Records the times at which goroutines began to wait, in a pass every {@value #EVERY} ns. So the minutes in a traceback may be wrong by
- * this interval. In each round of sysmon a pass treats a part of the goroutines. So many goroutines do not keep sysmon from its other
- * duties. While all Ps are idle no goroutine begins to wait, with one exception: the JDK may park a goroutine that has no P. The time of
+ * this interval. A pass takes several rounds of sysmon, one for each part of the goroutines, so that it does not keep sysmon from its other
+ * duties. While all Ps are idle, no goroutine begins to wait, with one exception: the JDK may park a goroutine that has no P. The time of
  * such a wait is recorded at once ({@code Mcall.jdkYield}). So one pass after the last P became idle is enough. Only sysmon uses this
  * class.
  */

@@ -34,9 +34,9 @@ final class WatchedM implements Monitor.Watched {
      * slice is new, all CPU time that the thread has used since the last scan counts for the slice, up to {@code age}. This limit also
      * bounds the error if {@code cpu} comes from another thread or clock than at the last scan.
      */
-    void began(long name, long age, long cpu) {
-        long least = slice == name ? beganCpu : lastCpu;
-        slice = name;
+    void began(long number, long age, long cpu) {
+        long least = slice == number ? beganCpu : lastCpu;
+        slice = number;
         beganCpu = cpu < lastCpu ? cpu - age : Math.max(cpu - age, least);
         gained = cpu - lastCpu;
         lastCpu = cpu;
@@ -53,8 +53,8 @@ final class WatchedM implements Monitor.Watched {
     }
 
     /** Returns whether the last scan found the M in this slice. */
-    boolean isIn(long name) {
-        return slice == name;
+    boolean isIn(long number) {
+        return slice == number;
     }
 
     @Override

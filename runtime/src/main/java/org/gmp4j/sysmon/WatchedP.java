@@ -23,7 +23,7 @@ final class WatchedP implements Monitor.Watched {
     boolean running;
     /** The number of times that the M's signal handler had released a P before the request. */
     long handoffs;
-    /** A number for the first G of the P's queue at the last scan: -1 minus the head of the ring, or runnext if the ring is empty. */
+    /** Identifies the first G of the P's queue at the last scan: -1 minus the head of the ring, or runnext if the ring is empty. */
     private long first;
 
     static WatchedP of(Processor pr) {
@@ -31,7 +31,7 @@ final class WatchedP implements Monitor.Watched {
     }
 
     /**
-     * Returns whether the P's queue begins with another G than at the last scan. Sysmon calls it at each scan. While the ring has Gs,
+     * Returns whether the first G of the P's queue has changed since the last scan. Sysmon calls it at each scan. While the ring has Gs,
      * changes of runnext do not count: a goroutine that keeps starting goroutines replaces the G in runnext each time.
      */
     boolean changed(long pp) {

@@ -20,7 +20,7 @@ class SliceTest {
                 .row("The goroutine's thread", SliceTest::over)
                 .row("The slice is not over", () -> assertTrue(Slice.runsOn(false, false, true)))
                 .row("The slice is over, the goroutine was not", () -> assertTrue(Slice.runsOn(true, true, false)))
-                .row("The slice is over in any other", SliceTest::asked)
+                .row("The slice is over, and the row above", SliceTest::asked)
                 .row("No point stops", SliceTest::unstopped)
                 .row("A scan sees", SliceTest::inCall)
                 .row("A scan sees such a call", SliceTest::lostInCall)

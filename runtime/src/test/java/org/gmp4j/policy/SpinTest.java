@@ -18,7 +18,7 @@ class SpinTest {
         RuleTable.of(Spin.class)
                 .row("An M has no work", SpinTest::first)
                 .row("Others spin", SpinTest::another)
-                .row("More others", SpinTest::enough)
+                .row("Others spin, and one", SpinTest::enough)
                 .row("Work is queued", SpinTest::late)
                 .row("Work is queued, Ms are", SpinTest::awaited)
                 .row("An M that was woken", () -> assertEquals(150_000, Spin.NEW_THREAD))

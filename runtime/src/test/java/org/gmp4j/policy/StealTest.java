@@ -14,8 +14,8 @@ class StealTest {
                 .row("The order is uniform", () -> walks(false, false, 1, Steal.UNIFORM, Steal.UNIFORM))
                 .row("The order is nearest first.", StealTest::nearest)
                 .row("The order is nearest first, and the number", StealTest::uniformNowAndThen)
-                .row("The order is that of two.", () -> assertEquals(Steal.OF_TWO, Steal.walk(false, true, 1, 0)))
-                .row("The order is that of two, on the last", () -> walks(false, true, 1, Steal.OF_TWO, Steal.UNIFORM))
+                .row("The order is two at random.", () -> assertEquals(Steal.OF_TWO, Steal.walk(false, true, 1, 0)))
+                .row("The order is two at random, and the walk", () -> walks(false, true, 1, Steal.OF_TWO, Steal.UNIFORM))
                 .end();
     }
 
