@@ -11,7 +11,7 @@ import org.gmp4j.wait.WaitCancellation;
 import org.gmp4j.wait.Waiting;
 import org.jspecify.annotations.Nullable;
 
-/** Ends a wait in one of a channel's queues, under the channel's lock. Its methods do the sends and receives that have limits. */
+/** Ends a wait in one of a channel's queues, under the channel's lock. The waits of sends and receives with limits are here, too. */
 final class ChanCancellation extends WaitCancellation {
     private final Hchan c;
     private final WaitQ q;
@@ -24,7 +24,7 @@ final class ChanCancellation extends WaitCancellation {
         this.limits = limits;
     }
 
-    /** Sends, waiting until one of the limits ends the wait. Returns false when the time was up. Called inside {@link GStack#enter}. */
+    /** Sends an element; a limit may end its wait. Returns false when the time was up. Called inside {@link GStack#enter}. */
     static boolean send(Hchan c, @Nullable GStack st, @Nullable Object v, long w, Limits limits) {
         ChanCancellation e = new ChanCancellation(c, c.sendq, limits);
         e.begin();
@@ -58,8 +58,7 @@ final class ChanCancellation extends WaitCancellation {
                     return true;
                 }
             }
-            boolean timeUp = e.timeUp(); // Throws if the time is not up.
-            return !timeUp;
+            return !e.timeUp(); // Throws if the time is not up.
         } finally {
             e.finish();
         }
@@ -102,7 +101,7 @@ final class ChanCancellation extends WaitCancellation {
             drained = !await(st, sg, q, c.lock, durable() ? WaitReason.CHAN_RECEIVE_DURABLE : WaitReason.CHAN_RECEIVE);
             Waiting.release(st, sg);
         }
-        return drained || !byContext() && timeUp(); // timeUp throws after an interrupt. Without a time limit it never returns true.
+        return drained || !byContext() && timeUp(); // Without a context's cancel it was an interrupt, and timeUp throws.
     }
 
     /**
@@ -115,7 +114,7 @@ final class ChanCancellation extends WaitCancellation {
 
     /**
      * Releases the lock for a receive with limits, which may wait: see {@link Hchan#unlockAndWait}. Called between {@link #begin} and
-     * {@link #finish}. The caller has checked the channel first, so a receive takes a buffered element even after a limit has expired.
+     * {@link #finish}. The caller has found no element, so a receive takes a buffered element even after a limit has expired.
      *
      * @return above 0: a sudog that has waited and was woken. {@link Hchan#CLOSED}: it did not wait. {@link Hchan#BLOCKS}: the time was up
      */

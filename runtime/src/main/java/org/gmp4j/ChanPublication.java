@@ -19,7 +19,7 @@ final class ChanPublication<T> implements Flow.Subscription {
     private long demand;
     /** The context of a wait without demand. A request cancels this context. */
     private @Nullable Context idle;
-    /** Whether the subscriber gets no more values, but only one signal for the end or for {@link #failure}. */
+    /** Whether the publication has ended. The end of the channel and a {@link #failure} are signalled, a cancel is not. */
     private volatile boolean ended;
     private @Nullable Throwable failure;
     private boolean begun;

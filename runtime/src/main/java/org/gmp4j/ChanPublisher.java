@@ -12,7 +12,7 @@ import java.util.concurrent.Flow;
 final class ChanPublisher<T> implements Flow.Publisher<T> {
     final Chan<T> c;
     private final Executor on;
-    /** The publications whose subscribers are subscribed now. */
+    /** The active publication of each subscriber. */
     private final Map<Flow.Subscriber<? super T>, ChanPublication<T>> active = Collections.synchronizedMap(new IdentityHashMap<>());
 
     ChanPublisher(Executor on, RecvChan<T> c) {

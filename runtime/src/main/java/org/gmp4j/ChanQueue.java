@@ -118,7 +118,7 @@ final class ChanQueue<T> extends AbstractQueue<T> implements BlockingQueue<T> {
     /** Iterates over the elements that were buffered when the iterator was made. Not thread-safe. */
     private static final class Elements<T> implements Iterator<T> {
         private final Chan<T> c;
-        /** The elements. {@link #remove} replaces an element by null. */
+        /** The elements. {@link #remove} sets an element to null. */
         private final @Nullable Object[] all;
         private int next;
 
@@ -147,12 +147,12 @@ final class ChanQueue<T> extends AbstractQueue<T> implements BlockingQueue<T> {
             if (v == null) {
                 throw new IllegalStateException("remove without next, or a second time");
             }
-            int same = 0;
+            int skip = 0; // The receive skips earlier occurrences of the element.
             for (int i = 0; i < next - 1; i++) {
-                same += all[i] == v ? 1 : 0;
+                skip += all[i] == v ? 1 : 0;
             }
             all[next - 1] = null;
-            boolean _ = c.receive(v, same); // Another receiver may have taken the element.
+            boolean _ = c.receive(v, skip); // Another receiver may have taken the element.
         }
     }
 }

@@ -10,9 +10,9 @@ import org.jspecify.annotations.NullMarked;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A subscription to a {@link Flow.Publisher}, whose elements are received: see {@link Chans#subscribe}. Only one goroutine or thread may
- * receive at a time. Any thread may call {@link #close} and {@link #error}. A receive behaves like a receive from a {@link Chan}, also with
- * respect to the kind of thread, to interrupts and to bubbles.
+ * A subscription from which a program receives the elements of a {@link Flow.Publisher}: see {@link Chans#subscribe}. Only one goroutine
+ * or thread may receive at a time. Any thread may call {@link #close} and {@link #error}. A receive obeys the rules of a receive from a
+ * {@link Chan} for kinds of threads, interrupts and bubbles.
  *
  * @param <T> the type of its elements
  */

@@ -125,14 +125,14 @@ final class ChanTimer extends TickTimer {
         boolean pending = c.drain() | when != 0;
         when = in(nanos);
         period = newPeriod;
-        boolean armed = c.recvq.isEmpty();
+        boolean done = c.recvq.isEmpty();
         try {
-            if (!armed) {
+            if (!done) {
                 arm();
-                armed = true;
+                done = true;
             }
         } finally {
-            if (!armed) { // There was no memory for an alarm, so the timer is stopped.
+            if (!done) { // There was no memory for an alarm, so the timer is stopped.
                 when = 0;
             }
             lock.unlock();

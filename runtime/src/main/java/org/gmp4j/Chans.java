@@ -18,10 +18,9 @@ import org.jspecify.annotations.NullMarked;
 
 /**
  * Bridges from channels to the JDK's types, and methods that join and split channels. Thread-safe. Goroutines, virtual threads and platform
- * threads may call all methods. None of them waits, so interrupts have no effect on them. Background work runs in goroutines that the
- * executor {@code on} starts: a {@link Gmp}, or, in a goroutine, {@code Go::go}. Goroutines of {@code Go::go} belong to the caller's bubble
- * of {@code Synctest}. A cancel of {@code ctx} ends these goroutines; an element that such a goroutine has received but not yet passed on
- * is lost.
+ * threads may call all methods. None of them waits, so interrupts have no effect on them. The executor {@code on} starts the goroutines for
+ * background work. It is a {@link Gmp}, or, in a goroutine, {@code Go::go}, whose goroutines belong to the caller's bubble of {@code
+ * Synctest}. A cancel of {@code ctx} ends these goroutines; an element that such a goroutine has received but not yet passed on is lost.
  */
 @NullMarked
 public final class Chans {
@@ -55,7 +54,7 @@ public final class Chans {
     /**
      * Returns {@code n} channels, each with a buffer for {@code capacity} elements. Each element of {@code in} is sent to all of them. The
      * slowest of their receivers sets the pace. The channels are closed when {@code in} is closed and drained, or {@code ctx} is cancelled.
-     * (Receivers that are to share the elements receive from {@code in} itself.)
+     * (Receivers share the elements if they receive from {@code in} itself.)
      *
      * @throws IllegalArgumentException when {@code n} is less than 1 or {@code capacity} negative
      */

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * thread waits in its place. Otherwise the scheduler's threads would stay for ever. Thread-safe.
  */
 final class Closer implements Runnable {
-    private static final long NO_MEMORY_NANOS = 100_000_000;
+    private static final long RETRY_NANOS = 100_000_000;
 
     private final Scheduler s;
     private final @Nullable Diagnosis diagnosis;
@@ -80,13 +80,12 @@ final class Closer implements Runnable {
     /** Runs in the thread that waits in a caller's place. */
     @Override
     public void run() {
-        boolean over = false;
-        while (!over) {
+        for (;;) {
             try {
                 boolean _ = closed(-1); // The result is false only if the JVM shuts down.
-                over = true;
+                return;
             } catch (OutOfMemoryError e) {
-                LockSupport.parkNanos(NO_MEMORY_NANOS);
+                LockSupport.parkNanos(RETRY_NANOS);
             } catch (InterruptedException e) {
                 continue; // There is no caller to which the interrupt could be passed.
             }

@@ -18,9 +18,9 @@ public enum DeadlockDetection {
      * <li>a live platform thread, daemon or not. Threads that the JVM, the JDK and the runtime made for themselves do not count, except
      *     threads that call the program: they deliver JFR's events, or RMI's calls of an object that the program exports. A thread that
      *     waits in {@link Gmp#main}, {@link Gmp#run} or {@link Gmp#call} does not count;
-     * <li>a live virtual thread of another scheduler, a goroutine of another {@link Gmp}, a goroutine that waits in the JDK. (With {@code
-     *     -Djdk.trackAllThreads=false} the JDK does not track all virtual threads, and the runtime does not find untracked ones that are
-     *     parked);
+     * <li>a live virtual thread of another scheduler, a goroutine of another {@link Gmp}, or a goroutine that waits in the JDK. (With
+     *     {@code -Djdk.trackAllThreads=false} the JDK does not track all virtual threads, and the runtime does not find untracked ones that
+     *     are parked);
      * <li>a timer set outside of all schedulers;
      * <li>a shutdown hook or a signal handler of the program;
      * <li>a process that the program started, until it ends.
@@ -33,8 +33,8 @@ public enum DeadlockDetection {
 
     /**
      * A deadlock is reported as with {@link #ON}, with two differences. Hooks, handlers and processes do not delay the report. Other
-     * threads delay it only if they are in a blocking call of this library or left one within the last second. This is for programs that
-     * know that no other thread wakes a goroutine.
+     * threads delay it only if they are in a blocking call of this library or left one within the last second. This is for programs in
+     * which no other thread wakes a goroutine.
      */
     STRICT
 }

@@ -32,7 +32,7 @@ final class DefaultGmp {
     private static final String DEBUG = "debug";
     private static final String ON = "on";
     private static final String OFF = "off";
-    /** The least time between two stalls that are printed, by default. */
+    /** The least time between two printed stalls with {@code stalled=on}. */
     private static final Duration STALLED = Duration.ofSeconds(1);
 
     /** Written once, under the class's monitor. */
@@ -155,10 +155,7 @@ final class DefaultGmp {
      */
     boolean wanted() {
         Setting s = setting("");
-        if (s == null || s.is(OFF)) {
-            return false;
-        }
-        return s.isOn();
+        return s != null && s.isOn();
     }
 
     /**
@@ -176,7 +173,7 @@ final class DefaultGmp {
         if (procs != null) {
             b.procs(procs.number());
         } else if (environment.getOrDefault(Settings.PROCS_VARIABLE, "").isBlank()) {
-            asTheJdks(b, jdkSetting("parallelism"), most);
+            jdkProcs(b, jdkSetting("parallelism"), most);
         }
         Setting spin = setting("spin");
         if (spin != null) {
@@ -213,7 +210,7 @@ final class DefaultGmp {
      * Sets the number of Ps from the settings of the JDK's scheduler: its parallelism, but not more than its greatest number of threads.
      * Called when no setting of the runtime sets the number of Ps.
      */
-    private static void asTheJdks(Gmp.Builder b, @Nullable Setting parallelism, @Nullable Setting most) {
+    private static void jdkProcs(Gmp.Builder b, @Nullable Setting parallelism, @Nullable Setting most) {
         int procs = parallelism == null ? Procs.numCPU() : parallelism.number();
         int threads = most == null ? procs : most.threads();
         if (parallelism != null || threads < procs) {
@@ -293,9 +290,7 @@ final class DefaultGmp {
             text = debug.value;
         }
         if (stalled != null) {
-            Duration every = stalled.is(OFF) ? Duration.ZERO : stalled.is(ON) ? STALLED
-                    : stalled.duration("on, off, or how often at most, from 1ms to 1000s", Duration.ofMillis(1),
-                            Duration.ofSeconds(1000));
+            Duration every = stalled.is(OFF) ? Duration.ZERO : stalled.is(ON) ? STALLED : stalled.interval();
             text = (text == null ? "" : text) + ",stall=" + every.toMillis();
         }
         if (text != null) {
@@ -358,35 +353,27 @@ final class DefaultGmp {
         }
 
         int number() {
-            try {
-                return Procs.check(Integer.parseInt(value));
-            } catch (IllegalArgumentException e) {
-                throw bad("use a number from 1 to " + Procs.MAX);
-            }
+            return between(1, Procs.MAX, "use a number from 1 to " + Procs.MAX);
         }
 
         int threads() {
-            try {
-                int n = Integer.parseInt(value);
-                if (n >= 1) {
-                    return n;
-                }
-            } catch (NumberFormatException e) {
-                throw bad("use a number of threads, 1 or more");
-            }
-            throw bad("use a number of threads, 1 or more");
+            return between(1, Integer.MAX_VALUE, "use a number of threads, 1 or more");
         }
 
         int priority() {
+            return between(0, Settings.MOST_PRIORITY, "use a priority from 1 to " + Settings.MOST_PRIORITY + ", or 0");
+        }
+
+        private int between(int least, int most, String sentence) {
             try {
                 int n = Integer.parseInt(value);
-                if (n >= 0 && n <= Settings.MOST_PRIORITY) {
+                if (n >= least && n <= most) {
                     return n;
                 }
             } catch (NumberFormatException e) {
-                throw bad("use a priority from 1 to " + Settings.MOST_PRIORITY + ", or 0");
+                throw bad(sentence);
             }
-            throw bad("use a priority from 1 to " + Settings.MOST_PRIORITY + ", or 0");
+            throw bad(sentence);
         }
 
         void quantum(Gmp.Builder b) {
@@ -398,10 +385,10 @@ final class DefaultGmp {
             }
         }
 
-        Duration duration(String what, Duration least, Duration most) {
+        Duration interval() {
             Duration d = DurationText.parse(value);
-            if (d == null || d.compareTo(least) < 0 || d.compareTo(most) > 0) {
-                throw bad("use " + what);
+            if (d == null || d.compareTo(Duration.ofMillis(1)) < 0 || d.compareTo(Duration.ofSeconds(1000)) > 0) {
+                throw bad("use on, off, or how often at most, from 1ms to 1000s");
             }
             return d;
         }

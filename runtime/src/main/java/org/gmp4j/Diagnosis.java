@@ -54,7 +54,7 @@ final class Diagnosis implements Runnable {
      */
     static Served serve(@Nullable InetSocketAddress metrics, @Nullable Integer dashboard, DebugVars debug) {
         InetSocketAddress address = metrics != null ? metrics : debug.metrics();
-        Integer port = dashboard != null ? dashboard : debug.dashboard() >= 0 ? Integer.valueOf(debug.dashboard()) : wanted();
+        Integer port = dashboard != null ? dashboard : debug.dashboard() >= 0 ? Integer.valueOf(debug.dashboard()) : portOfProperty();
         MetricsServer m = null;
         boolean done = false;
         try {
@@ -75,7 +75,7 @@ final class Diagnosis implements Runnable {
      * Returns the port that the property {@code gmp.dashboard} gives, or null when it is not set. A command line can set the property for a
      * program whose own debug settings replace GMPDEBUG ({@code Gmp.Builder.debug}).
      */
-    private static @Nullable Integer wanted() {
+    private static @Nullable Integer portOfProperty() {
         return System.getProperty("gmp.dashboard") == null ? null : Dashboard.wanted();
     }
 
@@ -109,7 +109,7 @@ final class Diagnosis implements Runnable {
         }
     }
 
-    // The bean
+    // The bean and the events
 
     private void registerNow() {
         try {

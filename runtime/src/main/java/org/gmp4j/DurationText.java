@@ -31,7 +31,7 @@ final class DurationText {
     private DurationText() {
     }
 
-    /** Returns the duration, at most 292 years, or null when the text has another form. */
+    /** Returns the duration, or null when the text has another form. Durations above 292 years become 292 years. */
     static @Nullable Duration parse(String text) {
         int digits = 0;
         while (digits < text.length() && text.charAt(digits) >= '0' && text.charAt(digits) <= '9') {

@@ -169,8 +169,8 @@ public final class Gmp implements Executor, AutoCloseable {
 
         /**
          * Sets the name of the scheduler, which is part of the names of its threads, of reports and of thread dumps. It must not be blank.
-         *  If several schedulers have the same name, a number is appended to it in metrics, JMX and names of trace files. Default {@code
-         *  gmp} and a number. For the names of its virtual threads see {@link Gmp#threadFactory(String)}.
+         * If several schedulers have the same name, a number is appended to it in metrics, JMX and names of trace files. Default {@code
+         * gmp} and a number. For the names of its virtual threads see {@link Gmp#threadFactory(String)}.
          */
         Builder name(String name);
 
@@ -327,7 +327,7 @@ public final class Gmp implements Executor, AutoCloseable {
      * Runs {@code fn} as a goroutine, waits until it and its deferred work have ended, and rethrows its exception. Returns normally when
      * {@code fn} called {@link Go#goexit}.
      *
-     * <p>Any thread may wait. An interrupt does not end the wait, and only sets the status. In a bubble the wait holds the clock.
+     * <p>Any thread may wait. An interrupt does not end the wait, and only sets the interrupt status. In a bubble the wait holds the clock.
      *
      * @throws IllegalStateException after {@link #close}
      */
@@ -358,10 +358,7 @@ public final class Gmp implements Executor, AutoCloseable {
      * @throws IllegalStateException after {@link #close}
      */
     public void runInterruptibly(Runnable fn) throws InterruptedException {
-        Limits.INTERRUPTIBLY.check();
-        Task<Void> t = start(fn);
-        boolean _ = t.waitOrCancel(Limits.INTERRUPTIBLY);
-        Void _ = t.rethrown();
+        runUntil(Limits.INTERRUPTIBLY, fn);
     }
 
     /**
@@ -372,7 +369,10 @@ public final class Gmp implements Executor, AutoCloseable {
      * @throws IllegalStateException after {@link #close}
      */
     public void runUnless(Cancelable ctx, Runnable fn) {
-        Limits l = Limits.until(ctx).uninterruptibly();
+        runUntil(Limits.until(ctx).uninterruptibly(), fn);
+    }
+
+    private void runUntil(Limits l, Runnable fn) {
         l.check();
         Task<Void> t = start(fn);
         boolean _ = t.waitOrCancel(l);
@@ -409,7 +409,7 @@ public final class Gmp implements Executor, AutoCloseable {
     /**
      * Returns a factory of virtual threads with an identity of their own, which this scheduler runs. The threads are also goroutines:
      * {@code Go} and {@code Chan} work in them, {@link #numGoroutine} counts them, {@link #close} waits for them. A start after close
-     * throws {@link java.util.concurrent.RejectedExecutionException}.
+     * throws {@link RejectedExecutionException}.
      *
      * <p>The threads end as goroutines do, and so do virtual threads that a goroutine starts by {@code Thread.ofVirtual} and the like.
      * First the thread runs its deferred work, then it reports an exception ({@link Builder#uncaught}), and only then a join of it returns.
@@ -460,7 +460,7 @@ public final class Gmp implements Executor, AutoCloseable {
         return StopTheWorld.setProcs(s, Procs.check(n));
     }
 
-    /** Returns the number of goroutines that live. */
+    /** Returns the number of live goroutines. */
     public int numGoroutine() {
         return s.gcount();
     }
@@ -556,7 +556,7 @@ public final class Gmp implements Executor, AutoCloseable {
         }
     }
 
-    /** Records the present goroutines, so that a test can find those that it leaves behind: {@link LeakCheck#assertNoLeaks}. */
+    /** Records the present goroutines, so that a test can find goroutines that it leaves behind: {@link LeakCheck#assertNoLeaks}. */
     public LeakCheck leakCheck() {
         return new LeakCheck(s);
     }
@@ -572,8 +572,8 @@ public final class Gmp implements Executor, AutoCloseable {
      * harmless. An interrupt of the caller ends the wait early, with the interrupt status set. Then a thread of the scheduler waits
      * instead. If there is no memory for that thread, the next call of close has to end the scheduler.
      *
-     * <p>In a shutdown hook it does not wait for goroutines that called {@code System.exit}, which never returns. It would wait for ever
-     * for a goroutine that never ends, such as one that waits for a goroutine in {@code System.exit}. So a hook should use {@link
+     * <p>In a shutdown hook it does not wait for goroutines that called {@code System.exit}, which never returns. But any other goroutine
+     * that never ends keeps it waiting, such as one that waits for a goroutine in {@code System.exit}. So a hook should use {@link
      * #close(Duration)}.
      *
      * <p>Any thread may close. In a bubble the wait holds the clock.

@@ -107,8 +107,8 @@ public final class Go {
     /**
      * Sleeps for at least {@code d}, and at most 292 years. If {@code d} is zero or less, it only yields ({@link #gosched}).
      *
-     * <p>Only goroutines may sleep, no other threads. An interrupt ends the sleep of a virtual thread that a {@code Gmp} runs. A cancel of
-     * a {@code Task} ends the sleep of its goroutine. Nothing ends the sleep of other goroutines early. In a bubble the sleep goes by the
+     * <p>Only goroutines may sleep. An interrupt ends the sleep of a virtual thread that a {@code Gmp} runs. A cancel of a {@code Task}
+     * ends the sleep of its goroutine. Nothing ends the sleep of other goroutines early. In a bubble the sleep goes by the
      * bubble's clock.
      *
      * @throws WaitInterruptedException when the caller is a virtual thread of a {@code Gmp} that is interrupted while it sleeps
@@ -163,7 +163,7 @@ public final class Go {
         Park.lockOSThread(true);
     }
 
-    /** Undoes one {@link #lockOSThread}; does nothing when there is none. */
+    /** Undoes one call of {@link #lockOSThread}. If there is none, it does nothing. */
     public static void unlockOSThread() {
         self("unlockOSThread");
         Park.lockOSThread(false);
@@ -207,12 +207,12 @@ public final class Go {
         return n < 1 ? s.gomaxprocs() : StopTheWorld.setProcs(s, Procs.check(n));
     }
 
-    /** Returns how many goroutines of this goroutine's scheduler live. */
+    /** Returns the number of live goroutines of this goroutine's scheduler. */
     public static int numGoroutine() {
         return self("numGoroutine").scheduler().gcount();
     }
 
-    /** Returns how many CPUs this process may use. */
+    /** Returns the number of CPUs that this process may use. */
     public static int numCPU() {
         return Procs.numCPU();
     }

@@ -50,12 +50,12 @@ final class LongBlock extends PhantomReference<LongChan> {
      */
     private static @Nullable LongBlock first;
 
-    static {
-        rehearse();
+    static { // Later calls of malloc and free, which may be made under a channel's lock, need no memory for linking.
+        Memory.free(Memory.malloc(Long.BYTES));
     }
 
     private final long bytes;
-    /** The memory; 0 once freed. Set to 0 by an exchange, so it is freed once. */
+    /** The address of the memory; 0 after {@link #free}. An exchange sets it to 0, so the memory is freed once. */
     @SuppressWarnings("unused") // Written through ADDRESS.
     private volatile long address;
     private @Nullable LongBlock next;
@@ -82,7 +82,7 @@ final class LongBlock extends PhantomReference<LongChan> {
         LongBlock b = new LongBlock(c, (long) n * Long.BYTES);
         long now = BYTES.addAndGet(b.bytes);
         long limit = LIMIT.get();
-        if (now > limit && LIMIT.compareAndSet(limit, 2 * now)) { // Only one thread gets here. Freed buffers lower the limit again.
+        if (now > limit && LIMIT.compareAndSet(limit, 2 * now)) { // One thread raises the limit. Freed buffers lower it again.
             System.gc();
         }
         long a = Memory.malloc(b.bytes);
@@ -134,8 +134,8 @@ final class LongBlock extends PhantomReference<LongChan> {
     }
 
     /**
-     * Initialises this class, which must not fail later for lack of memory. The first buffer starts the thread that frees collected
-     * buffers.
+     * Initialises this class, because that could fail later for lack of memory. It does not start the thread that frees buffers: the first
+     * buffer does.
      */
     static void rehearsed() {
         Runnable _ = new Freeing();
@@ -151,11 +151,6 @@ final class LongBlock extends PhantomReference<LongChan> {
         public void run() {
             freeCollected();
         }
-    }
-
-    /** Calls malloc and free once, so that later calls, which may be made under a channel's lock, need no memory for linking. */
-    private static void rehearse() {
-        Memory.free(Memory.malloc(Long.BYTES));
     }
 
     private static void startFreeing() {
