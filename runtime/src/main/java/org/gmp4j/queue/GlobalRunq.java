@@ -152,10 +152,10 @@ public final class GlobalRunq {
         Mem.LONG.set(list + TAIL, last);
     }
 
-    /** Moves all Gs of the node's list {@code from} to the tail of {@code list}, which is {@code sched.runq}. */
-    static void append(long list, long from) {
+    /** Moves all Gs of the node's list {@code from} to the tail of {@code sched.runq}. */
+    static void append(long sched, long from) {
         if (!isEmpty(from)) {
-            addLast(list, head(from), tail(from));
+            addLast(common(sched), head(from), tail(from));
             Mem.LONG.set(from + HEAD, 0);
             Mem.LONG.set(from + TAIL, 0);
         }
@@ -184,7 +184,7 @@ public final class GlobalRunq {
     }
 
     /**
-     * Takes one G when {@link Turns} puts {@code sched.runq} first. If that and the nodes' lists are empty, it takes the G from
+     * Takes one G when {@link Turns} puts {@code sched.runq} first. If {@code sched.runq} and the nodes' lists are empty, takes it from
      * {@code sched.arrived}. Afterwards {@code sched.runq} is no longer due. The caller is the P's owner and holds the lock.
      *
      * @return 0 when the queue is empty
@@ -265,7 +265,7 @@ public final class GlobalRunq {
         Schedt.RUNQSIZE.setOpaque(sched, Schedt.RUNQSIZE.getOpaque(sched) - 1);
     }
 
-    /** Keeps {@code lastahead} and {@code nahead} when {@code gp}, which followed {@code before}, has left {@code sched.arrived}. */
+    /** Updates {@code lastahead} and {@code nahead} when {@code gp}, which followed {@code before}, has left {@code sched.arrived}. */
     private static void countAhead(long sched, long list, long before, long gp) {
         long last = Schedt.LASTAHEAD.get(sched);
         if (gp == last) {

@@ -97,7 +97,7 @@ public final class Idle {
     }
 
     /**
-     * Sets the timer bit of P {@code pp}, so that Ms that steal read its timers. Called by a thread that may not hold the P. Before the
+     * Sets the timer bit of P {@code pp}, so that Ms that steal read its timers. Called by a thread that need not hold the P. Before the
      * call it has added an entry to the P's timers or has put one back, and so has written {@code timersLen}. If {@link #pidleput} clears
      * the bit after this method has set it, pidleput then reads the new length, and sets the bit again.
      */

@@ -49,7 +49,7 @@ public final class NodeQueues {
     }
 
     /**
-     * Makes a block of lists for Ps on these nodes, which the caller has to pass to {@link #use} or {@link #drop}. Also releases blocks
+     * Makes a block of lists for Ps on these nodes. The caller has to pass the block to {@link #use} or {@link #drop}. Also releases blocks
      * that the scheduler no longer uses. Called by a thread that may replace the block in use.
      *
      * @param nodes the node of each P, -1 for none
@@ -88,13 +88,13 @@ public final class NodeQueues {
     }
 
     /**
-     * Makes the scheduler use the lists of {@code block}, or none if it is 0. Gs in the old lists go to the end of {@code sched.runq}.
+     * Makes the scheduler use the lists of {@code block}, or no lists if it is 0. Gs in the old lists go to the end of {@code sched.runq}.
      * Called in a stopped world, under the lock. Allocates nothing.
      */
     public static void use(long sched, long block) {
         long old = Schedt.NODEQ.get(sched);
         for (int i = 1; i <= lists(old); i++) {
-            GlobalRunq.append(GlobalRunq.common(sched), list(old, i));
+            GlobalRunq.append(sched, list(old, i));
         }
         if (block != 0) {
             Mem.LONG.set(block + OLDER, old);

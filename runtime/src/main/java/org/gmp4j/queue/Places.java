@@ -72,8 +72,8 @@ public final class Places {
     }
 
     /**
-     * Returns the key of the smallest unit that contains the places of both keys. If their packages differ, their nodes, caches and cores
-     * differ, too.
+     * Changes {@code a} to the key of the smallest unit that contains both places, and returns it. Returns {@code b} if {@code a} is null.
+     * If the packages differ, so do the nodes, caches and cores.
      */
     private static int[] common(int @Nullable [] a, int[] b) {
         if (a == null) {

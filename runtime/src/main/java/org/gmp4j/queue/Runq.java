@@ -144,10 +144,7 @@ public final class Runq {
         int h = HEAD.getAcquire(pp);
         int t = TAIL.get(pp);
         int n = LEN / 2;
-        if (t - h != LEN) {
-            return false;
-        }
-        if (!HEAD.compareAndSet(pp, h, h + n)) {
+        if (t - h != LEN || !HEAD.compareAndSet(pp, h, h + n)) {
             return false;
         }
         // These Gs are the caller's now. Their slots still have them, because only the owner, which is the caller, overwrites slots.
@@ -325,7 +322,7 @@ public final class Runq {
         }
     }
 
-    /** Returns the number of Gs in the ring, without runnext, for reports. */
+    /** Returns the number of Gs in the ring, without runnext, as a hint. */
     public static int size(long pp) {
         int n = TAIL.getAcquire(pp) - HEAD.getAcquire(pp);
         return Math.clamp(n, 0, LEN);

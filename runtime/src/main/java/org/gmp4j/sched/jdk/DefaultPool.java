@@ -2,7 +2,6 @@
 package org.gmp4j.sched.jdk;
 
 import java.lang.invoke.MethodHandles;
-import java.util.concurrent.Executor;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.ForkJoinTask;
 import java.util.concurrent.ScheduledFuture;
@@ -31,7 +30,7 @@ import org.gmp4j.struct.Schedt;
  *
  * <p>A thread may belong to this pool and yet begin on the JDK's pool. This happens when a platform thread makes the thread after this pool
  * has taken the JDK's place, and a virtual thread that still runs on the JDK's pool starts it. The JDK then puts the thread into the queues
- * of its own pool ({@code VirtualThread.externalSubmitRunContinuationOrThrow}). When the thread is to run the next time, the JDK calls this
+ * of its own pool ({@code VirtualThread.externalSubmitRunContinuationOrThrow}). When the thread next becomes runnable, the JDK calls this
  * pool, which leaves the thread to the JDK's pool.
  */
 public abstract class DefaultPool extends ForkJoinPool {
@@ -44,8 +43,8 @@ public abstract class DefaultPool extends ForkJoinPool {
 
     private final Scheduler s;
     /**
-     * The pool starts each virtual thread through this stack, as a goroutine does through its own. The thread of this stack is never
-     * started.
+     * The pool starts each virtual thread through this stack, as a goroutine starts threads through its own stack. The thread of this stack
+     * is never started.
      */
     private final GStack starter;
 
@@ -83,7 +82,7 @@ public abstract class DefaultPool extends ForkJoinPool {
         }
     }
 
-    /** Does the work of {@code submit}, by which the JDK, from version 26 on, gives a thread to a pool. */
+    /** Does the work of {@code submit}, which the JDK calls from version 26 on to give a thread to a pool. */
     final ForkJoinTask<?> submittedAdapted(ForkJoinTask<?> wrapper) {
         Runnable task = JdkThreads.adapted(wrapper);
         if (task == null) {
@@ -96,12 +95,7 @@ public abstract class DefaultPool extends ForkJoinPool {
     /** Schedules the timer of a wait, for a thread that began on the JDK's scheduler. */
     @Override
     public ScheduledFuture<?> schedule(Runnable task, long delay, TimeUnit unit) {
-        return jdk().schedule(task, delay, unit);
-    }
-
-    private static ForkJoinPool jdk() {
-        Executor jdk = JdkThreads.jdkScheduler();
-        return (ForkJoinPool) jdk; // JdkScheduler.replace has checked the type.
+        return ((ForkJoinPool) JdkThreads.jdkScheduler()).schedule(task, delay, unit); // JdkScheduler.replace has checked the type.
     }
 
     /** Returns the number of Ps. */

@@ -31,7 +31,7 @@ public final class InterruptHook extends AbstractSelector {
     public interface Told {
         /**
          * Called when the waiting thread is interrupted. The caller is the interrupting thread, or sysmon if that thread has too little
-         * stack left, or {@link #on} if the interrupt came before.
+         * stack left, or {@link #on} if the interrupt came before the wait.
          */
         void interrupted();
     }
@@ -72,7 +72,7 @@ public final class InterruptHook extends AbstractSelector {
         }
     }
 
-    /** Ends the notification of a wait. A notification that is under way may still arrive. More calls have no effect. */
+    /** Ends the notification of a wait. A notification that is under way may still arrive. Further calls have no effect. */
     public void off() {
         told = null;
         JdkThreads.pin();
@@ -87,7 +87,7 @@ public final class InterruptHook extends AbstractSelector {
     @Override
     public Selector wakeup() {
         Told wait = told; // Read before the status: see the class comment.
-        // With too little stack sysmon makes the call, or this thread if no sysmon runs. An interrupt must neither fail nor be lost.
+        // If too little stack is left, sysmon makes the call, or this thread if no sysmon runs. An interrupt must neither fail nor be lost.
         if (wait != null && thread.isInterrupted()
                 && (Headroom.enough() || !Deferred.add(new Late(wait)))) {
             wait.interrupted();

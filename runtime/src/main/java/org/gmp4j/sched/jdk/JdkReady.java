@@ -36,15 +36,15 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>No wake-up is lost. The thread becomes runnable only by the JDK's CAS from a state that afterYield set. So the ticket is open by then,
  * and a call of execute follows each such CAS. No wake-up is doubled, because a ticket is closed once. Rejected: a plain CAS on the G's
- * status instead. A stale call could end the next wait of the same G, for example on a channel.
+ * status, by which a stale call could end the next wait of the same G, for example on a channel.
  */
 public final class JdkReady {
     private JdkReady() {
     }
 
     /**
-     * Readies the goroutine of a thread that the JDK has made runnable or starts. This must not fail. If there is too little room on the
-     * caller's stack, sysmon does it.
+     * Readies the goroutine of a thread that the JDK starts or has made runnable. This must not fail. If there is too little room on the
+     * caller's stack, sysmon does the work.
      */
     static void execute(GStack st, Runnable task) {
         boolean starts = false;
@@ -90,7 +90,7 @@ public final class JdkReady {
         @Override
         protected void run() {
             try {
-                executeNow(st, task);
+                executeNow(st, task, 0, null);
             } catch (IllegalStateException | RejectedExecutionException e) {
                 // The start of the thread has returned already, and can throw no exception.
                 Stderr.print("gmp4j: a thread was not started, its Gmp is closed: " + task + "\n");
@@ -102,11 +102,6 @@ public final class JdkReady {
     private static @Nullable Runnable started(GStack st, Runnable task, boolean starts) {
         Thread vt = starts ? JdkThreads.threadOf(task) : JdkState.isNew(st) ? st.thread : null;
         return vt == null ? null : ThreadTask.inside(JdkThreads.task(vt));
-    }
-
-    /** Does the work of {@link #execute}, with enough room on the caller's stack, or on a thread that must not fail. */
-    private static void executeNow(GStack st, Runnable task) {
-        executeNow(st, task, 0, null);
     }
 
     /**
@@ -143,7 +138,7 @@ public final class JdkReady {
 
     /**
      * Leaves a poller thread of the JDK to the JDK's scheduler, because it serves the whole process and outlives this scheduler. Returns
-     * whether the task is such a thread. Takes no P, because the goroutine that starts the thread is in a class initialiser. Other
+     * whether the task starts such a thread. Takes no P, because the goroutine that starts the thread is in a class initialiser. Other
      * goroutines may wait for the initialiser, and one of these may have the P.
      */
     private static boolean leftToJdk(Runnable task) {
@@ -183,8 +178,8 @@ public final class JdkReady {
             Reference.reachabilityFence(st);
             TraceEvents.unblocked(s, g);
             SchedLock.lock(s.sched);
-            countReady(s); // In the same hold of the lock as the queueing of the G. Otherwise checkdead could see the G neither counted
-                           // nor queued.
+            countReady(s); // Under the same acquisition of the lock as the put. Otherwise checkdead could see the G neither counted nor
+                           // queued.
             if (yielded) {
                 GlobalRunq.globrunqput(s.sched, g);
             } else {
@@ -202,8 +197,8 @@ public final class JdkReady {
      * Unparks the goroutine on this stack, because the network poller has found its descriptor ready. The JDK has parked the goroutine, or
      * is about to park it. Called on g0 or sysmon; takes no lock.
      *
-     * @return the waiting goroutine, which the caller owns and has to ready; 0 when another wake-up owns it. Also 0 when the goroutine was
-     *     about to park or is parked pinned, because then the permit is enough
+     * @return the waiting goroutine, which the caller owns and has to ready; 0 when another wake-up owns it, or when the permit is
+     *     enough, because the goroutine was about to park or is parked pinned
      */
     public static long netReady(GStack st) {
         if (JdkState.isPinned(st)) {

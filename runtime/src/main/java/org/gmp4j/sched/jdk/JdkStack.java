@@ -12,8 +12,8 @@ import org.gmp4j.stack.Timeout;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The stack of a goroutine with the methods that the JDK calls. The JDK calls them to schedule the thread, to limit its waits, and when the
- * JDK's code has failed. {@code Stacks} makes the instances, which are all of one hidden class ({@link HiddenExecutor}).
+ * The stack of a goroutine, with the methods that schedule the thread for the JDK, limit its waits, and report a failure of the JDK's code.
+ * {@code Stacks} makes the instances, which are all of one hidden class ({@link HiddenExecutor}).
  */
 public abstract class JdkStack extends GStack {
     /** The instance that makes the other stacks. Written by the initialiser of their class. */
@@ -25,7 +25,7 @@ public abstract class JdkStack extends GStack {
      * stack.
      */
     @Nullable AbstractSelector interruptHook;
-    /** The timer of its waits in the JDK; null until a wait has a limit of time. Written by the M that parks it. */
+    /** The timer of its waits in the JDK; null until a wait has a limit of time. Written by the M that parks the goroutine. */
     private @Nullable Timeout timeout;
 
     /** Makes the instance that makes the other stacks and never runs. */

@@ -24,8 +24,8 @@ public final class NamedPools {
     public record Pool(Scheduler s, String... names) {
         boolean has(String thread) {
             for (String name : names) {
-                int most = name.length() - 1;
-                if (name.charAt(most) == '*' ? thread.regionMatches(0, name, 0, most) : thread.equals(name)) {
+                int last = name.length() - 1;
+                if (name.charAt(last) == '*' ? thread.regionMatches(0, name, 0, last) : thread.equals(name)) {
                     return true;
                 }
             }
@@ -45,8 +45,8 @@ public final class NamedPools {
     }
 
     /**
-     * Returns the scheduler for a virtual thread that is being started: that of the pool with the thread's name, or else {@code s}, with
-     * which the thread was made. Allocates nothing.
+     * Returns the scheduler for a virtual thread that is being started: the scheduler of the first pool with the thread's name, or else
+     * {@code s}, with which the thread was made. Allocates nothing.
      */
     static Scheduler of(Scheduler s, Thread virtualThread) {
         Pool @Nullable [] all = pools;

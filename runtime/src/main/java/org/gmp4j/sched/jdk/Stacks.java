@@ -26,18 +26,13 @@ public final class Stacks {
     public static final class Maker extends StackMaker {
         @Override
         public Stack pooled(Scheduler s) {
-            return Stacks.pooled(s);
+            return MAKER.pooled(s);
         }
 
         @Override
         public Stack ofThread(Scheduler s, Thread virtualThread) {
             return MAKER.ofThread(s, virtualThread);
         }
-    }
-
-    /** Returns a new pooled stack, which runs goroutines without an identity one after the other. */
-    static GStack pooled(Scheduler s) {
-        return MAKER.pooled(s);
     }
 
     /** Returns a virtual thread, not started, that will run on the Ps of {@code s}. */

@@ -16,7 +16,7 @@ public record ThreadTask(Runnable task) implements Runnable {
         return task instanceof ThreadTask wrapper ? wrapper.task : task;
     }
 
-    /** Returns the class of the task of the thread on a stack, which must be one with an identity: see {@link JdkThreads#taskClass}. */
+    /** Returns the class of the task of a stack's thread, which must have an identity: see {@link JdkThreads#taskClass}. */
     public static Class<?> classOf(Stack st) {
         return JdkThreads.taskClass(inside(JdkThreads.task(st)));
     }

@@ -42,10 +42,10 @@ public final class Closing extends ClosingNotes {
     /** Held by the thread that does the last steps. It guards the fields below, which record the completed steps. */
     private final ReentrantLock ending = new ReentrantLock();
     private boolean ended;
-    private volatile boolean exits; // May be read without the lock.
+    private volatile boolean msEnded; // May be read without the lock.
     private int machinesLeft;
     private int procsLeft;
-    private boolean given;
+    private boolean retired;
 
     /**
      * Refuses new goroutines from outside, waits until the living ones have ended, and then ends the Ms.
@@ -53,7 +53,7 @@ public final class Closing extends ClosingNotes {
      * @param nanos how long to wait; negative for no limit
      * @return false when goroutines are left and the time is up, or when the JVM shuts down and all goroutines that are left have called
      * exit. The scheduler then continues to drain
-     * @throws IllegalStateException on sysmon, which may run a hook of the user
+     * @throws IllegalStateException when sysmon's thread, which may run a hook of the user, calls this
      * @throws OutOfMemoryError when there is no memory for a step of the end; the next close goes on with that step
      */
     public static boolean close(Scheduler s, long nanos) throws InterruptedException {
@@ -99,7 +99,7 @@ public final class Closing extends ClosingNotes {
     }
 
     /**
-     * Ends the scheduler, which has no goroutine and can get none. One thread at a time does that.
+     * Ends the scheduler, which has no goroutine and can get none, unless it has ended. One thread at a time does that.
      *
      * @return whether the scheduler has ended; false when another thread is ending it and the time is up
      */
@@ -111,20 +111,27 @@ public final class Closing extends ClosingNotes {
                 return false;
             }
         }
-        endOnce(s);
+        try {
+            if (!ended) {
+                end(s);
+                ended = true;
+            }
+        } finally {
+            ending.unlock();
+        }
         return true;
     }
 
     /**
-     * Waits until none of the scheduler's Ms runs any more. Called once {@link Scheduler#isStopped} returns true. It does not wait for
-     * sysmon, which may be the caller, or may wait for the caller.
+     * Waits until none of the scheduler's Ms runs any more. Called after {@link Scheduler#isStopped} has returned true. This does not wait
+     * for sysmon, which may be the caller, or may wait for the caller.
      */
     public static void awaitMs(Scheduler s) {
         ((Closing) s.closing).joinMs(s);
     }
 
     private void joinMs(Scheduler s) {
-        while (!exits) {
+        while (!msEnded) {
             if (ending.tryLock()) {
                 try {
                     endMs(s);
@@ -134,18 +141,6 @@ public final class Closing extends ClosingNotes {
             } else {
                 Thread.yield(); // Another thread is ending the Ms, which is quick.
             }
-        }
-    }
-
-    /** Ends the scheduler unless it has ended. Called with the lock {@link #ending}, which it releases. */
-    private void endOnce(Scheduler s) {
-        try {
-            if (!ended) {
-                end(s);
-                ended = true;
-            }
-        } finally {
-            ending.unlock();
         }
     }
 
@@ -160,10 +155,10 @@ public final class Closing extends ClosingNotes {
         while (readers.get() != 0) {
             Thread.yield(); // Reads are short, and the readers are not goroutines of this scheduler.
         }
-        Thread looker = before;
-        if (looker != null) {
-            looker.interrupt();
-            OwnThread.joinUninterruptibly(looker);
+        Thread reader = before;
+        if (reader != null) {
+            reader.interrupt();
+            OwnThread.joinUninterruptibly(reader);
         }
         LiveSchedulers.remove(s);
         s.goroutines.deregister();
@@ -191,22 +186,22 @@ public final class Closing extends ClosingNotes {
         s.netpoll.close(s);
         s.slots.release();
         s.allp.release();
-        if (!given) {
-            given = true; // Set first: if add fails, a leaked block is better than one that two schedulers use.
+        if (!retired) {
+            retired = true; // Set first: if add fails, a leaked block is better than one that two schedulers use.
             RetiredSched.add(s, s.sched);
         }
     }
 
-    /** Ends all Ms, once. Afterwards no thread writes the words that only Ms write. */
+    /** Ends all Ms, unless they have ended. Afterwards no thread writes the words that only Ms write. */
     private void endMs(Scheduler s) {
-        if (!exits) {
+        if (!msEnded) {
             int count = stopMs(s);
-            for (long mp = idle(s); mp != 0; mp = idle(s)) {
+            for (long mp = takeIdle(s); mp != 0; mp = takeIdle(s)) {
                 Note.wakeup(M.parkAddress(mp)); // The M ends, because nextp is 0.
             }
             s.netpoll.wake(s);
             exited.acquireUninterruptibly(count);
-            exits = true;
+            msEnded = true;
         }
     }
 
@@ -221,7 +216,7 @@ public final class Closing extends ClosingNotes {
         return count;
     }
 
-    private static long idle(Scheduler s) {
+    private static long takeIdle(Scheduler s) {
         SchedLock.lock(s.sched);
         long mp = Idle.mget(s.sched);
         SchedLock.unlock(s.sched);

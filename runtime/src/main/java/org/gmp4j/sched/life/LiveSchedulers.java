@@ -29,7 +29,7 @@ public final class LiveSchedulers {
      * Runs after all shutdown hooks of the program. It wakes the threads that sleep in native code, so that they go on to sleep in Java
      * code ({@link ProcessEnd}). The word on which such a thread sleeps does not change, so the wake-up is a spurious one. A thread that is
      * about to sleep may miss it, and then the process ends 300 ms later. The JDK refers to the hook, and so to the runtime's class loader,
-     * only while a scheduler or a thread that never ends lives.
+     * only while a scheduler lives, or a thread of {@link #timers} or {@link #sockets}, which never ends.
      */
     private static final class LastHook implements Runnable {
         @Override
@@ -73,13 +73,16 @@ public final class LiveSchedulers {
         JdkShutdown.addLast(LAST_HOOK);
     }
 
-    /** Sets how the thread for timers outside of schedulers, which never ends, is woken at the end of the process. Allocates nothing. */
+    /**
+     * Sets the call that wakes the thread for timers outside of schedulers when the process ends. That thread never ends. Allocates
+     * nothing.
+     */
     public static synchronized void timers(Runnable wake) {
         timers = wake;
         hook();
     }
 
-    /** Sets how the thread that polls sockets for threads outside of schedulers is woken at the end of the process. */
+    /** Sets the call that wakes the thread for sockets outside of schedulers when the process ends. That thread never ends. */
     public static synchronized void sockets(Runnable wake) {
         sockets = wake;
         hook();
@@ -112,10 +115,10 @@ public final class LiveSchedulers {
     }
 
     /**
-     * Removes {@code s} from the list, if it is there. Never fails. If there is no memory for a shorter list, another scheduler takes its
-     * place in the array.
+     * Removes {@code s} from the list, if it is there. If there is no memory for a shorter list, a second reference to another scheduler
+     * replaces it.
      */
-    @SuppressWarnings("NullAway") // There is another scheduler if one is put there.
+    @SuppressWarnings("NullAway") // "another" is not null where it is used, because left > 0.
     static synchronized void remove(Scheduler s) {
         Scheduler[] now = Scheduler.live();
         Scheduler another = null;

@@ -23,20 +23,20 @@ import org.jspecify.annotations.Nullable;
  * may spin for ever ({@code SpinPolicy.busy}), or a plain thread may leave a blocking call of the runtime after the last M fell asleep.
  *
  * <p>{@link #look} is correct although goroutines and Ms run meanwhile. It reads in this order: the number of goroutine runs (c0); every G
- * (pass 1); every M; everything outside, and the timers under their locks; every G (pass 2); the number of runs (c1); the time of the last
- * procresize, which may have moved timers. (Before all that it also reads the Ms, because this read is cheap, and usually ends the check:
- * some M runs a goroutine.) It reports if both passes found every living G waiting, every M asleep or spinning, nothing outside, no timer
- * set, and c0 = c1. Suppose a G was runnable or running at a moment t between the read of the Ms and pass 2. Pass 2 saw the G waiting or
- * dead, so its run ended after t. A run begins with a CAS on the status, is then counted, and ends with a CAS. So c1 includes this run. As
- * c0 = c1, c0 includes it too, so the run began before pass 1. Then either pass 1 saw the G run. Or it saw the G wait while its M was still
- * parking it. At the read of the Ms, that M may still have been parking the G. Then it was neither asleep nor spinning. Or the M had
- * finished, and the run was over before t. Each case is a contradiction.
+ * (pass 1); every M; everything outside, and the timers under their locks; every G (pass 2); the number of runs (c1); whether the world is
+ * to stop, and the time of the last procresize, which may have moved timers. (Between c0 and pass 1 it also reads everything outside and
+ * the Ms, because these reads are cheap, and usually end the check: some M runs a goroutine.) It reports if both passes found every living
+ * G waiting, every M asleep or spinning, nothing outside, no timer set, c0 = c1, and no procresize meanwhile. Suppose a G was runnable or
+ * running at a moment t between the read of the Ms and pass 2. Pass 2 saw the G waiting or dead, so its run ended after t. A run begins
+ * with a CAS on the status, is then counted, and ends with a CAS. So c1 includes this run. As c0 = c1, c0 includes it too, so the run began
+ * before pass 1. Pass 1 did not see the G run, so it saw the G wait while its M was still parking it. At the read of the Ms, that M either
+ * was still parking the G, and so neither slept nor spun, or it had finished, and the run was over before t. Each is a contradiction.
  *
  * <p>So at t all Gs waited, their parks were complete and their timers were in the heaps. An M that spins readies a G only for a timer or
  * for C code. The timer counts as set until the M has readied the G. C code counts as outside until the G has run. So nothing is left that
  * could ready a G, at t or later.
  *
- * <p>The search for bystanders comes before all this. A bystander that has ended before the search may have readied a goroutine, which the
+ * <p>The search for bystanders comes before pass 1. A bystander that has ended before the search may have readied a goroutine, which the
  * later reads see. If the search finds no bystander, none appears later, because only a bystander or a goroutine can create one. While
  * there is a bystander, the report is held off. The next search comes after a quarter of the time for which the report has been held off,
  * at least {@link #LEAST_HOLD} and at most {@link #MOST_HOLD}. (The end of a thread notifies no other thread, and a wait for it would need
@@ -78,7 +78,7 @@ final class DeadlockSearch implements LongPredicate {
         if (suspected) {
             s.mayBeDead = false;
         }
-        long runs = runs(s);
+        long runs = runs();
         boolean still = runs == lastRuns || suspected;
         alone &= runs == lastRuns;
         lastRuns = runs;
@@ -87,7 +87,7 @@ final class DeadlockSearch implements LongPredicate {
         }
         long resized = Schedt.PROCRESIZETIME.getVolatile(s.sched);
         if (still && !Checkdead.outside(s) && machinesRest() && !isHeld(now)
-                && allWait() && machinesRest() && !Checkdead.outside(s) && !timers() && allWait() && runs(s) == runs
+                && allWait() && machinesRest() && !Checkdead.outside(s) && !timers() && allWait() && runs() == runs
                 && Schedt.GCWAITING.getAcquire(s.sched) == 0 && Schedt.PROCRESIZETIME.getVolatile(s.sched) == resized) {
             Checkdead.report(s);
         }
@@ -143,7 +143,7 @@ final class DeadlockSearch implements LongPredicate {
     /**
      * Returns whether each P is idle or has an M that spins, and the M in the poller sleeps although no timer is set. The caller has found
      * that nothing outside may ready a goroutine, so no goroutine waits for a descriptor either. That M sleeps for timers that were
-     * stopped, or for an event that another M has found. It counts as running.
+     * stopped, or for an event that another M has found. {@link #machinesRest} counts it as running.
      */
     private boolean pollerSleepsForNothing() {
         long sched = s.sched;
@@ -151,8 +151,11 @@ final class DeadlockSearch implements LongPredicate {
         return Schedt.LASTPOLL.getVolatile(sched) == 0 && rest >= Schedt.GOMAXPROCS.getOpaque(sched) && !timers();
     }
 
-    /** Returns the number of goroutine runs, which only grows. The acquiring reads of the statuses come later, in pass 1. */
-    private static long runs(Scheduler s) {
+    /**
+     * Returns the number of goroutine runs, which only grows. The fence orders these reads before pass 1. Pass 2 reads the statuses with
+     * acquire, and so before the second call.
+     */
+    private long runs() {
         long n = 0;
         for (Processor pr : s.procs()) {
             n += P.NSWITCH.getOpaque(pr.pp) + P.NINPLACE.getOpaque(pr.pp) + P.SCHEDTICK.getOpaque(pr.pp); // schedtick: runs of pinned Gs.
@@ -161,7 +164,7 @@ final class DeadlockSearch implements LongPredicate {
         return n;
     }
 
-    /** Returns whether all living goroutines wait, and there is at least one or main has ended. */
+    /** Returns whether all living goroutines wait. If none lives, returns whether main has ended. */
     private boolean allWait() {
         living = 0;
         return s.slots.all(this) && (living > 0 || s.mainExited() && Gcount.gcount(s) == 0);
@@ -178,7 +181,7 @@ final class DeadlockSearch implements LongPredicate {
         return (status & ~GStatus.GSCAN) == GStatus.GWAITING;
     }
 
-    /** Returns whether each M sleeps until it gets a P, or searches for work. */
+    /** Returns whether each M has ended, sleeps until it gets a P, or spins. */
     private boolean machinesRest() {
         for (Machine m : s.machines()) {
             if (M.EXITED.get(m.mp) == 0 && M.BLOCKED.getOpaque(m.mp) == 0 && M.SPINNING.getOpaque(m.mp) == 0) {

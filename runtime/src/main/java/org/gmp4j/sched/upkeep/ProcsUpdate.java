@@ -10,13 +10,13 @@ import org.gmp4j.sched.StopTheWorld;
 import org.gmp4j.sched.base.Scheduler;
 import org.gmp4j.struct.Schedt;
 
-/** {@code sysmonUpdateGOMAXPROCS}: how sysmon follows the CPUs of the process and its limits of CPU time. */
+/** {@code sysmonUpdateGOMAXPROCS}: makes sysmon follow the CPUs of the process and its limits of CPU time. */
 final class ProcsUpdate {
     private ProcsUpdate() {
     }
 
     /**
-     * Adapts the placement to the process's CPUs, and the number of Ps to CPUs and limits, unless that number was set by hand. Called by
+     * Adapts the placement to the CPUs of the process. Adapts the number of Ps to the CPUs and limits, unless a user has set it. Called by
      * sysmon.
      */
     static void update(Scheduler s) {

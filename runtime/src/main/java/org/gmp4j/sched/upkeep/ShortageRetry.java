@@ -20,12 +20,12 @@ import org.gmp4j.struct.Schedt;
 
 /**
  * Sysmon's attempts to end a {@link Shortage} of Ms. Sysmon tries again to make an M after {@link #FIRST_WAIT}, and each time doubles the
- * interval, up to {@link #LONGEST_WAIT}. An attempt to make an M first starts spare threads ({@link SpareThreads}), and keeps them for some
+ * interval, up to {@link #LONGEST_WAIT}. An attempt to make an M first starts spare threads ({@code SpareThreads}), and keeps them for some
  * ms. These may be the last threads that the system has. So when the JVM begins to shut down, sysmon makes no attempt for
  * {@link #LONGEST_WAIT}. In that time the shutdown hooks can start.
  *
- * <p>It may be that each M has a goroutine locked to it that is not ready. Then all Ms sleep. Such an M needs only a P and a waker of its
- * goroutine. So sysmon runs the timers that no M has run, and hands Ps to these Ms.
+ * <p>If each M has a goroutine locked to it, and none of these goroutines is ready, all Ms sleep. Such an M needs only a P and a thread
+ * that readies its goroutine. So sysmon runs the timers that no M has run, and hands Ps to these Ms.
  */
 final class ShortageRetry {
     private static final long FIRST_WAIT = 10_000_000;
@@ -36,13 +36,13 @@ final class ShortageRetry {
 
     // The fields are sysmon's.
     private final Scheduler s;
-    /** When sysmon last tried, by nanoTime. */
+    /** The time, by nanoTime, of sysmon's last attempt. */
     private long tried;
-    /** How long sysmon waits before it tries again. */
+    /** The time, ns, from that attempt to the next. */
     private long wait = FIRST_WAIT;
     /** Whether sysmon knows that the JVM shuts down. */
     private boolean shutdown;
-    /** When sysmon last printed a line. */
+    /** The time, by nanoTime, of the last line that sysmon printed. */
     private long told = System.nanoTime() - TELL_NANOS;
 
     ShortageRetry(Scheduler s) {

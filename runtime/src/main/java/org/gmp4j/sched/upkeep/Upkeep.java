@@ -37,7 +37,7 @@ public final class Upkeep {
         drainer = new Deferred.Drainer(s);
     }
 
-    /** Prepares sysmon's thread, which calls it: sets the CPUs, the scheduling policy and the signal mask ({@link CleanStart#begin}). */
+    /** Prepares the calling thread, sysmon's: sets its CPUs, scheduling policy and signal mask ({@link CleanStart#begin}). */
     public void beginThread() {
         CleanStart.begin();
         s.realtime.begin(1); // One above the Ms. At their priority sysmon might get no CPU while they run, and could preempt no goroutine.
@@ -48,7 +48,10 @@ public final class Upkeep {
         Deferred.begin(drainer);
     }
 
-    /** Does the work that is left. Later work is done by another scheduler's sysmon, or is refused if there is no other scheduler. */
+    /**
+     * Does the work that {@link Deferred} still has. Later work is done by another scheduler's sysmon, or is refused if no other scheduler
+     * lives.
+     */
     public void close() {
         Deferred.end(drainer);
     }
@@ -135,7 +138,7 @@ public final class Upkeep {
      * time of its last wait. If the goroutine wakes and parks again after this call has found it waiting, and before this call stores the
      * time, the new wait gets a time that is too early. The error is at most the duration of this call.
      *
-     * @param part the part of the goroutines to treat: 0 at first, then the last result, until that is 0
+     * @param part the part of the goroutines to treat: 0 at first, then the last result, until the result is 0
      * @return the next part; 0 when this was the last
      */
     public int timeWaits(int part, long now) {
