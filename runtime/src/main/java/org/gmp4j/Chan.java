@@ -15,9 +15,9 @@ import org.jspecify.annotations.NullMarked;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A channel: a FIFO queue between goroutines and other threads, in any mix. Thread-safe. An interrupt ends only the waits of virtual
- * threads of a {@link Gmp}, by a {@link WaitInterruptedException}. In methods named {@code …Interruptibly}, such as {@link
- * #recvInterruptibly}, it ends the wait of any thread. {@link SendChan} and {@link RecvChan} describe the methods; they are the types for
+ * A channel: a FIFO queue between goroutines and other threads, in any mix. Thread-safe. In methods named {@code …Interruptibly}, such as
+ * {@link #recvInterruptibly}, an interrupt ends the wait of any thread. In all others it ends only the waits of virtual threads of a
+ * {@link Gmp}, by a {@link WaitInterruptedException}. {@link SendChan} and {@link RecvChan} describe the methods; they are the types for
  * code that only sends or only receives.
  *
  * <p>A send happens before the receive of its value. In a channel with capacity C, receive number k happens before send number k+C returns.
@@ -36,7 +36,7 @@ public final class Chan<T> extends Hchan implements SendChan<T>, RecvChan<T> {
 
     static {
         TickTimer.setMaker(new ChanTimer.Maker());
-        DoneChans.setMaker(new DoneChans.Maker<Hchan>() {
+        DoneChans.setOperations(new DoneChans.Operations<Hchan>() {
             @Override
             public void keep(Hchan c) {
                 c.setReceiveOnly();
@@ -360,7 +360,7 @@ public final class Chan<T> extends Hchan implements SendChan<T>, RecvChan<T> {
      * Receives an element that need not be the first.
      *
      * @param v the object, by identity
-     * @param skip how many occurrences of the object to skip, from the front; the last occurrence is never skipped
+     * @param skip the number of occurrences to skip, from the front; the last occurrence is never skipped
      * @return false when the object is not in the buffer
      */
     boolean receive(Object v, int skip) {

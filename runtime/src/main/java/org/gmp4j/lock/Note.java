@@ -50,7 +50,7 @@ public final class Note {
         }
     }
 
-    /** Wakes the sleeper like {@link #wakeup}, but may be repeated: for notes that several threads ring. */
+    /** Wakes the sleeper like {@link #wakeup}. Any number of threads may call it, any number of times. */
     public static void ring(long addr) {
         if (Mem.INT.getAndSet(addr, WOKEN) == ASLEEP) {
             Futex.wake(addr, 1);
@@ -58,12 +58,10 @@ public final class Note {
     }
 
     /**
-     * Wakes the sleeper like {@link #ring}, on a stack that may be nearly full. If there is no room for the call of the kernel, the word
-     * becomes ASLEEP again, so that the next ring wakes the sleeper. If the sleeper woke up by itself meanwhile, that ring calls the kernel
-     * in vain.
+     * Wakes the sleeper like {@link #ring}, on a stack that may be nearly full. If there is no room to call the kernel, the word becomes
+     * ASLEEP again, so that the next ring wakes the sleeper. If the sleeper has woken up by itself, that ring calls the kernel in vain.
      *
-     * @throws StackOverflowError when there is too little room. If another thread called ring meanwhile, the sleeper may have missed that
-     *     call
+     * @throws StackOverflowError when there is too little room; the sleeper may then miss another thread's concurrent ring
      */
     public static void ringOrLeave(long addr) {
         if (Mem.INT.getAndSet(addr, WOKEN) == ASLEEP) {
@@ -89,7 +87,7 @@ public final class Note {
     /**
      * Sleeps until woken or for at most {@code nanos} nanoseconds (negative: without limit).
      *
-     * @return true when woken; false when the time was up: then the note is clear or about to be woken
+     * @return true when woken; false when the time was up; then the note is CLEAR until a thread wakes it
      */
     public static boolean sleep(long addr, long nanos) {
         if (!Mem.INT.compareAndSet(addr, CLEAR, ASLEEP)) {

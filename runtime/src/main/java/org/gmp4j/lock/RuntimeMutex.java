@@ -15,8 +15,8 @@ import org.gmp4j.struct.Throw;
  * </pre>
  *
  * <p>Lock is a CAS from 0 to 1 (acquire). Unlock is an exchange to 0 (release), which pairs with it. A waiter spins briefly, then exchanges
- * the word to 2 and sleeps while it is 2. A thread that has slept also takes the lock as 2, because others may still sleep. So the last
- * waiter of a queue makes a needless kernel call when it releases the lock, but no wake-up is missing.
+ * the word to 2 and sleeps while it is 2. A thread that has slept also takes the lock as 2, because others may still sleep. So the last of
+ * several sleepers makes a needless kernel call when it releases the lock, but no wake-up is missing.
  *
  * <p>Rejected: a queue lock (MCS), which hands over in order. A thread that has lost its CPU would delay all threads behind it. The
  * critical sections are some ten instructions long, and throughput matters more than order.
@@ -98,7 +98,7 @@ public final class RuntimeMutex {
         }
     }
 
-    /** Returns whether a thread holds the lock; for assertions. */
+    /** Returns whether a thread holds the lock; for tests. */
     public static boolean isLocked(long addr) {
         return Mem.INT.getVolatile(addr) != FREE;
     }

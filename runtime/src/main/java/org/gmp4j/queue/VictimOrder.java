@@ -19,7 +19,7 @@ public final class VictimOrder {
     final int[] from;
     /** The ends, exclusive, of the intervals that begin at {@link #from}. */
     final int[] to;
-    /** Orders over a part of the Ps, indexed by the number of Ps. */
+    /** At n: the order over n Ps; null if no distance has n Ps. */
     final RandomOrder[] some;
 
     /**
@@ -68,7 +68,7 @@ public final class VictimOrder {
         }
     }
 
-    /** Returns the number of Ps at distance {@code d} from {@code p}, which counts itself at distance 0. */
+    /** Returns the number of Ps at distance {@code d} from {@code p}. P {@code p} itself is at distance 0. */
     int size(int p, int d) {
         int i = p * Places.DISTANCES + d;
         return to[i] - from[i] - (d == 0 ? 0 : to[i - 1] - from[i - 1]);

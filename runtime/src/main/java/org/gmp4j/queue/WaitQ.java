@@ -9,7 +9,7 @@ import org.gmp4j.struct.G;
 import org.gmp4j.struct.Sudog;
 
 /**
- * A FIFO of sudogs ({@code waitq}), under the lock of the object for which they wait.
+ * A FIFO of sudogs ({@code waitq}), guarded by the lock of the object on which they wait.
  *
  * <p>A select has a sudog in a queue of each of its channels. The wakers that compete for it hold the locks of different channels, so they
  * race. The waker that moves {@code selectDone} from 0 to 1 wins the select, and the others take the next waiter. When the select runs
@@ -31,7 +31,7 @@ public final class WaitQ {
         return first == 0;
     }
 
-    /** Returns whether the queue is empty. Called without the lock. A select that was won already may still be in the queue. */
+    /** Returns whether the queue is empty. Called without the lock. The queue may hold sudogs of selects that were won. */
     public boolean isEmptyVolatile() {
         return (long) FIRST.getVolatile(this) == 0;
     }
@@ -89,7 +89,7 @@ public final class WaitQ {
         long before = Sudog.PREV.get(sg);
         long after = Sudog.NEXT.get(sg);
         if (before == 0 && first != sg) {
-            return false; // A waker has taken it out but has not won the select.
+            return false; // A waker has taken it out.
         }
         if (before == 0) {
             first = after;

@@ -21,16 +21,14 @@ import org.jspecify.annotations.Nullable;
  * </pre>
  *
  * A GONE alarm is in no heap. All these changes but the last are CASes, because the timer and the heap have different locks. The state
- * names the heap. So a timer counts its zombie for the heap from which the entry will be removed, even if the entry is being moved.
+ * names the heap. So {@link #bury} counts the zombie in the heap that will remove the entry, even if the entry is being moved.
  */
 final class Alarm {
     private static final VarHandle STATE = FieldHandle.of(MethodHandles.lookup(), Alarm.class, "state", Object.class);
 
     /** The key in the heap: the nanoTime at which the alarm is due. */
     final long when;
-    /**
-     * The timer. Written by the timer before it makes the alarm LIVE. It is null in a zombie, so that a stopped timer is garbage at once.
-     */
+    /** The timer, which writes this field before it makes the alarm LIVE. Null in a zombie, so that a stopped timer is garbage at once. */
     private @Nullable RuntimeTimer timer;
     /** The {@link TimerHeap} that holds a LIVE alarm; the {@link Zombie} of the heap that holds a ZOMBIE; null when GONE. */
     private volatile @Nullable Object state;
@@ -56,7 +54,7 @@ final class Alarm {
         }
     }
 
-    /** Makes this alarm LIVE again. Returns false if it is no longer in its heap. Called under the lock of {@code t}. */
+    /** Makes this alarm LIVE. Returns false if it is GONE already. Called under the lock of {@code t}, its timer. */
     boolean revive(RuntimeTimer t) {
         Object s = state;
         if (s instanceof Zombie zombie) {
@@ -68,7 +66,7 @@ final class Alarm {
             timer = null;
             return false;
         }
-        return s != null; // A thread that makes a LIVE alarm GONE checks the timer.
+        return s != null; // If a thread makes a LIVE alarm GONE after this read, it checks the timer.
     }
 
     /** Makes this alarm LIVE in a heap. Called under the heap's lock, by the thread that puts a new alarm into it. */
@@ -97,8 +95,8 @@ final class Alarm {
         for (;;) {
             Object s = state;
             boolean live = s instanceof TimerHeap;
-            if (STATE.compareAndSet(this, s, live ? next : null)) {
-                return live; // If the CAS fails, the timer has made it a zombie, or has revived it.
+            if (STATE.compareAndSet(this, s, live ? next : null)) { // If this fails, the timer has made it a zombie, or has revived it.
+                return live;
             }
         }
     }
@@ -109,10 +107,7 @@ final class Alarm {
         return s instanceof Zombie && STATE.compareAndSet(this, s, (Object) null);
     }
 
-    /**
-     * Makes a GONE alarm LIVE. The caller, the only thread that has the alarm, then puts it back into the heap. Called under the heap's
-     * lock.
-     */
+    /** Makes a GONE alarm LIVE. Called under the heap's lock by the only thread that has the alarm, which then puts it into the heap. */
     void comeBack(RuntimeTimer t, TimerHeap heap) {
         timer = t;
         state = heap;

@@ -37,8 +37,7 @@ public final class FuncTimer extends RuntimeTimer {
         FuncTimer t = new FuncTimer(fn);
         GStack st = GStack.enter();
         try {
-            t.lock.lock();
-            boolean _ = t.set(nanos);
+            boolean _ = t.reset(nanos);
         } finally {
             GStack.exit(st);
         }
@@ -96,7 +95,7 @@ public final class FuncTimer extends RuntimeTimer {
         }
     }
 
-    /** Runs a function outside all schedulers, which may ready goroutines. */
+    /** Runs a function outside all schedulers. The function may ready goroutines, so its thread counts in {@link Outside}. */
     private record FromOutside(Runnable fn) implements Runnable {
         @Override
         public void run() {
@@ -138,16 +137,10 @@ public final class FuncTimer extends RuntimeTimer {
         }
     }
 
+    /** {@inheritDoc} If there is no memory, nothing changes. */
     @Override
     public boolean reset(long nanos) {
         lock.lock();
-        return set(nanos);
-    }
-
-    /**
-     * Sets the timer. Returns whether it had not fired. Releases the lock, which the caller holds. If there is no memory, nothing changes.
-     */
-    private boolean set(long nanos) {
         long before = when;
         try {
             when = in(nanos);

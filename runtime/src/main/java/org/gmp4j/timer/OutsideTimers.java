@@ -28,7 +28,7 @@ final class OutsideTimers {
     private static volatile @Nullable OutsideTimers made;
 
     private final TimerHeap heap;
-    /** The address of the thread's note, a futex word in a struct of its own. */
+    /** The address of the thread's note: a futex word in an otherwise unused struct. */
     private final long note;
 
     private OutsideTimers(long pp, long words) {
@@ -71,7 +71,7 @@ final class OutsideTimers {
 
     /** Takes over the entries of a closed scheduler's P. */
     static void takeOver(TimerHeap from) {
-        JdkThreads.pin(); // The first call starts the thread.
+        JdkThreads.pin(); // The first call starts the thread, under a monitor.
         try {
             OutsideTimers o = get();
             from.moveTo(o.heap);
@@ -83,7 +83,7 @@ final class OutsideTimers {
 
     /** Adds an alarm. May be called on any thread, with the timer's lock held. */
     static void add(Alarm a) {
-        JdkThreads.pin(); // The first call starts the thread.
+        JdkThreads.pin(); // See takeOver.
         try {
             OutsideTimers o = get();
             boolean first;
@@ -103,8 +103,8 @@ final class OutsideTimers {
     }
 
     /**
-     * The task of the thread, which also returns whether alarms are set. It is no lambda. If the linking of a lambda fails once for lack of
-     * memory, it fails for ever, and no later call could make the thread.
+     * The task of the thread. It also returns whether alarms are set. It is not a lambda, because a lambda whose linking fails once, for
+     * lack of memory, fails for ever, and no later call could make the thread.
      */
     private record Serving(OutsideTimers of) implements Runnable, BooleanSupplier {
         @Override
@@ -138,7 +138,7 @@ final class OutsideTimers {
         }
     }
 
-    /** Undoes what the thread inherited from the thread that started it: its CPUs, and a low priority. */
+    /** Gives the thread the CPUs and the priority of the process, instead of those of the thread that started it. */
     private static boolean begin() {
         try {
             boolean _ = Inheritance.begin(0, 1);

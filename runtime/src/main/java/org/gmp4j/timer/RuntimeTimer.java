@@ -8,16 +8,15 @@ import org.gmp4j.lock.HeapMutex;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A timer. Its state is the time when it fires, and its alarm. {@link #lock} guards all fields. If the timer has a channel, that is the
- * channel's lock.
+ * A timer. Its state is the time when it fires, and its alarm. {@link #lock} guards both.
  *
  * <p>A timer fires at {@link #when}. The heaps do not hold timers but alarms. An alarm makes a thread check the timer at {@code when} or
  * earlier. If a timer is set to a later time, its alarm stays in the heap, and the thread that checks the timer too early sets the next
  * alarm. If a timer is stopped, its alarm becomes a zombie. If a timer is set to an earlier time, its old alarm becomes a zombie, and
- * another alarm is added to the heap of the caller's P. No operation touches another P's heap, or waits for its lock.
+ * another alarm is added to the heap of the caller's P. No operation waits for the lock of another P's heap.
  *
  * <p>Invariant: if {@code when} is not 0 and the timer has to be checked, one of two conditions holds. The timer has a LIVE alarm that is
- * due at {@code when} or earlier. Or a thread has taken such an alarm off its heap and waits for the timer's lock. A timer with a function
+ * due at {@code when} or earlier. Or a thread has taken such an alarm off its heap and will take the timer's lock. A timer with a function
  * always has to be checked. A timer with a channel has to be checked while there is a waiter on the channel.
  *
  * <p>Rejected: Go's own scheme, where the heap's entries point to the timers, and the next thread that uses the heap moves modified timers
@@ -46,7 +45,7 @@ public abstract class RuntimeTimer {
         return bubble == null ? System.nanoTime() : bubble.now();
     }
 
-    /** Returns the time by the timer's clock. */
+    /** Returns the {@link Instant} by the timer's clock. */
     protected final Instant instant() {
         return bubble == null ? Instant.now() : bubble.instantHere();
     }
@@ -85,7 +84,7 @@ public abstract class RuntimeTimer {
         if (a != null) {
             a.bury();
         }
-        alarm = fresh; // A thread that takes the alarm before this store waits for the lock.
+        alarm = fresh; // A thread that has taken the alarm off before this store waits for the lock.
     }
 
     /**
@@ -123,7 +122,7 @@ public abstract class RuntimeTimer {
     protected abstract void look(long now);
 
     /**
-     * Checks that the calling code of the user may stop or reset the timer. The runtime itself may do so on any thread.
+     * Checks that the caller may stop or reset the timer. Called for users only, because the runtime may do so on any thread.
      *
      * @throws IllegalStateException with {@code misuse} when the timer is a bubble's, and the caller is not a goroutine of that bubble
      */
@@ -133,7 +132,7 @@ public abstract class RuntimeTimer {
         }
     }
 
-    /** Stops the timer. Returns true if that kept it from firing. The caller is inside {@code GStack.enter}. */
+    /** Stops the timer. Returns whether it was pending. The caller is inside {@code GStack.enter}. */
     public boolean stop() {
         lock.lock();
         boolean pending = when != 0;
@@ -143,6 +142,6 @@ public abstract class RuntimeTimer {
         return pending;
     }
 
-    /** Sets the timer to fire {@code nanos} from now. Returns true if it had not fired. The caller is inside {@code GStack.enter}. */
+    /** Sets the timer to fire {@code nanos} from now. Returns whether it was pending. The caller is inside {@code GStack.enter}. */
     public abstract boolean reset(long nanos);
 }

@@ -4,8 +4,8 @@ package org.gmp4j.timer;
 import org.gmp4j.lock.HeapMutex;
 
 /**
- * A timer with a channel, which may fire repeatedly. {@code ChanTimer}, in the package of channels, implements it. That package uses this
- * one, so the class of channels sets a {@link Maker} here.
+ * A timer with a channel, which may fire repeatedly. {@code ChanTimer} implements it. {@code Chan}, whose package uses this one, sets a
+ * {@link Maker} here.
  */
 public abstract class TickTimer extends RuntimeTimer {
     /**
@@ -28,7 +28,7 @@ public abstract class TickTimer extends RuntimeTimer {
         super(lock);
     }
 
-    /** Sets the implementation. Called by the class of channels when it is initialised. */
+    /** Sets the maker. Called when {@code Chan} is initialised. */
     public static void setMaker(Maker<?> m) {
         maker = m;
     }
@@ -47,8 +47,8 @@ public abstract class TickTimer extends RuntimeTimer {
     }
 
     /**
-     * Sets the timer to fire {@code nanos} from now and then each {@code period} ns, or only once if {@code period} is 0. Returns true if
-     * it had not fired. The caller is inside {@code GStack.enter}.
+     * Sets the timer to fire {@code nanos} from now and then each {@code period} ns, or only once if {@code period} is 0. Returns whether
+     * it was pending. The caller is inside {@code GStack.enter}.
      */
     public abstract boolean reset(long nanos, long period);
 }

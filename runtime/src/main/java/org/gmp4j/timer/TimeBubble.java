@@ -27,9 +27,9 @@ public final class TimeBubble extends Bubble {
     private final Thread driver;
     private volatile long now = BEGIN;
     private volatile @Nullable Throwable failure;
-    /** Whether the first goroutine has ended; then the clock stands still. Written by that goroutine while it still counts. */
+    /** Whether the first goroutine has ended; then the clock stands still. Written by that goroutine while it counts as running. */
     private volatile boolean mainEnded;
-    /** The goroutine in {@link #await}. That goroutine writes it before it parks, and the driver sets it to 0 when all goroutines wait. */
+    /** The goroutine in {@link #await}, or 0. That goroutine writes it before it parks. The driver clears it when all goroutines wait. */
     private final AtomicLong waiter = new AtomicLong();
 
     /** Makes a bubble. The calling thread is its driver. */
@@ -68,8 +68,7 @@ public final class TimeBubble extends Bubble {
         if (failure == null) {
             failure = t;
         }
-        LockSupport.unpark(driver); // The driver is woken although other goroutines may still run. They may run for ever, or wait for this
-                                    // one for ever.
+        LockSupport.unpark(driver); // Other goroutines may still run, but they may never end, or may wait for this one for ever.
     }
 
     @Override

@@ -21,12 +21,13 @@ import org.jspecify.annotations.Nullable;
 /**
  * The timers of a scheduler: a {@link TimerHeap} for each P, with sleeping goroutines ({@link #sleep}) and alarms ({@link RuntimeTimer}).
  *
- * <p>The M that sleeps in the poller misses no timer. A thread may add an entry that is due before all others. That thread first publishes
- * {@code timer0When}. Then it wakes the poller ({@code wakeNetPoller}), or relies on a spinner, which checks the timers when it stops
- * spinning. The M that goes to sleep first gives its P up and stops spinning. Then it reads all {@code timer0When}. Then it stores in
- * {@code lastpoll} that it sleeps, and in {@code pollUntil} the time at which its sleep ends. With the fences of {@code Wakep} the M sees
- * the new entry, or the other thread sees that the M sleeps. When a goroutine goes to sleep, the poller is woken only once the goroutine's
- * M has found another goroutine to run. Usually that M finds none, and sleeps in the poller itself.
+ * <p>The M that sleeps in the poller misses no timer. A thread that adds the entry that is due first publishes {@code timer0When}. Then it
+ * wakes the M in the poller, or, if no M sleeps there, another M ({@code wakeNetPoller}). A spinner is enough, because it checks the timers
+ * when it stops spinning. Before an M sleeps in the poller, it gives its P up and stops spinning. Then it reads all {@code timer0When}.
+ * Then it stores in {@code lastpoll} that it sleeps, and in {@code pollUntil} the time at which its sleep ends. With the fences of
+ * {@code Wakep} the M sees the new entry, or the other thread sees that the M sleeps, or that a P is idle and no M spins. When a goroutine
+ * goes to sleep, the poller is woken only once the goroutine's M has found another goroutine to run. Usually that M finds none, and sleeps
+ * in the poller itself.
  */
 public final class TimerHeaps implements Timers {
     /** The heaps, by the id of the P. Written, as a new array, by the thread that holds WORLDSEMA. */
@@ -122,15 +123,7 @@ public final class TimerHeaps implements Timers {
             OutsideTimers.add(a);
             return;
         }
-        TimerHeap h = of(m);
-        h.lock();
-        try {
-            h.push(a);
-        } catch (Throwable e) {
-            h.unlock();
-            throw e;
-        }
-        if (unlock(h, a.when)) {
+        if (push(of(m), a)) {
             Threads.wakeNetPoller(m.s, a.when);
         }
     }
@@ -142,15 +135,7 @@ public final class TimerHeaps implements Timers {
             addAside(s, a);
             return;
         }
-        TimerHeap h = of(m);
-        boolean first;
-        h.lock();
-        try {
-            h.push(a);
-        } finally {
-            first = unlock(h, a.when);
-        }
-        if (first) {
+        if (push(of(m), a)) {
             Threads.wakeNetPollerLater(m, a.when);
         }
     }
@@ -175,6 +160,18 @@ public final class TimerHeaps implements Timers {
     @Override
     public Timeout timeout(Stack st) {
         return new ParkTimer((GStack) st);
+    }
+
+    /** Adds an alarm to a heap. Returns whether the alarm is due first, so that the poller must be woken. */
+    private static boolean push(TimerHeap h, Alarm a) {
+        h.lock();
+        try {
+            h.push(a);
+        } catch (Throwable e) {
+            h.unlock();
+            throw e;
+        }
+        return unlock(h, a.when);
     }
 
     /** Releases the lock after an entry was added. Returns whether the entry is due first, so that the poller must be woken. */

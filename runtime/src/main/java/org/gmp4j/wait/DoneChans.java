@@ -2,18 +2,18 @@
 package org.gmp4j.wait;
 
 /**
- * Channels on which no element is ever sent, and which their maker closes as a signal to the receivers. Other packages use them through
- * this class, because the channel's own methods for that are not public. The class of channels, which uses this package, sets a
- * {@link Maker} here.
+ * Channels on which no element is ever sent, and which the code that made them closes as a signal to the receivers. Other packages reserve
+ * and close them through this class, because these methods of {@code Chan} are not public. {@code Chan}, whose package uses this one, sets
+ * the {@link Operations} here.
  */
 public final class DoneChans {
     /**
-     * The operations on such channels, as the class of channels implements them.
+     * The operations on such channels. {@code Chan} implements them.
      *
      * @param <C> {@code Chan<Void>}
      */
-    public interface Maker<C> {
-        /** Reserves a channel for its maker: see {@link DoneChans#keep}. */
+    public interface Operations<C> {
+        /** Reserves a channel: see {@link DoneChans#keep}. */
         void keep(C c);
 
         /** Closes a reserved channel: see {@link DoneChans#close}. */
@@ -22,31 +22,31 @@ public final class DoneChans {
 
     /** Written once, before there is a channel. */
     @SuppressWarnings("NullAway.Init")
-    private static volatile Maker<?> maker;
+    private static volatile Operations<?> operations;
 
     private DoneChans() {
     }
 
-    /** Sets the implementation. Called by the class of channels when it is initialised. */
-    public static void setMaker(Maker<?> m) {
-        maker = m;
+    /** Sets the operations. Called when {@code Chan} is initialised. */
+    public static void setOperations(Operations<?> o) {
+        operations = o;
     }
 
     @SuppressWarnings("unchecked")
-    private static <C> Maker<C> maker() {
-        return (Maker<C>) maker;
+    private static <C> Operations<C> operations() {
+        return (Operations<C>) operations;
     }
 
     /**
-     * Reserves a channel for its maker: afterwards no other code can close it or send to it. (The first channel is made after
-     * {@link #setMaker}.)
+     * Reserves a channel: afterwards it can be closed only by {@link #close}, and no code can send to it. (The first channel is made after
+     * {@link #setOperations}.)
      *
      * @param <C> {@code Chan<Void>}
      * @param c a channel that no other code has yet
      * @return {@code c}
      */
     public static <C> C keep(C c) {
-        DoneChans.<C>maker().keep(c);
+        DoneChans.<C>operations().keep(c);
         return c;
     }
 
@@ -56,6 +56,6 @@ public final class DoneChans {
      * @param <C> {@code Chan<Void>}
      */
     public static <C> void close(C c) {
-        DoneChans.<C>maker().close(c);
+        DoneChans.<C>operations().close(c);
     }
 }

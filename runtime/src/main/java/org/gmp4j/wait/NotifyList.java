@@ -19,8 +19,8 @@ import org.jspecify.annotations.Nullable;
  * that lock, and waits for the ticket to be called. Tickets are called in the order in which they were drawn. So a notification goes to a
  * waiter that drew its ticket before the notification. It never goes to a later waiter, even if that waiter falls asleep first.
  *
- * <p>Tickets below {@code notify} were called. The owners of the tickets from {@code notify} to {@code wait} wait or are about to wait.
- * Both numbers wrap around, so they are compared by their difference. At most 2^31 waiters may wait at a time.
+ * <p>Tickets below {@code notify} were called or dropped. Each owner of a ticket from {@code notify} to {@code wait - 1} waits, is about to
+ * wait, or has dropped it. Both numbers wrap around, so they are compared by their difference. At most 2^31 waiters may wait at a time.
  */
 public final class NotifyList {
     private static final VarHandle WAIT = FieldHandle.of(MethodHandles.lookup(), NotifyList.class, "wait", int.class);
@@ -36,17 +36,17 @@ public final class NotifyList {
 
     private final HeapMutex lock = new HeapMutex(LockRank.SEMA);
     /** The next ticket to be drawn. Written by any waiter, by addition. */
-    @SuppressWarnings("unused") // Through WAIT.
+    @SuppressWarnings("unused") // Accessed through WAIT.
     private volatile int wait;
     /** The next ticket to be called. Written under the lock; also read without it. */
-    @SuppressWarnings("unused") // Through NOTIFY.
+    @SuppressWarnings("unused") // Accessed through NOTIFY.
     private volatile int notify;
     /** The first and the last sudog of the waiters, linked by next. Guarded by the lock. */
     private long head;
     private long tail;
 
     /**
-     * The dropped tickets that were not called yet, as a list of ranges in ascending order. {@link #drop} drops a ticket, and so does the
+     * The dropped tickets from {@code notify} on, as a list of ranges in ascending order. {@link #drop} drops a ticket, and so does the
      * early end of a wait. Between two ranges is at least one ticket that was not dropped. Guarded by the lock.
      */
     private @Nullable Dropped dropped;
@@ -109,9 +109,7 @@ public final class NotifyList {
         return (int) WAIT.getAndAdd(this, 1);
     }
 
-    /**
-     * Drops a ticket whose owner will not wait. The next ticket is called in its place. Called inside {@link GStack#enter}.
-     */
+    /** Drops a ticket whose owner will not wait. The next ticket is called in its place. Called inside {@link GStack#enter}. */
     public void drop(int ticket) {
         Dropped fresh = new Dropped();
         lock.lock();
@@ -121,8 +119,7 @@ public final class NotifyList {
         }
         lock.unlock();
         if (called) {
-            notifyOne(); // If a broadcast called the ticket, no call is lost. Then notifyOne only makes one more waiter check its
-                         // condition.
+            notifyOne(); // Passes the call on. After a broadcast this is needless: one more waiter checks its condition.
         }
     }
 
@@ -173,12 +170,10 @@ public final class NotifyList {
         return !ended;
     }
 
-    /**
-     * Ends a wait for a ticket. Under the lock it removes the waiter and records its ticket as dropped, so that the ticket is not called.
-     */
+    /** Ends a wait for a ticket early. Under the lock it removes the waiter and drops its ticket. */
     public static final class OfTicket extends WaitCancellation {
         private final NotifyList list;
-        /** The range for the ticket. It is allocated in advance, because there may be no memory when it is needed. */
+        /** A range for the ticket, allocated in advance, because there may be no memory when it is needed. */
         private final Dropped fresh = new Dropped();
 
         /** Makes an object for a wait in {@code list}. */
@@ -200,7 +195,7 @@ public final class NotifyList {
         @Override
         protected boolean remove(long waiter) {
             int ticket = Sudog.TICKET.get(waiter);
-            if (list.find(ticket) == 0) {
+            if (list.remove(ticket) == 0) {
                 return false; // The ticket was called.
             }
             list.note(ticket, fresh);
@@ -208,7 +203,7 @@ public final class NotifyList {
         }
     }
 
-    /** Calls all tickets. Called inside {@link GStack#enter}. */
+    /** Calls all tickets that were drawn. Called inside {@link GStack#enter}. */
     public void notifyAllWaiters() {
         if (nobody()) {
             return;
@@ -241,7 +236,7 @@ public final class NotifyList {
         }
         NOTIFY.setVolatile(this, t + 1);
         skip();
-        long sg = find(t); // 0 if the ticket's owner is not queued yet. The owner then finds that the ticket was called.
+        long sg = remove(t); // 0 if the ticket's owner is not queued yet. The owner then finds that the ticket was called.
         lock.unlock();
         if (sg != 0) {
             Waiting.wake(sg);
@@ -250,7 +245,7 @@ public final class NotifyList {
     }
 
     /** Removes the waiter with ticket {@code t}, usually the first, and returns its sudog, or 0 if there is none. */
-    private long find(int t) {
+    private long remove(int t) {
         long before = 0;
         for (long sg = head; sg != 0; sg = Sudog.NEXT.get(sg)) {
             if (Sudog.TICKET.get(sg) == t) {

@@ -84,7 +84,7 @@ public final class Sema extends SemaRoot.Key {
      * Takes a unit. If there is none, it waits for one, and {@code e} may end the wait.
      *
      * @param first whether to queue before the present waiters, instead of behind them
-     * @param e ends the wait, and is between its {@code begin} and {@code finish}; null if nothing ends the wait early
+     * @param e the object that may end the wait early, between its {@code begin} and its {@code finish}; null if the wait cannot end early
      * @return false when the wait ended early: no unit was taken, and none is lost
      */
     public boolean acquire(boolean first, WaitReason reason, @Nullable OfSema e) {
@@ -189,7 +189,7 @@ public final class Sema extends SemaRoot.Key {
         GStack st = GStack.current();
         long gp = Sudog.G.get(sg); // Read before the wake, after which the sudog belongs to the waiter.
         int since = Sudog.CASEINDEX.get(sg);
-        boolean here = st != null && gp != 0 && GSlots.owner(gp) == st.scheduler(); // Whether the wake puts it into this P's runnext.
+        boolean here = st != null && gp != 0 && GSlots.owner(gp) == st.scheduler(); // The wake puts gp into this P's runnext.
         Waiting.wake(sg);
         Reference.reachabilityFence(this); // Until here the semaphore keeps its waiters reachable: see report.LeakSearch.
         if (since != 0 && st != null) {
@@ -200,12 +200,12 @@ public final class Sema extends SemaRoot.Key {
         }
     }
 
-    /** Returns the time at which a sudog begins to wait for a lock, in µs; never 0. */
+    /** Returns the nanoTime now in µs, modulo 2³²; never 0. */
     private static int stamp() {
         return (int) (System.nanoTime() / STAMP_NANOS) | 1;
     }
 
-    /** Returns the time between two stamps, ns. The stamps must be less than 2³² µs, which is 71 minutes, apart. */
+    /** Returns the time between two stamps, ns. They must be less than 2³² µs (71 minutes) apart. */
     static long waited(int since, int now) {
         return Integer.toUnsignedLong(now - since) * STAMP_NANOS;
     }
@@ -232,7 +232,7 @@ public final class Sema extends SemaRoot.Key {
         }
     }
 
-    /** Returns the number of waiters for this semaphore and for others with the same root. */
+    /** Returns the number of waiters for this semaphore and for others with the same root; for tests. */
     int nwait() {
         return SemaRoot.of(this).nwait();
     }

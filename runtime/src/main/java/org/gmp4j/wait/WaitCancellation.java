@@ -28,8 +28,8 @@ import org.jspecify.annotations.Nullable;
  * queue, so the element goes to another waiter or stays where it is.
  *
  * <p>An end that comes too early or too late does no harm. The waiter and the thread that ends the wait take the same lock. So a reason
- * that is recorded before the waiter has queued its sudog prevents the wait. A woken waiter takes the lock again, clears the sudog in this
- * object ({@link #woken}), and only then releases the sudog. So a thread that is late to end the wait finds no sudog.
+ * that is recorded before the waiter has queued its sudog prevents the wait. A woken waiter takes the lock again, clears this object's
+ * reference to the sudog ({@link #woken}), and only then releases the sudog. So a thread that is late to end the wait finds no sudog.
  *
  * <p>{@link InterruptHook} reports interrupts.
  */
@@ -57,7 +57,7 @@ public abstract class WaitCancellation implements Runnable, InterruptHook.Told {
         this.limits = limits;
     }
 
-    /** Returns whether an interrupt ends the caller's waits whose limits are {@link Limits#DEFAULT}. {@code st} is the caller's stack. */
+    /** Returns whether an interrupt ends waits with {@link Limits#DEFAULT} of the caller, whose stack is {@code st}. */
     public static boolean byDefault(@Nullable GStack st) {
         return st != null && st.endsByInterrupt();
     }
@@ -71,7 +71,7 @@ public abstract class WaitCancellation implements Runnable, InterruptHook.Told {
     /** Removes a sudog from its queue. Returns false if a waker has removed it. Called under the lock. */
     protected abstract boolean remove(long waiter);
 
-    /** Called without the lock after {@link #remove} has removed the waiter. */
+    /** Does nothing; a subclass may do more. Called without the lock after {@link #remove} has removed the waiter. */
     protected void removed() {
     }
 
@@ -96,7 +96,7 @@ public abstract class WaitCancellation implements Runnable, InterruptHook.Told {
             }
             if (limits.interrupts() == Limits.Interrupts.ALWAYS
                     || limits.interrupts() == Limits.Interrupts.BY_DEFAULT && byDefault(GStack.current())) {
-                hook = InterruptHook.mine(); // Last: a user's whenCancelled may itself wait, and its wait needs the thread's only hook.
+                hook = InterruptHook.mine(); // Last, because a user's whenCancelled might wait, and would need the thread's only hook.
                 hook.on(this);
             }
             begun = true;
@@ -166,11 +166,7 @@ public abstract class WaitCancellation implements Runnable, InterruptHook.Told {
         return woken();
     }
 
-    /**
-     * Returns true if the time was up, and throws the exception of any other reason. Called after a wait that ended early.
-     *
-     * @return true when the time was up
-     */
+    /** Returns true if the time was up, and throws the exception of any other reason. Called after a wait that ended early. */
     @SuppressWarnings("NullAway") // If a context has ended the wait, it is not null.
     public final boolean timeUp() {
         switch (pending) { // Written once, under the lock, and the waiter has held the lock after that.
@@ -265,7 +261,7 @@ public abstract class WaitCancellation implements Runnable, InterruptHook.Told {
         }
     }
 
-    /** The timer of a limit of time. No thread holds its lock together with the lock of the object on which the caller waits. */
+    /** The timer of a limit of time. No thread holds its lock together with the lock of the object on which the waiter waits. */
     private static final class Limit extends RuntimeTimer {
         private final WaitCancellation of;
 

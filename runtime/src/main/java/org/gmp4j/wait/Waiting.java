@@ -6,6 +6,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.gmp4j.ffi.Futex;
 import org.gmp4j.ffi.Memory;
 import org.gmp4j.lock.HeapMutex;
+import org.gmp4j.lock.LockRank;
 import org.gmp4j.lock.Note;
 import org.gmp4j.queue.SudogCache;
 import org.gmp4j.queue.WaitQ;
@@ -84,8 +85,8 @@ public final class Waiting {
     }
 
     /**
-     * Waits on {@code q} with a sudog of {@link #sudog}. The caller holds {@code lock}, which is free afterwards, and is
-     * inside {@link GStack#enter}. After the wait it reads the sudog's element and success, then {@link #release}s it.
+     * Waits on {@code q} with a sudog of {@link #sudog}. Called inside {@link GStack#enter} and under {@code lock}, which this releases.
+     * After the wait the caller reads the sudog's element and success, then {@link #release}s the sudog.
      */
     public static void await(@Nullable GStack st, long sg, WaitQ q, HeapMutex lock, WaitReason reason) {
         q.enqueue(sg);
@@ -111,11 +112,11 @@ public final class Waiting {
         Outside.begins();
         if (Thread.currentThread().isVirtual()) { // A virtual thread on the JDK's scheduler: it unmounts from its carrier to wait.
             SudogSlots.setThread(sg, Thread.currentThread());
-            boolean free = unlock.unlock(0, lock);
+            boolean _ = unlock.unlock(0, lock);
             parkUntilWoken(note);
             SudogSlots.setThread(sg, null);
         } else {
-            boolean free = unlock.unlock(0, lock);
+            boolean _ = unlock.unlock(0, lock);
             Note.sleep(note);
         }
         Outside.ends();
@@ -195,7 +196,7 @@ public final class Waiting {
         while (!Note.woken(note)) {
             try {
                 LockSupport.park();
-            } catch (OutOfMemoryError e) { // There is no memory for the frames. The sudog is queued, so the carrier waits.
+            } catch (OutOfMemoryError e) { // There is no memory to unmount. The sudog is queued, so the carrier waits.
                 boolean _ = Note.sleep(note, NAP_NANOS);
             }
             interrupted |= Thread.interrupted();
@@ -219,7 +220,7 @@ public final class Waiting {
             Sudog.NEXT.set(who, sg);
             wakeThread(who);
         } else if (who != 0) {
-            G.PARAM.set(who, sg); // A select reads it; the CAS on the status orders the two.
+            G.PARAM.set(who, sg); // A select reads it after the wake. The CAS on the status orders write and read.
             Park.goready(who);
         } else {
             wakeThread(sg);
@@ -265,7 +266,7 @@ public final class Waiting {
     public static boolean rest(Limits limits, WaitReason reason) {
         limits.check();
         WaitQ q = new WaitQ();
-        HeapMutex lock = new HeapMutex(org.gmp4j.lock.LockRank.SEMA);
+        HeapMutex lock = new HeapMutex(LockRank.SEMA);
         WaitCancellation e = new WaitCancellation.OfQueue(limits, lock, q);
         GStack st = GStack.enter();
         try {
