@@ -18,8 +18,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A {@link Chan} of longs. It is like a {@code Chan} in all respects: the order of elements, waits, exceptions and their messages, the
- * threads that may call it, and the effects of interrupts and bubbles. Operations allocate no objects, with two exceptions: a wait that a
- * time limit, a context or an interrupt may end, and a {@link Recv} if the JIT compiler cannot remove it. Thread-safe.
+ * threads that may call it, and the effects of interrupts and bubbles. An operation allocates objects only for a wait that a time limit, a
+ * context or an interrupt may end, and for a {@link Recv} that the JIT compiler cannot remove. Thread-safe.
  *
  * <p>The buffer is off-heap, with 8 bytes for each element. It comes from the C library's allocator and does not count as a direct buffer.
  * The buffer is freed as soon as the channel is closed and drained. The buffer of a channel that is never closed is freed only when the
@@ -117,7 +117,7 @@ public final class LongChan extends Hchan implements Iterable<Long> {
 
     /**
      * Waits for an element for at most {@code d} and returns it. Returns 0 when the time was up, or the channel is closed and drained.
-     * {@link #recvOkWithin} distinguishes these.
+     * {@link #recvOkWithin} distinguishes these cases from an element 0.
      *
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##waits the package}.
      */
@@ -193,7 +193,7 @@ public final class LongChan extends Hchan implements Iterable<Long> {
      *
      * @throws InterruptedException when the calling thread was interrupted before or while this waits; nothing was sent, and the interrupt
      *     status is cleared
-     * @throws ChanClosedException "send on closed channel"
+     * @throws ChanClosedException "send on closed channel", also when the channel is closed while this waits
      */
     public void sendInterruptibly(long v) throws InterruptedException {
         boolean _ = send(null, v, Limits.INTERRUPTIBLY);
@@ -203,7 +203,7 @@ public final class LongChan extends Hchan implements Iterable<Long> {
      * Like {@link #send}, this sends {@code v} and waits, but a cancel of {@code ctx} ends the wait.
      *
      * @throws RuntimeException {@code ctx.err()} when {@code ctx} is cancelled before or while this waits; nothing was sent
-     * @throws ChanClosedException "send on closed channel"
+     * @throws ChanClosedException "send on closed channel", also when the channel is closed while this waits
      */
     public void sendUnless(Cancelable ctx, long v) {
         boolean _ = send(null, v, Limits.until(ctx));
@@ -267,7 +267,7 @@ public final class LongChan extends Hchan implements Iterable<Long> {
 
     /**
      * Receives an element if that needs no wait. Returns 0 when it would have to wait, or the channel is closed and drained.
-     * {@link #tryRecvOk} distinguishes these.
+     * {@link #tryRecvOk} distinguishes these cases from an element 0.
      */
     public long tryRecv() {
         if (lookRecv() < 0) {
@@ -345,8 +345,8 @@ public final class LongChan extends Hchan implements Iterable<Long> {
     }
 
     /**
-     * Returns the element that the sudog {@code sg} got after a wait, and frees the sudog. Returns 0 when a close ended the wait. If {@code
-     * sg} is CLOSED, the channel was closed already, and the result is 0, too.
+     * Returns the element that a woken receiver got, and releases its sudog {@code sg}. Returns 0 when a close ended the wait. If {@code
+     * sg} is CLOSED, there was no wait, and the result is 0, too.
      */
     private long woken(@Nullable GStack st, long sg) {
         if (sg == CLOSED) {
@@ -385,7 +385,7 @@ public final class LongChan extends Hchan implements Iterable<Long> {
 
     @Override
     public void close() {
-        GStack.checkAll(); // One check for all sections: after the close the buffer must be freed.
+        GStack.checkAll(); // It checks for all sections at once, because after the close the buffer must be freed.
         super.close();
         if (block != null) {
             GStack st = GStack.enterChecked();

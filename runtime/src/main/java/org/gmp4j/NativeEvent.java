@@ -26,10 +26,10 @@ import org.gmp4j.wait.WaitCancellation;
  * callback wake a goroutine without entering the JVM. If C code fires it several times while no goroutine waits, that counts as once.
  * Goroutines of any kind may wait, one at a time; other threads may not wait. Any thread and any signal handler may fire the event. A wait
  * that an interrupt, a context or a limit of time has ended does not reset the event. In a bubble of {@code Synctest} the bubble's clock
- * stands still during a wait, and a limit of time goes by the machine's clock.
+ * stands still during a wait, and the machine's clock measures a limit of time.
  *
- * <p>Source: the binary semaphores of Go's network poller. {@code gmp_shims.h} in {@code c-shims/include} has the C side, with the whole
- * contract. {@code c-shims/examples/sensor.c} is an example.
+ * <p>Source: the binary semaphores of Go's network poller. {@code gmp_shims.h} in {@code c-shims/include} declares the C side, and has the
+ * whole contract. {@code c-shims/examples/sensor.c} is an example.
  */
 public final class NativeEvent implements AutoCloseable {
     private static final LongField WORD = Mem.longField(gmp_event.layout(), "word");
@@ -38,8 +38,8 @@ public final class NativeEvent implements AutoCloseable {
     private static final long FIRED = 1;
 
     /**
-     * Writes the parked goroutine to the word, unless the event has fired. It runs on g0, once the goroutine is parked. It is not a lambda.
-     * If the linking of a lambda failed for lack of memory, this class could never be initialised.
+     * Writes the parked goroutine to the word, unless the event has fired. It runs on g0, once the goroutine is parked. It is not a lambda,
+     * because this class would stay unusable if the linking of the lambda failed for lack of memory.
      */
     private static final Park.Unlock WAIT = new Park.Unlock() {
         @Override
@@ -58,7 +58,7 @@ public final class NativeEvent implements AutoCloseable {
     }
 
     /**
-     * Returns the address of {@code gmp_ready}, for C code that is not linked with the runtime's library. Its type is
+     * Returns the address of {@code gmp_ready}, for C code that is not linked with the runtime's library. The function's type is
      * {@code int32_t (*)(uint64_t event)}.
      */
     public static MemorySegment function() {
@@ -150,7 +150,7 @@ public final class NativeEvent implements AutoCloseable {
         }
     }
 
-    /** No lambda: see HACKING, on errors that come from anywhere. */
+    /** Begins a cancellation. It is not a lambda: see HACKING, "Errors that come from anywhere". */
     private record Begun(WaitCancellation e) implements Supplier<WaitCancellation> {
         @Override
         public WaitCancellation get() {
@@ -189,8 +189,8 @@ public final class NativeEvent implements AutoCloseable {
     }
 
     /**
-     * Ends a wait by an interrupt, a context or a time. It competes with the C code that fires: each takes the goroutine from the word by
-     * one atomic operation. This object can do so only once the goroutine is parked, because the goroutine's M releases the lock only then.
+     * Ends a wait by an interrupt, a context or a limit of time. It competes with the C code that fires: each takes the goroutine from the
+     * word by one atomic operation. This object can take it only once it is parked, because the goroutine's M holds the lock until then.
      */
     private final class OfEvent extends WaitCancellation implements Park.Unlock {
         private final HeapMutex lock = new HeapMutex(LockRank.SEMA);

@@ -61,7 +61,7 @@ final class Outcome<T> extends Awaited {
         if (Go.inGoroutine()) {
             await();
         } else {
-            // Bystanders sees by the latch that this thread readies no goroutine. A wait by Waiting would delay the report of a deadlock.
+            // Bystanders knows that a thread at a latch readies no goroutine. A wait by Waiting would delay the report of a deadlock.
             latch.await();
         }
         if (thrown != null) {

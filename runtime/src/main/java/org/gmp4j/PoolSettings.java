@@ -11,8 +11,8 @@ import org.gmp4j.affinity.Affinity;
 import org.gmp4j.config.Quantum;
 
 /**
- * The setting {@code pools} of the default scheduler: further schedulers, each of which runs the virtual threads with certain names. The
- * text is {@code batch:match=batch-*|export-*:procs=1,report:match=report-*}.
+ * A pool in the setting {@code pools} of the default scheduler. Each pool is a further scheduler, which runs the virtual threads with
+ * certain names. The setting's text is, for example, {@code batch:match=batch-*|export-*:procs=1,report:match=report-*}.
  */
 final class PoolSettings {
     private static final String FORM = "write NAME:match=NAMES:procs=1, with commas between pools and | between names";
@@ -29,8 +29,8 @@ final class PoolSettings {
     /**
      * Reads the pools.
      *
-     * @throws IllegalArgumentException when the text is bad; its message is a sentence, in front of which the caller puts the setting's
-     *     name and value
+     * @throws IllegalArgumentException when the text is bad; its message is a sentence, and the caller puts the setting's name and value
+     *     in front of it
      */
     static List<PoolSettings> parse(String text) {
         List<PoolSettings> all = new ArrayList<>();
@@ -65,7 +65,7 @@ final class PoolSettings {
                 throw new IllegalArgumentException("pool \"" + pool.name + "\" has no setting \"" + parts[i] + "\"; it has "
                         + String.join(", ", KNOWN));
             } else {
-                String before = pool.values.put(last, pool.values.get(last) + ":" + parts[i]); // For spin=latency:50us.
+                String before = pool.values.put(last, pool.values.get(last) + ":" + parts[i]); // The value has a colon: spin=latency:50us.
             }
         }
         pool.check();

@@ -15,7 +15,7 @@ final class Procs {
     }
 
     /**
-     * Returns {@code n}.
+     * Checks the number of Ps {@code n} and returns it.
      *
      * @throws IllegalArgumentException when {@code n} is not in the range 1 to {@value #MAX}
      */
@@ -36,7 +36,7 @@ final class Procs {
         }
     }
 
-    /** Returns the number of CPUs that affinity mask and cgroup limits leave to this process now, at most {@link #MAX}. */
+    /** Returns the number of CPUs that the affinity mask and the cgroup limits leave to this process now, at most {@link #MAX}. */
     static int numCPU() {
         return Math.min(MAX, Topology.systemProcs());
     }

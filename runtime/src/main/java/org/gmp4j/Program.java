@@ -17,7 +17,7 @@ import org.gmp4j.stack.Goexit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The bodies of goroutines that a {@link Gmp} starts. They are not lambdas, because the JVM would generate a class for each at the start.
+ * Implements {@link Gmp#main}. Its classes replace lambdas of {@link Gmp}, for each of which the JVM would generate a class at the start.
  */
 final class Program {
     private static final int BAD_USAGE = 2;
@@ -40,7 +40,7 @@ final class Program {
         m.returned.await();
     }
 
-    /** Prints the message and ends the process, because a setting from outside the program is bad. */
+    /** Prints the message about a bad setting from outside the program, and ends the process. */
     static void endForBadUsage(IllegalArgumentException bad) {
         System.err.println("gmp4j: " + bad.getMessage());
         System.exit(BAD_USAGE);

@@ -16,7 +16,7 @@ final class QuantumText {
     /**
      * Returns the quantum.
      *
-     * @throws IllegalArgumentException when the text has another form; the message says what to use
+     * @throws IllegalArgumentException when the text is not a valid quantum; the message says what to use
      */
     static Quantum parse(String text) {
         int dots = text.indexOf("..");

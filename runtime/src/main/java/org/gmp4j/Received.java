@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 
 /** An iterator over received elements, up to the first null. Only one thread may use it. */
 abstract class Received<T> implements Iterator<T> {
-    /** The element that was received, and that {@link #next()} has not returned yet; null for none. */
+    /** The received element that {@link #next()} has not returned yet; null for none. */
     private @Nullable T next;
 
     /** Receives and returns the next element. Returns null when no element comes any more. */

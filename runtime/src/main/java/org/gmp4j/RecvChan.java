@@ -7,12 +7,12 @@ import org.jspecify.annotations.NullMarked;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The receiving end of a channel, which can neither send nor close. Every {@link Chan} is one. It is the type for a parameter of a method
- * that only receives. Go's {@code <-chan T}. Thread-safe.
+ * The receiving end of a channel, which can neither send nor close (Go's {@code <-chan T}). Every {@link Chan} is one. It is the type for
+ * a parameter of a method that only receives. Thread-safe.
  *
  * <p>Goroutines, virtual threads and platform threads may call all methods. An interrupt does not end a wait of a goroutine of {@link
  * Go#go}, of a platform thread, or of a virtual thread of the JDK's own scheduler. It ends a wait of a virtual thread of a {@link Gmp}, and
- * the wait throws a {@link WaitInterruptedException}. On any thread it ends a call of a method named {@code …Interruptibly}, which then
+ * the wait throws a {@link WaitInterruptedException}. On any thread an interrupt ends a method named {@code …Interruptibly}, which then
  * throws an {@link InterruptedException}. In a bubble of {@code Synctest} the clock moves on during a wait on a channel of the bubble. Such
  * a channel throws an {@link IllegalStateException} when a caller outside of the bubble uses it.
  *
@@ -43,7 +43,7 @@ public sealed interface RecvChan<T> extends Iterable<T> permits Chan {
 
     /**
      * Receives an element if that needs no wait. Returns null when it would have to wait, or the channel is closed and drained.
-     * {@link #tryRecvOk} distinguishes the two.
+     * {@link #tryRecvOk} distinguishes the two cases.
      */
     @Nullable T tryRecv();
 
@@ -55,7 +55,7 @@ public sealed interface RecvChan<T> extends Iterable<T> permits Chan {
 
     /**
      * Waits for an element for at most {@code d} and returns it. Returns null when the time was up, or the channel is closed and drained.
-     * {@link #recvOkWithin} distinguishes the two.
+     * {@link #recvOkWithin} distinguishes the two cases.
      *
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##waits the package}.
      *
@@ -109,9 +109,9 @@ public sealed interface RecvChan<T> extends Iterable<T> permits Chan {
      */
     Chan.Recv<T> recvOkUnless(Cancelable ctx);
 
-    /** Returns how many elements are in the buffer; 0 for a timer's channel, because only a receive looks whether the timer is due. */
+    /** Returns how many elements are in the buffer; 0 for a timer's channel, because only a receive checks whether the timer is due. */
     int len();
 
-    /** Returns how many elements fit the buffer; 0 for a timer's channel. */
+    /** Returns the capacity of the buffer in elements; 0 for a timer's channel. */
     int cap();
 }

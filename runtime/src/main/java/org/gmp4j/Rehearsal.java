@@ -52,7 +52,7 @@ final class Rehearsal {
     private static final long MAX_STACK = 1 << 20;
     private static final long QUANTUM_NANOS = 200_000;
     private static final Duration SOON = Duration.ofNanos(20_000);
-    /** How long, ns, a failed rehearsal waits for its other parts to end. Threads that need longer are left behind. */
+    /** A failed rehearsal waits for its other parts to end for at most this time, ns. Threads that need longer are left behind. */
     private static final long END_NANOS = 1_000_000_000;
     private static final int MOST_ENDS = 16;
     /**
@@ -68,7 +68,7 @@ final class Rehearsal {
 
     private final boolean api;
     private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
-    /** The actions that end the waits for a part that has failed. An array, because there may be no memory for an iterator. */
+    /** The actions that end the waits for a part that has failed. It is an array, because there may be no memory for an iterator. */
     private final AtomicReferenceArray<Runnable> ends = new AtomicReferenceArray<>(MOST_ENDS);
     private final AtomicInteger endCount = new AtomicInteger();
     private boolean interrupted = Thread.interrupted();
@@ -83,8 +83,8 @@ final class Rehearsal {
      * leave its scheduler behind. If a thread that takes part has too little memory or stack, the other threads do not wait for it, and its
      * error is thrown. The caller may try again.
      *
-     * @param program whether this is program mode, in which the process ends if the system refuses a thread; in other modes this first
-     *     checks that the system has enough threads
+     * @param program whether this is program mode, in which the process ends if the system refuses a thread; in other modes a rehearsal
+     *     first checks that the system has enough threads
      * @param api whether the program calls the runtime itself; if only its virtual threads use it, fewer classes are loaded
      */
     static synchronized void once(boolean program, boolean api) {
@@ -121,7 +121,7 @@ final class Rehearsal {
         try {
             all(new Gmp(s, null));
         } catch (Throwable t) { // If another part has failed before, its exception stays in the field failure, and this one is dropped.
-            failed(0, t);
+            failed(t);
         }
         Throwable failed = failure.get();
         uninterrupted(new Act(this, Act.CLOSE, s, failed == null ? -1 : END_NANOS));
@@ -147,10 +147,10 @@ final class Rehearsal {
         Thread t = gmp.threadFactory().newThread(new Act(this, Act.PARK, this, 0));
         t.start();
         LockSupport.unpark(t);
-        join(t);
+        uninterrupted(new Act(this, Act.JOIN, t, 0));
     }
 
-    /** Does waits on the calling thread, which is no goroutine. */
+    /** Waits on the calling thread, which is no goroutine. */
     private void outside(Gmp gmp) {
         Chan<Integer> c = chan(0);
         Act send = new Act(this, Act.SEND, c, 1);
@@ -163,11 +163,7 @@ final class Rehearsal {
         var _ = Select.of().recv(c, nothing).recv(Chan.make(), nothing).run();
     }
 
-    private void join(Thread t) {
-        uninterrupted(new Act(this, Act.JOIN, t, 0));
-    }
-
-    /** Repeats a wait that an interrupt may end, until it ends without an interrupt. */
+    /** Repeats {@code wait} until it ends without an interrupt. */
     private void uninterrupted(Act wait) {
         for (;;) {
             interrupted |= Thread.interrupted();
@@ -180,14 +176,14 @@ final class Rehearsal {
         }
     }
 
-    /** Called when a part has failed. Ends the waits of other parts for that part. */
-    private void failed(long goid, Throwable t) {
+    /** Records the exception with which a part has failed, and ends the waits of other parts for that part. Keeps the first exception. */
+    private void failed(Throwable t) {
         boolean _ = failure.compareAndSet(null, t);
         for (int i = 0; i < MOST_ENDS && ends.get(i) != null; i++) {
             try {
                 ends.get(i).run();
             } catch (Throwable e) {
-                continue; // The object may be closed already. Close the others in any case.
+                continue; // The object may be closed already. The other actions run in any case.
             }
         }
     }
@@ -281,7 +277,7 @@ final class Rehearsal {
             all.go(new Act(this, Act.ACQUIRE, sem, 1));
             Go.gosched();
         } catch (Throwable t) {
-            failed(0, t);
+            failed(t);
             throw t;
         } finally {
             m.unlock();
@@ -317,7 +313,7 @@ final class Rehearsal {
         ctx.done().recv();
     }
 
-    /** Does waits that a time or a context ends, and one that an interrupt might end. */
+    /** Does waits that a limit of time or a context ends, and one that an interrupt might end. */
     private void endings() {
         Mutex m = new Mutex();
         RWMutex rw = new RWMutex();
@@ -334,7 +330,7 @@ final class Rehearsal {
             Go.sleepInterruptibly(SOON);
             Go.sleepUnless(Context.background().withTimeout(SOON), Duration.ofSeconds(1));
         } catch (InterruptedException e) {
-            throw new IllegalStateException(e); // No other thread has a reference to this goroutine and could interrupt it.
+            throw new IllegalStateException(e); // No other thread has a reference to this goroutine, so none can interrupt it.
         } catch (ContextException e) {
             return;
         }
@@ -353,7 +349,7 @@ final class Rehearsal {
             Thread.sleep(SOON);
             Object _ = Go.blocking(nothing);
         } catch (Exception e) {
-            throw new IllegalStateException(e); // No other thread has a reference to this goroutine and could interrupt it.
+            throw new IllegalStateException(e); // No other thread has a reference to this goroutine, so none can interrupt it.
         }
     }
 
@@ -361,7 +357,7 @@ final class Rehearsal {
     private record Failures(Rehearsal of) implements BiConsumer<Long, Throwable> {
         @Override
         public void accept(Long goid, Throwable t) {
-            of.failed(goid, t);
+            of.failed(t);
         }
     }
 
@@ -374,7 +370,7 @@ final class Rehearsal {
     private static final class Waiter implements Runnable {
         private final Mutex m;
         private final Cond cond;
-        /** The mutex guards both fields. */
+        /** The mutex guards this field and the next. */
         private boolean waits;
         private boolean mayGo;
 

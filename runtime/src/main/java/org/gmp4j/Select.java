@@ -24,10 +24,10 @@ import org.jspecify.annotations.Nullable;
  * thread of a {@link Gmp} ({@link WaitInterruptedException}), and the wait of any thread in {@link #runInterruptibly}. In a bubble of
  * {@code Synctest} the clock moves on during a wait on channels that all belong to the bubble, or with a {@link #timeout}.
  *
- * <p>A Select can be built once and run repeatedly, or cleared and built anew. This allocates only if the Select gets more cases than ever
- * before. Only one thread may use it at a time. While a thread is in a method of the Select, each call by a second thread throws a {@link
- * ConcurrentModificationException}, and the first thread is not affected. The action of a case may change the Select and run it again,
- * because a run calls the action last.
+ * <p>A Select can be built once and run repeatedly, or cleared and built anew. Adding a case allocates only if the Select has more cases
+ * than ever before. Only one thread may use it at a time. While a thread is in a method of the Select, each call by a second thread throws
+ * a {@link ConcurrentModificationException}, and the first thread is not affected. The action of a case may change the Select and run it
+ * again, because a run calls the action last.
  *
  * {@snippet :
  * Select next = Select.of().recv(work, this::handle).recv(stop, v -> stopped = true);
@@ -40,7 +40,7 @@ import org.jspecify.annotations.Nullable;
  */
 @NullMarked
 public final class Select {
-    /** The result of {@link #run} for the default. */
+    /** The result of {@link #run} for the default ({@link #orElse}). */
     public static final int DEFAULT = -1;
     /** The result of {@link #run} for the {@link #timeout}. */
     public static final int TIMEOUT = -2;
@@ -58,7 +58,7 @@ public final class Select {
     /** The action of {@link #timeout}, and the nanoseconds after which it runs. */
     private @Nullable Runnable late;
     private long timeout = Selectgo.NO_TIMEOUT;
-    /** Whether a thread adds cases, or is in {@link #run} before the action. It is set by CAS, so that of two threads one fails. */
+    /** Whether a thread changes the Select, or is in {@link #run} before the action. It is set by CAS, so that of two threads one fails. */
     @SuppressWarnings("unused") // Accessed through BUSY.
     private volatile boolean busy;
 
@@ -70,7 +70,7 @@ public final class Select {
         return new Select();
     }
 
-    /** Makes a select without cases that returns a value. */
+    /** Makes a select that returns a value. It has no cases yet. */
     public static <R> SelectOne<R> one() {
         return new SelectOne<>();
     }
@@ -105,8 +105,8 @@ public final class Select {
     }
 
     /**
-     * Adds a send whose element each run gets from {@code v} at its beginning, as Go evaluates the operands of its cases. If {@code v}
-     * throws an exception, the run throws it and sends or receives nothing.
+     * Adds a send. Each run begins by getting the element from {@code v}, as Go evaluates the operands of its cases. If {@code v} throws an
+     * exception, the run throws it, and sends and receives nothing.
      *
      * @param c the channel; null never proceeds
      * @param v supplies the element
@@ -291,13 +291,13 @@ public final class Select {
     }
 
     /**
-     * Waits until a case can proceed, or takes the default, and runs the action. Without cases it waits for ever.
+     * Waits until a case can proceed, or takes the default, and runs the action. Without cases, default and timeout it waits for ever.
      *
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##waits the package}.
      *
      * @return the index of the case in the order in which cases were added, the default not counted; {@value #DEFAULT} for the default,
      *     {@value #TIMEOUT} for the {@link #timeout}
-     * @throws ChanClosedException "send on closed channel" when the case is a send on a channel that is or was closed
+     * @throws ChanClosedException "send on closed channel" when the chosen case is a send on a closed channel
      * @throws WaitInterruptedException when the caller is a virtual thread of a {@code Gmp} that is interrupted while it waits;
      *     nothing was sent or received
      */

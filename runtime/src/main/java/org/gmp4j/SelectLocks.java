@@ -8,17 +8,17 @@ import org.gmp4j.sched.Park;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The channels of a select, each once, in the order of their numbers. Locks are taken in this order, so two selects never wait for
- * each other. Not thread-safe; belongs to one {@link Selectgo}.
+ * The channels of a select, each once, in the order of their numbers. All selects take locks in this order, so they do not deadlock. Not
+ * thread-safe; belongs to one {@link Selectgo}.
  */
 final class SelectLocks {
     /** The most channels that an insertion may shift. A channel that would shift more is appended, and all are sorted later. */
     private static final int MOVES = 32;
 
     /**
-     * Called when the waiter is parked. Once the first lock is free the waiter may be woken. It then takes all locks again, so it waits for
-     * the locks that this function still holds. Once the last lock is free the waiter may change every field of this object, so none is
-     * read after that.
+     * Releases the locks once the waiter is parked. As soon as the first lock is free the waiter may be woken. It then takes all locks
+     * again, so it waits for the locks that this function still holds. Once the last lock is free the waiter may change every field of the
+     * {@link SelectLocks}, so this function reads none after that.
      */
     static final Park.Unlock UNLOCK = new Park.Unlock() {
         @Override

@@ -29,7 +29,7 @@ public final class SelectOne<R> {
     SelectOne() {
     }
 
-    /** The action of a receive. Not a lambda: if the first use of one fails by a BootstrapMethodError, so does each later use. */
+    /** The action of a receive. It is not a lambda: if the first use of a lambda fails by a BootstrapMethodError, each later use fails. */
     private record Received<T, R>(SelectOne<R> of, Function<? super @Nullable T, ? extends R> then) implements Consumer<@Nullable T> {
         @Override
         @SuppressWarnings("NullAway") // The function accepts null.
@@ -38,7 +38,7 @@ public final class SelectOne<R> {
         }
     }
 
-    /** The action of any other case. */
+    /** The action of a send, of the default or of the timeout. */
     private record Chosen<R>(SelectOne<R> of, Supplier<? extends R> then) implements Runnable {
         @Override
         public void run() {

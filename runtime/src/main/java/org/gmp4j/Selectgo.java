@@ -13,16 +13,16 @@ import org.gmp4j.wait.Waiting;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Waits for a {@link Select} (Go's {@code selectgo}). It holds the locks of all its channels, taken in the order of their numbers, so two
- * selects never wait for each other. A channel with several cases is locked once. Pass 1 checks the cases in random order for one that can
+ * Implements the wait of a {@link Select} (Go's {@code selectgo}). It takes the locks of all channels in the order of their numbers, so two
+ * selects do not deadlock. A channel with several cases is locked once. Pass 1 checks the cases in random order for one that can
  * proceed. Pass 2 puts a sudog for each case into a queue of the case's channel, and parks. The locks are released once the waiter is
  * parked, so a waker that finds one of the sudogs finds the waiter parked. One of the wakers wins: see {@code WaitQ}. Pass 3 takes the
  * locks again and removes from the queues the sudogs that were not woken.
  *
- * <p>Memory order. The waker that won wrote two fields under its channel's lock: the element of the winning sudog, and the field with the
- * sudog's address, which the waiter reads. Both stores come before the CAS on the G's status, or the exchange on the thread's note, which
- * resumes the waiter. The other wakers never touch the select's memory after they release their channel's lock. Pass 3 takes that lock, so
- * it sees their changes to the queue. Once it has removed the select's sudogs, no later waker finds them.
+ * <p>Memory order. The waker that won writes two values that the waiter reads: the element of the winning sudog, under the channel's lock,
+ * and the sudog's address, after it has released the lock. Both stores come before the CAS on the G's status, or the exchange on the
+ * thread's note, which resumes the waiter. The other wakers never touch the select's memory after they release their channel's lock. Pass 3
+ * takes that lock, so it sees their changes to the queue. Once it has removed the select's sudogs, no later waker finds them.
  */
 final class Selectgo {
     /** Stands for the timeout in the results of {@link #single} and {@link #choose}. */
@@ -36,7 +36,7 @@ final class Selectgo {
     /** Whether the select has cases. Those without a channel are not in {@link #poll}. */
     private boolean cases;
     private final SelectLocks locks;
-    /** Whether one of the channels was made in a bubble, and so has to be checked. */
+    /** Whether one of the channels was made in a bubble, so that the caller's bubble has to be checked. */
     private boolean inBubble;
     /** The sudog of the {@link SelectCancellation} of the present wait; 0 for none. */
     private long endSg;
@@ -46,7 +46,7 @@ final class Selectgo {
         locks = new SelectLocks(few);
     }
 
-    /** Makes room for {@code n} cases. Without memory for it the cases are unchanged. */
+    /** Makes room for {@code n} cases. If there is no memory for it, the cases are unchanged. */
     void grow(int n) {
         Scase[] more = Arrays.copyOf(poll, n);
         locks.grow(n);
@@ -222,7 +222,7 @@ final class Selectgo {
         return k;
     }
 
-    /** Does {@link #proceed}, and releases the locks when that throws, for instance for lack of memory for a timer's time. */
+    /** Calls {@link #proceed}, and releases the locks if it throws, for instance for lack of memory for a timer's time. */
     private long proceedOrUnlock(Scase k) {
         try {
             return proceed(k);
@@ -232,7 +232,7 @@ final class Selectgo {
         }
     }
 
-    /** Arms the timers of the channels to receive from, before any sudog is queued. Releases the locks when that throws. */
+    /** Arms the timers of the receives, before any sudog is queued. If that throws, disarms the timers and releases the locks. */
     private void timersAwaited() {
         try {
             for (int i = 0; i < live; i++) {
@@ -330,7 +330,7 @@ final class Selectgo {
     }
 
     /**
-     * Takes a sudog for each case. If there is no memory, it releases the locks and the sudogs that it has taken, and throws.
+     * Takes a sudog for each case. If there is no memory, disarms the timers, releases the locks and the sudogs taken so far, and throws.
      *
      * @param ends whether there is a {@link SelectCancellation}, which takes a sudog too
      * @return the waiter

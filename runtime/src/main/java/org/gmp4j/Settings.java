@@ -33,8 +33,8 @@ import org.gmp4j.tracing.Session;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Settings of a scheduler, and its start. The start checks the settings, runs {@link Rehearsal}, makes the scheduler, and starts the
- * servers and traces that the settings ask for.
+ * Settings of a scheduler, and its start. The start checks the settings, runs {@link Rehearsal}, starts the servers that the settings ask
+ * for, makes the scheduler, and starts the trace.
  */
 final class Settings implements Gmp.Builder {
     private static final int DEFAULT_MAX_THREADS = 10_000;
@@ -74,7 +74,7 @@ final class Settings implements Gmp.Builder {
     /** Whether the program calls the runtime itself. If not, it uses the runtime only through its virtual threads. */
     boolean api = true;
     /** Whether the setting that is being read comes from a variable or a property instead of the program's code. */
-    private boolean starters;
+    private boolean fromOutside;
 
     @Override
     public Gmp.Builder realtime(int priority) {
@@ -202,7 +202,7 @@ final class Settings implements Gmp.Builder {
         try {
             s = start(false);
         } catch (IllegalArgumentException bad) {
-            if (starters && Boolean.getBoolean("gmp.run")) {
+            if (fromOutside && Boolean.getBoolean("gmp.run")) {
                 Program.endForBadUsage(bad);
             }
             throw bad;
@@ -215,11 +215,11 @@ final class Settings implements Gmp.Builder {
         Mem.checkSettings();
         GStack.checkAll(); // A later stack overflow would leave half a scheduler.
         boolean byHand = procs != null || !variable(PROCS_VARIABLE).isEmpty();
-        starters = procs == null;
+        fromOutside = procs == null;
         int n = procs == null ? defaultProcs() : Procs.check(procs);
-        starters = !ownDebug;
+        fromOutside = !ownDebug;
         DebugVars vars = DebugVars.parse(debug);
-        starters = false;
+        fromOutside = false;
         checkQuantum(leastQuantum);
         checkQuantum(quantum);
         if (leastQuantum.compareTo(quantum) > 0) {
@@ -267,9 +267,9 @@ final class Settings implements Gmp.Builder {
     }
 
     private Scheduler startServed(Config config) {
-        starters = metrics == null && dashboard == null && !ownDebug;
+        fromOutside = metrics == null && dashboard == null && !ownDebug;
         Diagnosis.Served served = Diagnosis.serve(metrics, dashboard, config.debug());
-        starters = false;
+        fromOutside = false;
         Scheduler s = null;
         diagnosis = null;
         boolean done = false;
@@ -282,9 +282,9 @@ final class Settings implements Gmp.Builder {
             if (told != null) {
                 Stalls.of(s).setCallback(x -> told.accept(new Gmp.Stall(x.goid(), x.running(), List.of(x.stack()))));
             }
-            starters = !ownDebug;
+            fromOutside = !ownDebug;
             startTrace(s, config.debug().trace());
-            starters = false;
+            fromOutside = false;
             done = true;
             return s;
         } finally {
@@ -331,7 +331,7 @@ final class Settings implements Gmp.Builder {
         }
     }
 
-    /** Returns the file, or, if another scheduler of this process uses it, one with this scheduler's name appended. */
+    /** Adds a file to {@link #TRACES} and returns it: {@code file}, or if that is in use, one with this scheduler's name appended. */
     private static Path freeTrace(Path file, String label) {
         Path free = file;
         for (int n = 1; !TRACES.add(free); n++) {
