@@ -18,9 +18,9 @@ import org.jspecify.annotations.NullMarked;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A goroutine with a result: see {@link Go#async} and {@link Gmp#submit}. It is done when its deferred work has ended, too. Its result is
- * null when it called {@link Go#goexit}. The methods that return the result throw its exception, which is reported nowhere else.
- * Thread-safe.
+ * A goroutine with a result: see {@link Go#async} and {@link Gmp#submit}. It is done when its function and its deferred work have ended,
+ * or when it is cancelled. Its result is null when it called {@link Go#goexit}. The methods that return the result throw the goroutine's
+ * exception, which is reported nowhere else. Thread-safe.
  *
  * <p>Goroutines, virtual threads and platform threads may call all methods. An interrupt ends {@link #get} on threads of all kinds, and
  * {@link #join} on virtual threads of a {@code Gmp} ({@link WaitInterruptedException}). In a bubble of {@code Synctest} the bubble's clock
@@ -39,7 +39,7 @@ public final class Task<T> implements Future<T> {
      */
     private @Nullable Thread runner;
 
-    /** Makes a task whose outcome comes from the goroutine that runs {@link #running}. */
+    /** Makes a task. The goroutine that runs the function from {@link #running} sets its outcome. */
     Task() {
         done.setReceiveOnly();
     }
@@ -78,15 +78,15 @@ public final class Task<T> implements Future<T> {
         }
     }
 
-    /** Returns the function for the goroutine that gives this task its result. */
+    /** Returns the function of the goroutine that sets this task's outcome. */
     Runnable running(Callable<T> fn) {
         return new Run<>(this, fn);
     }
 
     /**
-     * Returns whether the function is to run; it is not if the task was cancelled before. A cancel completes the outcome and then reads
-     * {@link #runner}; this method writes the runner and then reads the outcome. So a cancel that is too late to prevent the run finds the
-     * thread to interrupt.
+     * Returns false when the task was cancelled, so that the function must not run. A cancel completes the outcome and then reads {@link
+     * #runner}; this method writes the runner and then reads the outcome. So a cancel that is too late to prevent the run finds the thread
+     * to interrupt.
      */
     private synchronized boolean begins() {
         runner = Thread.currentThread();
@@ -97,7 +97,7 @@ public final class Task<T> implements Future<T> {
         synchronized (this) {
             runner = null; // After this a cancel interrupts no thread. The effect of an earlier interrupt ends with the goroutine.
         }
-        complete(thrown == null ? outcome.complete(result) : outcome.completeExceptionally(asFailure(thrown)));
+        closeDoneIf(thrown == null ? outcome.complete(result) : outcome.completeExceptionally(asFailure(thrown)));
     }
 
     /**
@@ -108,7 +108,7 @@ public final class Task<T> implements Future<T> {
         return thrown instanceof CancellationException || thrown instanceof CompletionException ? new CompletionException(thrown) : thrown;
     }
 
-    private void complete(boolean first) {
+    private void closeDoneIf(boolean first) {
         if (first) {
             done.closeReceiveOnly();
         }
@@ -198,7 +198,7 @@ public final class Task<T> implements Future<T> {
                 }
             }
         }
-        complete(first);
+        closeDoneIf(first);
         return first;
     }
 
@@ -217,7 +217,7 @@ public final class Task<T> implements Future<T> {
 
     @Override
     public @Nullable T get(long timeout, TimeUnit unit) throws InterruptedException, ExecutionException, TimeoutException {
-        Duration limit = Duration.ofNanos(unit.toNanos(timeout)); // 292 years for any longer time.
+        Duration limit = Duration.ofNanos(unit.toNanos(timeout)); // The conversion saturates at 292 years.
         if (!outcome.isDone() && done.recvOkWithinInterruptibly(limit) == null) {
             throw new TimeoutException();
         }

@@ -17,8 +17,8 @@ import org.gmp4j.sched.GStack;
 import org.gmp4j.stack.Goexit;
 
 /**
- * The JDK's executor with a thread for each task, whose tasks end like goroutines. Deferred work is part of the task: a future is done, and
- * a closed executor is terminated, only after that work. {@link Go#goexit} ends a task without a result.
+ * Wraps the JDK's thread-per-task executor, so that tasks end like goroutines. Deferred work is part of the task: a future is done, and a
+ * closed executor is terminated, only after that work. {@link Go#goexit} ends a task without a result.
  */
 final class TaskExecutor implements ExecutorService {
     private final ExecutorService jdk;
@@ -71,8 +71,7 @@ final class TaskExecutor implements ExecutorService {
 
     @Override
     public void execute(Runnable task) {
-        Objects.requireNonNull(task);
-        jdk.execute(new ToEnd(task));
+        jdk.execute(new ToEnd(Objects.requireNonNull(task)));
     }
 
     @Override

@@ -85,10 +85,10 @@ public final class Cond {
 
     private boolean await(Limits limits) {
         if (!mutex.isLocked()) {
-            throw Mutex.unlockOfUnlocked(); // Thrown before a ticket is drawn, because a signal for that ticket would be lost.
+            throw Mutex.unlockOfUnlocked(); // This comes before the ticket, because a signal for the ticket would be lost.
         }
         limits.check();
-        GStack.checkAll(); // Once it has drawn a ticket, the caller must wait and lock the mutex again.
+        GStack.checkAll(); // A lack of stack must not end this call between the ticket and the return of mutex.lock.
         NotifyList.OfTicket e = limits != Limits.DEFAULT || WaitCancellation.byDefault(GStack.current())
                 ? new NotifyList.OfTicket(waiters, limits) : null;
         begin(e);
@@ -131,7 +131,7 @@ public final class Cond {
             mutex.unlock();
             unlocked = true;
         } finally {
-            if (!unlocked) { // After the check another thread has unlocked the mutex by mistake. That must not lose a signal.
+            if (!unlocked) { // Another thread has unlocked the mutex by mistake since the check. This ticket must not take a signal.
                 GStack st = GStack.enterChecked();
                 waiters.drop(ticket);
                 GStack.exit(st);

@@ -14,8 +14,8 @@ import org.jspecify.annotations.NullMarked;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A group of goroutines that work on parts of one task. {@link #await} waits for all of them and throws the exception of the first that
- * failed. The others run to their end. For interrupts and bubbles the waits follow the rules of a {@link WaitGroup}. Thread-safe. Only
+ * A group of goroutines that work on parts of one task. {@link #await} waits for all of them and throws the first exception. After a
+ * failure the other goroutines run to their end. Interrupts and bubbles affect waits as in a {@link WaitGroup}. Thread-safe. Only
  * goroutines may call {@link #go}, unless {@link #on} made the group. Source: Go's {@code golang.org/x/sync/errgroup}.
  */
 @NullMarked
@@ -35,7 +35,7 @@ public final class ErrGroup {
     /** The executor that starts goroutines; null for the caller's scheduler. */
     private final @Nullable Executor on;
     private final AtomicReference<@Nullable Throwable> first = new AtomicReference<>();
-    /** A semaphore with a unit for each goroutine that may run at a time; null without limit. */
+    /** A semaphore of which each running goroutine holds a unit; null without limit. */
     private volatile @Nullable Semaphore limit;
     /** The context, which the first failure or the end of await cancels; null for a group without one. */
     private final @Nullable Context context;
@@ -208,7 +208,7 @@ public final class ErrGroup {
     private void call(Body f) {
         try {
             f.run();
-        } catch (Exception | Error e) { // This does not catch a goexit, which is no failure.
+        } catch (Exception | Error e) { // A goexit is neither, because it is no failure.
             Throwable before = first.compareAndExchange(null, e);
             if (before == null && context != null) {
                 context.cancel(e);
@@ -243,8 +243,8 @@ public final class ErrGroup {
     }
 
     /**
-     * Like {@link #await}, this waits for the goroutines, but a cancel of {@code ctx} ends the wait. The goroutines go on. If {@link
-     * #context} is a child of {@code ctx}, that context is cancelled as well.
+     * Like {@link #await}, this waits for the goroutines, but a cancel of {@code ctx} ends the wait. The goroutines go on. If the
+     * group's {@link #context} is a child of {@code ctx}, it is cancelled as well.
      *
      * @throws RuntimeException {@code ctx.err()} when {@code ctx} is cancelled before or while this waits
      * @throws Exception as {@link #await}

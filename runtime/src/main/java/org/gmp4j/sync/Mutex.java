@@ -27,9 +27,9 @@ import org.jspecify.annotations.Nullable;
  * {@code Synctest} the clock does not move on during a wait without a limit of time. The actions of a thread before an {@link #unlock}
  * happen before the return of the next {@link #lock}. A new mutex is unlocked.
  *
- * <p>Misuse. An unlock that throws has changed nothing, even if several threads unlock by mistake at once while others use the mutex. For n
- * locks that were taken at most n unlocks return. But the mutex cannot detect an unlock by a thread that does not hold the lock, if another
- * thread holds it. Such an unlock releases the lock.
+ * <p>Misuse. An unlock that throws has changed nothing, even if several threads unlock by mistake at once while others use the mutex. If
+ * the lock was taken n times, at most n unlocks return. But the mutex cannot detect an unlock by a thread that does not hold the lock, if
+ * another thread holds it. Such an unlock releases the lock.
  *
  * <p>Fairness. In normal mode an unlock wakes the waiter that has waited longest. That waiter competes with new callers, which are running
  * already and often win. This is fast, because a busy lock changes hands without a switch. A waiter that loses stays first in the queue.
@@ -62,7 +62,7 @@ public final class Mutex {
 
     /** Any thread writes it, by CAS. */
     private volatile int state;
-    /** The waiters sleep here. */
+    /** The semaphore on which the waiters sleep. */
     private final Sema sema = new Sema();
 
     /** Makes an unlocked mutex. */
@@ -153,7 +153,7 @@ public final class Mutex {
     private boolean lockSlow(Sema.@Nullable OfSema e, WaitReason reason) {
         boolean waited = false;
         boolean starving = false;
-        boolean awake = false; // Whether the WOKEN bit is this waiter's.
+        boolean awake = false; // Whether this waiter owns the WOKEN bit.
         long since = 0;
         long from = 0; // The nanoTime up to which the metrics have counted the wait.
         int spun = 0;
@@ -194,7 +194,7 @@ public final class Mutex {
                 handedOver(starving);
                 return true;
             }
-            awake = true; // Unlock has set the bit for this waiter.
+            awake = true; // The unlock that released the unit has set WOKEN.
             spun = 0;
         }
     }
@@ -303,7 +303,7 @@ public final class Mutex {
         return false;
     }
 
-    /** An unlock for which no stack was left. The lock stays held until sysmon makes the unlock. */
+    /** An unlock whose caller had too little stack. The lock stays held until sysmon makes the unlock. */
     private static final class Unlocking extends Deferred {
         private final Mutex m;
         private final @Nullable GStack by = GStack.current();
@@ -312,7 +312,7 @@ public final class Mutex {
             this.m = m;
         }
 
-        /** Leaves the unlock to sysmon. When no scheduler lives it throws and changes nothing. */
+        /** Leaves the unlock to sysmon. Throws, and changes nothing, when no scheduler lives. */
         static void leave(Mutex m) {
             if (!Deferred.add(new Unlocking(m))) {
                 throw Headroom.overflow();
@@ -321,7 +321,7 @@ public final class Mutex {
 
         @Override
         protected void run() {
-            if (!m.giveBack()) { // Another thread has unlocked the mutex by mistake, undetected.
+            if (!m.giveBack()) { // An undetected wrong unlock by another thread has released the lock.
                 Fatal.misuseBy(by, UNLOCKED);
             }
         }

@@ -18,7 +18,7 @@ public final class Once {
     private volatile boolean done;
     private final Mutex mutex = new Mutex();
 
-    /** Makes an object whose first {@link #run} runs its function. */
+    /** Makes an object that has run no function. */
     public Once() {
     }
 

@@ -24,14 +24,14 @@ import org.jspecify.annotations.Nullable;
  * object.
  *
  * <p>Each P has a slot. A slot has room for one object, which is taken and put by a single atomic step. It also has a list of further
- * objects, under a lock. The newest object of the list is taken first. A get that finds its slot empty takes the oldest object of another
- * slot's list. Plain threads, and Ps of several schedulers, share the slots. The number of a P is only a hint for the choice of a slot and
- * may be out of date.
+ * objects, under a lock. A get takes the one object, or else the newest of the list. If its slot is empty, it takes the oldest object of
+ * another slot's list, or else that slot's one object. Plain threads, and Ps of several schedulers, share the slots. The number of a P is
+ * only a hint for the choice of a slot and may be out of date.
  *
  * <p>The victim cache. When the collector has run ({@link GcWatch}), all slots of all pools become victims, and the previous victims are
  * dropped. A get takes a victim when the slots are empty, and a later put puts that object into the new slots. So objects in use survive,
  * objects that were not used between two drops are dropped, and a pool never loses all objects at once. In a process without a scheduler,
- * only a get that finds no object, and a put into an empty pool, check whether the collector has run.
+ * only a get that finds the slots empty, and a put into a pool without slots, check whether the collector has run.
  *
  * <p>A drop happens at most once a second, which is too late when memory is short. Therefore one soft reference refers to all slots of a
  * pool, and the collector clears that reference before it lets an allocation fail. The list of all pools has weak references, so that the
@@ -49,10 +49,7 @@ public final class Pool<T> {
 
     /** Guards the two lists and the making of slots. */
     private static final HeapMutex LOCK = new HeapMutex(LockRank.SEMA);
-    /**
-     * The pools with slots. {@code old} has the pools that may have only victims. {@link #drop} swaps the lists, because it must not
-     * allocate.
-     */
+    /** The pools with slots. The pools in {@code old} may have victims. {@link #drop} swaps the lists, because it must not allocate. */
     private static ArrayList<WeakReference<Pool<?>>> all = new ArrayList<>();
     private static ArrayList<WeakReference<Pool<?>>> old = new ArrayList<>();
 
@@ -89,7 +86,7 @@ public final class Pool<T> {
 
         /** Any thread writes it, by an exchange or a CAS. */
         private volatile @Nullable Object one;
-        /** The lock of the list and its count. The first object in the list is the oldest. The count is also read without the lock. */
+        /** Guards the list, whose first object is the oldest, and the count, which is also read without the lock. */
         private final HeapMutex lock = new HeapMutex(LockRank.SEMA);
         private final ArrayDeque<Object> more = new ArrayDeque<>();
         private volatile int count;

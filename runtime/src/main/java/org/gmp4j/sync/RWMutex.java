@@ -27,16 +27,16 @@ import org.jspecify.annotations.Nullable;
  * move on during a wait without a limit of time. While a writer waits, new readers wait behind it. So a reader that holds the read lock
  * must not take it again. A writer waits, without a bound, for all readers that hold the lock when the writer arrives, even for readers
  * that wait for a CPU. Writers wait for each other as for a {@link Mutex}. Readers that waited behind a writer get the lock before the next
- * writer. The actions of a thread before an unlock happen before the return of a lock call that had to wait for it. A new lock is unlocked.
+ * writer. The actions of a thread before it releases the lock happen before the return of every call that takes the lock later, unless both
+ * hold it for reading. A new lock is unlocked.
  *
  * <p>Misuse. An unlock that throws has changed nothing, as with a {@link Mutex}. But the lock cannot detect an unlock by a thread that does
  * not hold it, if another thread holds it in the same mode, for reading or for writing. Such an unlock releases the lock.
  *
  * <p>One word has the whole state, so that each step can check whether it is allowed before it changes anything. The word has the number of
- * readers that hold the lock or wait for it, whether there is a writer, and the number of departing readers. A departing reader held the
- * lock when the writer arrived, and still holds it. The last departing reader wakes the writer. Go has two words, and adds to them before
- * it checks. So other threads see the effect of a wrong unlock. A writer that arrives at that moment waits for a reader that does not
- * exist.
+ * readers that hold the lock or wait for it, a bit for the writer, and the number of departing readers. A departing reader held the lock
+ * when the writer arrived, and still holds it. The last departing reader wakes the writer. Rejected: Go's two words, to which threads add
+ * before they check. A writer that sees the effect of a wrong unlock then waits for a reader that does not exist.
  *
  * <p>Source: Go's {@code sync.RWMutex}.
  */
@@ -44,10 +44,7 @@ import org.jspecify.annotations.Nullable;
 public final class RWMutex {
     /** The sign bit: there is a writer, and new readers wait. The writer has the lock when no reader is departing. */
     private static final long WRITER = 1L << 63;
-    /**
-     * The value of one reader that holds the lock or waits for it; there are at most 2^31. The lower half of the word counts departing
-     * readers.
-     */
+    /** The value of one reader that holds the lock or waits; there are fewer than 2^31. The lower half counts departing readers. */
     private static final long READER = 1L << 32;
     private static final String READ_UNLOCKED = "sync: RUnlock of unlocked RWMutex";
     private static final String WRITE_UNLOCKED = "sync: Unlock of unlocked RWMutex";
@@ -58,7 +55,7 @@ public final class RWMutex {
     private final Mutex writer = new Mutex();
     private final Sema writerSema = new Sema();
     private final Sema readerSema = new Sema();
-    /** The list of waiting readers whose wait may end early. The state does not count them. The first such reader makes the list. */
+    /** The list of waiting readers whose waits may end early, which the state does not count. The first such reader makes it. */
     private volatile @Nullable NotifyList hasty;
     /** Any thread writes it by CAS, or, to lock for reading, by an addition. */
     private volatile long state;
@@ -67,12 +64,12 @@ public final class RWMutex {
     public RWMutex() {
     }
 
-    /** Returns how many readers hold the lock or wait for it. */
+    /** Returns how many readers hold the lock or wait for it, without the readers in {@link #hasty}. */
     private static int readers(long s) {
         return (int) ((s & ~WRITER) >>> Integer.SIZE);
     }
 
-    /** Returns for how many readers a writer waits. */
+    /** Returns the number of departing readers, for which a writer waits. */
     private static int departing(long s) {
         return (int) s;
     }
@@ -127,10 +124,10 @@ public final class RWMutex {
     /**
      * Takes the lock for reading with limits. Returns false when the time was up. The state does not count the reader while it waits. If it
      * did, a reader whose wait ends early could not find out whether a writer has already given it the lock. The reader is notified when a
-     * writer has unlocked, and then competes with the next writer.
+     * writer has unlocked or given up, and then competes with the next writer.
      *
-     * <p>No wake-up is lost. The reader draws its ticket, and then reads the state. The writer changes the state, and then reads the
-     * tickets. Each has a full fence between its two steps.
+     * <p>No wake-up is lost. The reader publishes the list, draws its ticket, and then reads the state. The writer changes the state, and
+     * then reads the list and its tickets. Each has a full fence between its writes and its reads.
      */
     private boolean rLock(Limits limits) {
         limits.check();
@@ -151,9 +148,9 @@ public final class RWMutex {
                     return true;
                 }
                 long since = System.nanoTime();
-                boolean told = list.await(ticket, e, limits.reason(WaitReason.RWMUTEX_RLOCK));
+                boolean notified = list.await(ticket, e, limits.reason(WaitReason.RWMUTEX_RLOCK));
                 Waiting.waitedForLock(System.nanoTime() - since);
-                if (!told) {
+                if (!notified) {
                     return !e.timeUp();
                 }
             }
@@ -203,7 +200,7 @@ public final class RWMutex {
                 return false;
             }
             long n = s < 0 ? s - READER - 1 : s - READER;
-            boolean last = n < 0 && departing(n) == 0; // Whether this is the last reader for which the writer waits.
+            boolean last = n < 0 && departing(n) == 0; // Whether this is the last departing reader.
             if (last && !Headroom.enough()) {
                 Unlocking.leave(this, true);
                 return true;
@@ -237,7 +234,8 @@ public final class RWMutex {
     }
 
     /**
-     * Sets that there is a writer, so that new readers wait. Returns whether readers hold the lock. The caller holds the writers' mutex.
+     * Sets the writer's bit, so that new readers wait, and counts the readers that hold the lock as departing. Returns whether there are
+     * any. The caller holds the writers' mutex.
      */
     private boolean announce() {
         long s;
@@ -315,7 +313,7 @@ public final class RWMutex {
     private boolean withdraw() {
         for (long s = state; departing(s) != 0; s = state) {
             if (STATE.compareAndSet(this, s, s & ~WRITER & ~0xFFFF_FFFFL)) {
-                // The waiting readers are those that are not departing. Each of them takes one of the units.
+                // All readers that are not departing wait, and each takes a unit.
                 letIn(readers(s) - departing(s));
                 return true;
             }
@@ -324,8 +322,8 @@ public final class RWMutex {
     }
 
     /**
-     * Admits readers after the state has changed: each of the {@code waiting} counted readers gets a unit, and the other readers are
-     * notified.
+     * Admits readers after the state has changed. The {@code waiting} counted readers get a unit each, and the readers in {@link #hasty}
+     * are notified.
      */
     private void letIn(int waiting) {
         for (int i = 0; i < waiting; i++) {
@@ -379,8 +377,8 @@ public final class RWMutex {
             letIn(waiting);
             GStack.exit(st);
         }
-        // This is the last step, because the readers get the lock before the next writer. The stack that it needs was checked before the
-        // lock became free.
+        // The writers' mutex is released last, because the readers get the lock before the next writer. The stack for its release was
+        // checked before the lock became free.
         boolean _ = writer.giveBack();
         return true;
     }
@@ -445,7 +443,7 @@ public final class RWMutex {
         }
     }
 
-    /** An unlock for which no stack was left. The lock stays held until sysmon makes the unlock. */
+    /** An unlock whose caller had too little stack. The lock stays held until sysmon makes the unlock. */
     private static final class Unlocking extends Deferred {
         private final RWMutex m;
         private final boolean reader;
@@ -456,7 +454,7 @@ public final class RWMutex {
             this.reader = reader;
         }
 
-        /** Leaves the unlock to sysmon. When no scheduler lives it throws and changes nothing. */
+        /** Leaves the unlock to sysmon. Throws, and changes nothing, when no scheduler lives. */
         static void leave(RWMutex m, boolean reader) {
             if (!Deferred.add(new Unlocking(m, reader))) {
                 throw Headroom.overflow();
@@ -465,7 +463,7 @@ public final class RWMutex {
 
         @Override
         protected void run() {
-            if (!(reader ? m.giveReadBack() : m.giveBack())) { // Another thread has unlocked it by mistake.
+            if (!(reader ? m.giveReadBack() : m.giveBack())) { // A wrong unlock by another thread has released the lock.
                 Fatal.misuseBy(by, reader ? READ_UNLOCKED : WRITE_UNLOCKED);
             }
         }

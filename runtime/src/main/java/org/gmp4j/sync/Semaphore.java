@@ -19,11 +19,11 @@ import org.jspecify.annotations.NullMarked;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A weighted semaphore: callers hold parts of its size. Requests are served in their order. While a large request waits, small requests
- * behind it wait too, so that the large one cannot starve. Thread-safe. Goroutines, virtual threads and platform threads may use it. An
- * interrupt ends only the waits of virtual threads of a {@code Gmp} ({@link WaitInterruptedException}), and the waits of all threads in
- * {@link #acquireInterruptibly}. In a bubble of {@code Synctest} the clock moves on during a wait. The actions of a thread before a
- * {@link #release} happen before the return of an {@link #acquire} that had to wait for it. Source: Go's
+ * A weighted semaphore: a request is for a number of its units. Requests are served in their order. While a large request waits, small
+ * requests behind it wait too, so that the large one cannot starve. Thread-safe. Goroutines, virtual threads and platform threads may use
+ * it. An interrupt ends only the waits of virtual threads of a {@code Gmp} ({@link WaitInterruptedException}), and the waits of all threads
+ * in {@link #acquireInterruptibly}. In a bubble of {@code Synctest} the clock moves on during a wait. The actions of a thread before a
+ * {@link #release} happen before the return of every {@link #acquire} that takes its units later. Source: Go's
  * {@code golang.org/x/sync/semaphore}.
  */
 @NullMarked
@@ -174,7 +174,7 @@ public final class Semaphore {
         }
     }
 
-    /** Ends a wait by an interrupt, a context or a time. After that the requests of later waiters may fit. */
+    /** Ends a wait early. After that the requests of later waiters may fit. */
     private static final class GivingUp extends WaitCancellation {
         private final Semaphore of;
         private final WaitQ q;

@@ -18,9 +18,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Merges equal calls that are made at the same time. While a call runs, other callers with an equal key wait for its result. After the call
- * its result is not kept. Thread-safe. Goroutines, virtual threads and platform threads may use it. For interrupts and bubbles their waits
- * follow the rules of a {@link WaitGroup}. A caller whose wait ends early affects neither the call nor the other callers. For a wait that a
- * time or a context may end use {@link #runChan}. Source: Go's {@code golang.org/x/sync/singleflight}.
+ * its result is not kept. Thread-safe. Goroutines, virtual threads and platform threads may use it. Interrupts and bubbles affect
+ * waits as in a {@link WaitGroup}. A caller whose wait ends early affects neither the call nor the other callers. The channel of
+ * {@link #runChan} allows a wait that a limit of time or a context may end. Source: Go's {@code golang.org/x/sync/singleflight}.
  *
  * @param <K> the keys, compared by {@code equals}
  * @param <V> the results
@@ -29,7 +29,7 @@ public final class SingleFlight<K, V extends @Nullable Object> {
     private final Mutex mutex = new Mutex();
     /** The running calls. Guarded by the mutex. */
     private final Map<K, Call<V>> calls = new HashMap<>();
-    /** The result that is sent when there is no memory for the real one. */
+    /** The result that is sent when there is no memory for another. */
     private final Result<V> noMemory = new Result<>(null, new OutOfMemoryError("singleflight: no memory for the result"), true);
 
     /**
@@ -54,7 +54,7 @@ public final class SingleFlight<K, V extends @Nullable Object> {
     private static final class Call<V> {
         private final WaitGroup done = new WaitGroup();
         /** The channels of {@link #runChan}. The mutex guards the list while the call runs. */
-        private final List<Chan<Result<V>>> told = new ArrayList<>(0);
+        private final List<Chan<Result<V>>> channels = new ArrayList<>(0);
         /** Guarded by the mutex while the call runs. */
         private boolean shared;
         private @Nullable V value;
@@ -149,9 +149,9 @@ public final class SingleFlight<K, V extends @Nullable Object> {
      * @throws IllegalStateException when the caller is not a goroutine, there is no executor, and no call with an equal key runs
      */
     public Chan<Result<V>> runChan(K key, Callable<V> f) {
-        Chan<Result<V>> told = Chan.make(1);
+        Chan<Result<V>> channel = Chan.make(1);
         Call<V> mine = new Call<>();
-        if (enter(key, mine, f, told) == mine) {
+        if (enter(key, mine, f, channel) == mine) {
             try {
                 Runnable work = new Work<>(this, key, mine, f);
                 if (on == null) {
@@ -164,11 +164,11 @@ public final class SingleFlight<K, V extends @Nullable Object> {
                 throw t;
             }
         }
-        return told;
+        return channel;
     }
 
     /** Joins the running call with an equal key and returns it. If there is none, {@code mine} becomes that call. */
-    private Call<V> enter(K key, Call<V> mine, Callable<V> f, @Nullable Chan<Result<V>> told) {
+    private Call<V> enter(K key, Call<V> mine, Callable<V> f, @Nullable Chan<Result<V>> channel) {
         Objects.requireNonNull(f, "run of nil func value");
         GStack.checkAll(); // Once the call is in the map, this thread must end the call, and needs stack for that.
         boolean known = false;
@@ -176,19 +176,19 @@ public final class SingleFlight<K, V extends @Nullable Object> {
         try {
             Call<V> other = calls.putIfAbsent(key, mine);
             Call<V> c = other == null ? mine : other;
-            if (told != null) {
-                c.told.add(told);
+            if (channel != null) {
+                c.channels.add(channel);
             }
             c.shared |= other != null;
             known = true;
             return c;
         } finally {
             try {
-                if (!known) { // Memory ran out, perhaps after the call was put into the map.
+                if (!known) { // Memory ran out, perhaps after the call was put into the map, or a method of the key threw.
                     boolean _ = calls.remove(key, mine);
                 }
             } finally {
-                mutex.unlock(); // The key's hashCode may throw.
+                mutex.unlock(); // Runs also if the key's hashCode throws again.
             }
         }
     }
@@ -204,7 +204,7 @@ public final class SingleFlight<K, V extends @Nullable Object> {
         end(key, c, value, thrown);
     }
 
-    /** Ends a call, and wakes the waiting callers. It allocates nothing, because it must not fail. */
+    /** Ends a call, and wakes the waiting callers. It must not fail, so it can do without memory: see {@link #noMemory}. */
     private void end(K key, Call<V> c, @Nullable V value, @Nullable Throwable thrown) {
         mutex.lock();
         try {
@@ -219,18 +219,18 @@ public final class SingleFlight<K, V extends @Nullable Object> {
     }
 
     private void tellAll(Call<V> c) {
-        for (int i = 0; i < c.told.size(); i++) {
-            tell(c.told.get(i), c.result(noMemory));
+        for (int i = 0; i < c.channels.size(); i++) {
+            tell(c.channels.get(i), c.result(noMemory));
         }
     }
 
-    private static <V> void tell(Chan<Result<V>> told, Result<V> result) {
+    private static <V> void tell(Chan<Result<V>> channel, Result<V> result) {
         try {
-            told.send(result);
+            channel.send(result);
         } catch (IllegalStateException e) {
             return; // The channel is closed, or of another bubble. The other channels still get the result.
         } catch (StackOverflowError e) {
-            told.send(result); // The error is thrown once, when the limit of frames on the heap is reached. A second send succeeds.
+            channel.send(result); // The error is thrown once, when the limit of frames on the heap is reached. A second send succeeds.
         }
     }
 

@@ -40,7 +40,7 @@ import org.jspecify.annotations.Nullable;
 public final class WaitGroup {
     private static final VarHandle STATE = FieldHandle.of(MethodHandles.lookup(), WaitGroup.class, "state", long.class);
 
-    /** Any thread writes it by CAS. The call that releases the waiters clears it by a plain store. */
+    /** Any thread writes it by CAS. A release of waiters clears it, or restores it when it fails, by a volatile store. */
     private volatile long state;
     private final Sema sema = new Sema();
 
@@ -107,7 +107,7 @@ public final class WaitGroup {
         }
     }
 
-    /** The release of waiters by an add that had too little stack for it. */
+    /** The release of waiters for an add that had too little stack. */
     private static final class LettingGo extends Deferred {
         private final WaitGroup group;
         private final int waiters;
@@ -125,7 +125,7 @@ public final class WaitGroup {
 
     private void letGo(int waiters) {
         GStack st = GStack.enterToGive();
-        state = 0; // No other thread changes the state, because no wait begins while the counter is 0.
+        state = 0; // No other call changes it: add refuses, and no wait begins or leaves while the counter is 0.
         for (int i = 0; i < waiters; i++) {
             sema.release(false);
         }
@@ -218,9 +218,9 @@ public final class WaitGroup {
     }
 
     /**
-     * Subtracts a waiter that has left the queue from the number of waiters. Returns false when it is being released with the other
-     * waiters. The waiter was counted while the counter was above 0. Since then the counter can have become 0 only in a call that releases
-     * all counted waiters at once.
+     * Subtracts 1 from the number of waiters, for a waiter that has left the queue. Returns false when this waiter is being released with
+     * the others. The waiter was counted while the counter was above 0. Since then the counter can have become 0 only in a call that
+     * releases all counted waiters at once.
      */
     private boolean leave() {
         for (long s = state; counter(s) != 0 && waiters(s) != 0; s = state) {
@@ -242,7 +242,7 @@ public final class WaitGroup {
         go(Objects.requireNonNull(fn, "go of nil func value"), null);
     }
 
-    /** Starts {@code fn} as {@link #go(Runnable)} does. At its end it releases one unit of {@code limit} before it subtracts 1. */
+    /** Starts {@code fn} as {@link #go(Runnable)} does. The goroutine's end releases one unit of {@code limit}, and then subtracts 1. */
     void go(Runnable fn, @Nullable Semaphore limit) {
         add(1);
         boolean started = false;
