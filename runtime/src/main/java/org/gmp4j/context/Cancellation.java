@@ -26,18 +26,18 @@ import org.jspecify.annotations.Nullable;
  * The state of a context that can be cancelled: whether it is cancelled, and the list of its children, which a cancel notifies. A derived
  * context without a cancel of its own uses the Cancellation of its parent.
  *
- * <p>The lock guards the fields. No other code is called while it is held. A cancel first sets {@link #err} under the lock. After it has
- * released the lock, it closes the channel, stops the timer and notifies the children. If the method {@link #err()} finds the field set and
- * the channel not closed yet, it waits until the channel is closed.
+ * <p>The lock guards all writes of the fields, except those of {@link #sweep}, and of {@link #children} once {@link #err} is set. No code
+ * of users runs while it is held. A cancel first sets {@link #err} under the lock. After it has released the lock, it closes the channel,
+ * sets {@link #sweep}, stops the timer and notifies the children. If the method {@link #err()} finds err set and sweep null, it waits until
+ * the channel is closed.
  *
- * <p>A cancel visits all contexts below its own without recursion, by the lists of children and the references to parents. Once
- * {@link #err} is set, the list of children belongs to the cancel that set it, and no other thread changes the list. A cancel that finds a
- * context cancelled by another cancel waits until that cancel has notified all contexts below. So when any cancel returns, its whole tree
- * is cancelled. (Go holds the lock during the visit.) The waits for other cancels form no cycle, because a cancel waits only for a cancel
- * that began further down in the tree.
+ * <p>A cancel visits all contexts below its own in a sweep without recursion, by the lists of children and the references to parents. Once
+ * {@link #err} is set, only the sweep of the cancel that set it changes the list of children. A cancel or a sweep that finds a context
+ * cancelled by another sweep waits for the end of that sweep. So when any cancel returns, its whole tree is cancelled. (Go holds the lock
+ * during the visit.) The waits form no cycle, because a sweep waits only for sweeps that began further down in the tree.
  *
- * <p>A cancel allocates nothing, so that a deadline takes effect without free memory. If there is no memory to start a function of {@link
- * AfterFunc}, sysmon starts it later.
+ * <p>A cancel needs no memory, so that a deadline always takes effect. If there is no memory to start a function of {@link AfterFunc},
+ * sysmon starts it later.
  */
 final class Cancellation extends Child {
     private static final Chan<Void> CLOSED = Bubble.outside(new Make());
@@ -61,16 +61,11 @@ final class Cancellation extends Child {
     private @Nullable RuntimeTimer timer;
     private @Nullable Throwable cause;
     private volatile @Nullable ContextException err;
-    /**
-     * The cancellation at which the cancel of this context began: this object, or one above it. Null until that cancel has set err and
-     * closed the channel.
-     */
+    /** The cancellation at which the sweep began that cancelled this: this object, or one above it. Null until {@link #done} is closed. */
     private volatile @Nullable Cancellation sweep;
-    /**
-     * The thread of the cancel that began at this object; null if none runs. A thread reads it to find out whether that cancel is its own.
-     */
+    /** The thread of the sweep that began at this object; null if none runs. A thread reads it to find out whether the sweep is its own. */
     private volatile @Nullable Thread sweeper;
-    /** The channel on which other threads wait for the end of the cancel that began at this object; CLOSED after its end. */
+    /** The channel on which other threads wait for the end of the sweep that began at this object; CLOSED after its end. */
     private volatile @Nullable Chan<Void> over;
 
     Chan<Void> done() {
@@ -84,7 +79,7 @@ final class Cancellation extends Child {
         try { // The allocation may fail.
             Chan<Void> c = done;
             if (c == null) {
-                c = bubble != null ? new Make().get() : Bubble.outside(new Make()); // Not of the caller's bubble.
+                c = bubble != null ? new Make().get() : Bubble.outside(new Make()); // The caller's bubble must not own the channel.
                 done = c;
             }
             return c;
@@ -139,16 +134,12 @@ final class Cancellation extends Child {
      * Cancels this context and all contexts below it, and removes it from its parent. If this is cancelled already, waits until all
      * contexts below are cancelled, too.
      */
-    void cancel(Exception e, @Nullable Throwable why) {
-        if (err != null) {
-            awaitSweep();
-            return;
-        }
-        if (begin((ContextException) e, why, this)) {
+    void cancel(ContextException e, @Nullable Throwable why) {
+        if (err == null && begin(e, why, this)) {
             try {
                 sweepBelow();
             } finally {
-                leave(this); // This comes last: until then a cancel of the parent finds this context and waits for this cancel.
+                leave(this); // It follows the sweep, so that a cancel of the parent finds this context and waits for the sweep.
                 over();
             }
         } else {
@@ -157,7 +148,7 @@ final class Cancellation extends Child {
     }
 
     /**
-     * Cancels only this context, as a step of the cancel that began at {@code by}.
+     * Cancels only this context, as a step of the sweep that began at {@code by}.
      *
      * @return false when it is cancelled already
      * @throws IllegalStateException when its channel was made in a bubble to which the caller does not belong
@@ -223,7 +214,7 @@ final class Cancellation extends Child {
             }
         }
         if (refused != null) {
-            throw Cancellation.<RuntimeException>sneaky(refused);
+            throw JdkThreads.sneaky(refused);
         }
     }
 
@@ -255,7 +246,7 @@ final class Cancellation extends Child {
             GStack.exit(st);
             Object _ = over.recv();
         } catch (OutOfMemoryError | WaitInterruptedException e) {
-            // The sweep of the other thread cancels all contexts. So this cancel must not fail, and waits without the channel.
+            // This cancel takes effect, because the other thread's sweep goes on. So it must not fail, and waits without the channel.
             while (over != CLOSED) {
                 pause();
             }
@@ -276,14 +267,9 @@ final class Cancellation extends Child {
         }
     }
 
-    @SuppressWarnings("unchecked")
-    private static <E extends Throwable> E sneaky(Throwable t) throws E {
-        throw (E) t;
-    }
-
     @Override
-    boolean parentCancelled(Exception e, Throwable why, Cancellation by) {
-        if (begin((ContextException) e, why, by)) {
+    boolean parentCancelled(ContextException e, Throwable why, Cancellation by) {
+        if (begin(e, why, by)) {
             return true;
         }
         awaitSweep();
@@ -325,7 +311,7 @@ final class Cancellation extends Child {
             return;
         }
         p.lock.lock();
-        if (p.err == null && child.parent == p) { // If err is set, the list belongs to a cancel.
+        if (p.err == null && child.parent == p) { // If err is set, only a sweep changes the list.
             if (child.prev == null) {
                 p.children = child.next;
             } else {
@@ -380,8 +366,8 @@ final class Cancellation extends Child {
     }
 
     /**
-     * The function of the timer, which cancels with the cause {@code why} if that is not null. It is not a lambda, because
-     * the linking of a lambda, at its first use, could fail for lack of memory.
+     * The function of the timer, which cancels with the cause {@code why} if that is not null. It is not a lambda, because the linking of
+     * a lambda, at its first use, could fail for lack of memory.
      */
     private record Expiry(Cancellation of, @Nullable Throwable why) implements Runnable {
         @Override
@@ -403,7 +389,7 @@ final class Cancellation extends Child {
         }
 
         @Override
-        boolean parentCancelled(Exception err, Throwable cause, Cancellation by) {
+        boolean parentCancelled(ContextException err, Throwable cause, Cancellation by) {
             if (decided.compareAndSet(false, true)) {
                 try {
                     start.run();
@@ -416,14 +402,10 @@ final class Cancellation extends Child {
             return false;
         }
 
+        /** Stops the function. Returns true if it will not be started. */
         @Override
         public boolean getAsBoolean() {
-            return stop();
-        }
-
-        /** Stops the function. Returns true if it will not be started. */
-        boolean stop() {
-            Headroom.check(); // Checked before decided is set, because after that leave must not fail.
+            Headroom.check(); // Once decided is set, leave must not fail.
             boolean stopped = decided.compareAndSet(false, true);
             if (stopped) {
                 leave(this);
@@ -445,7 +427,7 @@ final class Cancellation extends Child {
         }
 
         @Override
-        boolean parentCancelled(Exception err, Throwable cause, Cancellation by) {
+        boolean parentCancelled(ContextException err, Throwable cause, Cancellation by) {
             if (decided.compareAndSet(false, true)) {
                 quick.run();
             }

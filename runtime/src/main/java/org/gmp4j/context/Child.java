@@ -13,8 +13,8 @@ abstract class Child {
     /**
      * Notifies this child that the parent was cancelled. It is called once, without locks.
      *
-     * @param by the cancellation at which the running cancel began
+     * @param by the cancellation at which the running sweep began
      * @return true for a {@link Cancellation} that this call has cancelled, and whose children must be notified next
      */
-    abstract boolean parentCancelled(Exception err, Throwable cause, Cancellation by);
+    abstract boolean parentCancelled(ContextException err, Throwable cause, Cancellation by);
 }

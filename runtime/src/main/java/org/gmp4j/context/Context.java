@@ -30,10 +30,10 @@ import org.jspecify.annotations.Nullable;
  * }</pre>
  *
  * <p>Each wait of this library has a form that takes a context: {@code recvUnless(ctx)}, {@code Select.runUnless(ctx)}, {@code
- * lockUnless(ctx)}, {@code Go.sleepUnless(ctx, d)}. {@link #watchOnly} is for code that may wait for the end but must not cancel. Of the
- * methods here only {@link #cancel} waits: for the end of a cancel of the same tree by another thread. An interrupt does not end that wait.
- * In a bubble of {@code Synctest} deadlines go by the bubble's clock, and only goroutines of the bubble may cancel a context that was made
- * there.
+ * lockUnless(ctx)}, {@code Go.sleepUnless(ctx, d)}. {@link #watchOnly} is for code that may wait for the end but must not cancel. If
+ * another thread cancels contexts of the same tree, {@link #cancel} and {@link #close} wait until it has done so. An interrupt does not
+ * end that wait. In a bubble of {@code Synctest} deadlines go by the bubble's clock, and only goroutines of the bubble may cancel a context
+ * that was made there.
  *
  * <p>Source: Go's package {@code context}.
  */
@@ -138,10 +138,10 @@ public final class Context implements Cancelable, AutoCloseable {
     @SuppressWarnings("NullAway") // A child has a cancellation.
     private Context withDeadline(Instant at, Duration left, @Nullable Throwable cause) {
         if (deadline != null && deadline.isBefore(at)) {
-            return withCancel(); // The parent's deadline is earlier.
+            return withCancel(); // The deadline of this context is earlier.
         }
         Context c = child(at, "WithDeadline");
-        if (left.isNegative() || left.isZero()) {
+        if (!left.isPositive()) {
             c.cancellation.cancel(DEADLINE_EXCEEDED, cause);
         } else if (c.cancellation.err() == null) {
             boolean set = false;
@@ -304,7 +304,7 @@ public final class Context implements Cancelable, AutoCloseable {
         return t;
     }
 
-    /** Returns whether the list of children is not empty, or a timer is set, for tests. */
+    /** Returns whether this has children, or a timer is set. For tests. */
     boolean holdsAnything() {
         return cancellation != null && cancellation.holdsAnything();
     }

@@ -357,7 +357,7 @@ public abstract sealed class Conn implements ByteChannel permits TcpConn, UnixCo
      */
     public void write(byte[] from, int offset, int length) throws IOException {
         int _ = Objects.checkFromIndexSize(offset, length, from.length);
-        long n = written(fd.write(MemorySegment.ofArray(from).asSlice(offset, length), Limits.DEFAULT), Limits.DEFAULT);
+        long _ = written(fd.write(MemorySegment.ofArray(from).asSlice(offset, length), Limits.DEFAULT), Limits.DEFAULT);
     }
 
     /**

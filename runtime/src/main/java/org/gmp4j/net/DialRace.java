@@ -28,7 +28,7 @@ final class DialRace {
     private final long end;
     /** The first connection. */
     private final AtomicReference<@Nullable TcpConn> first = new AtomicReference<>();
-    /** Whether the caller has left without the connection, for lack of memory or stack. */
+    /** Whether the caller has left without a connection. */
     private volatile boolean abandoned;
     /** The outcome of the first family, a connection or an exception. The channel has a buffer, so that a send never waits. */
     private final Chan<Object> primary = Chan.make(1);
@@ -49,7 +49,7 @@ final class DialRace {
         try {
             TcpConn c = await(some, others, delay);
             end(delay);
-            answered = true; // Set after end: if end throws, the caller leaves without the connection.
+            answered = true; // If end has thrown, the caller leaves without the connection.
             return c;
         } catch (WaitInterruptedException e) {
             throw Errors.of("dial", "tcp " + some.getFirst().getHostAddress() + " port " + port, IoResult.INTERRUPTED, 0);
@@ -68,8 +68,8 @@ final class DialRace {
     }
 
     /**
-     * Closes the first connection. Called by the waiting thread when it leaves without the connection, and by a dialling thread that finds
-     * that the waiting thread has left. Only one of them gets the connection from the exchange.
+     * Closes the first connection. The waiting thread calls this when it leaves without the connection, and a dialling thread calls it when
+     * it finds that the waiting thread has left. Only one of them gets the connection from the exchange.
      */
     private void closeUnclaimed() {
         TcpConn c = first.getAndSet(null);
@@ -92,10 +92,11 @@ final class DialRace {
             if (got[0] instanceof TcpConn c) {
                 return c;
             }
-            ofFirst = which == 0 ? got[0] : primary.recv();
-            if (which == 1) {
-                return connection(ofFirst, ofFirst);
+            if (which == 1) { // The other family has failed. The outcome of the first family decides.
+                Object last = primary.recv();
+                return connection(last, last);
             }
+            ofFirst = got[0];
         }
         return connection(fallback.recv(), ofFirst);
     }

@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A dial in a virtual thread of its own, so that an interrupt can end the caller's wait on a thread of any kind. The connection belongs to
- * the thread that takes it out of {@link #made}. While the caller waits, only the caller takes it. If the caller leaves, both threads try
- * to take the connection, and the thread that gets it closes it.
+ * the thread that takes it out of {@link #made}: the caller after the report of the dial, or the dialling thread if the report fails. If
+ * the caller leaves, both threads try to take the connection, and the thread that gets it closes it.
  */
 final class DialTask {
     private final AtomicReference<@Nullable TcpConn> made = new AtomicReference<>();

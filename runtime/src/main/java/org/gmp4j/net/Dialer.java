@@ -117,7 +117,7 @@ public final class Dialer {
      *
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j.net##waits the package}.
      *
-     * @param address {@code host:port}; without a host this machine
+     * @param address {@code host:port}; an empty host means this machine
      * @return the connection
      * @throws java.net.SocketTimeoutException when the time is up
      * @throws ConnectException when the other side refused, or cannot be reached
@@ -150,8 +150,8 @@ public final class Dialer {
     }
 
     /**
-     * Like {@link #dial(Context, String)}, this connects by TCP, but an interrupt of the calling thread, of any kind, ends the wait. The
-     * dial is made in a virtual thread of its own.
+     * Like {@link #dial(Context, String)}, this connects by TCP, but an interrupt ends the wait, on a thread of any kind. A virtual thread
+     * of its own makes the dial.
      *
      * @throws InterruptedException when the calling thread was interrupted before or while it waits; the interrupt status is cleared
      * @throws IOException as {@link #dial(Context, String)}
@@ -160,7 +160,7 @@ public final class Dialer {
         return DialTask.dial(this, ctx, address);
     }
 
-    /** Connects to one of the addresses, at least one. May try both families at the same time. */
+    /** Connects to one address of {@code all}, which is not empty. It may try both families at the same time. */
     TcpConn dial(Context ctx, InetAddress[] all, int port, long end) throws IOException {
         boolean ipv6 = all[0] instanceof Inet6Address;
         List<InetAddress> first = new ArrayList<>();
@@ -232,15 +232,15 @@ public final class Dialer {
         return e;
     }
 
-    /** Returns the nanoTime when the time of a dial that starts now is up, or {@link PollFd#NO_LIMIT}. */
+    /** Returns the nanoTime at which a dial that starts now times out, or {@link PollFd#NO_LIMIT}. */
     private long end(Context ctx) {
         long left = Math.min(Deadlines.left(timeout), Math.min(Deadlines.left(deadline), Deadlines.left(ctx.deadline())));
-        return left == PollFd.NO_LIMIT ? left : Math.min(PollFd.NO_LIMIT - 1, saturated(System.nanoTime(), left));
-    }
-
-    private static long saturated(long now, long left) {
+        if (left == PollFd.NO_LIMIT) {
+            return left;
+        }
+        long now = System.nanoTime();
         long end = now + Math.max(left, 0);
-        return end < now ? PollFd.NO_LIMIT - 1 : end;
+        return end < now ? PollFd.NO_LIMIT - 1 : Math.min(PollFd.NO_LIMIT - 1, end); // The sum may overflow.
     }
 
     private static long left(long end) {
@@ -309,7 +309,7 @@ public final class Dialer {
 
     /** Waits for the connect. A cancel of the context ends the wait as if the time were up. */
     private static int await(Context ctx, PollFd fd, long end) {
-        boolean open = fd.setDeadline(left(end), false, true);
+        boolean _ = fd.setDeadline(left(end), false, true);
         BooleanSupplier stop = ctx.done() == null ? () -> true : ctx.afterFunc(() -> {
             boolean _ = fd.setDeadline(0, false, true);
         });

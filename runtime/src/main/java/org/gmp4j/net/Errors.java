@@ -51,20 +51,16 @@ final class Errors {
             case IoResult.CLOSED -> {
                 return new ClosedException(text + "use of closed network connection");
             }
-            case IoResult.TIMED_OUT -> {
-                SocketTimeoutException e = new SocketTimeoutException(text + "i/o timeout");
-                e.bytesTransferred = (int) Math.min(moved, Integer.MAX_VALUE);
-                return e;
-            }
-            case IoResult.INTERRUPTED -> {
-                InterruptedIOException e = new InterruptedIOException(text + "interrupted");
+            case IoResult.TIMED_OUT, IoResult.INTERRUPTED -> {
+                InterruptedIOException e = error == IoResult.TIMED_OUT ? new SocketTimeoutException(text + "i/o timeout")
+                        : new InterruptedIOException(text + "interrupted");
                 e.bytesTransferred = (int) Math.min(moved, Integer.MAX_VALUE);
                 return e;
             }
             case Errno.EMFILE, Errno.ENFILE, Errno.ENOBUFS, Errno.ENOMEM -> {
                 return new ExhaustedException(text + Errno.describe(error));
             }
-            case Errno.ENOSPC -> { // It comes from epoll_ctl, or from a full disk for the file of a Unix socket.
+            case Errno.ENOSPC -> { // The error comes from epoll_ctl, or from a full disk for the file of a Unix socket.
                 return op.equals("listen") ? new BindException(text + Errno.describe(error))
                         : new ExhaustedException(text + "the system's limit of descriptors that are watched is reached"
                                 + " (/proc/sys/fs/epoll/max_user_watches)");

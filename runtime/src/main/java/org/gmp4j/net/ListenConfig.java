@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 
 /** The settings of listeners ({@code net.ListenConfig}), for any number of listeners. Not thread-safe while it is set up. */
 public final class ListenConfig {
-    /** The default of the seconds before the first probe of a silent peer, and between probes. */
+    /** The default number of seconds before the first probe of a silent peer, and between two probes. */
     static final int KEEP_ALIVE_SECONDS = 15;
     /** The greatest number of seconds that the kernel accepts. */
     private static final int KEEP_ALIVE_MOST = 32_767;
@@ -88,8 +88,7 @@ public final class ListenConfig {
     /**
      * Listens for TCP connections.
      *
-     * @param address {@code host:port}; {@code :port} for all addresses of this machine, IPv4 and IPv6; port 0 for a free
-     *     port
+     * @param address {@code host:port}; {@code :port} for all addresses of this machine, IPv4 and IPv6; port 0 for a free port
      * @return the listener
      * @throws IOException when the address is taken, or not this machine's; or an {@link ExhaustedException}
      * @throws IllegalArgumentException when the address has another form
@@ -127,8 +126,8 @@ public final class ListenConfig {
     /**
      * Listens for connections of the Unix domain.
      *
-     * @param path the path of the file to make, at most 107 bytes; {@code close} removes the file. Or an abstract name, with {@code @} in
-     *     front and without a file
+     * @param path the path, at most 107 bytes, of a file that this makes and {@code close} removes; or an abstract name, which begins with
+     *     {@code @} and has no file
      * @return the listener
      * @throws IOException when the file exists, or cannot be made; or an {@link ExhaustedException}
      * @throws IllegalArgumentException when the path is empty, too long, or has a NUL
@@ -219,7 +218,7 @@ public final class ListenConfig {
 
     /**
      * Returns whether the socket for an address is an IPv6 socket. The socket for the wildcard address is an IPv6 socket if the system has
-     * IPv6, even if the JDK returns an IPv4 address.
+     * IPv6, even if {@code wanted} is the wildcard address of IPv4.
      */
     private static boolean isIpv6(InetSocketAddress wanted, InetSocketAddress given) {
         return wanted.getAddress().isAnyLocalAddress() ? Addresses.isIpv6(given) : Addresses.isIpv6(wanted);

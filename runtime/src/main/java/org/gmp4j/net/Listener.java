@@ -54,7 +54,7 @@ public abstract sealed class Listener<C extends Conn> implements Closeable permi
     }
 
     /**
-     * Like {@link #accept()}, this accepts the next connection, but an interrupt of the calling thread, of any kind, ends the wait.
+     * Like {@link #accept()}, this accepts the next connection, but an interrupt ends the wait, on a thread of any kind.
      *
      * @throws InterruptedException when the calling thread was interrupted before or while it waits; the interrupt status is cleared
      * @throws IOException as {@link #accept()}
@@ -104,9 +104,9 @@ public abstract sealed class Listener<C extends Conn> implements Closeable permi
     }
 
     /**
-     * Accepts connections until the listener is closed, and starts {@code handler} for each: in a goroutine, or, when the caller is not a
-     * goroutine, in a virtual thread. When there is no descriptor or no memory, it sleeps, for 5 ms to 1 s, and tries again. The handler
-     * closes its connection.
+     * Accepts connections until the listener is closed, and starts {@code handler} for each, in a goroutine if the caller is one, otherwise
+     * in a virtual thread. When there is no descriptor or no memory, it sleeps for 5 ms to 1 s and tries again. The handler closes its
+     * connection.
      *
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j.net##waits the package}.
      *
@@ -114,7 +114,7 @@ public abstract sealed class Listener<C extends Conn> implements Closeable permi
      * @throws IOException when an accept failed for another reason, or a deadline has passed; not when the listener is closed
      */
     public void serve(Consumer<? super C> handler) throws IOException {
-        int pause = FIRST_PAUSE_MILLIS; // Not a Duration: doubling one needs BigDecimal, which may fail to initialise.
+        int pause = FIRST_PAUSE_MILLIS; // Doubling a Duration needs BigDecimal, whose initialiser may fail.
         for (;;) {
             C c = null;
             boolean started = false;
@@ -205,10 +205,10 @@ public abstract sealed class Listener<C extends Conn> implements Closeable permi
 
     /**
      * Closes the listener. The listener's address is free when this returns, even if another call has begun to close the listener. Calls
-     * that wait in {@link #accept} get a {@link ClosedException}.
+     * that wait in {@link #accept} throw a {@link ClosedException}.
      *
-     * <p>Any thread may close. The close waits for the calls that it ends, and for a close that has begun before. An interrupt does not end
-     * that wait, and in a bubble the wait holds the clock.
+     * <p>Any thread may call this. The close waits until the calls that it ends have returned, and until an earlier close is done. An
+     * interrupt does not end that wait. In a bubble of {@code Synctest} the bubble's clock stands still during the wait.
      */
     @Override
     public void close() {

@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
 final class Lookup {
     private static final int MOST = 500;
 
-    /** Made at the first use rather than by the class initialiser, which would fail for ever if it ran out of memory. */
+    /** Null before the first call of {@link #limit}. No class initialiser makes it, because without memory that would fail for ever. */
     private static @Nullable Semaphore blocking;
 
     private Lookup() {
@@ -53,7 +53,7 @@ final class Lookup {
         return s;
     }
 
-    /** Calls the resolver. Called in a goroutine. */
+    /** Calls the resolver from a goroutine, within the {@link #limit}. */
     static InetAddress[] blocking(Callable<InetAddress[]> lookUp) throws UnknownHostException {
         GStack.checkAll(); // The stack must have room for the release of the unit.
         Semaphore limit = limit();
@@ -101,7 +101,7 @@ final class Lookup {
             throw Errors.of("dial", what, IoResult.INTERRUPTED, 0);
         } finally {
             if (limit != null) {
-                boolean stopped = limit.stop();
+                boolean _ = limit.stop();
             }
         }
         return switch (which) {
@@ -111,7 +111,7 @@ final class Lookup {
         };
     }
 
-    /** Returns the result, or an exception of any kind, because a caller waits for one of the two, perhaps without a time limit. */
+    /** Returns the result or the exception, of any kind, because a caller waits for one of the two, perhaps without a time limit. */
     private static Object outcome(Callable<InetAddress[]> lookUp) {
         try {
             return lookUp.call();
@@ -120,6 +120,7 @@ final class Lookup {
         }
     }
 
+    /** Throws {@code t}, or an IllegalStateException instead of a checked exception other than an IOException. */
     static <T> T fail(Throwable t) throws IOException {
         switch (t) {
             case IOException e -> throw e;

@@ -12,7 +12,7 @@ import org.gmp4j.stack.JdkThreads;
 import org.gmp4j.timer.TimeBubble;
 
 /**
- * Tests of concurrent code with a virtual clock. Such a test is exact, and does not wait until time has passed.
+ * Tests of concurrent code with a virtual clock. A time limit in such a test is exact, and takes no real time.
  *
  * <pre>{@code
  * @Test
@@ -80,7 +80,7 @@ public final class Synctest {
         driver.start();
         join(driver);
         if (thrown[0] != null) {
-            throw Synctest.<RuntimeException>sneaky(thrown[0]);
+            throw JdkThreads.sneaky(thrown[0]);
         }
     }
 
@@ -93,8 +93,8 @@ public final class Synctest {
         }));
         b.drive();
         if (b.failure() != null) {
-            gmp.close(Duration.ZERO); // Other goroutines may wait for the one that failed, and are left behind.
-            throw Synctest.<RuntimeException>sneaky(b.failure());
+            gmp.close(Duration.ZERO); // Other goroutines may wait for the one that failed, so this does not wait for them.
+            throw JdkThreads.sneaky(b.failure());
         }
         if (b.deadlocked()) {
             throw new IllegalStateException((b.mainEnded()
@@ -157,10 +157,5 @@ public final class Synctest {
             throw new IllegalStateException("goroutine is not in a bubble");
         }
         return b;
-    }
-
-    @SuppressWarnings("unchecked")
-    private static <T extends Throwable> RuntimeException sneaky(Throwable t) throws T {
-        throw (T) t;
     }
 }

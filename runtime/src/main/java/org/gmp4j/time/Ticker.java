@@ -31,7 +31,7 @@ public final class Ticker implements AutoCloseable {
     }
 
     /**
-     * Stops the ticker. No tick comes from now on until {@link #reset}. The channel stays open.
+     * Stops the ticker. No tick comes until {@link #reset}. The channel stays open.
      *
      * @throws IllegalStateException "stop of synctest timer from outside bubble"
      */

@@ -13,9 +13,9 @@ import org.jspecify.annotations.NullMarked;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Timers and tickers. Thread-safe. Any thread may call all methods, and none waits, so interrupts have no effect on them. In a bubble of
- * {@code Synctest} they go by the bubble's clock. A duration above 292 years counts as 292 years, one below 0 as 0. {@code Go.sleep} is the
- * sleep of a goroutine.
+ * Timers and tickers. Thread-safe. Any thread may call all methods, and none waits, so interrupts have no effect on them. Timers and
+ * tickers made in a bubble of {@code Synctest} go by the bubble's clock. A duration above 292 years counts as 292 years, one below 0 as 0.
+ * {@code Go.sleep} is the sleep of a goroutine.
  *
  * <p>A timer made by a goroutine belongs to the goroutine's scheduler. A timer that another thread has made, or whose scheduler has closed,
  * belongs to one daemon thread of the process. The function of such a timer runs in a virtual thread instead of a goroutine.
@@ -76,7 +76,7 @@ public final class Time {
     /**
      * Starts {@code f} in a goroutine of its own, {@code d} from now.
      *
-     * @return a timer without a channel, by which the start can be stopped or set anew
+     * @return a timer without a channel, whose {@code stop} and {@code reset} cancel or move the start
      * @throws NullPointerException when {@code f} is null
      */
     public static Timer afterFunc(Duration d, Runnable f) {

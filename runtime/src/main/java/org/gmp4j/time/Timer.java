@@ -31,8 +31,8 @@ public final class Timer implements AutoCloseable {
     }
 
     /**
-     * Keeps the timer from firing. After that no time comes out of its channel. If its function was started, this does not wait for the end
-     * of the function.
+     * Keeps the timer from firing. When this has returned, its channel delivers no time. If its function was started, this does not wait
+     * for the end of the function.
      *
      * @return false when the timer was stopped already, its time was received, or its function was started
      * @throws IllegalStateException "stop of synctest timer from outside bubble"

@@ -273,7 +273,7 @@ class ContextTest {
             AtomicInteger told = new AtomicInteger();
             root.add(new Child() {
                 @Override
-                boolean parentCancelled(Exception err, Throwable cause, Cancellation by) {
+                boolean parentCancelled(ContextException err, Throwable cause, Cancellation by) {
                     root.cancel(err, cause);
                     told.incrementAndGet();
                     return false;
@@ -293,7 +293,7 @@ class ContextTest {
         root.add(after);
         root.add(new Child() {
             @Override
-            boolean parentCancelled(Exception err, Throwable cause, Cancellation by) {
+            boolean parentCancelled(ContextException err, Throwable cause, Cancellation by) {
                 throw new OutOfMemoryError("no room to start it");
             }
         });
