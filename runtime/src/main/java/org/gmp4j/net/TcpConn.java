@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * once, and the kernel probes a silent peer every 15 seconds. Thread-safe: see {@link Conn}.
  */
 public final class TcpConn extends Conn implements GatheringByteChannel, ScatteringByteChannel {
-    /** The address, null until a thread has read it. All threads write the same value. */
+    /** The address of this end; null until a thread has read it. All threads write the same value. */
     private volatile @Nullable InetSocketAddress local;
     private final @Nullable InetSocketAddress remote;
 

@@ -20,8 +20,7 @@ public final class TcpListener extends Listener<TcpConn> {
     /**
      * Listens with the settings of a new {@link ListenConfig}.
      *
-     * @param address {@code host:port}; {@code :port} for all addresses of this machine, IPv4 and IPv6; port 0 for a free
-     *     port
+     * @param address {@code host:port}; {@code :port} for all addresses of this machine, IPv4 and IPv6; port 0 for a free port
      * @return the listener
      * @throws IOException as {@link ListenConfig#listen(String)}
      */

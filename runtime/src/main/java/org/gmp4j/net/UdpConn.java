@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A UDP socket ({@code net.UDPConn}). A socket from {@link #dial} sends to one peer and receives only from it. A socket from
- * {@link #listen} sends to all addresses and receives from all, also by broadcast. Thread-safe: see {@link DatagramConn}.
+ * {@link #listen} sends to any address, also by broadcast, and receives from any sender. Thread-safe: see {@link DatagramConn}.
  */
 public final class UdpConn extends DatagramConn<InetSocketAddress> {
     private final InetSocketAddress local;
@@ -28,8 +28,7 @@ public final class UdpConn extends DatagramConn<InetSocketAddress> {
     /**
      * Opens a socket for datagrams from any sender.
      *
-     * @param address {@code host:port}; {@code :port} for all addresses of this machine, IPv4 and IPv6; port 0 for a free
-     *     port
+     * @param address {@code host:port}; {@code :port} for all addresses of this machine, IPv4 and IPv6; port 0 for a free port
      * @return the socket
      * @throws IOException as {@link ListenConfig#listenPacket}
      */
@@ -96,10 +95,10 @@ public final class UdpConn extends DatagramConn<InetSocketAddress> {
     /** Returns whether two addresses are equal and have the same scope id, which Java's comparison leaves out. */
     @Override
     boolean same(InetSocketAddress a, InetSocketAddress b) {
-        return a.equals(b) && link(a) == link(b);
+        return a.equals(b) && scopeId(a) == scopeId(b);
     }
 
-    private static int link(InetSocketAddress a) {
+    private static int scopeId(InetSocketAddress a) {
         return a.getAddress() instanceof Inet6Address ip ? ip.getScopeId() : 0;
     }
 }

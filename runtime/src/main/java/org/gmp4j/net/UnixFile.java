@@ -14,7 +14,7 @@ import org.gmp4j.sched.GStack;
 final class UnixFile {
     private final String path;
     /** Whether the file is still to be removed. Only the first close removes it. */
-    private final AtomicBoolean ours = new AtomicBoolean(true);
+    private final AtomicBoolean toRemove = new AtomicBoolean(true);
 
     UnixFile(String path) {
         this.path = path;
@@ -23,14 +23,14 @@ final class UnixFile {
     /** Removes the file. Called before the socket is closed. */
     void remove() {
         GStack.checkAll(); // A stack overflow must not happen after a change.
-        if (ours.compareAndSet(true, false)) {
+        if (toRemove.compareAndSet(true, false)) {
             boolean done = false;
             try {
                 UnixSockets.unlink(path);
                 done = true;
             } finally {
                 if (!done) {
-                    ours.set(true); // The file was not removed, for lack of memory.
+                    toRemove.set(true); // There was no memory for the call, so the file still exists.
                 }
             }
         }

@@ -129,11 +129,6 @@ final class FdMutex {
         }
     }
 
-    /** Takes the lock of readers or the lock of writers, for an operation without limits: see {@link #lock(boolean, OpLimits)}. */
-    int lock(boolean write) {
-        return lock(write, OpLimits.PLAIN);
-    }
-
     /** Waits for a unit. Returns 0, or the error of the reason that has ended the wait. */
     private int await(boolean write, OpLimits limits) {
         Sema units = write ? writers : readers;

@@ -37,10 +37,7 @@ abstract class FdWaits {
     final int fd;
     /** Whether a read that returns fewer bytes than it had room for has emptied the socket. */
     private final boolean shortIsEmpty;
-    /**
-     * The stay of the last reader on its P ({@link SocketWait#stay}) if its read left the socket empty, else 0. Read and written by the
-     * reader that has the descriptor locked.
-     */
+    /** The last reader's {@link SocketWait#stay} if its read emptied the socket, else 0. Used by the reader that locks the descriptor. */
     private long emptyIn;
     /** The flags. Written under the lock. A waiter reads them after it has written its word: see {@link Registration}. */
     private volatile int flags;
@@ -78,9 +75,8 @@ abstract class FdWaits {
         if (r != null) {
             GStack st = GStack.current();
             r = find(poller(st));
-            boolean wait = in != 0 && st != null && in == SocketWait.stay(st) && !mayEnd(st, limits);
             if (r != null) {
-                if (wait && r.quiet()) {
+                if (in != 0 && st != null && in == SocketWait.stay(st) && !mayEnd(st, limits) && r.quiet()) {
                     return await(false, limits);
                 }
                 r.reset(write);
@@ -96,7 +92,8 @@ abstract class FdWaits {
     }
 
     /**
-     * Returns the result of a read that returned {@code n} bytes and had room for {@code asked}. Records whether it has emptied the socket.
+     * Returns the result of a read of {@code n} bytes with room for {@code asked}, and records whether the read has emptied the socket. A
+     * read into an array takes at most {@link SocketIo#HEAP_MOST} bytes, even if the socket has more.
      */
     final long taken(long n, long asked) {
         if (shortIsEmpty && n > 0 && n < asked && n < SocketIo.HEAP_MOST) {
@@ -106,7 +103,7 @@ abstract class FdWaits {
         return IoResult.of(n, 0);
     }
 
-    /** Handles the error of a system call, after EAGAIN by a wait. Returns 0 if the call is to be tried again, else the error. */
+    /** Handles the error of a system call, and waits after EAGAIN. Returns 0 if the call is to be tried again, else the error. */
     final int failed(int errno, boolean write, OpLimits limits) {
         return errno == Errno.EAGAIN ? await(write, limits) : errno == Errno.EINTR ? 0 : errno;
     }
@@ -192,8 +189,8 @@ abstract class FdWaits {
         }
 
         /**
-         * Clears the flag after the wait. Called by the waiter while it has the descriptor locked. Later reasons do not set the flag,
-         * because by then another user may wait.
+         * Clears the flag after the wait. Called by the waiter while it has the descriptor locked. No later reason sets the flag, which
+         * would then end the wait of another user.
          */
         void over() {
             lock.lock();
@@ -252,6 +249,7 @@ abstract class FdWaits {
         return st != null && st.scheduler().netpoll() instanceof Netpoller n ? n : null;
     }
 
+    /** Returns the registration in {@code poller}, or in the {@link OutsidePoller} for null; null if there is none. */
     private @Nullable Registration find(@Nullable EdgePoller poller) {
         Registration r = registrations;
         while (r != null && r.poller != poller && (poller != null || !(r.poller instanceof OutsidePoller))) {
@@ -305,8 +303,9 @@ abstract class FdWaits {
 
     /** Sets the deadline of one direction to {@code nanos} from now: see {@link PollFd#setDeadline}. Called inside {@link GStack#enter}. */
     final void setDeadline(long nanos, boolean write) {
+        boolean timed = nanos > 0 && nanos != PollFd.NO_LIMIT;
         Deadline d = write ? writeDeadline : readDeadline;
-        if (d == null && nanos > 0 && nanos != PollFd.NO_LIMIT) { // A deadline goes by the machine's clock in a bubble too.
+        if (d == null && timed) { // A deadline goes by the machine's clock in a bubble too.
             d = Bubble.outside(new Make(this, write));
         }
         Registration of = null;
@@ -315,14 +314,14 @@ abstract class FdWaits {
         try {
             d = kept(d, write);
             if ((flags & CLOSING) == 0) {
-                if (d != null && nanos > 0 && nanos != PollFd.NO_LIMIT) {
+                if (d != null && timed) {
                     d.startLocked(nanos);
                 } else if (d != null) {
                     d.stopLocked();
                 }
                 setExpired(write, nanos <= 0);
                 if (!write) {
-                    flags = nanos > 0 && nanos != PollFd.NO_LIMIT ? flags | READ_TIMED : flags & ~READ_TIMED;
+                    flags = timed ? flags | READ_TIMED : flags & ~READ_TIMED;
                 }
                 if (nanos <= 0) {
                     waiter = unblockLocked(write);

@@ -12,7 +12,6 @@ public final class IoResult {
     public static final int TIMED_OUT = 0xFFFE;
     /** The error of an interrupt that has ended the caller's wait. */
     public static final int INTERRUPTED = 0xFFFD;
-
     /** The error of a context that has ended the caller's wait. */
     public static final int CANCELED = 0xFFFC;
 

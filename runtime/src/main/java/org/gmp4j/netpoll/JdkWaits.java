@@ -25,7 +25,7 @@ final class JdkWaits implements JdkPollers.Waits {
         if (st == null) {
             return false;
         }
-        int e = 0;
+        int e;
         try {
             e = st.scheduler().netpoll() instanceof Netpoller n ? n.register(st, fd, write) : -1;
             if (e == 0) {

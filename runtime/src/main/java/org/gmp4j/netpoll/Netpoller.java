@@ -61,26 +61,26 @@ import org.gmp4j.struct.Throw;
  * searches for work, and polls. If it finds no work, and no other M sleeps in the poller, it sleeps there itself
  * ({@code FindRunnable.giveUp}). If that M finds other work instead, sysmon polls.
  *
- * <p>No other code closes the sockets of {@code org.gmp4j.net}. So such a socket is registered only once, in the readers' instance,
+ * <p>Only {@link PollFd} closes the sockets of {@code org.gmp4j.net}. So such a socket is registered only once, in the readers' instance,
  * edge-triggered and for both directions: see {@link Registration}.
  *
- * <p>Until the poller is open the M that watches timers sleeps on a futex. {@link #open} ends that sleep. It also ends the first sleep in
- * epoll. So if a thread found the poller not open and woke the futex, its wake-up is not lost when the M goes to sleep in epoll.
+ * <p>Until the poller is open, the M that watches timers sleeps on a futex. {@link #make(Scheduler)} ends that sleep, and also the first
+ * sleep in epoll. So if a thread found the poller not open and woke the futex, its wake-up is not lost when the M goes to sleep in epoll.
  */
 public final class Netpoller implements Netpoll, EdgePoller {
     /** Events that one epoll_wait takes. */
     private static final int EVENTS = 128;
-    private static final long ASK_AGAIN = 1_000_000_000;
+    /** The least time between two attempts to open the poller for the JDK's sockets. */
+    private static final long RETRY_NANOS = 1_000_000_000;
+    /** The data of the event that ends an M's sleep in epoll: see {@link #wake}. */
     private static final long BREAK = -1;
+    /** The data of the readers' event that reports events of the writers' instance. */
     private static final long WRITERS = -2;
     private static final VarHandle LONGS = MethodHandles.arrayElementVarHandle(long[].class);
 
     /** Whether the poller is open. Written once, under the lock, after the descriptors and the buffers. */
     private volatile boolean open;
-    /**
-     * The nanoTime of the last failure to open the poller for the JDK's sockets; 0 for none. The next attempt comes after {@link
-     * #ASK_AGAIN}.
-     */
+    /** The nanoTime of the last failure to open the poller for the JDK's sockets; 0 for none. */
     private volatile long failedAt;
     /** Written by {@link #close}, when all goroutines have ended. Read when a descriptor of {@code org.gmp4j.net} is registered. */
     private volatile boolean closed;
@@ -121,7 +121,7 @@ public final class Netpoller implements Netpoll, EdgePoller {
     }
 
     private final Found blocking = new Found();
-    private final Found looking = new Found();
+    private final Found nonblocking = new Found();
 
     /** Makes the poller of a new scheduler. It is not open yet. */
     public Netpoller() {
@@ -140,7 +140,7 @@ public final class Netpoller implements Netpoll, EdgePoller {
             return 0; // Another M polls, and finds the goroutines that are ready.
         }
         try {
-            return poll(s, 0, buffers + (long) EVENTS * Epoll.EVENT_BYTES, looking);
+            return poll(s, 0, buffers + (long) EVENTS * Epoll.EVENT_BYTES, nonblocking);
         } finally { // Runs also when there is no memory for a call. A later poll then finds the events.
             Schedt.POLLINGNET.setRelease(s.sched, 0);
         }
@@ -168,13 +168,13 @@ public final class Netpoller implements Netpoll, EdgePoller {
                 ready(s, Epoll.dataAt(events, i), true, found);
             }
         }
-        boolean look = delay == 0;
-        (look ? SchedStat.NPOLL : SchedStat.NPOLLBLOCK).addOpaque(s.sched, 1);
-        (look ? SchedStat.NREADY : SchedStat.NREADYBLOCK).addOpaque(s.sched, found.count);
+        boolean blocks = delay != 0;
+        (blocks ? SchedStat.NPOLLBLOCK : SchedStat.NPOLL).addOpaque(s.sched, 1);
+        (blocks ? SchedStat.NREADYBLOCK : SchedStat.NREADY).addOpaque(s.sched, found.count);
         return found.take();
     }
 
-    /** Waits up to {@code nanos} ns, less than 0 for ever. Returns the number of events, at most {@code most}, or -EINTR. */
+    /** Waits up to {@code nanos} ns; a negative number means no limit. Returns the number of events, at most {@code most}, or -EINTR. */
     static int await(int epfd, long events, int most, long nanos) {
         boolean naps = nanos != 0 && ProcessEnd.begun();
         if (naps) {
@@ -274,9 +274,9 @@ public final class Netpoller implements Netpoll, EdgePoller {
     }
 
     /**
-     * Ends the wait of the calling goroutine, and deletes its registration if the wait ended without an event. The number still belongs to
-     * the descriptor, because the JDK releases the number only when all waiters have left. During a close the JDK has put another file in
-     * its place.
+     * Ends the wait of the calling goroutine, and deletes its registration if the wait ended without an event. No new descriptor can have
+     * the number yet, because the JDK releases the number only when all waiters have left. During a close the number already refers to
+     * another file, which the JDK has put there.
      *
      * @return false when {@link #register} had not registered it
      */
@@ -365,8 +365,8 @@ public final class Netpoller implements Netpoll, EdgePoller {
 
     /**
      * Opens the poller of the calling goroutine's scheduler. Called when the goroutine gets a descriptor of {@code org.gmp4j.net}, so that
-     * its first wait need not open the poller. Go does the same. If that fails for lack of descriptors or memory, the first wait tries
-     * again. The caller has checked that there is room on the stack.
+     * its first wait need not open the poller. Go does the same. If there are too few descriptors or too little memory, the first wait
+     * tries again. The caller has checked that there is room on the stack.
      */
     static void openEarly() {
         GStack current = GStack.current();
@@ -384,7 +384,7 @@ public final class Netpoller implements Netpoll, EdgePoller {
     }
 
     private boolean open(Scheduler s) {
-        if (failedAt != 0 && System.nanoTime() - failedAt < ASK_AGAIN) {
+        if (failedAt != 0 && System.nanoTime() - failedAt < RETRY_NANOS) {
             return false;
         }
         try {
@@ -460,7 +460,7 @@ public final class Netpoller implements Netpoll, EdgePoller {
         return -1;
     }
 
-    /** Does the steps of a first wait once, so that no goroutine waits while classes are loaded. Called on a thread that has time. */
+    /** Does the steps of a first wait once, so that no goroutine waits while classes are loaded. Called on a thread that may block. */
     static void rehearse() {
         Netpoller n = new Netpoller();
         long pd = PollDesc.make();

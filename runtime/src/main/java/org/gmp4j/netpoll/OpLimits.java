@@ -42,7 +42,7 @@ final class OpLimits {
 
     /**
      * Begins {@code e}, which was made with {@link #left}. In a bubble its timer goes by the machine's clock, because the bubble's clock
-     * may not advance during this wait.
+     * does not advance while a goroutine waits in a poller.
      */
     void begin(WaitCancellation e) {
         if (limits.timed() && Bubble.current() != null) {
@@ -58,13 +58,7 @@ final class OpLimits {
     }
 
     /** Begins a {@link WaitCancellation}. It is not a lambda, because the class of a lambda might be made when there is no memory. */
-    private static final class Begun implements Supplier<WaitCancellation> {
-        private final WaitCancellation e;
-
-        Begun(WaitCancellation e) {
-            this.e = e;
-        }
-
+    private record Begun(WaitCancellation e) implements Supplier<WaitCancellation> {
         @Override
         public WaitCancellation get() {
             e.begin();

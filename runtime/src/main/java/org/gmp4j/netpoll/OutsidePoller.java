@@ -16,13 +16,13 @@ import org.gmp4j.wait.Waiting;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The poller for threads that are not goroutines: one epoll instance for the process, and a daemon thread. The daemon thread starts when
- * such a thread first waits. Rejected: a poll(2) by the thread itself, which a close could not end. Rejected too: the poller of a
- * scheduler, whose Ms poll only while its own goroutines wait.
+ * The poller for threads that are not goroutines: one epoll instance for the process, and a daemon thread that starts at their first wait.
+ * Rejected: a poll(2) by the waiting thread itself, which a close could not end. Rejected too: the poller of a scheduler, whose Ms poll
+ * only while its own goroutines wait.
  */
 non-sealed class OutsidePoller implements EdgePoller {
     private static final int EVENTS = 64;
-    /** How long the thread sleeps after a failure for lack of memory, ns. */
+    /** The time that the thread sleeps after a failure for lack of memory, ns. */
     private static final long RETRY_NANOS = 1_000_000;
 
     /** The poller is not made in a class initialiser, because an initialiser that fails once, for lack of descriptors, fails for ever. */
@@ -31,10 +31,7 @@ non-sealed class OutsidePoller implements EdgePoller {
     private final PollCache cache = new PollCache();
     private final int epfd;
     private final long events;
-    /**
-     * The index of the next event to be handled, among the events that the last wait found. Written by the poller's thread, like their
-     * number.
-     */
+    /** The index of the next event to be handled, and the number of events that the last wait found. Written by the poller's thread. */
     private int next;
     private int found;
 
@@ -53,7 +50,7 @@ non-sealed class OutsidePoller implements EdgePoller {
         if (o != null) {
             return o;
         }
-        JdkThreads.pin(); // The first call starts the thread.
+        JdkThreads.pin(); // A goroutine inside the runtime must not unmount, and the monitor might unmount it.
         try {
             return make();
         } finally {

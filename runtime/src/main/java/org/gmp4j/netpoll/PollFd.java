@@ -122,22 +122,18 @@ public final class PollFd extends FdWaits {
             return IoResult.of(0, refused);
         }
         try {
-            return receiveLocked(to, address, l);
+            int e = prepare(false, l);
+            while (e == 0) {
+                long n = SocketIo.receiveFrom(fd, to, address);
+                if (n >= 0) {
+                    return IoResult.of(n, 0);
+                }
+                e = failed((int) -n, false, l);
+            }
+            return IoResult.of(0, e);
         } finally {
             unlock(false);
         }
-    }
-
-    private long receiveLocked(MemorySegment to, long address, OpLimits l) {
-        int e = prepare(false, l);
-        while (e == 0) {
-            long n = SocketIo.receiveFrom(fd, to, address);
-            if (n >= 0) {
-                return IoResult.of(n, 0);
-            }
-            e = failed((int) -n, false, l);
-        }
-        return IoResult.of(0, e);
     }
 
     /** Writes all bytes. The count is less if the write ends early. */
@@ -219,7 +215,15 @@ public final class PollFd extends FdWaits {
             return IoResult.of(0, refused);
         }
         try {
-            return sendLocked(from, address, waits, l);
+            int e = prepare(true, l);
+            while (e == 0) {
+                long n = address == 0 ? SocketIo.sendDatagram(fd, from) : SocketIo.sendTo(fd, from, address);
+                if (n >= 0) {
+                    return IoResult.of(n, 0);
+                }
+                e = waits || n == -Errno.EINTR ? failed((int) -n, true, l) : (int) -n;
+            }
+            return IoResult.of(0, e);
         } finally {
             unlock(true);
         }
@@ -244,18 +248,6 @@ public final class PollFd extends FdWaits {
         } finally {
             unlock(true);
         }
-    }
-
-    private long sendLocked(MemorySegment from, long address, boolean waits, OpLimits l) {
-        int e = prepare(true, l);
-        while (e == 0) {
-            long n = address == 0 ? SocketIo.sendDatagram(fd, from) : SocketIo.sendTo(fd, from, address);
-            if (n >= 0) {
-                return IoResult.of(n, 0);
-            }
-            e = waits || n == -Errno.EINTR ? failed((int) -n, true, l) : (int) -n;
-        }
-        return IoResult.of(0, e);
     }
 
     /** Accepts a connection, and returns its descriptor as the count. Skips connections that were aborted meanwhile. */
@@ -382,10 +374,10 @@ public final class PollFd extends FdWaits {
     }
 
     /**
-     * Closes. Present waits, and later operations, end with {@link IoResult#CLOSED}. When this returns the descriptor is closed, even if
-     * another thread had begun to close it.
+     * Closes the descriptor. Present waits, and later operations, end with {@link IoResult#CLOSED}. When this returns the descriptor is
+     * closed, even if another thread had begun to close it.
      *
-     * @return false when it was closed already, or another thread closes it
+     * @return false when it was closed already, or another thread had begun to close it
      */
     public boolean close() {
         GStack.checkAllToGive();
@@ -395,7 +387,7 @@ public final class PollFd extends FdWaits {
             GStack st = GStack.enterChecked();
             evict();
             GStack.exit(st);
-            decref(); // The call is outside of enter. The last user closes the descriptor, and the close may block in the kernel.
+            decref(); // Called outside of enter, because the last user closes the descriptor, which may block in the kernel.
         }
         GStack st = GStack.enterChecked();
         released.acquire(false, WaitReason.SEMACQUIRE);

@@ -35,8 +35,8 @@ import org.jspecify.annotations.Nullable;
  * <p>A read that returns fewer bytes than it had room for has emptied a TCP socket (epoll(7)). So the next read would find nothing, and
  * begins with a wait unless its word is READY. That is as safe as a wait after a system call that found nothing, with three exceptions. An
  * edge may have reported an error, an end of the stream that came together with the last data, or urgent data, before which a read stops.
- * The next read has to find each of these, even if a reader has set its word to 0. So the poller records them before it writes READY
- * ({@link PollCache#note}), and then no read begins with a wait.
+ * The next read has to find each of these, even if a reader has set the word to 0 since. So the poller records them before it writes READY
+ * ({@link PollCache#note}), and no read that sees the record begins with a wait.
  *
  * <p>No early end of a wait is lost. The waiter writes WAIT, then reads the flags of {@link FdWaits}. The thread that ends the wait writes
  * the flags, then reads the word. So the waiter sees the flags, or the other thread sees WAIT.
@@ -51,7 +51,7 @@ abstract sealed class Registration {
     final long pd;
     /**
      * The next registration of the same descriptor. Written under the descriptor's lock. A registration that was removed from the list
-     * keeps it, for threads that walk the list without the lock.
+     * keeps this reference, for threads that walk the list without the lock.
      */
     @Nullable Registration next;
 
@@ -179,7 +179,7 @@ abstract sealed class Registration {
             if (st == null) {
                 Outside.begins(); // Keeps checkdead from a report while the G is neither counted as a waiter nor queued.
             }
-            count(s, -1); // Counted before goready: once the G runs, the scheduler may end, and another may get its struct.
+            count(s, -1); // Subtracted before goready: once the G runs, the scheduler may end, and another may get its struct.
             Park.goready(gp);
             if (st == null) {
                 Outside.ends();

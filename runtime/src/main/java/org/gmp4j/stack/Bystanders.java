@@ -37,10 +37,10 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Threads start and end during a search. A thread that is listed, and has ended when it is checked, counts in this search, because it
  * may have started another thread. A search also takes a thread number ({@link Thread#threadId}) at its begin and at its end. If the two
- * numbers do not follow each other, a thread was made during the search. A search may still miss a virtual thread T that was made before
+ * numbers are not consecutive, a thread was made during the search. A search may still miss a virtual thread T that was made before
  * the search and is started during it. For example, another virtual thread V may start T after the search has passed T's place in the JDK's
  * set of threads, and end before the search comes to V's place. A search also misses the thread {@code DestroyJavaVM} in the moment between
- * the end of {@code main} and the thread's begin. So {@code Checkdead} needs two searches, one after the other.
+ * the end of {@code main} and the thread's start. So {@code Checkdead} needs two searches, one after the other.
  *
  * <p>A search takes no lock that the program may hold for long. The JVM lists the platform threads. The virtual threads are read from the
  * JDK's concurrent sets. Only one thread at a time may use an object of this class.
@@ -80,7 +80,7 @@ public final class Bystanders {
     public Bystanders() {
     }
 
-    /** Returns a description, for a user, of a thread, hook or handler that counts, or null for none. */
+    /** Returns a text for users that names a thread, hook or handler that counts. Returns null if there is none. */
     public @Nullable String any() {
         Thread before = last;
         if (before != null && before.isAlive() && counts(before)) {
@@ -130,7 +130,8 @@ public final class Bystanders {
     }
 
     /**
-     * Returns the first platform thread of the array that counts, and {@code DestroyJavaVM} only if no other counts. Returns null for none.
+     * Returns the first platform thread of the array that counts, or null. {@code DestroyJavaVM} counts only if no other thread counts, and
+     * no non-daemon thread waits for a goroutine's end.
      */
     static @Nullable Thread counting(Thread[] platform) {
         Thread ends = null;
@@ -165,7 +166,7 @@ public final class Bystanders {
         return !t.isAlive() || !EndLatch.keeps(t) && (t.isVirtual() || !isService(t));
     }
 
-    /** Returns whether a platform thread is the JVM's own, and runs no code of the program now. */
+    /** Returns whether a platform thread belongs to the JVM or the JDK, and runs no code of the program now. */
     private static boolean isService(Thread t) {
         String name = t.getName();
         String type = t.getClass().getName();
@@ -179,8 +180,8 @@ public final class Bystanders {
     /**
      * Returns whether the threads that wait for processes are all idle. The thread that starts a process puts the process into the JDK's
      * table, and then hands it to a waiting thread. The waiting thread completes the futures of the process's end, and then removes the
-     * process from the table. The read of the table's field cannot begin the initialisation of {@code ProcessHandleImpl}. That class's
-     * initialiser makes the pool of the waiting threads, and the caller has found such a thread.
+     * process from the table. The read of the table's field cannot begin the initialisation of {@code ProcessHandleImpl}, because that
+     * class's initialiser makes the pool of the waiting threads, and the caller has found such a thread.
      */
     private static boolean noProcess() {
         Field processes = tables().processes;

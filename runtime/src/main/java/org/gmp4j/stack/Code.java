@@ -18,7 +18,6 @@ final class Code {
     static final int ACONST_NULL = 1;
     static final int ICONST_0 = 3;
     static final int ICONST_1 = 4;
-    static final int DUP = 89;
     static final int ISUB = 100;
     static final int ARRAYLENGTH = 190;
     static final int BIPUSH = 16;
@@ -28,6 +27,7 @@ final class Code {
     private static final int ILOAD = 21;
     private static final int LLOAD = 22;
     private static final int ALOAD = 25;
+    private static final int DUP = 89;
     private static final int IRETURN = 172;
     private static final int LRETURN = 173;
     private static final int GETSTATIC = 178;
@@ -84,7 +84,7 @@ final class Code {
         return op(LLOAD).op(local);
     }
 
-    /** Returns how many slots of local variables an instance method with this descriptor needs for {@code this} and its arguments. */
+    /** Returns the number of local variable slots that an instance method with this descriptor needs for {@code this} and its arguments. */
     static int locals(String descriptor) {
         return arguments(descriptor, null);
     }
@@ -100,17 +100,11 @@ final class Code {
         for (int i = 1; descriptor.charAt(i) != ')'; i++) {
             char t = descriptor.charAt(i);
             if (to != null) {
-                switch (t) {
-                    case 'I', 'Z' -> {
-                        Code _ = to.number(local);
-                    }
-                    case 'J' -> {
-                        Code _ = to.big(local);
-                    }
-                    default -> {
-                        Code _ = to.object(local);
-                    }
-                }
+                Code _ = switch (t) {
+                    case 'I', 'Z' -> to.number(local);
+                    case 'J' -> to.big(local);
+                    default -> to.object(local);
+                };
             }
             local += t == 'J' ? 2 : 1;
             while (t == '[') {

@@ -53,7 +53,7 @@ final class DumpHold {
     /** The nanoTime at which the hold began. */
     final long since = System.nanoTime();
     private final Stack st;
-    /** The state that an unmounted thread had, or one of the two values above. */
+    /** The state that an unmounted thread had, or else {@link #MOUNTED} or {@link #FREE}. */
     private final int state;
     /** The name that replaces the thread's empty name; null for none. */
     private volatile @Nullable String name;
@@ -123,7 +123,7 @@ final class DumpHold {
     /**
      * Ends the hold. May be called on any thread, any number of times.
      *
-     * <p>A thread that tried to unpark the held thread found it suspended and only left a permit. The JDK's own {@code getStackTrace}
+     * <p>A thread that tries to unpark a held thread finds it suspended, and only leaves a permit. The JDK's own {@code getStackTrace}
      * checks for such a permit at its end, so one call of it completes the wake-up.
      */
     void release() {

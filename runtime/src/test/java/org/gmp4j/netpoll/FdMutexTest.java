@@ -25,13 +25,13 @@ class FdMutexTest {
     void theLastClosesIt() {
         FdMutex m = new FdMutex();
         assertTrue(m.incref());
-        assertEquals(0, m.lock(false));
-        assertEquals(0, m.lock(true)); // A reader and a writer at once.
+        assertEquals(0, m.lock(false, OpLimits.PLAIN));
+        assertEquals(0, m.lock(true, OpLimits.PLAIN)); // A reader and a writer at once.
         assertFalse(m.decref());
         assertTrue(m.increfAndClose());
         assertFalse(m.increfAndClose());
         assertFalse(m.incref());
-        assertEquals(IoResult.CLOSED, m.lock(false));
+        assertEquals(IoResult.CLOSED, m.lock(false, OpLimits.PLAIN));
         assertFalse(m.decref());
         assertFalse(m.unlock(false));
         assertTrue(m.unlock(true));
@@ -48,7 +48,7 @@ class FdMutexTest {
                 AtomicInteger last = new AtomicInteger();
                 AtomicBoolean gone = new AtomicBoolean();
                 Threads.Body reader = () -> {
-                    while (m.lock(false) == 0) {
+                    while (m.lock(false, OpLimits.PLAIN) == 0) {
                         assertFalse(gone.get());
                         assertEquals(1, inside.incrementAndGet());
                         Thread.yield();
@@ -99,7 +99,7 @@ class FdMutexTest {
                 boolean write = i == 3; // Alone in its direction.
                 all.add(gmp.gmp.threadFactory().newThread(() -> {
                     for (int n = 0; n < 2_000 || ended.get() == 0;) { // Who interrupts may have had no CPU until then.
-                        if (m.lock(write) == IoResult.INTERRUPTED) {
+                        if (m.lock(write, OpLimits.PLAIN) == IoResult.INTERRUPTED) {
                             assertTrue(Thread.interrupted());
                             ended.incrementAndGet();
                             continue;
@@ -124,11 +124,11 @@ class FdMutexTest {
     @Test
     void leavesWhileTheTurnIsTaken() throws InterruptedException {
         FdMutex m = new FdMutex();
-        assertEquals(0, m.lock(true));
+        assertEquals(0, m.lock(true, OpLimits.PLAIN));
         Threads leaver = new Threads().add("leaver", () -> m.leave(true, null)).start();
         Thread.sleep(5); // Else it might find the next one at its first look.
         Threads next = new Threads().add("next", () -> {
-            assertEquals(0, m.lock(true));
+            assertEquals(0, m.lock(true, OpLimits.PLAIN));
             assertFalse(m.unlock(true));
         }).start();
         leaver.join(); // As the next one is counted; with the turn still ours.
