@@ -73,6 +73,14 @@ find "$work/out" -name '*.java' -exec sed -i \
     -e 's/\$anon\$[0-9]*:[0-9]*/$anon/g' \
     -e 's/^public class /@SuppressWarnings("restricted")\npublic class /' {} +
 
+# On 64-bit Linux the canonical layouts of C's types are these constants, which need no linker.
+find "$work/out" -name '*$shared.java' -exec sed -i -E \
+    -e 's/\(ValueLayout\.Of[A-Za-z]+\) ?Linker\.nativeLinker\(\)\.canonicalLayouts\(\)\.get\("long long"\)/ValueLayout.JAVA_LONG/' \
+    -e 's/\(ValueLayout\.Of[A-Za-z]+\) ?Linker\.nativeLinker\(\)\.canonicalLayouts\(\)\.get\("char"\)/ValueLayout.JAVA_BYTE/' \
+    -e 's/\(ValueLayout\.Of[A-Za-z]+\) ?Linker\.nativeLinker\(\)\.canonicalLayouts\(\)\.get\("bool"\)/ValueLayout.JAVA_BOOLEAN/' \
+    -e 's/\(ValueLayout\.Of[A-Za-z]+\) ?Linker\.nativeLinker\(\)\.canonicalLayouts\(\)\.get\("([a-z]+)"\)/ValueLayout.JAVA_\U\1/' \
+    -e 's/\(\(AddressLayout\) Linker\.nativeLinker\(\)\.canonicalLayouts\(\)\.get\("void\*"\)\)/ValueLayout.ADDRESS/' {} +
+
 # What has the JVM generate classes, in classes of its own: who asks for an address, a descriptor or a layout does not pay.
 find "$work/out" -name '*.java' -exec sed -i \
     -e 's/^        public static final MethodHandle HANDLE = \(Linker.*;\)$/        static class Linked {\n            static final MethodHandle HANDLE = \1\n        }/' \

@@ -61,7 +61,8 @@ class ArchitectureTest {
     private static final Set<String> PRIVATE_MEMBERS = Set.of("stack.JdkMembers", "stack.JdkPollers", "stack.JdkScheduler",
             "stack.JdkShutdown", "stack.FinalReferenceHolder", "stack.JdkFrames", "stack.Bystanders", "agent.JdkPoint", "agent.JdkAccess");
     private static final Set<String> INTERNAL_TYPES = Set.of("stack.JdkThreads", "stack.JdkMembers", "stack.ThreadCalls",
-            "stack.SwitchCalls", "stack.JdkContainer", "stack.Stack", "struct.RawInt", "struct.RawLong");
+            "stack.SwitchCalls", "stack.JdkContainer", "stack.JdkScheduler", "stack.LeafCalls", "stack.Stack", "struct.RawInt",
+            "struct.RawLong");
 
     private static final Path SCHED_USES = Path.of("src/test/resources/sched-uses.txt");
 

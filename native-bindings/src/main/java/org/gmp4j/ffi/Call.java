@@ -8,55 +8,62 @@ import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
 import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
 
 /**
- * Calls of C functions that take up to six integers or addresses and return one or nothing, whatever their widths: all through
- * one handle for functions that may sleep and one for those that return at once. The first call by a handle of another type
- * has the JVM generate some ten classes, and each further handle of that type some more when it is called often; these two make
- * all of them that starting takes.
+ * Calls C functions that take up to six integers or addresses and return one or nothing, whatever their widths. All calls go through two
+ * handles: one for functions that may sleep, and one for functions that return at once. The first call by a handle of another type has the
+ * JVM generate some ten classes, and each further handle of that type some more when it is called often.
  *
- * <p>That a function may be called as {@code long f(long, long, long, long, long, long)} is what the two calling
- * conventions (x86-64 System V, AAPCS64) say: an integer argument has a register of its own, of which the function reads as much
- * as the type has, and arguments that it does not take are in registers that it may overwrite. What a narrower result
- * leaves in the rest of its register is undefined: callers cast it to {@code int}.
+ * <p>A function may be called as {@code long f(long, long, long, long, long, long)} by the two calling conventions (x86-64 System V,
+ * AAPCS64). An integer argument has a register of its own, of which the function reads as much as the type has. Arguments that the function
+ * does not take are in registers that it may overwrite. A narrower result leaves the rest of its register undefined, so callers cast it to
+ * {@code int}.
  */
 final class Call {
-    private static final FunctionDescriptor LONGS =
-            FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
-
-    private static final MethodHandle WAITING = waiting();
-    private static final MethodHandle CRITICAL = critical();
+    private static final MethodHandle WAITING = handle(NativeHandles.waiting());
+    private static final MethodHandle CRITICAL = handle(NativeHandles.critical(), Linker.Option.critical(false));
 
     private Call() {
     }
 
+    /** Returns {@code given}, or the linker's handle if that is null. */
     @SuppressWarnings("restricted")
-    private static MethodHandle waiting() {
-        return Linker.nativeLinker().downcallHandle(LONGS);
+    private static MethodHandle handle(MethodHandle given, Linker.Option... options) {
+        if (given != null) {
+            return given;
+        }
+        MethodHandle linked = Linker.nativeLinker().downcallHandle(
+                FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG), options);
+        try {
+            return MethodHandles.filterArguments(linked, 0, MethodHandles.lookup().findStatic(MemorySegment.class, "ofAddress",
+                    MethodType.methodType(MemorySegment.class, long.class)));
+        } catch (ReflectiveOperationException e) {
+            throw new IllegalStateException(e);
+        }
     }
 
-    @SuppressWarnings("restricted")
-    private static MethodHandle critical() {
-        return Linker.nativeLinker().downcallHandle(LONGS, Linker.Option.critical(false));
-    }
-
-    /** A function of libgmp4j, which is loaded if need be. */
-    static MemorySegment function(String name) {
+    /**
+     * Returns the address of a function of libgmp4j, or of one that the C library alone defines. Loads libgmp4j if need be. The lookup
+     * searches all libraries of this class loader and the libraries that these need.
+     */
+    static long function(String name) {
         Shims.load();
         return symbol(name);
     }
 
-    /** A function of libgmp4j, which is loaded. It stays so, and without a lifetime to watch a call of it costs less. */
-    static MemorySegment symbol(String name) {
-        return MemorySegment.ofAddress(SymbolLookup.loaderLookup().findOrThrow(name).address());
+    /** Does the work of {@link #function} when libgmp4j is loaded. */
+    static long symbol(String name) {
+        return SymbolLookup.loaderLookup().findOrThrow(name).address();
     }
 
-    /** A function of the C library. */
-    static MemorySegment libc(String name) {
-        return MemorySegment.ofAddress(Linker.nativeLinker().defaultLookup().findOrThrow(name).address());
+    /** Returns the address of a function of the C library, even if another library defines a function of that name, too. */
+    static long libc(String name) {
+        return Linker.nativeLinker().defaultLookup().findOrThrow(name).address();
     }
 
-    static long call(MemorySegment function, long a, long b, long c, long d, long e, long f) {
+    static long call(long function, long a, long b, long c, long d, long e, long f) {
         try {
             return (long) WAITING.invokeExact(function, a, b, c, d, e, f);
         } catch (Throwable t) {
@@ -64,20 +71,20 @@ final class Call {
         }
     }
 
-    static long call(MemorySegment function, long a, long b, long c) {
+    static long call(long function, long a, long b, long c) {
         return call(function, a, b, c, 0, 0, 0);
     }
 
-    static long call(MemorySegment function, long a) {
+    static long call(long function, long a) {
         return call(function, a, 0, 0, 0, 0, 0);
     }
 
-    static long call(MemorySegment function) {
+    static long call(long function) {
         return call(function, 0, 0, 0, 0, 0, 0);
     }
 
-    /** Without thread state transition: only for functions that return at once. */
-    static long critical(MemorySegment function) {
+    /** Calls a function without a transition of the thread's state. The function must return at once. */
+    static long critical(long function) {
         try {
             return (long) CRITICAL.invokeExact(function, 0L, 0L, 0L, 0L, 0L, 0L);
         } catch (Throwable t) {

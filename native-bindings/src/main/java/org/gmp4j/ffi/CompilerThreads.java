@@ -50,7 +50,11 @@ public final class CompilerThreads {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment ids = arena.allocate(ValueLayout.JAVA_INT, most);
             int n = (int) Call.call(Call.function(function), ids.address(), most, optimizing ? 1 : 0);
-            return ids.asSlice(0, (long) Integer.BYTES * Math.max(0, n)).toArray(ValueLayout.JAVA_INT);
+            int[] found = new int[Math.max(0, n)];
+            for (int i = 0; i < found.length; i++) {
+                found[i] = ids.getAtIndex(ValueLayout.JAVA_INT, i);
+            }
+            return found;
         }
     }
 

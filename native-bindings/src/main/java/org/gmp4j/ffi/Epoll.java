@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.ffi;
 
-import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 import org.gmp4j.ffi.linux.linux_h;
@@ -51,9 +50,9 @@ public final class Epoll {
     public static final int EVENT_BYTES = PACKED ? 12 : 16;
 
     private static final long DATA_OFFSET = PACKED ? 4 : 8;
-    private static final MemorySegment CONTROL = Call.function("gmp_epoll_ctl");
-    private static final MemorySegment WAIT = Call.function("gmp_epoll_wait");
-    private static final MemorySegment WAIT_NS = Call.function("gmp_epoll_wait_ns");
+    private static final long CONTROL = Call.function("gmp_epoll_ctl");
+    private static final long WAIT = Call.function("gmp_epoll_wait");
+    private static final long WAIT_NS = Call.function("gmp_epoll_wait_ns");
 
     private Epoll() {
     }

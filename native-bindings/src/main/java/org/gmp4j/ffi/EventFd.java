@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.ffi;
 
-import java.lang.foreign.MemorySegment;
 
 /**
  * A counter behind a file descriptor: wakes a thread out of {@link Epoll#await}. Non-blocking and closed on exec.
  * Closed by {@link Fd#close}. Thread-safe.
  */
 public final class EventFd {
-    private static final MemorySegment ADD = Call.function("gmp_eventfd_add");
-    private static final MemorySegment TAKE = Call.function("gmp_eventfd_take");
+    private static final long ADD = Call.function("gmp_eventfd_add");
+    private static final long TAKE = Call.function("gmp_eventfd_take");
 
     private EventFd() {
     }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.ffi;
 
-import java.lang.foreign.MemorySegment;
 
 /**
  * The dear half of an asymmetric fence ({@code membarrier(2)}, private and expedited): it makes every other thread of this
@@ -11,7 +10,7 @@ public final class Membarrier {
     /** {@code -Dgmp.membarrier=off}: as on a kernel that has none, or forbids it. */
     public static final String PROPERTY = "gmp.membarrier";
 
-    private static final MemorySegment MEMBARRIER = Call.function("gmp_membarrier");
+    private static final long MEMBARRIER = Call.function("gmp_membarrier");
     private static final boolean AVAILABLE = register();
 
     private Membarrier() {

@@ -205,7 +205,7 @@ public final class Memory {
      * @return the address, a multiple of 16; 0 when there is no memory
      */
     public static long malloc(long bytes) {
-        return Call.call(Calls.MALLOC, bytes);
+        return Call.call(Allocator.MALLOC, bytes);
     }
 
     /**
@@ -214,14 +214,18 @@ public final class Memory {
      * @param addr what {@link #malloc} returned, once
      */
     public static void free(long addr) {
-        long _ = Call.call(Calls.FREE, addr);
+        long _ = Call.call(Allocator.FREE, addr);
     }
 
     /** Apart: {@link #ALL} and the constants need no C code. */
     private static final class Calls {
-        static final MemorySegment MAP = Call.function("gmp_map");
-        static final MemorySegment ADVISE = Call.function("gmp_advise");
-        static final MemorySegment MALLOC = Call.libc("malloc");
-        static final MemorySegment FREE = Call.libc("free");
+        static final long MAP = Call.function("gmp_map");
+        static final long ADVISE = Call.function("gmp_advise");
+    }
+
+    /** Apart: only users of the C library's allocator make the linker look its functions up. */
+    private static final class Allocator {
+        static final long MALLOC = Call.libc("malloc");
+        static final long FREE = Call.libc("free");
     }
 }

@@ -32,11 +32,11 @@ public final class OsThread {
     /** {@link #setScheduler}: added to a policy, what the thread creates has the usual one. */
     public static final int RESET_ON_FORK = linux_h.SCHED_RESET_ON_FORK();
 
-    private static final MemorySegment GETTID = Call.libc("gettid");
-    private static final MemorySegment GETPID = Call.libc("getpid");
-    private static final MemorySegment SLICE = Call.function("gmp_sched_slice");
-    private static final MemorySegment CPU = Call.function("gmp_thread_cpu");
-    private static final MemorySegment STATE = Call.function("gmp_thread_state");
+    private static final long GETTID = Call.function("gettid");
+    private static final long GETPID = Call.function("getpid");
+    private static final long SLICE = Call.function("gmp_sched_slice");
+    private static final long CPU = Call.function("gmp_thread_cpu");
+    private static final long STATE = Call.function("gmp_thread_state");
 
     private OsThread() {
     }

@@ -61,17 +61,22 @@ public final class Shims {
         }
         String path = System.getProperty(PATH_PROPERTY);
         String resource = resource(System.getProperty("os.name"), System.getProperty("os.arch"));
-        requireGlibc(Linker.nativeLinker().defaultLookup());
-        if (path != null) {
-            loadFrom(Path.of(path).toAbsolutePath(), "-D" + PATH_PROPERTY + "=" + path);
-            if (SymbolLookup.loaderLookup().find("gmp_abi_version").isEmpty()) {
-                throw new IllegalStateException("gmp4j could not load -D" + PATH_PROPERTY + "=" + path
-                        + ": it has no function gmp_abi_version.");
+        try {
+            if (path != null) {
+                loadFrom(Path.of(path).toAbsolutePath(), "-D" + PATH_PROPERTY + "=" + path);
+            } else {
+                loadFromJar(resource);
             }
-        } else {
-            loadFromJar(resource);
+        } catch (IllegalStateException e) {
+            requireGlibc(Linker.nativeLinker().defaultLookup()); // Another C library is the better reason.
+            throw e;
+        }
+        if (path != null && SymbolLookup.loaderLookup().find("gmp_abi_version").isEmpty()) {
+            throw new IllegalStateException("gmp4j could not load -D" + PATH_PROPERTY + "=" + path
+                    + ": it has no function gmp_abi_version.");
         }
         checkAbi((int) Call.call(Call.symbol("gmp_abi_version")), path != null ? path : "the libgmp4j.so in this jar");
+        requireGlibc(SymbolLookup.loaderLookup()); // Finds the functions of libraries that the loaded ones need, too.
         loaded = true;
     }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.ffi;
 
-import java.lang.foreign.MemorySegment;
 
 import org.gmp4j.ffi.linux.linux_h;
 
@@ -19,8 +18,8 @@ public final class Signals {
     /** {@link #handlerOf}: ignored. */
     public static final long SIG_IGN = 1;
 
-    private static final MemorySegment QUEUE = Call.function("gmp_signal_queue");
-    private static final MemorySegment KILL = Call.function("gmp_tgkill");
+    private static final long QUEUE = Call.function("gmp_signal_queue");
+    private static final long KILL = Call.function("gmp_tgkill");
 
     private Signals() {
     }

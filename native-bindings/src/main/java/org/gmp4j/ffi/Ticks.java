@@ -2,7 +2,6 @@
 package org.gmp4j.ffi;
 
 import java.io.IOException;
-import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Set;
@@ -22,7 +21,7 @@ public final class Ticks {
     private static final long MEASURED = 5_000_000;
 
     private static final boolean COUNTER = hasCounter();
-    private static final MemorySegment TICKS = Call.function("gmp_ticks");
+    private static final long TICKS = Call.function("gmp_ticks");
 
     private Ticks() {
     }

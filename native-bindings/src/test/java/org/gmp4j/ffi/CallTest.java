@@ -7,7 +7,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemoryLayout;
-import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
 import java.lang.foreign.ValueLayout;
 import java.lang.reflect.Method;
@@ -74,14 +73,14 @@ class CallTest {
         try (Arena arena = Arena.ofConfined()) {
             @SuppressWarnings("restricted")
             SymbolLookup symbols = SymbolLookup.libraryLookup(library, arena);
-            MemorySegment mixed = symbols.findOrThrow("mixed");
+            long mixed = symbols.findOrThrow("mixed").address();
             assertEquals(-1 + 20 - 300 - 4000 + 50000 - 600000, Call.call(mixed, -1, 2, -3, -4, 5, -6));
             assertEquals(1 + 20 + 300, Call.call(mixed, 1, 2, 3));
-            MemorySegment negated = symbols.findOrThrow("negated");
+            long negated = symbols.findOrThrow("negated").address();
             assertEquals(-7, (int) Call.call(negated, 7));
             assertEquals(Integer.MAX_VALUE, (int) Call.call(negated, -Integer.MAX_VALUE));
-            assertEquals(-1, Call.call(symbols.findOrThrow("nothing")));
-            assertEquals(-1, Call.critical(symbols.findOrThrow("nothing")));
+            assertEquals(-1, Call.call(symbols.findOrThrow("nothing").address()));
+            assertEquals(-1, Call.critical(symbols.findOrThrow("nothing").address()));
         }
     }
 }

@@ -2,7 +2,6 @@
 package org.gmp4j.agent;
 
 import java.lang.instrument.Instrumentation;
-import java.lang.reflect.InvocationTargetException;
 import java.security.CodeSource;
 import java.util.Arrays;
 import java.util.List;
@@ -24,6 +23,13 @@ public final class Agent {
      */
     private static final List<String> TOOLS = Arrays.asList("org.codehaus.plexus.classworlds.launcher.Launcher",
             "org.gradle.wrapper.GradleWrapperMain", "org.gradle.launcher.GradleMain", "org.gradle.launcher.daemon.bootstrap.GradleDaemon");
+
+    /** Starts the agent. An older Java cannot load its class, so the class sets it. (A call by reflection takes longer to link.) */
+    static Starter starter;
+
+    interface Starter {
+        void start(String args, Instrumentation instrumentation, boolean attached);
+    }
 
     private Agent() {
     }
@@ -123,16 +129,10 @@ public final class Agent {
                     + ": start the program with one of these");
         }
         try {
-            Object unused = Class.forName("org.gmp4j.agent.AgentStart")
-                    .getDeclaredMethod("start", String.class, Instrumentation.class, boolean.class)
-                    .invoke(null, args, instrumentation, attached);
-        } catch (InvocationTargetException e) {
-            if (e.getCause() instanceof RuntimeException) {
-                throw (RuntimeException) e.getCause();
-            }
-            throw (Error) e.getCause(); // The method has no checked exceptions.
-        } catch (ReflectiveOperationException e) {
+            Class<?> unused = Class.forName("org.gmp4j.agent.AgentStart");
+        } catch (ClassNotFoundException e) {
             throw new IllegalStateException("gmp4j's jar is not whole: " + e, e);
         }
+        starter.start(args, instrumentation, attached);
     }
 }

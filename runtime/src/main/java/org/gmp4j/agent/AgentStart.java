@@ -10,7 +10,11 @@ import java.util.Set;
 import org.gmp4j.agent.PointOptions.When;
 
 /** Starts the agent, on a JDK that can read this class: opens packages, adds points, and makes the default scheduler. */
-final class AgentStart {
+final class AgentStart implements Agent.Starter {
+    static {
+        Agent.starter = new AgentStart();
+    }
+
     /** The number of classes that are transformed again in one pause. A pause with fewer classes would hardly be shorter. */
     private static final int BATCH = 100;
 
@@ -24,7 +28,8 @@ final class AgentStart {
      * @throws IllegalArgumentException with one sentence about a bad option
      * @throws IllegalStateException with one sentence, when the scheduler cannot run in this JVM
      */
-    static void start(String args, Instrumentation instrumentation, boolean attached) {
+    @Override
+    public void start(String args, Instrumentation instrumentation, boolean attached) {
         open(instrumentation);
         AgentOptions options = AgentOptions.of(args);
         if (options.asksForDefault() || DefaultStart.isAsked()) {

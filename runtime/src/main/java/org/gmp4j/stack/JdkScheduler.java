@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.stack;
 
-import java.lang.invoke.MethodHandle;
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.MethodType;
 import java.lang.reflect.Field;
 import java.util.concurrent.ForkJoinPool;
+
+import jdk.internal.misc.Unsafe;
 
 /**
  * Replaces the JDK's default scheduler of virtual threads, {@code VirtualThread.DEFAULT_SCHEDULER}. The field's type is
@@ -48,18 +47,7 @@ public final class JdkScheduler {
             throw new NoSuchFieldException("VirtualThread.DEFAULT_SCHEDULER of type ForkJoinPool");
         }
         JdkThreads.openToUs("jdk.internal.misc");
-        Class<?> unsafe = Class.forName("jdk.internal.misc.Unsafe");
-        MethodHandles.Lookup l = MethodHandles.privateLookupIn(unsafe, MethodHandles.lookup());
-        MethodHandle get = l.findStatic(unsafe, "getUnsafe", MethodType.methodType(unsafe));
-        MethodHandle base = l.findVirtual(unsafe, "staticFieldBase", MethodType.methodType(Object.class, Field.class));
-        MethodHandle offset = l.findVirtual(unsafe, "staticFieldOffset", MethodType.methodType(long.class, Field.class));
-        MethodHandle put = l.findVirtual(unsafe, "putReferenceVolatile",
-                MethodType.methodType(void.class, Object.class, long.class, Object.class));
-        try {
-            Object u = get.invoke();
-            put.invoke(u, base.invoke(u, field), (long) offset.invoke(u, field), ours);
-        } catch (Throwable e) {
-            throw JdkThreads.sneaky(e);
-        }
+        Unsafe u = Unsafe.getUnsafe();
+        u.putReferenceVolatile(u.staticFieldBase(field), u.staticFieldOffset(field), ours);
     }
 }

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.stack;
+
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodType;
+import java.lang.reflect.Field;
+
+import jdk.internal.access.SharedSecrets;
+import jdk.internal.foreign.abi.ABIDescriptor;
+import jdk.internal.foreign.abi.NativeEntryPoint;
+import jdk.internal.foreign.abi.VMStorage;
+import jdk.internal.foreign.abi.x64.X86_64Architecture.Regs;
+import jdk.internal.foreign.abi.x64.sysv.CallArranger;
+import jdk.internal.misc.Unsafe;
+import org.gmp4j.ffi.NativeHandles;
+
+/**
+ * Makes the handles by which the runtime calls C functions. The JDK's linker makes a handle of two parts: a leaf, which is HotSpot's stub
+ * for a list of registers, and a generated class that converts arguments and results for the leaf. The runtime's calls pass six longs and
+ * return one, so they need no conversion, and this class makes the leaf alone. The linker would load 140 classes of the JDK for the
+ * conversion and have the JVM generate 80, which takes a fifth of the CPU time of a start.
+ *
+ * <p>HotSpot does not check the registers, so the leaf is made only where it is known: by JDK 25 for x86-64. Elsewhere, and with {@code
+ * -Dgmp.calls=linker}, the linker makes the handles.
+ */
+public final class LeafCalls {
+    private static final boolean LINKER = "linker".equals(System.getProperty("gmp.calls"));
+    private static final String[] PACKAGES = {"jdk.internal.access", "jdk.internal.foreign.abi", "jdk.internal.foreign.abi.x64",
+        "jdk.internal.foreign.abi.x64.sysv", "jdk.internal.misc"};
+
+    private LeafCalls() {
+    }
+
+    /** Gives the handles to the bindings, if leaves are known here. Called before the first call of a C function. */
+    public static void use() {
+        if (LINKER || JdkThreads.VERSION != JdkVersion.JDK_25 || !"amd64".equals(System.getProperty("os.arch"))) {
+            return;
+        }
+        try {
+            for (String name : PACKAGES) {
+                JdkThreads.openToUs(name);
+            }
+            ABIDescriptor abi = X64.abi();
+            NativeHandles.use(X64.leaf(abi, true), X64.leaf(abi, false));
+        } catch (ReflectiveOperationException | LinkageError e) {
+            return; // This build of the JDK differs, so the linker makes the handles.
+        }
+    }
+
+    /** The leaves for x86-64. A class of its own, because a JDK for another processor may lack the classes of this one. */
+    private static final class X64 {
+        private static final MethodType TYPE = MethodType.methodType(long.class, long.class, long.class, long.class, long.class, long.class,
+                long.class, long.class);
+
+        /** Returns the calling convention of System V. It is in a private field. */
+        static ABIDescriptor abi() throws ReflectiveOperationException {
+            Unsafe u = Unsafe.getUnsafe();
+            u.ensureClassInitialized(CallArranger.class);
+            Field f = CallArranger.class.getDeclaredField("CSysV");
+            return (ABIDescriptor) u.getReference(u.staticFieldBase(f), u.staticFieldOffset(f));
+        }
+
+        /**
+         * Returns a leaf that takes the function's address and six arguments.
+         *
+         * @param transition whether the thread's state changes for the call, so that the JVM need not wait for the function at a safepoint
+         */
+        static MethodHandle leaf(ABIDescriptor abi, boolean transition) {
+            VMStorage[] arguments = {abi.targetAddrStorage(), Regs.rdi, Regs.rsi, Regs.rdx, Regs.rcx, Regs.r8, Regs.r9};
+            VMStorage[] result = {Regs.rax};
+            return SharedSecrets.getJavaLangInvokeAccess()
+                    .nativeMethodHandle(NativeEntryPoint.make(abi, arguments, result, TYPE, false, 0, transition, false));
+        }
+    }
+}

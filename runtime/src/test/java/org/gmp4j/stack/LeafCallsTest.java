@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.stack;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.time.Duration;
+
+import org.gmp4j.Gmp;
+import org.gmp4j.Go;
+import org.gmp4j.ffi.OsThread;
+import org.gmp4j.testing.ChildJvm;
+import org.junit.jupiter.api.Test;
+
+/** {@link LeafCalls}. That calls by leaves pass arguments and results is tested by all tests of the bindings' users. */
+class LeafCallsTest {
+    private static final String LINKER = "jdk.internal.foreign.abi.DowncallLinker ";
+
+    /** Prints what a goroutine's calls of C functions return: one that sleeps, and some that return at once. */
+    static final class Program {
+        private Program() {
+        }
+
+        public static void main(String[] args) {
+            try (Gmp gmp = Gmp.builder().procs(1).build()) {
+                gmp.run(() -> Go.sleep(Duration.ofMillis(1)));
+                gmp.run(() -> {
+                    boolean alive = OsThread.state(OsThread.gettid()) == 'R';
+                    System.out.println(alive + " " + (OsThread.getpid() == ProcessHandle.current().pid()));
+                });
+            }
+        }
+    }
+
+    private static ChildJvm.Result run(String... flags) {
+        ChildJvm.Result r = new ChildJvm(Program.class).with("-Xlog:class+load:stderr").with(flags).run();
+        assertEquals("true true\n", r.out(), r::toString);
+        assertEquals(0, r.exit(), r::toString);
+        return r;
+    }
+
+    @Test
+    void theLinkerIsNotUsed() {
+        assumeTrue(JdkThreads.VERSION == JdkVersion.JDK_25 && "amd64".equals(System.getProperty("os.arch")), "leaves are unknown here");
+        assertTrue(!run().err().contains(LINKER));
+    }
+
+    @Test
+    void elsewhereTheLinkerMakesTheHandles() {
+        assertTrue(run("-Dgmp.calls=linker").err().contains(LINKER));
+    }
+}
