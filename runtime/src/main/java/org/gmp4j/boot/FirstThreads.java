@@ -6,9 +6,9 @@ import java.util.concurrent.CountDownLatch;
 import org.gmp4j.stack.OwnThread;
 
 /**
- * Checks that the system gives the threads that a first scheduler needs: its sysmon, two Ms, and one for the JVM. Once goroutines run, a
- * ready G waits until a thread is free for it. A first scheduler without a thread would wait for ever, because no goroutine runs whose end
- * could free a thread.
+ * Checks that the system can start the threads that a first scheduler needs: its sysmon, two Ms, and one for the JVM. Once goroutines run,
+ * a ready G waits until the end of another goroutine frees a thread. In a first scheduler without threads no goroutine runs, so it would
+ * wait for ever.
  */
 public final class FirstThreads implements Runnable {
     private static final int COUNT = 4;
@@ -35,25 +35,8 @@ public final class FirstThreads implements Runnable {
             }
         } finally {
             all.over.countDown();
-            boolean interrupted = false;
             for (int i = 0; i < n; i++) {
-                interrupted |= join(started[i]);
-            }
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
-        }
-    }
-
-    /** Waits for the end of a thread. Returns whether the caller was interrupted meanwhile. */
-    private static boolean join(Thread t) {
-        boolean interrupted = false;
-        for (;;) {
-            try {
-                t.join();
-                return interrupted;
-            } catch (InterruptedException e) {
-                interrupted = true;
+                OwnThread.joinUninterruptibly(started[i]);
             }
         }
     }

@@ -137,7 +137,7 @@ public final class Headroom {
         return StackSpace.left() >= SECTION;
     }
 
-    /** Returns the error. Its message distinguishes it from HotSpot's own error, which has no message. */
+    /** Returns the error of a refused section. Its message distinguishes it from HotSpot's own error, which has no message. */
     public static StackOverflowError overflow() {
         return new StackOverflowError("too little stack is left for a call of the runtime");
     }

@@ -4,8 +4,8 @@ package org.gmp4j.stack;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Mounts and unmounts stacks: the Java side of an M. It has the M's thread, and, while lock ranks are checked, the runtime locks that the
- * thread holds. (A lock that was taken on a goroutine's stack may be released on the M's own stack.)
+ * The Java side of an M: a thread that mounts and unmounts stacks ({@link JdkThreads#run}), and, while lock ranks are checked, the ranks of
+ * the runtime locks that the thread holds. (A lock that was taken on a goroutine's stack may be released on the M's own stack.)
  */
 public abstract class Host {
     /** The ranks of the locks that are held, in the order in which they were taken. Kept only while lock ranks are checked. */
@@ -26,11 +26,7 @@ public abstract class Host {
     public static final class HostThread extends OwnThread {
         final Host host;
 
-        /**
-         * @param host the thread's host
-         * @param name the thread's name
-         * @param stackSize the bytes of stack to reserve, which limit the depth of goroutines
-         */
+        /** @param stackSize the bytes of stack to reserve, which limit the depth of goroutines */
         public HostThread(Host host, Runnable body, String name, long stackSize) {
             super(body, name, stackSize);
             this.host = host;

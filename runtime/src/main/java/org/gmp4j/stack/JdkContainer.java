@@ -30,13 +30,11 @@ public abstract class JdkContainer extends ThreadContainer {
     private static final String SNAPSHOT = "jdk.internal.vm.ThreadSnapshot";
     private static final StackWalker CALLER = StackWalker.getInstance(StackWalker.Option.RETAIN_CLASS_REFERENCE);
 
-    /**
-     * How long to try to hold a stack that is being mounted and unmounted, ns. The next attempt, after all other stacks, takes up to
-     * {@link #LAST_TRY_NANOS}.
-     */
+    /** The time limit of the first attempt to hold a stack, ns. */
     private static final long TRY_NANOS = 100_000;
+    /** The time limit of a second attempt, ns. It follows the attempts for all other stacks. */
     private static final long LAST_TRY_NANOS = 10_000_000;
-    /** From this age on, ns, a hold is checked every {@link #WATCH_MILLIS} ms. */
+    /** The age, ns, from which a hold is checked every {@link #WATCH_MILLIS} ms. */
     private static final long LONG_NANOS = 5_000_000;
     private static final long WATCH_MILLIS = 1;
 
@@ -74,10 +72,10 @@ public abstract class JdkContainer extends ThreadContainer {
         return null;
     }
 
-    /** Returns the pooled stacks that have a goroutine now. A stack that gets its next goroutine meanwhile may be there twice. */
+    /** Returns the pooled stacks that have a goroutine now. A stack that gets its next goroutine meanwhile may occur twice. */
     protected abstract Collection<Stack> stacks();
 
-    /** Returns the name, for a dump, of the goroutine on a held stack, or null when the stack has no goroutine any more. */
+    /** Returns the name, for a dump, of the goroutine on a stack, or null when the stack has no goroutine any more. */
     protected abstract @Nullable String label(Stack st);
 
     /** Removes the container from the JDK's list. Called when the scheduler has closed. */
@@ -169,8 +167,8 @@ public abstract class JdkContainer extends ThreadContainer {
     }
 
     /**
-     * Ends long holds, as soon as the dumping thread's own stack shows that it no longer reads frames. Between its request for a thread and
-     * the read of the frames the dumping thread only reads a clock. After the read it writes the frames to the dump.
+     * Ends long holds, as soon as a stack trace of the dumping thread shows that the thread no longer reads frames. Between the request for
+     * a thread and the read of its frames the dumping thread only reads a clock. Then it writes the frames to the dump.
      */
     private static final class Watch extends OwnThread {
         private final Thread dumper;
@@ -205,17 +203,14 @@ public abstract class JdkContainer extends ThreadContainer {
                     continue; // No code of the runtime interrupts this thread.
                 }
                 DumpHold h = hold;
-                if (h != null && System.nanoTime() - h.since > LONG_NANOS) {
-                    boolean gone = look(h);
-                    if (gone) {
-                        return;
-                    }
+                if (h != null && System.nanoTime() - h.since > LONG_NANOS && check(h)) {
+                    return;
                 }
             }
         }
 
         /** Ends the hold if the dump no longer needs it. Returns whether the dump has ended. */
-        private boolean look(DumpHold h) {
+        private boolean check(DumpHold h) {
             for (StackTraceElement e : dumper.getStackTrace()) {
                 String c = e.getClassName();
                 if (c.equals(SNAPSHOT) || c.equals(DUMPER)) {

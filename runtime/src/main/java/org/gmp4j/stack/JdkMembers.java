@@ -23,7 +23,7 @@ import org.gmp4j.classfile.ClassFileWriter;
  *
  * <pre>
  * JdkThreads ─▶ ThreadCalls                                  ours
- *                   ▲ a hidden class beside it: calls THREADS
+ *                   ▲ a hidden class beside it: calls GmpCalls.threads
  *                   │
  *               java.lang.GmpCalls…                          in java.base; abstract, public, with a name by which it is found
  *                   ▲                      ▲
@@ -77,9 +77,9 @@ import org.gmp4j.classfile.ClassFileWriter;
  * change.
  *
  * <p>{@code start} and {@code resume} omit steps of {@code Continuation.run} that are for nested continuations, and for continuations that
- * any thread may run. The runtime's continuations are outermost, and the M that made the thread RUNNING runs them. The methods are inlined
- * into the M's loop, which matters most for the speed of a switch. A yield leaves its callers without a return instruction. So the
- * processor mispredicts one return for each frame between the M's loop and the continuation.
+ * any thread may run. The runtime's continuations are outermost, and the M that made the thread RUNNING runs them. The frames that a yield
+ * removes execute no return instruction, so the processor mispredicts one return for each frame between the M's loop and the continuation.
+ * Therefore the methods are inlined into the M's loop, which matters most for the speed of a switch.
  *
  * <p>{@code yield} must have a frame of its own. If a goroutine began before its first methods were compiled, the bottom of its stack has
  * interpreted frames as long as it lives. A switch that moves an interpreted frame takes longer. HotSpot moves two frames of such a stack
@@ -92,13 +92,14 @@ import org.gmp4j.classfile.ClassFileWriter;
 final class JdkMembers {
     private static final String ACCESS = "jdk/internal/access/JavaLangAccess";
     private static final String UNSAFE = "jdk/internal/misc/Unsafe";
+    private static final String OWN = "java/lang/GmpThreads";
     private static final String ANNOTATION = "Ljdk/internal/vm/annotation/";
 
     private static final int PUBLIC = 0x0001;
     private static final int STATIC = 0x0008;
     private static final int PUBLIC_STATIC = 0x0009;
     private static final int NESTMATE_HIDDEN_STRONG = 7;
-    /** The stack slots of the written methods. C1 does not inline a method that has many more. */
+    /** The slots of the operand stack in each method that is written. C1 does not inline a method that has many more. */
     private static final int MOST_STACK = 6;
     private static final int DEFINE_STACK = 10;
 
@@ -145,7 +146,7 @@ final class JdkMembers {
         }
         define = l.findStatic(c, "define", MethodType.methodType(Class.class, Class.class, String.class, byte[].class));
         if (first) {
-            Class<?> _ = define(vt, "java/lang/GmpThreads", implementsThreads);
+            Class<?> _ = define(vt, OWN, implementsThreads);
             var _ = define(Continuation.class, "jdk/internal/vm/GmpSwitch", implementsSwitches);
         }
         MethodHandles.Lookup _ = l.defineHiddenClass(adapter(ThreadCalls.class, ofThreads, "threads"), true);
@@ -261,7 +262,7 @@ final class JdkMembers {
         return new Code(out);
     }
 
-    /** Begins a method that uses its first argument, a virtual thread. */
+    /** Begins the code of a method with a load of its first argument, a virtual thread. */
     private Code thread() {
         return code().object(1).cast(vt);
     }
@@ -281,8 +282,6 @@ final class JdkMembers {
         }
         throw new AssertionError(name);
     }
-
-    private static final String OWN = "java/lang/GmpThreads";
 
     private byte[] threads(Method[] methods) throws ReflectiveOperationException {
         Code init = begin(OWN, methods, "threads");
@@ -337,8 +336,7 @@ final class JdkMembers {
         add("casName", unsafe().object(1).getStatic(OWN, "NAME", "J").object(2).object(3)
                 .call(UNSAFE, "compareAndSetReference", "(Ljava/lang/Object;JLjava/lang/Object;Ljava/lang/Object;)Z"));
         add("task", target(code()).cast(body).get(body, task.getName()));
-        Code setTask = unsafe();
-        add("setTask", put(target(setTask).cast(body), "TASK"));
+        add("setTask", put(target(unsafe()).cast(body), "TASK"));
         add("setTail", put(unsafe().object(1), "TAIL"));
         add("tail", reference(unsafe().object(1), "TAIL").cast(StackChunk.class));
         add("used", unsafe().object(1).getStatic(OWN, "SIZE", "J").call(UNSAFE, "getInt", "(Ljava/lang/Object;J)I")
@@ -397,17 +395,17 @@ final class JdkMembers {
                 .putStatic(OWN, name, "J");
     }
 
-    /** Reads the reference at an offset of an object. The Unsafe and the object are on the operand stack. */
+    /** Adds a read of the reference at an offset of an object. The Unsafe and the object are on the operand stack. */
     private static Code reference(Code c, String offset) {
         return c.getStatic(OWN, offset, "J").call(UNSAFE, "getReference", "(Ljava/lang/Object;J)Ljava/lang/Object;");
     }
 
-    /** Writes the method's second argument to an offset of an object. The Unsafe and the object are on the operand stack. */
+    /** Adds a write of the second argument to an offset of an object. The Unsafe and the object are on the operand stack. */
     private static Code put(Code c, String offset) {
         return c.getStatic(OWN, offset, "J").object(2).call(UNSAFE, "putReference", "(Ljava/lang/Object;JLjava/lang/Object;)V");
     }
 
-    /** Reads the target of the first argument, a continuation: the {@code Runnable} that it runs. */
+    /** Adds a read of the {@code Runnable} that the first argument, a continuation, runs. */
     private Code target(Code c) throws ReflectiveOperationException {
         return reference(c.getStatic(vt, "U").object(1), "TARGET");
     }
@@ -442,7 +440,7 @@ final class JdkMembers {
         return end(init);
     }
 
-    /** Returns the field with the task in the anonymous class of the target of a virtual thread's continuation. */
+    /** Returns the field with the task in {@code body}, the class of the {@code Runnable} that a virtual thread's continuation runs. */
     private static Field taskField(Class<?> body) throws NoSuchFieldException {
         for (Field f : body.getDeclaredFields()) {
             if (f.getType() == Runnable.class) {

@@ -26,11 +26,11 @@ import org.gmp4j.ffi.NativeException;
  * scheduler registers the descriptor and readies the goroutine, without a thread of the JDK. Otherwise GmpPoller passes the call to the
  * JDK's poller, in which all other virtual threads wait as before.
  *
- * <p>Both pollers share one map of waiting threads. A thread that closes or shuts down a channel finds the waiting thread in this map, and
- * so does the JDK's poller when a descriptor is ready. A wait that began in the JDK's poller before the change ends there. The runtime
- * itself never reads the map, because the map's bins are locks that a goroutine may hold. The runtime finds the waiter by the descriptor
- * ({@code netpoll.Netpoller}). A thread that closes a channel unparks the waiting goroutine as the poller does, and the goroutine finds the
- * channel closed.
+ * <p>A GmpPoller and the JDK's poller behind it share one map of waiting threads. A thread that closes or shuts down a channel finds the
+ * waiting thread in this map, and so does the JDK's poller when a descriptor is ready. A wait that began in the JDK's poller before the
+ * change ends there. The runtime itself never reads the map, because the map's bins are locks that a goroutine may hold. The runtime finds
+ * the waiter by the descriptor ({@code netpoll.Netpoller}). A thread that closes a channel unparks the waiting goroutine as the poller
+ * does, and the goroutine finds the channel closed.
  *
  * <p>The change is made after the first wait of a virtual thread has initialised the JDK's pollers, which start threads. A service whose
  * threads wait in selectors never initialises them. Sysmon notices the initialisation ({@link #look}) and starts a thread that makes the
@@ -42,7 +42,6 @@ import org.gmp4j.ffi.NativeException;
  */
 public final class JdkPollers {
     private static final String POLLER = "sun.nio.ch.Poller";
-    private static final boolean JDK = "jdk".equals(System.getProperty("gmp.pollers"));
     /** Whether to treat the JDK's pollers as unknown, for tests. */
     private static final boolean UNKNOWN = "unknown".equals(System.getProperty("gmp.pollers"));
 
@@ -66,7 +65,8 @@ public final class JdkPollers {
     private static final long RETRY_NANOS = 1_000_000_000;
 
     private static final Class<?> JDK_POLLER = jdkPoller();
-    private static final AtomicBoolean BEGUN = new AtomicBoolean(JDK);
+    /** Whether the change has begun, or must not begin. */
+    private static final AtomicBoolean BEGUN = new AtomicBoolean("jdk".equals(System.getProperty("gmp.pollers")));
     /** Written by {@link #use}. Not null once sysmon runs. */
     @SuppressWarnings("NullAway.Init")
     private static volatile Waits waits;
@@ -75,7 +75,7 @@ public final class JdkPollers {
     }
 
     /**
-     * Loads the JDK's class without initialising it. If the JDK has no such class, returns some initialised class, so that the change
+     * Returns the JDK's class, without initialising it. If the JDK has no such class, returns an initialised class, so that the change
      * begins and fails.
      */
     private static Class<?> jdkPoller() {
@@ -98,20 +98,12 @@ public final class JdkPollers {
 
     /** Starts the change if virtual threads have begun to wait for descriptors. Called by sysmon. Takes no lock. */
     public static void look() {
-        if (!BEGUN.getPlain() && JdkThreads.initialized(JDK_POLLER)) {
-            begin();
-        }
-    }
-
-    private static void begin() {
-        if (BEGUN.getAndSet(true)) {
-            return;
-        }
-        try {
-            Thread t = new OwnThread(new Changer(), "gmp-sockets");
-            t.start();
-        } catch (OutOfMemoryError e) {
-            BEGUN.set(false); // No thread can be made now. The next call tries again; until then sockets work without the change.
+        if (!BEGUN.getPlain() && JdkThreads.initialized(JDK_POLLER) && !BEGUN.getAndSet(true)) {
+            try {
+                new OwnThread(new Changer(), "gmp-sockets").start();
+            } catch (OutOfMemoryError e) {
+                BEGUN.set(false); // No thread can be made now. The next call tries again; until then sockets work without the change.
+            }
         }
     }
 
@@ -119,32 +111,28 @@ public final class JdkPollers {
     private static final class Changer implements Runnable {
         @Override
         public void run() {
-            change();
-        }
-    }
-
-    private static void change() {
-        Inheritance.beginPlain(); // This thread may start the JDK's pollers, which must not inherit sysmon's attributes from it.
-        try {
-            while (!changed()) {
-                LockSupport.parkNanos(RETRY_NANOS);
-                boolean _ = Thread.interrupted();
+            Inheritance.beginPlain(); // This thread may start the JDK's pollers, which must not inherit sysmon's attributes from it.
+            try {
+                while (!changed()) {
+                    LockSupport.parkNanos(RETRY_NANOS);
+                    boolean _ = Thread.interrupted();
+                }
+            } catch (Throwable t) {
+                System.err.printf("gmp4j does not know the socket pollers of this build of the JDK (%s; %s): they stay on the JDK's "
+                        + "threads, and blocking sockets are slower%n", Runtime.version(), t);
             }
-        } catch (Throwable t) {
-            System.err.printf("gmp4j does not know the socket pollers of this build of the JDK (%s; %s): they stay on the JDK's "
-                    + "threads, and blocking sockets are slower%n", Runtime.version(), t);
         }
     }
 
     /**
-     * Makes the change. Returns false if there was too little memory, or too few descriptors. (The rehearsal opens some descriptors for a
-     * moment.)
+     * Tries to make the change. Returns false if there was too little memory, or too few descriptors. (The rehearsal opens some descriptors
+     * for a moment.)
      */
     private static boolean changed() throws ReflectiveOperationException {
         try {
             JdkThreads.openToUs("sun.nio.ch");
             waits.rehearse();
-            new Change(JDK_POLLER).all();
+            new Change().all();
             return true;
         } catch (OutOfMemoryError e) {
             return false;
@@ -158,26 +146,24 @@ public final class JdkPollers {
 
     /** Makes the change. The constructor looks up the members of the JDK's classes that the change needs. */
     private static final class Change {
-        private final Class<?> poller;
         private final Constructor<?> make;
         private final long map;
 
-        Change(Class<?> poller) throws ReflectiveOperationException {
-            this.poller = poller;
+        Change() throws ReflectiveOperationException {
             String startPoll = JdkThreads.VERSION.startPoll;
             String stopPoll = JdkThreads.VERSION.stopPoll;
-            List<Method> known = new ArrayList<>(List.of(poller.getDeclaredMethod(startPoll, int.class),
-                    poller.getDeclaredMethod(stopPoll, int.class, boolean.class), poller.getDeclaredMethod("poll", int.class)));
-            Stream.of(poller.getDeclaredMethods()).filter(m -> m.getName().equals("close") && m.getParameterCount() == 0)
+            List<Method> known = new ArrayList<>(List.of(JDK_POLLER.getDeclaredMethod(startPoll, int.class),
+                    JDK_POLLER.getDeclaredMethod(stopPoll, int.class, boolean.class), JDK_POLLER.getDeclaredMethod("poll", int.class)));
+            Stream.of(JDK_POLLER.getDeclaredMethods()).filter(m -> m.getName().equals("close") && m.getParameterCount() == 0)
                     .forEach(known::add);
-            if (known.get(2).getReturnType() != int.class || Stream.of(poller.getDeclaredMethods())
+            if (known.get(2).getReturnType() != int.class || Stream.of(JDK_POLLER.getDeclaredMethods())
                     .anyMatch(m -> Modifier.isAbstract(m.getModifiers()) && !known.contains(m))) {
                 throw new NoSuchMethodException("Poller.poll as it was, or another method is abstract");
             }
-            make = JdkThreads.define(poller, PollerClass.NAME, PollerClass.bytes(startPoll, stopPoll, known.size() > 3))
-                    .getDeclaredConstructor(poller, IntPredicate.class, IntPredicate.class);
+            make = JdkThreads.define(JDK_POLLER, PollerClass.NAME, PollerClass.bytes(startPoll, stopPoll, known.size() > 3))
+                    .getDeclaredConstructor(JDK_POLLER, IntPredicate.class, IntPredicate.class);
             make.setAccessible(true);
-            map = offset(poller, UNKNOWN ? "unknown" : "map");
+            map = offset(JDK_POLLER, UNKNOWN ? "unknown" : "map");
         }
 
         private static long offset(Class<?> in, String name) throws ReflectiveOperationException {
@@ -186,7 +172,7 @@ public final class JdkPollers {
 
         /** Replaces all pollers. All steps that may fail come before the first replacement. So if a step fails, no poller is replaced. */
         void all() throws ReflectiveOperationException {
-            Field all = poller.getDeclaredField(JdkThreads.VERSION.pollers);
+            Field all = JDK_POLLER.getDeclaredField(JdkThreads.VERSION.pollers);
             all.setAccessible(true);
             Object pollers = all.get(null);
             Class<?> group = pollers.getClass();
@@ -210,7 +196,7 @@ public final class JdkPollers {
         }
 
         private Object[] inFront(Object[] jdk, boolean write) throws ReflectiveOperationException {
-            Object[] ours = (Object[]) Array.newInstance(poller, jdk.length);
+            Object[] ours = (Object[]) Array.newInstance(JDK_POLLER, jdk.length);
             for (int i = 0; i < jdk.length; i++) {
                 ours[i] = inFront(jdk[i], write);
             }

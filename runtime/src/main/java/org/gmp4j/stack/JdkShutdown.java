@@ -6,8 +6,9 @@ import java.lang.reflect.Field;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The JVM's shutdown: whether it has begun, and a hook among the JDK's own ({@code java.lang.Shutdown}), which run in the order of their
- * slots. The hooks of programs run in the second slot. In a JDK without such slots {@link #addLast} and {@link #removeLast} do nothing.
+ * Tells whether the JVM's shutdown has begun, and adds a hook to the JDK's own ({@code java.lang.Shutdown}), which run in the order of
+ * their slots. The hooks of programs run in the second slot. In a JDK without such slots {@link #addLast} and {@link #removeLast} do
+ * nothing.
  */
 public final class JdkShutdown {
     private static final int LAST = 9;
@@ -42,10 +43,7 @@ public final class JdkShutdown {
         }
     }
 
-    /**
-     * Puts a hook into the last slot, unless the slot has a hook. For example, a copy of gmp4j in another class loader may have put a hook
-     * there. Allocates no memory.
-     */
+    /** Puts a hook into the last slot, unless it has one, such as that of a copy of gmp4j in another class loader. Allocates no memory. */
     public static void addLast(Runnable hook) {
         if (HOOKS != null && HOOKS[LAST] == null) {
             HOOKS[LAST] = hook;

@@ -8,11 +8,11 @@ import java.util.concurrent.locks.LockSupport;
  * Reads and changes the states of the virtual threads that the runtime mounts.
  *
  * <p>While the runtime has parked a goroutine its virtual thread's {@code state} is {@code WAIT}. A dump then sees an unmounted thread in
- * WAITING. {@code LockSupport.unpark} only sets the permit and does not change the state. (With {@code PARKED} it would submit the
- * thread.) An interrupt changes the state to {@code UNBLOCKED} and calls {@code Executor.execute}, which the stack filters. While a
- * goroutine is runnable and has frames, the state is {@code YIELDED}. A thread that reads the frames of an unmounted stack holds it by the
- * {@code SUSPENDED} bit (the JDK's {@code tryGetStackTrace}). {@link #toRunning} waits while the bit is set, as Go waits for the bit
- * {@code _Gscan}.
+ * WAITING. {@code LockSupport.unpark} only sets the permit and does not change the state. (With {@code PARKED} it would submit the thread.)
+ * An interrupt changes the state to {@code UNBLOCKED} and calls {@link Stack#execute}, which readies the goroutine only if it waits in the
+ * JDK. While a goroutine is runnable and has frames, the state is {@code YIELDED}. A thread that reads the frames of an unmounted stack
+ * holds it by the {@code SUSPENDED} bit (the JDK's {@code tryGetStackTrace}). {@link #toRunning} waits while the bit is set, as Go waits
+ * for the bit {@code _Gscan}.
  */
 public final class JdkState {
     // VirtualThread's states, which are the same in all versions.
@@ -167,7 +167,8 @@ public final class JdkState {
 
     /**
      * Finishes a yield that the JDK itself began: in a park, for a monitor, in {@code Object.wait} or in {@code Thread.yield}. May call
-     * execute. For a wait with a time limit this method does the JDK's steps itself, so that a timer of the runtime ends the wait.
+     * {@link Stack#execute}. For a wait with a time limit this method does the JDK's steps itself, so that a timer of the runtime ends the
+     * wait.
      *
      * @return false when there was no memory for the timer of a timed wait. The timer is set first, so nothing has changed then, and the
      *     caller has to call again
@@ -216,7 +217,7 @@ public final class JdkState {
             t.begin(TimeUnit.MILLISECONDS.toNanos(CALLS.timeout(vt)), wait);
             CALLS.setTimeoutTask(vt, t);
             CALLS.setState(vt, TIMED_WAIT);
-            blocked = CALLS.notified(vt) && CALLS.casState(vt, TIMED_WAIT, BLOCKED); // Without the lock this might affect a later wait.
+            blocked = CALLS.notified(vt) && CALLS.casState(vt, TIMED_WAIT, BLOCKED); // Without the lock this CAS could end a later wait.
         }
         if (blocked) {
             if (CALLS.blockPermit(vt) && CALLS.casState(vt, BLOCKED, UNBLOCKED)) {
@@ -227,7 +228,7 @@ public final class JdkState {
         }
     }
 
-    /** Ends the {@code Object.wait} with this number, whose time limit has passed, if the thread is still in it. May call execute. */
+    /** Ends the {@code Object.wait} with this number after its time limit, if the thread is still in it. May call {@link Stack#execute}. */
     public static void waitTimedOut(Stack st, int wait) {
         CALLS.waitTimeoutExpired(st.thread, wait);
     }

@@ -23,22 +23,21 @@ import org.jspecify.annotations.Nullable;
  * <p>Unmounting takes no lock. An interrupt of a virtual thread also marks its carrier as interrupted, because the thread may block while
  * it is pinned. The interrupt must not mark a carrier that by then runs another thread. The JDK's {@code interrupt} holds the thread's
  * {@code interruptLock}: it sets {@code interrupted}, then reads {@code carrierThread}, then marks that carrier. The JDK's {@code unmount}
- * takes the same lock. The unmount of this class takes no lock. It writes {@code carrierThread = null}. A CAS follows, on the goroutine's
- * status or on the JDK's state of the thread, and is a fence. The next mount of any thread on this carrier first reads {@code interrupted}
- * of the thread that was on it before. An interrupter that read the old carrier had set {@code interrupted} before it read. So if the flag
- * is clear, there was no such interrupter, or the thread has cleared the flag meanwhile. In the second case the thread cleared it under the
+ * takes the same lock. The unmount of this class writes {@code carrierThread = null} without it. A CAS follows, on the goroutine's status
+ * or on the JDK's state of the thread, and is a fence. The next mount of any thread on this carrier first reads {@code interrupted} of the
+ * thread that was on it before. An interrupter that read the old carrier had set {@code interrupted} before it read. So if the flag is
+ * clear, there was no such interrupter, or the thread has cleared the flag meanwhile. In the second case the thread cleared it under the
  * lock, after the interrupter had marked the carrier. So the mount that reads the cleared flag also sees the mark. If the flag is set, the
  * mount takes the lock once, and so waits for an interrupter that has not finished. In each case the JDK's {@code mount} follows, which
  * clears a mark that does not belong to the new thread. Before an M sleeps with no thread mounted, {@link #idle} reads the flag, and takes
  * the lock if it is set. Then it drops the reference to the last thread, so that the thread does not stay reachable after its end.
  *
  * <p>A mark that comes between an unmount and the next mount does no harm. Only the M's own code runs then, and it sleeps in a futex, which
- * no interrupt ends. The JDK's {@code unpark} of a pinned thread takes the {@code interruptLock} too. The unmount of this class does not
- * take that lock. So such an unpark may give its permit to the carrier after the thread has left it. A later park on this carrier then
- * returns too early. Callers of {@code park} must expect such returns. Rejected: a {@code mount} of this class. It would save a fence by
- * setting {@code carrierThread} before the CAS that makes the thread RUNNING. But then {@code carrierThread} would be set before JVMTI is
- * notified of the mount, and a debugger would lose track of suspended threads. With {@code -Dgmp.mount=jdk} only the JDK's own methods
- * mount and unmount.
+ * no interrupt ends. The JDK's {@code unpark} of a pinned thread takes the {@code interruptLock} too, and the unmount of this class does
+ * not. So such an unpark may give its permit to the carrier after the thread has left it. A later park on this carrier then returns too
+ * early. Callers of {@code park} must expect such returns. Rejected: a {@code mount} of this class. It would save a fence by setting {@code
+ * carrierThread} before the CAS that makes the thread RUNNING. But then {@code carrierThread} would be set before JVMTI is notified of the
+ * mount, and a debugger would lose track of suspended threads. With {@code -Dgmp.mount=jdk} only the JDK's own methods mount and unmount.
  *
  * <p>Some agents keep a value for each thread, such as the current span of a trace. They rewrite {@code VirtualThread.mount} and
  * {@code unmount}, so that these methods swap the value. The runtime always calls the JDK's mount. It calls the JDK's unmount, instead of
@@ -53,7 +52,7 @@ public final class JdkThreads {
     /** The number of calls of a method handle after which HotSpot compiles code for that handle alone. */
     public static final int CUSTOMIZED_AFTER = 127;
 
-    /** The greatest number of wrappers that {@link #unwrapped} removes from a task. */
+    /** The greatest number of wrappers that {@link #unwrapped} and {@link #taskClass} remove from a task. */
     private static final int WRAPPERS = 3;
 
     /** Whether only the JDK's own methods mount, unmount and yield the threads, and the JDK's timer ends their timed waits. */
@@ -70,10 +69,10 @@ public final class JdkThreads {
     private static final Executor JDK_SCHEDULER;
     private static final @Nullable String PROBLEM;
 
-    /** The class of all {@code runContinuation} tasks, and the offset of the field with the task's thread. */
-    private static volatile @Nullable TaskClass taskClass;
+    /** The field with the thread in {@code runContinuation} tasks, which have one class; null before {@link #threadOf} has found it. */
+    private static volatile @Nullable ThreadField threadField;
 
-    private record TaskClass(Class<?> type, long thread) {
+    private record ThreadField(Class<?> type, long offset) {
     }
 
     static {
@@ -140,8 +139,8 @@ public final class JdkThreads {
         Continuation.unpin();
     }
 
-    static Thread newVirtualThread(Executor scheduler, String name, Runnable body) {
-        return CALLS.newVirtualThread(scheduler, name, body);
+    static Thread newVirtualThread(Executor scheduler, Runnable body) {
+        return CALLS.newVirtualThread(scheduler, "", body);
     }
 
     static Continuation continuation(Thread vt) {
@@ -219,16 +218,16 @@ public final class JdkThreads {
      */
     public static @Nullable Thread threadOf(Runnable task) {
         Class<?> type = task.getClass();
-        TaskClass known = taskClass;
+        ThreadField known = threadField;
         if (known != null && known.type == type) {
-            return (Thread) CALLS.get(task, known.thread);
+            return (Thread) CALLS.get(task, known.offset);
         }
         for (Field f : type.getDeclaredFields()) {
             if (Thread.class.isAssignableFrom(f.getType()) && !Modifier.isStatic(f.getModifiers())) {
                 long offset = CALLS.offset(f);
                 Thread t = (Thread) CALLS.get(task, offset);
                 if (t != null && t.isVirtual() && runContinuation(t) == task) {
-                    taskClass = new TaskClass(type, offset);
+                    threadField = new ThreadField(type, offset);
                     return t;
                 }
             }
@@ -241,7 +240,7 @@ public final class JdkThreads {
         Thread _ = threadOf(runContinuation(virtualThread));
     }
 
-    /** Returns the task inside the wrapper that the JDK, from version 26 on, puts around it for a {@link ForkJoinPool}. */
+    /** Returns the task in a wrapper that the JDK, from version 26 on, makes for a {@link ForkJoinPool}; null for another wrapper. */
     public static @Nullable Runnable adapted(ForkJoinTask<?> wrapper) {
         return wrapper.getClass() == Adapter.TYPE && CALLS.get(wrapper, Adapter.TASK) instanceof Runnable task ? task : null;
     }
@@ -277,8 +276,8 @@ public final class JdkThreads {
     }
 
     /**
-     * Returns the {@code runContinuation} task inside a wrapper. Agents wrap tasks to follow a request through every executor. Run as a
-     * task of a goroutine, such a wrapper would call {@code runContinuation}, which throws on a virtual thread.
+     * Returns the {@code runContinuation} task inside a wrapper. Agents wrap tasks to follow a request through every executor. As the task
+     * of a goroutine such a wrapper would call {@code runContinuation}, which throws on a virtual thread.
      *
      * @return the inner task, or {@code task} itself if it contains none
      */
@@ -352,7 +351,7 @@ public final class JdkThreads {
         }
     }
 
-    /** Unmounts the stack once no dump holds it. {@link DumpHold} relies on the order: this reads {@code hold}, and then unmounts. */
+    /** Unmounts the stack once no dump holds it. {@link DumpHold} relies on the order of the read of {@code hold} and the unmount. */
     private static void leave(Stack st, Thread carrier) {
         if (st.hold != null) {
             CALLS.endUnmount(st.thread); // The dump may wait for the end of the switch.
@@ -373,11 +372,7 @@ public final class JdkThreads {
      * interrupters, as the next mount would do. Called on the host's own stack before the host sleeps.
      */
     public static void idle(Host host) {
-        try {
-            awaitInterrupters(host.before);
-        } catch (Throwable e) {
-            throw sneaky(e);
-        }
+        awaitInterrupters(host.before);
         host.before = host.thread;
     }
 
@@ -390,12 +385,8 @@ public final class JdkThreads {
         return before == null || before == host.thread;
     }
 
-    private static boolean interrupted(Thread t) {
-        return CALLS.interrupted(t);
-    }
-
     private static void awaitInterrupters(Thread t) {
-        if (interrupted(t)) {
+        if (CALLS.interrupted(t)) {
             synchronized (CALLS.interruptLock(t)) {
                 // An interrupter of this thread holds the lock until it has marked the carrier.
             }
@@ -409,7 +400,7 @@ public final class JdkThreads {
      * that. Then HotSpot throws a StackOverflowError and changes nothing.
      *
      * @return false when the frames could not be moved off the thread (a native frame, a class initialiser, no memory, too
-     *     deep)
+     *     deep), or the caller runs in a continuation of the user
      */
     public static boolean yield(Stack st) {
         Thread vt = st.thread;
@@ -436,7 +427,7 @@ public final class JdkThreads {
     /**
      * Returns the number of bytes of frames that a stack has on the heap, or 0 with {@code -Dgmp.mount=jdk}. The stack is unmounted, or the
      * caller's own. A stack that was unmounted often while it grew has its frames in many chunks. The time is proportional to the number of
-     * chunks.
+     * chunks, which is stored in {@link Stack#chunks}.
      */
     public static long frozen(Stack st) {
         long words = 0;
@@ -485,7 +476,7 @@ public final class JdkThreads {
         if (CALLS.threadLocals(vt) != null || CALLS.inheritableThreadLocals(vt) != null) {
             CALLS.clearThreadLocals(vt);
         }
-        if (interrupted(vt)) {
+        if (CALLS.interrupted(vt)) {
             Thread.interrupted();
         }
         if (CALLS.parkPermit(vt)) {
@@ -524,7 +515,7 @@ public final class JdkThreads {
         return true;
     }
 
-    /** Opens a package of java.base to reflection by the other classes of this package. */
+    /** Opens a package of java.base to the module of the runtime. */
     static void openToUs(String packageName) {
         CALLS.open(Object.class.getModule(), packageName, JdkThreads.class.getModule());
     }

@@ -4,9 +4,9 @@ package org.gmp4j.stack;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A platform thread of the runtime: an M, sysmon, a helper, a shutdown hook. It is a daemon and inherits no thread-locals.
- * {@link Bystanders} distinguishes it from the program's threads by its class. The group is not enough. If the program starts a thread on a
- * thread of the runtime, for instance in a callback on sysmon, the new thread gets the same group.
+ * A platform thread of the runtime: an M, sysmon, a helper, a shutdown hook. It is a daemon and inherits no thread-locals. {@link
+ * Bystanders} distinguishes it from the program's threads by its class. The group is not enough: if the program starts a thread on a thread
+ * of the runtime, for instance in a callback on sysmon, the new thread gets the same group.
  */
 public class OwnThread extends Thread {
     /**
@@ -14,7 +14,7 @@ public class OwnThread extends Thread {
      * program.
      */
     private static final ThreadGroup GROUP = new ThreadGroup(root(), "gmp4j");
-    /** The threads that the JDK starts for the runtime: see {@link #withHelpers}. */
+    /** The group of the threads of {@link #withHelpers} and of the threads that these start. */
     private static final ThreadGroup HELPERS = new ThreadGroup(GROUP, "gmp4j-helpers");
 
     /** Makes a thread, and does not start it. */

@@ -32,12 +32,13 @@ final class PollerClass {
     private static final String POLLER = "sun/nio/ch/Poller";
     private static final String A_POLLER = "L" + POLLER + ";";
     private static final String PREDICATE = "java/util/function/IntPredicate";
+    private static final String A_PREDICATE = "L" + PREDICATE + ";";
     private static final int PUBLIC = 0x0001;
     /**
-     * The annotation that keeps C2 from inlining these methods. Otherwise C2 would inline the whole park of a goroutine into each of the
-     * JDK's reads, writes and accepts. A server that has just started would wait for these long compilations.
+     * Keeps C2 from inlining a method. Otherwise C2 would inline the whole park of a goroutine into each of the JDK's reads, writes and
+     * accepts. A server that has just started would wait for these long compilations.
      */
-    private static final String BY_ITSELF = "Ljdk/internal/vm/annotation/DontInline;";
+    private static final String DONT_INLINE = "Ljdk/internal/vm/annotation/DontInline;";
 
     private PollerClass() {
     }
@@ -52,10 +53,10 @@ final class PollerClass {
     static byte[] bytes(String startPoll, String stopPoll, boolean closes) {
         ClassFileWriter c = new ClassFileWriter(NAME, POLLER);
         int jdk = c.addFinal("jdk", A_POLLER);
-        int register = c.addFinal("register", "L" + PREDICATE + ";");
-        int deregister = c.addFinal("deregister", "L" + PREDICATE + ";");
+        int register = c.addFinal("register", A_PREDICATE);
+        int deregister = c.addFinal("deregister", A_PREDICATE);
         int parent = c.method(POLLER, "<init>", "()V");
-        c.addMethod(PUBLIC, "<init>", "(" + A_POLLER + "L" + PREDICATE + ";L" + PREDICATE + ";)V", 2, 4, -1,
+        c.addMethod(PUBLIC, "<init>", "(" + A_POLLER + A_PREDICATE + A_PREDICATE + ")V", 2, 4, -1,
                 new int[] {ALOAD_0, INVOKESPECIAL, parent >> 8, parent, ALOAD_0, ALOAD_1, PUTFIELD, jdk >> 8, jdk, ALOAD_0,
                         ALOAD_2, PUTFIELD, register >> 8, register, ALOAD_0, ALOAD_3, PUTFIELD, deregister >> 8, deregister,
                         RETURN});
@@ -65,13 +66,13 @@ final class PollerClass {
         c.addMethod(PUBLIC, startPoll, "(I)V", 2, 2, 21,
                 new int[] {ALOAD_0, GETFIELD, register >> 8, register, ILOAD_1, INVOKEINTERFACE, test >> 8, test, 2, 0, IFNE,
                         0, 11, ALOAD_0, GETFIELD, jdk >> 8, jdk, ILOAD_1, INVOKEVIRTUAL, its >> 8, its, RETURN},
-                BY_ITSELF);
+                DONT_INLINE);
         its = c.method(POLLER, stopPoll, "(IZ)V");
         c.addMethod(PUBLIC, stopPoll, "(IZ)V", 3, 3, 22,
                 new int[] {ALOAD_0, GETFIELD, deregister >> 8, deregister, ILOAD_1, INVOKEINTERFACE, test >> 8, test, 2, 0,
                         IFNE, 0, 12, ALOAD_0, GETFIELD, jdk >> 8, jdk, ILOAD_1, ILOAD_2, INVOKEVIRTUAL, its >> 8, its,
                         RETURN},
-                BY_ITSELF);
+                DONT_INLINE);
         its = c.method(POLLER, "poll", "(I)I");
         c.addMethod(PUBLIC, "poll", "(I)I", 2, 2, -1,
                 new int[] {ALOAD_0, GETFIELD, jdk >> 8, jdk, ILOAD_1, INVOKEVIRTUAL, its >> 8, its, IRETURN});

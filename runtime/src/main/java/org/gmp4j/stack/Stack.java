@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * A goroutine's stack: a virtual thread of the JDK that the runtime mounts and unmounts itself.
  *
  * <p>The stack is the virtual thread's scheduler (its {@link Executor}). So the JDK calls the stack itself when the thread is to run, and
- * code inside a goroutine finds its stack through {@code Thread.currentThread()}. That takes three dependent loads and no memory. A
+ * code inside a goroutine finds its stack through {@code Thread.currentThread()}. That takes three dependent loads and allocates nothing. A
  * compiler may use the value of {@code Thread.currentThread()} again after a yield. That does no harm, because the identity of a virtual
  * thread does not change when it migrates.
  */
@@ -43,13 +43,13 @@ public abstract class Stack implements Executor, Runnable {
     /** The number of chunks that {@link JdkThreads#frozen} found. Written by that method, while no other thread uses the stack. */
     public int chunks;
 
-    /** The next of the stacks whose switch is to be completed; null for none. Accessed by the thread that owns the stack at that time. */
+    /** The next stack in a list of unfinished switches; null for none. Accessed by the thread that owns the stack at that time. */
     public @Nullable Stack nextUnfinished;
 
     /** Whether the continuation ever ran. Written by the M that runs it. */
     boolean begun;
 
-    /** Set while a thread dump reads the stack where it is mounted. Written by {@link DumpHold}, read by the host before it unmounts. */
+    /** The hold of a dump that reads the mounted stack; null for none. Written by {@link DumpHold}, read by the host before it unmounts. */
     volatile @Nullable DumpHold hold;
 
     /**
@@ -59,7 +59,7 @@ public abstract class Stack implements Executor, Runnable {
      *     missing.
      */
     protected Stack(Object container) {
-        thread = JdkThreads.newVirtualThread(this, "", this);
+        thread = JdkThreads.newVirtualThread(this, this);
         cont = JdkThreads.continuation(thread);
         ref = null;
         JdkThreads.setContainer(thread, container);
@@ -67,7 +67,7 @@ public abstract class Stack implements Executor, Runnable {
 
     /** Makes the stack of a new virtual thread with an identity of its own, to be started by {@code Thread.start}. */
     protected Stack(Runnable task) {
-        thread = JdkThreads.newVirtualThread(this, "", task);
+        thread = JdkThreads.newVirtualThread(this, task);
         cont = JdkThreads.continuation(thread);
         ref = null;
     }
@@ -98,7 +98,7 @@ public abstract class Stack implements Executor, Runnable {
         return r;
     }
 
-    /** Returns whether its thread has run to its end. */
+    /** Returns whether the thread has ended. */
     public final boolean ended() {
         return cont.isDone();
     }
@@ -109,8 +109,8 @@ public abstract class Stack implements Executor, Runnable {
     }
 
     /**
-     * Schedules {@code task}. That is this stack's own continuation, or the continuation of a virtual thread which inherited this stack as
-     * its scheduler. The JDK calls this on any thread, at any time, and possibly more than once for one wake-up.
+     * Schedules {@code task}: this stack's own continuation, or the continuation of a virtual thread that inherited this stack as its
+     * scheduler. The JDK calls this on any thread, at any time, and possibly more than once for one wake-up.
      */
     @Override
     public abstract void execute(Runnable task);

@@ -8,14 +8,13 @@ import java.lang.ref.WeakReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The entry in the table of stacks for the stack of a virtual thread that may be collected while it waits. It holds the stack except while
- * the scheduler has dropped the stack. {@code sched.base.Collected} describes when the scheduler drops it, and which threads have such an
- * entry.
+ * The entry in the table of stacks for the stack of a virtual thread that may be collected while it waits. It holds the stack, except while
+ * the scheduler has dropped it. {@code sched.base.Collected} describes when the scheduler drops it, and which threads have such an entry.
  *
  * <p>An entry refers to the stack in three ways. The strong reference keeps a stack that can run although only the table refers to it. The
  * weak reference finds a dropped stack that is reachable, for dumps and searches. The phantom reference is enqueued when no code can ever
- * reach the stack again. The weak reference does not show that. It is cleared before finalizers run, and a finalizer may reach the thread
- * and wake it.
+ * reach the stack again. The weak reference does not show that, because it is cleared before finalizers run, and a finalizer may reach the
+ * thread and wake it.
  */
 public final class StackRef extends PhantomReference<Stack> {
     private final WeakReference<Stack> weak;

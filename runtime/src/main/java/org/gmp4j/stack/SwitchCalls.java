@@ -5,11 +5,11 @@ import jdk.internal.vm.Continuation;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Operations on a {@code Continuation} for {@link JdkThreads}, which replace {@code Continuation}'s own. {@link JdkMembers} writes the
- * implementation.
+ * Operations on a {@code Continuation} for {@link JdkThreads}, which replace the methods of {@code Continuation}. {@link JdkMembers} writes
+ * the implementation.
  */
 abstract class SwitchCalls {
-    /** The only object of the implementation, which stores it here in its initialiser. */
+    /** The only object of the implementation, whose initialiser stores it here. */
     @SuppressWarnings("NullAway.Init")
     static SwitchCalls made;
 

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * the JDK declares for the field, unless the name or the comment says otherwise. All words of a thread's state are volatile.
  */
 abstract class ThreadCalls {
-    /** The only object of the implementation, which stores it here in its initialiser. */
+    /** The only object of the implementation, whose initialiser stores it here. */
     @SuppressWarnings("NullAway.Init")
     static ThreadCalls made;
 
@@ -28,7 +28,7 @@ abstract class ThreadCalls {
 
     abstract void unmount(Thread vt);
 
-    /** Does the part of {@code unmount} that is left for a host which itself waits for interrupters. */
+    /** Unmounts the thread without the lock of {@code unmount}, for a host that itself waits for interrupters. */
     abstract void unmountLight(Thread vt, Thread carrier);
 
     abstract boolean yieldContinuation(Thread vt);
@@ -74,7 +74,7 @@ abstract class ThreadCalls {
 
     abstract Executor scheduler(Thread vt);
 
-    /** Sets the scheduler, a final field. No other thread may have access to the virtual thread yet. */
+    /** Sets the scheduler, a final field. The thread was submitted to a scheduler, and has not run since. */
     abstract void setScheduler(Thread vt, Executor scheduler);
 
     abstract Executor defaultScheduler();

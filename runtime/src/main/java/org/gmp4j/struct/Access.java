@@ -36,7 +36,7 @@ final class Access {
         return !VARHANDLE.equals(setting) && !checkptr;
     }
 
-    /** Checks the property. Throws {@link IllegalArgumentException} with one sentence if it has any other value. */
+    /** Throws {@link IllegalArgumentException}, with one sentence, unless {@code setting} is a value of the property. */
     static void check(String setting) {
         if (!RAW.equals(setting) && !VARHANDLE.equals(setting)) {
             throw new IllegalArgumentException("%s is \"%s\": use %s or %s".formatted(PROPERTY, setting, RAW, VARHANDLE));

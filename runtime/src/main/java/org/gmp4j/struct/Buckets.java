@@ -5,8 +5,8 @@ import org.gmp4j.ffi.gmp.gmp_h;
 
 /**
  * Accesses a histogram of durations in a struct of gmp.h. Bucket i begins at {@link #lowest lowest(i)} nanoseconds and ends where the next
- * bucket begins. The last bucket has no end. The width of a bucket is at most a quarter of its beginning. A histogram has one writer, which
- * counts without an atomic instruction. Any thread reads it.
+ * bucket begins. The last bucket has no end. From 4 ns on the width of a bucket is at most a quarter of its beginning. A histogram has one
+ * writer, which counts without an atomic instruction. Any thread reads it.
  *
  * @param offset bytes from the struct's address to the histogram
  * @param arena the arena of the structs, which checks addresses with {@code gmp.checkptr}
@@ -39,8 +39,7 @@ public record Buckets(long offset, Mem.Arena arena) {
 
     /** Counts a duration. Called by the one writer. */
     public void add(long struct, long nanos) {
-        long at = at(struct, bucket(nanos));
-        Mem.LONG.addOpaque(at, 1);
+        Mem.LONG.addOpaque(at(struct, bucket(nanos)), 1);
     }
 
     /** Adds the counts to {@code sums}, bucket by bucket, each as it was at some moment of this call. */

@@ -4,7 +4,7 @@ package org.gmp4j.struct;
 import org.gmp4j.ffi.gmp.g;
 
 /**
- * The fields of {@code struct g} in gmp.h, which describes each field and names its writer. A use names its access mode; {@code get} and
+ * The fields of {@code struct g} in gmp.h, which describes each field and names its writer. Each access names its mode; {@code get} and
  * {@code set} are plain. The fields that are accessed plainly belong to the G's owner: the M that runs the G, or the thread that moves it
  * from one queue to another. The CAS on the status passes ownership on.
  */

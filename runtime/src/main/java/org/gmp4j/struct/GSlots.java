@@ -2,6 +2,7 @@
 package org.gmp4j.struct;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.function.LongConsumer;
 import java.util.function.LongPredicate;
@@ -13,7 +14,8 @@ import org.gmp4j.stack.StackRef;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The slots of all Gs of this process: their structs off-heap, and under the same index the objects of a G on the Java heap.
+ * The slots of one scheduler's Gs. A slot is a struct off-heap, and under the same index the objects of the G on the Java heap. The static
+ * methods access the slot of any G of the process.
  *
  * <p>Slots come in chunks. A chunk belongs to one scheduler at a time and is put into a common list when that scheduler closes. Its memory
  * is never unmapped. Any thread may read an entry of any index that was ever used. The entries of a slot are written by the thread that
@@ -58,8 +60,8 @@ public final class GSlots {
     }
 
     /**
-     * {@code malg}: takes a slot that no G has, and returns its struct. The struct is dead and has its index. Its other fields are as the
-     * last G of the slot left them. Thread-safe. This method is called rarely, because dead Gs are reused first.
+     * {@code malg}: takes a slot that no G has, and returns its struct. The struct's status is {@code _Gdead}, and its index is set. The
+     * other fields are as the last G of the slot left them. Thread-safe. This method is called rarely, because dead Gs are reused first.
      */
     public long malg() {
         JdkThreads.pin(); // A goroutine that calls this must not unmount at the monitor.
@@ -74,7 +76,7 @@ public final class GSlots {
         Chunk c = mine.isEmpty() ? null : mine.getLast();
         if (c == null || c.used == CHUNK) {
             mine.ensureCapacity(mine.size() + 1); // Comes before the chunk is taken, so that adding it needs no memory.
-            c = takeChunk(owner);
+            c = takeChunk();
             mine.add(c);
         }
         int i = c.used;
@@ -139,8 +141,8 @@ public final class GSlots {
         synchronized (LOCK) {
             while (!mine.isEmpty()) {
                 Chunk c = mine.removeLast();
-                java.util.Arrays.fill(c.fn, null);
-                java.util.Arrays.fill(c.stack, null);
+                Arrays.fill(c.fn, null);
+                Arrays.fill(c.stack, null);
                 c.used = 0;
                 c.owner = null;
                 c.next = free;
@@ -149,7 +151,7 @@ public final class GSlots {
         }
     }
 
-    private static Chunk takeChunk(Object owner) {
+    private Chunk takeChunk() {
         synchronized (LOCK) {
             Chunk c = free;
             if (c != null) {
@@ -157,7 +159,7 @@ public final class GSlots {
                 c.next = null;
             } else {
                 Chunk[] old = directory;
-                Chunk[] grown = java.util.Arrays.copyOf(old, old.length + 1);
+                Chunk[] grown = Arrays.copyOf(old, old.length + 1);
                 c = new Chunk(old.length << SHIFT);
                 grown[old.length] = c;
                 directory = grown;

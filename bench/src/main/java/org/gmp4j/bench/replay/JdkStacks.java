@@ -25,7 +25,7 @@ public final class JdkStacks {
     }
 
     /** Makes a virtual thread. */
-    public static Thread make(Executor scheduler, String name, Runnable body) {
+    public static Thread make(Executor scheduler, Runnable body) {
         StackThread t = new StackThread(scheduler, body);
         Digest.add(t);
         return t;
