@@ -4,9 +4,9 @@ package org.gmp4j.memory;
 import org.gmp4j.struct.Mem;
 
 /**
- * The contents of a free block: the address of the next block in its list, and then a mark. The mark is the block's own address combined
- * with a secret of the allocator, so a program cannot write it. If a block has its mark when it is freed, it was free already. The mark is
- * cleared when the block is taken. A block that was never taken has zeros.
+ * Accesses a free block, which has the address of the next block in its list, and then a mark. The mark is the block's own address
+ * combined with a secret of the allocator, so a program cannot write it. If a block has its mark when it is freed, it was free already. The
+ * mark is cleared when the block is taken. A block that was never taken has zeros.
  */
 final class Blocks {
     private static final int MARK = Long.BYTES;

@@ -7,10 +7,10 @@ import org.gmp4j.lock.HeapMutex;
 import org.gmp4j.lock.LockRank;
 
 /**
- * The free blocks of one size on one NUMA node, without those in the caches of Ps. These blocks are in whole batches, in a list of at most
- * one batch, and in the unused part of the last span. One lock guards them. No list is walked under the lock.
+ * The free blocks of one size on one NUMA node, except the blocks in the caches of Ps. They are in whole batches, in a list of at most one
+ * batch, and in the unused part of the last span. One lock guards them. Only {@link #giveRest} walks a list under the lock.
  *
- * <p>Before a span is added, the array of batches gets room for the batches that the blocks of all spans can fill. So freeing a block never
+ * <p>Before a span is added, the array of batches gets room for all batches that the blocks of all spans can fill. So freeing a block never
  * needs memory of the Java heap.
  */
 final class Central {
@@ -108,22 +108,20 @@ final class Central {
     long takeOne() {
         lock();
         try {
-            taken++;
             if (looseN == 0 && n > 0) {
                 loose = batches[--n];
                 looseN = batch;
             }
+            if (looseN == 0 && fresh == freshEnd) {
+                span();
+            }
+            taken++; // Counted after span(), which may fail.
             if (looseN > 0) {
                 long block = loose;
                 loose = Blocks.next(block);
                 looseN--;
                 Blocks.take(block);
                 return block;
-            }
-            if (fresh == freshEnd) {
-                taken--; // The take counts only if span() gets memory.
-                span();
-                taken++;
             }
             long block = fresh;
             fresh += size;
@@ -153,7 +151,7 @@ final class Central {
         }
     }
 
-    /** Takes the blocks of a dropped cache: a list of marked blocks, and a range of unused blocks. */
+    /** Takes the blocks of a cache that is flushed: a list of marked blocks, and a range of unused blocks. */
     void giveRest(long list, long from, long end) {
         lock.lock();
         try {
@@ -190,13 +188,13 @@ final class Central {
         looseN++;
     }
 
-    /** Waits until the lock is free. Threads that take it later find the allocator closed. */
+    /** Waits until the lock is free. Threads that take the lock later find the allocator closed. */
     void close() {
         lock.lock();
         lock.unlock();
     }
 
-    /** Adds this object's counts to the arguments: the blocks that were taken and given without a cache, and the batches that moved. */
+    /** Adds to the arguments the blocks taken and given without a cache or by a removed cache, and the batches that moved. */
     void addTo(long[] taken, long[] given, long[] moved) {
         lock.lock();
         try {

@@ -26,7 +26,7 @@ final class Debug {
     private static final byte NEW = (byte) 0xCD;
     private static final byte DEAD = (byte) 0xDD;
     private static final byte EDGE = (byte) 0xBD;
-    /** The number of guard bytes behind the end of each segment. A change of one shows a write out of bounds. */
+    /** The number of guard bytes behind the end of each segment. If one has changed, code has written out of bounds. */
     private static final int EDGE_BYTES = 16;
     private static final int MOST_RESTING = 4_096;
     private static final long MOST_RESTING_BYTES = 16 << 20;
@@ -68,8 +68,8 @@ final class Debug {
 
         @Override
         public String toString() {
-            return "the segment of " + size + " bytes at 0x" + Long.toHexString(raw.address()) + ", allocated" + text(site)
-                    + (freed == null ? "" : "\nand freed" + text(freed));
+            return "the segment of " + size + " bytes at 0x" + Long.toHexString(raw.address()) + ", allocated" + Leak.text(site)
+                    + (freed == null ? "" : "\nand freed" + Leak.text(freed));
         }
     }
 
@@ -84,14 +84,6 @@ final class Debug {
 
     private static boolean isOurs(String name) {
         return name.startsWith("java.lang.foreign.") || name.equals(Mcache.class.getName()) || name.startsWith(Debug.class.getName());
-    }
-
-    private static String text(List<StackTraceElement> site) {
-        StringBuilder s = new StringBuilder();
-        for (StackTraceElement e : site) {
-            s.append("\n\tat ").append(e);
-        }
-        return s.toString();
     }
 
     private <T> T locked(Supplier<T> what) {
@@ -133,7 +125,7 @@ final class Debug {
             if (b == null || !b.arena.scope().equals(s.scope())) {
                 throw notLive(s);
             }
-            b.arena.close(); // It throws, and nothing has changed, when a native call uses the segment.
+            b.arena.close(); // This throws, before any change, if a native call uses the segment.
             b.freed = here();
             Block _ = live.remove(s.address());
             liveBytes -= b.size;
@@ -207,7 +199,7 @@ final class Debug {
         return wrong;
     }
 
-    /** Returns the statistics of segments. A freed block in the queue is no segment. */
+    /** Returns the statistics of segments. Freed blocks in the queue do not count. */
     AllocatorStats stats(AllocatorStats f) {
         lock.lock();
         try {
@@ -219,7 +211,7 @@ final class Debug {
     }
 
     List<Leak> leaks() {
-        lock.lock(); // This may be called after the end.
+        lock.lock(); // Not by locked(), because callers may come after the end.
         try {
             return bySite();
         } finally {
@@ -239,7 +231,7 @@ final class Debug {
     /**
      * Ends the scopes of all segments, and prints the errors and leaks on stderr.
      *
-     * @throws IllegalStateException when a native call uses one of the segments; the scopes of the others have ended
+     * @throws IllegalStateException when a native call uses one of the segments; the scopes of some others may have ended
      */
     void end() {
         List<String> wrong;

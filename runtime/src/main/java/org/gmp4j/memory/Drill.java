@@ -4,11 +4,11 @@ package org.gmp4j.memory;
 import org.gmp4j.sched.GStack;
 
 /**
- * Runs once the operations of an allocator that hold a lock, and the operations in which no error may occur, such as at the end of a P or
- * of its scheduler. The first use of a class, or of a {@code VarHandle} at a call site, takes memory, and throws when there is none.
+ * Runs, once in the process, each operation of an allocator that holds a lock or must not fail, as at the end of a P or of its scheduler.
+ * The first use of a class, or of a {@code VarHandle} at a call site, takes memory, and throws when there is none.
  */
 final class Drill {
-    /** The class of the largest blocks, of which a batch has the fewest. */
+    /** The class of the largest blocks. Its batches have the fewest blocks. */
     private static final int CLASS = SizeClasses.COUNT - 1;
 
     /** Guarded by the class's monitor. */
@@ -17,7 +17,7 @@ final class Drill {
     private Drill() {
     }
 
-    /** Runs the operations, unless this process has done that. If it throws, the caller may try again. */
+    /** Runs the operations, unless the process has run them. If this throws, the caller may try again. */
     static synchronized void once() {
         if (!done) {
             GStack.checkAll();
@@ -30,7 +30,7 @@ final class Drill {
                     GStack.exit(st);
                 }
                 memory.free(memory.allocate(SizeClasses.LARGEST + 1L, 1));
-                memory.free(memory.allocate(1, 1)); // The caller is a goroutine, so the block goes to the cache of its P.
+                memory.free(memory.allocate(1, 1)); // If the caller is a goroutine, the block goes to the cache of its P.
                 AllocatorStats _ = memory.stats();
                 cache.drop();
             }
@@ -57,8 +57,7 @@ final class Drill {
                 boolean _ = list.giveOne(blocks[i]);
             }
         }
-        long part = cache.take(0); // A range of fresh blocks remains.
-        boolean _ = cache.give(0, part);
+        boolean _ = cache.give(0, cache.take(0)); // The flush finds the rest of a range of fresh blocks.
         cache.flush();
     }
 }

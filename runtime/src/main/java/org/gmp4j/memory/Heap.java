@@ -14,13 +14,13 @@ import org.gmp4j.sched.GStack;
 
 /**
  * The memory of an allocator: chunks, which are divided into spans, and a mapping for each segment that is larger than the largest block.
- * Chunks stay until the end. Mappings are made and undone outside of the lock, except those of chunks, which are rare.
+ * Chunks stay until the end. Mappings are made and undone outside of the lock, except the mappings of chunks, which are rare.
  */
 final class Heap {
     /** A number of bytes that no process can map. */
     private static final long MOST = 1L << 47;
     private static final int HUGE_PAGE = 2 << 20;
-    /** Mappings begin at multiples of at least this number of bytes, on machines with any page size. */
+    /** A multiple of the page size of every machine. Sizes and alignments for {@link Memory#mapAligned} are multiples of it. */
     private static final long GRANULE = 64 << 10;
     private static final long PAGE = 4 << 10;
 
@@ -37,19 +37,20 @@ final class Heap {
     private int[] used = new int[1];
     private final Map<Long, Long> mappings = new HashMap<>();
     private boolean closed;
-    /** Written under the lock. */
+    // Written under the lock:
     private volatile long mapped;
     private volatile long mappedBig;
     private volatile int big;
-    private final AtomicInteger unbound = new AtomicInteger();
     private volatile long bigTaken;
+    /** The number of mappings whose node the kernel did not accept. */
+    private final AtomicInteger unbound = new AtomicInteger();
 
     Heap(long limit, boolean hugePages) {
         this.limit = limit;
         this.hugePages = hugePages;
     }
 
-    /** Returns the statistics. The arguments are the counts of the lists, by size class. */
+    /** Returns the statistics. The arrays have the counts of the lists and caches, by size class. */
     AllocatorStats stats(long[] taken, long[] given, long[] moved, int caches) {
         long allocations = 0;
         long live = 0;
@@ -62,9 +63,8 @@ final class Heap {
             bytes += now * SizeClasses.size(c);
             batches += moved[c];
         }
-        int mappings = big;
+        live += big;
         allocations += bigTaken;
-        live += mappings;
         return new AllocatorStats(live, bytes + mappedBig, mapped, mappedBig, allocations, Math.max(allocations - live, 0), batches, caches,
                 unbound.get());
     }
@@ -126,7 +126,7 @@ final class Heap {
             done = true;
         } finally {
             if (!done) {
-                release(Chunk.BYTES);
+                mapped -= Chunk.BYTES;
                 if (base != 0) {
                     unmap(base, Chunk.BYTES);
                 }
@@ -170,10 +170,6 @@ final class Heap {
         mapped += bytes;
     }
 
-    private void release(long bytes) {
-        mapped -= bytes;
-    }
-
     private static long mapAligned(long bytes, long align) {
         if (bytes + align > MOST) {
             throw new OutOfMemoryError("Mcache: no process has room for " + bytes + " bytes at a multiple of " + align);
@@ -191,12 +187,12 @@ final class Heap {
         try {
             Memory.unmap(at, bytes);
         } catch (OutOfMemoryError | NativeException e) {
-            return; // There is no memory for the call, or the kernel allows no more mappings: some address space is lost.
+            return; // Some address space is lost, because there is no memory for the call, or the kernel allows no more mappings.
         }
     }
 
     /**
-     * Makes a mapping for one segment. Returns its address.
+     * Makes a mapping for one segment, and returns its address.
      *
      * @throws OutOfMemoryError when there is no memory; nothing has changed
      */
@@ -244,7 +240,7 @@ final class Heap {
             big++;
             bigTaken++;
         } finally {
-            if (half) { // There was no memory for a larger table, but the new entry is in the map and would outlive the mapping.
+            if (half) { // There was no memory for a larger table. The new entry is in the map, and would outlive the mapping.
                 mappings.remove(key);
             }
             lock.unlock();
@@ -259,7 +255,7 @@ final class Heap {
             if (bytes > 0) {
                 reserve(bytes);
             } else {
-                release(-bytes);
+                mapped += bytes;
             }
         } finally {
             lock.unlock();
@@ -267,7 +263,7 @@ final class Heap {
         }
     }
 
-    /** Undoes a mapping. Returns its size, bytes, or 0 when no mapping begins at the address. */
+    /** Undoes a mapping. Returns its size in bytes, or 0 when no mapping begins at the address. */
     long unmap(long address) {
         Long key = address;
         GStack st = GStack.enterToGive();
@@ -294,7 +290,7 @@ final class Heap {
         return bytes;
     }
 
-    /** Undoes all mappings. No thread uses a block any more. */
+    /** Undoes all mappings. Called when no thread uses a block any more. */
     void close() {
         GStack st = GStack.enterChecked();
         lock.lock();

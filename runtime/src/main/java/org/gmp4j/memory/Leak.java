@@ -23,8 +23,12 @@ public record Leak(int count, long bytes, List<StackTraceElement> site) {
     /** Returns a line for the count, and one for each frame. */
     @Override
     public String toString() {
-        StringBuilder s = new StringBuilder().append(count).append(count == 1 ? " segment, " : " segments, ").append(bytes)
-                .append(" bytes, allocated");
+        return new StringBuilder().append(count).append(count == 1 ? " segment, " : " segments, ").append(bytes)
+                .append(" bytes, allocated").append(text(site)).toString();
+    }
+
+    static String text(List<StackTraceElement> site) {
+        StringBuilder s = new StringBuilder();
         for (StackTraceElement e : site) {
             s.append("\n\tat ").append(e);
         }

@@ -4,7 +4,7 @@ package org.gmp4j.struct;
 import org.gmp4j.ffi.gmp.g;
 
 /**
- * {@code g.atomicstatus}: the states of a goroutine and the edges between them (G1: every transition is one CAS).
+ * The states of a goroutine, which {@code g.atomicstatus} holds, and the edges between them. Every transition is one CAS (G1).
  *
  * <pre>
  *  from         to           by, and why
@@ -21,9 +21,9 @@ import org.gmp4j.ffi.gmp.g;
  *  _Gsyscall    _Gdead       it ended after its P was taken
  *  _Grunning    _Gpreempted  gopreempt_m: it yields on request
  *  _Gpreempted  _Grunnable   gopreempt_m: it is queued again
- *  _Gpreempted  _Gwaiting    suspendG of Go; nothing here takes this edge
+ *  _Gpreempted  _Gwaiting    suspendG of Go; this runtime never takes this edge
  *  _Gwaiting    _Grunnable   ready: its wait is over
- *  _Gwaiting    _Grunning    park_m of Go, when the unlock function returns false; here through _Grunnable
+ *  _Gwaiting    _Grunning    park_m of Go, when the unlock function returns false; this runtime goes through _Grunnable
  *  _Gwaiting    _Gdead       the collector has taken the virtual thread, which no code could wake
  *  any s        s|_Gscan     castogscanstatus: holds the G in its state (G6), and back; only tests use it
  * </pre>
@@ -39,7 +39,7 @@ public final class GStatus {
     public static final int GRUNNABLE = 1;
     /** On an M with a P. */
     public static final int GRUNNING = 2;
-    /** Its M is in a system call, or runs on after its P was taken. It must not run code of the runtime. */
+    /** Its M is in a system call, or runs on after its P was taken. The G must not run code of the runtime. */
     public static final int GSYSCALL = 3;
     /** Parked; in some wait queue. */
     public static final int GWAITING = 4;
@@ -102,11 +102,11 @@ public final class GStatus {
             if ((STATUS.getVolatile(gp) & ~GSCAN) != from) {
                 throw bad(gp, from, to);
             }
-            Thread.onSpinWait(); // castogscanstatus holds the G for as long as a stack trace takes.
+            Thread.onSpinWait(); // Another thread holds the G by castogscanstatus.
         }
     }
 
-    /** Moves {@code gp} like {@link #casgstatus}, but returns false if the G is not in state {@code from}. For wakers that may race. */
+    /** Moves {@code gp} if it is in state {@code from}, and returns whether it was. Waits while the scan bit is set. Only tests need it. */
     public static boolean trycasgstatus(long gp, int from, int to) {
         while (!STATUS.compareAndSet(gp, from, to)) {
             if ((STATUS.getVolatile(gp) & ~GSCAN) != from) {
@@ -117,7 +117,7 @@ public final class GStatus {
         return true;
     }
 
-    /** Moves {@code gp} like {@link #trycasgstatus}, but returns false also while the scan bit is set. For callers that must not wait. */
+    /** Moves {@code gp} if it is in state {@code from} without the scan bit, and returns whether it was. For callers that must not wait. */
     public static boolean casgstatusOnce(long gp, int from, int to) {
         return STATUS.compareAndSet(gp, from, to);
     }

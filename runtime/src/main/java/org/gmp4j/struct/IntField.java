@@ -3,8 +3,8 @@ package org.gmp4j.struct;
 
 /**
  * Accesses an int off-heap: a field of a struct of gmp.h by the struct's address, or a word by its own address. Each method has the name of
- * its access mode in {@link java.lang.invoke.VarHandle}. {@link Access} chooses the implementation of all fields; a field is a constant of
- * its class, so the compilers call the implementation directly.
+ * its access mode in {@link java.lang.invoke.VarHandle}. {@link Access} chooses the implementation of all fields. Each field is a static
+ * final constant, so the compilers call the implementation directly.
  */
 public sealed interface IntField permits RawInt, HandleInt {
     int get(long struct);

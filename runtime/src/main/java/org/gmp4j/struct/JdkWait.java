@@ -14,10 +14,11 @@ import org.jspecify.annotations.Nullable;
  * <table>
  * <caption>Reasons</caption>
  * <tr><th>frames, if they were read</th><th>state</th><th>descriptor in the poller</th><th>blocker</th><th>reason</th></tr>
- * <tr><td>{@code Thread.sleep}, a socket, a selector, a pipe, a process</td><td></td><td></td><td></td><td>the one that the frames
- * show</td></tr>
+ * <tr><td>{@code Thread.sleep}, a socket, a selector, a pipe, a process</td><td></td><td></td><td></td><td>the reason
+ * that the frames show</td></tr>
  * <tr><td></td><td>blocked</td><td></td><td></td><td>monitor</td></tr>
  * <tr><td></td><td>waiting</td><td></td><td></td><td>Object.wait</td></tr>
+ * <tr><td></td><td>runnable</td><td></td><td></td><td>java</td></tr>
  * <tr><td></td><td>parked</td><td>one</td><td></td><td>socket read, write, accept, connect; selector; pipe</td></tr>
  * <tr><td></td><td>parked</td><td>none</td><td>one</td><td>park (its class)</td></tr>
  * <tr><td></td><td>parked with a limit of time</td><td>none</td><td>none</td><td>sleep</td></tr>
@@ -27,7 +28,7 @@ import org.jspecify.annotations.Nullable;
 public final class JdkWait {
     /**
      * The number of frames, innermost first, that are searched for the reason. The frame that shows the reason is always among them,
-     * because fewer than {@value #TOP} frames of the JDK are above it.
+     * because the JDK has fewer than {@value #TOP} frames above it.
      */
     private static final int TOP = 16;
     private static final Map<String, WaitReason> BLOCKERS = new HashMap<>();
@@ -60,10 +61,10 @@ public final class JdkWait {
      *
      * @param state the state of the thread
      * @param blocker the class of the object for which it is parked; null for none
-     * @param descriptor the reason by the descriptor that the thread has in a poller; null for none
+     * @param descriptor the reason that the thread's descriptor in a poller shows; null without a descriptor
      */
     public static WaitReason of(JdkState.Wait state, @Nullable Class<?> blocker, @Nullable WaitReason descriptor) {
-        // Not a switch, for which javac makes a class. If the first call came when the heap was full, that class's initialiser would fail,
+        // For a switch javac would make a class. If the first call came when the heap was full, the initialiser of that class would fail,
         // and the class would stay unusable.
         if (state == JdkState.Wait.MONITOR) {
             return WaitReason.JDK_MONITOR;
@@ -84,8 +85,8 @@ public final class JdkWait {
     }
 
     /**
-     * Returns the text of a reason that {@link #of} returned. To the text of {@link WaitReason#JDK_PARK} it adds the class of the blocker,
-     * as in {@code park (Phaser)}.
+     * Returns the text of a reason from {@link #of}. The text of {@link WaitReason#JDK_PARK} has the class of the blocker, as in
+     * {@code park (Phaser)}.
      */
     public static String text(WaitReason reason, @Nullable Class<?> blocker) {
         return reason != WaitReason.JDK_PARK || blocker == null ? reason.text() : "park (" + outermost(blocker.getName()) + ")";
@@ -99,10 +100,10 @@ public final class JdkWait {
     }
 
     /**
-     * Returns the reason by the frames of a waiting thread.
+     * Returns the reason that the frames of a waiting thread show.
      *
      * @param frames the thread's frames, innermost first
-     * @return null when the frames do not show more than {@link #of} returns
+     * @return null when the frames show no reason
      */
     public static @Nullable WaitReason of(StackTraceElement[] frames) {
         boolean polls = false;
@@ -127,7 +128,7 @@ public final class JdkWait {
         return null;
     }
 
-    /** Returns the reason by a frame of a channel or a socket below the poller's frame; null when the frame does not show it. */
+    /** Returns the reason that a frame of a channel or a socket, below the poller's frame, shows; null when it shows none. */
     private static @Nullable WaitReason ofChannel(String type, String method) {
         if (type.endsWith("SelectorImpl")) {
             return WaitReason.SELECTOR;

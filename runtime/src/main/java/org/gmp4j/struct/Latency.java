@@ -4,13 +4,13 @@ package org.gmp4j.struct;
 import org.gmp4j.ffi.gmp.g;
 
 /**
- * Measures how long goroutines wait for a P. A G becomes runnable again and again. About once in {@value #PERIOD} times the time is written
- * to {@code g.runnabletime}, and the P that runs the G counts the duration. Reading the clock twice each time would take a third of a
- * switch. (Go measures one time in 8.)
+ * Measures how long goroutines wait for a P. It samples about one in 50 of a G's transitions to _Grunnable: {@code g.runnabletime} gets
+ * the time of the transition, and the P that runs the G counts the duration. Reading the clock twice for each transition would take a third
+ * of a switch. (Go samples one in 8.)
  *
- * <p>Each G has a count of its own, in the cache line of its status, so a thread that makes it runnable needs no P. A value of 0 or less is
- * minus the number of times since the last measurement. Slots begin at different counts, so that two goroutines which run alternately are
- * measured equally often.
+ * <p>While {@code g.runnabletime} is 0 or less, it counts transitions down to -{@value #PERIOD}, and the next one is sampled. It is in
+ * the cache line of the G's status, so a thread that makes the G runnable needs no P. The count begins at different values in new slots and
+ * after each sample, so that two goroutines which run alternately are sampled equally often.
  */
 public final class Latency {
     private static final int PERIOD = 64;

@@ -3,8 +3,8 @@ package org.gmp4j.struct;
 
 /**
  * Accesses a long or an address off-heap: a field of a struct of gmp.h by the struct's address, or a word by its own address. Each method
- * has the name of its access mode in {@link java.lang.invoke.VarHandle}. {@link Access} chooses the implementation of all fields; a field
- * is a constant of its class, so the compilers call the implementation directly.
+ * has the name of its access mode in {@link java.lang.invoke.VarHandle}. {@link Access} chooses the implementation of all fields. Each
+ * field is a static final constant, so the compilers call the implementation directly.
  */
 public sealed interface LongField permits RawLong, HandleLong {
     long get(long struct);
@@ -29,7 +29,7 @@ public sealed interface LongField permits RawLong, HandleLong {
 
     long getAndSet(long struct, long v);
 
-    /** Adds {@code n} without an atomic instruction. For a field that has one writer at a time. */
+    /** Adds {@code n} without an atomic instruction, for a field that has one writer at a time. */
     default void addOpaque(long struct, long n) {
         setOpaque(struct, getOpaque(struct) + n);
     }

@@ -8,7 +8,7 @@ import org.gmp4j.ffi.gmp.m;
  * {@code set} are plain. Plain accesses are by the M's own thread, under sched.lock, or before the M's thread is started or woken.
  */
 public final class M {
-    /** Counters for {@code org.gmp4j.metrics}. */
+    // Counters for org.gmp4j.metrics:
     public static final LongField NSLEEP = Mem.longField(m.layout(), "nsleep");
     public static final LongField NSLEEPPOLL = Mem.longField(m.layout(), "nsleeppoll");
 
@@ -44,7 +44,7 @@ public final class M {
     public static final IntField GATE = Mem.intField(m.layout(), "gate");
     private static final long GATE_OFFSET = Mem.offset(m.layout(), "gate");
 
-    /** The values of {@code gate}: see gmp.h. */
+    // The values of gate, which gmp.h describes:
     public static final int GATE_SHUT = 0;
     public static final int GATE_OPEN = 1;
     public static final int GATE_ASKED = 2;
@@ -53,23 +53,23 @@ public final class M {
     private M() {
     }
 
-    /** Returns the address of the word. */
+    /** Returns the address of the word {@code park}. */
     public static long parkAddress(long m) {
         return m + PARK_OFFSET;
     }
 
-    /** Returns the address of the word. */
+    /** Returns the address of the word {@code gate}. */
     public static long gateAddress(long m) {
         return m + GATE_OFFSET;
     }
 
-    /** Gives the M a P, and sets its gate. Called by the M's thread while {@code m.locks} is above 0. */
+    /** Gives the M a P, and opens its gate. Called by the M's thread while {@code m.locks} is above 0. */
     public static void attachP(long m, long pp) {
         P.setOpaque(m, pp);
         GATE.setOpaque(m, GATE_OPEN);
     }
 
-    /** Takes the P away from the M. Called by the M's thread while {@code m.locks} is above 0. */
+    /** Takes the P away from the M, and shuts its gate. Called by the M's thread while {@code m.locks} is above 0. */
     public static void detachP(long m) {
         P.setOpaque(m, 0L);
         GATE.setOpaque(m, GATE_SHUT);

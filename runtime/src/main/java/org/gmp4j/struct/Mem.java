@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Off-heap memory for the scheduler's structs, and the accessors of their fields.
  *
- * <p>Structs come from anonymous mappings, and are returned to a free list of their kind, never to the kernel. An address that once held a
+ * <p>Structs come from anonymous mappings, and go back to a free list of their kind, never to the kernel. An address that once held a
  * {@code struct g} holds one for ever, so a stale pointer reads a recycled struct and never faults.
  *
  * <p>A field ({@link IntField}, {@link LongField}) is accessed by the struct's address: see {@link Access}. {@code -Dgmp.checkptr=true}
@@ -38,13 +38,13 @@ public final class Mem {
     private static final long USER_SPACE = 0x00ff_ffff_ffff_ffffL;
 
     /**
-     * Returns an address that a segment's checks accept: {@code address}, rounded down to a multiple of the word and to 56 bits. The
-     * rounding changes no valid address, and lets C2 drop the segment's own checks.
+     * Returns {@code address}, rounded down to a multiple of the word and cut to 56 bits. This changes no valid address, and lets C2 drop
+     * the checks of the segment, which accept every such address.
      *
      * @param address the address of a struct, or of a word
      * @param arena the arena of that kind of struct; null for a word
      * @param word the size of the word, in bytes
-     * @throws IllegalStateException with {@code gmp.checkptr}, when it is not the address of such a struct or word
+     * @throws IllegalStateException with {@code gmp.checkptr}, when no such struct or word has this address
      */
     static long checked(long address, @Nullable Arena arena, int word) {
         long valid = address & USER_SPACE & -word;
@@ -90,7 +90,7 @@ public final class Mem {
 
         private final String kind;
         private final long stride;
-        /** For each chunk its address, its end, and its node. */
+        /** The address, the end and the node of each chunk. */
         private volatile long[][] chunks = new long[0][];
         /** The free structs, by NUMA node + 1. The first element has the structs of no particular node. */
         private Part[] parts = {new Part()};
@@ -99,7 +99,7 @@ public final class Mem {
         private static final class Part {
             private long bump;
             private long end;
-            /** The addresses of free structs: the first {@link #nfree}. */
+            /** The first {@link #nfree} elements are the addresses of free structs. */
             private long[] free = new long[0];
             private int nfree;
             /** The number of structs that were taken singly. {@link #free} has room for all of them. */
@@ -118,7 +118,7 @@ public final class Mem {
             this.stride = (bytes + align - 1) & -align;
         }
 
-        /** Returns memory, zeroed or recycled, for {@code count} adjacent structs. {@code node} is -1 for any node. */
+        /** Returns zeroed memory for {@code count} adjacent structs. {@code node} is -1 for any node. */
         synchronized long take(int count, int node) {
             Part of = part(node);
             if (count == 1) {
@@ -138,7 +138,7 @@ public final class Mem {
                 long[] fresh = new long[3];
                 long[][] all = Arrays.copyOf(chunks, chunks.length + 1);
                 all[chunks.length] = fresh;
-                long at = chunk(size, node, huge); // The last allocation, because a later failure would lose this memory.
+                long at = chunk(size, node, huge); // Mapped after the allocations, because a later failure would lose this memory.
                 fresh[0] = at;
                 fresh[1] = at + size;
                 fresh[2] = node;
@@ -208,8 +208,7 @@ public final class Mem {
                     return;
                 }
             }
-            throw new IllegalStateException(
-                    "gmp.checkptr: 0x%x is no struct %s".formatted(addr, kind));
+            throw new IllegalStateException("gmp.checkptr: 0x%x is no struct %s".formatted(addr, kind));
         }
     }
 
@@ -250,8 +249,8 @@ public final class Mem {
     }
 
     /**
-     * Puts one struct back for reuse. From then on the caller must not write to it. This needs no memory as long as all structs that are
-     * put back were allocated singly.
+     * Puts one struct back for reuse. From then on the caller must not write to it. The call needs no memory as long as all structs that
+     * are put back were allocated singly.
      */
     public static void recycle(GroupLayout layout, long addr) {
         JdkThreads.pin(); // The caller may be a goroutine that is _Gwaiting already, because it starts a thread for its P.

@@ -35,19 +35,17 @@ public final class PStat {
     /** Counts a steal of {@code n} Gs by {@code thief} from {@code victim}. */
     public static void stole(long thief, long victim, int n) {
         NSTEALOK.addOpaque(thief, 1);
-        P.NSTEAL.setOpaque(thief, P.NSTEAL.getOpaque(thief) + n);
+        P.NSTEAL.addOpaque(thief, n);
         long at = STOLENFROM.getOpaque(thief) + ((long) P.ID.get(victim) << 3);
         Mem.LONG.addOpaque(at, n);
     }
 
-    /** Sets the address of the P's array of steals, with a counter for each victim. Called while no M holds the P. */
+    /** Sets the address of the P's counters of stolen Gs, one for each victim. Called while no M holds the P. */
     public static void setStolenFrom(long p, long address) {
         STOLENFROM.setOpaque(p, address);
     }
 
-    /**
-     * Returns how many Gs {@code thief} has stolen from the P with the id {@code victim}. The array of counters must have a place for it.
-     */
+    /** Returns how many Gs {@code thief} has stolen from the P with the id {@code victim}, for which it must have a counter. */
     public static long stolenFrom(long thief, int victim) {
         return Mem.LONG.getOpaque(STOLENFROM.getOpaque(thief) + ((long) victim << 3));
     }

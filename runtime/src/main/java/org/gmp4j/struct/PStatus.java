@@ -4,7 +4,7 @@ package org.gmp4j.struct;
 import org.gmp4j.ffi.gmp.p;
 
 /**
- * {@code p.status}: the states of a P.
+ * The states of a P, which {@code p.status} holds, and the edges between them.
  *
  * <pre>
  *  from        to          by, and why
@@ -17,7 +17,7 @@ import org.gmp4j.ffi.gmp.p;
  *  _Psyscall   _Pidle      retake, handoffp: the call lasts
  *  any but     _Pgcstop    stopTheWorld, gcstopm (P4)
  *    _Pdead
- *  _Pgcstop    _Pdead      procresize shrank (P5)
+ *  _Pgcstop    _Pdead      procresize reduces the number of Ps (P5)
  * </pre>
  *
  * <p>Edges out of {@code _Psyscall} race between the returning M, sysmon and stopTheWorld. The thread whose CAS succeeds has the P. Each
@@ -32,7 +32,7 @@ public final class PStatus {
     public static final int PSYSCALL = 2;
     /** Stopped with the world. */
     public static final int PGCSTOP = 3;
-    /** Not in use since procresize shrank. */
+    /** Not in use, because procresize has reduced the number of Ps. */
     public static final int PDEAD = 4;
 
     private static final IntField STATUS = Mem.intField(p.layout(), "status");
@@ -45,12 +45,12 @@ public final class PStatus {
         return STATUS.getAcquire(pp);
     }
 
-    /** Sets the state of a P that only the caller may move. Pairs with {@link #get}. */
+    /** Sets the state of a P that only the caller may move. The release pairs with the acquire of {@link #get}. */
     public static void set(long pp, int status) {
         STATUS.setRelease(pp, status);
     }
 
-    /** Sets the state with a full fence. Its partner is stopTheWorld, which sets gcwaiting and then reads the state. */
+    /** Sets the state, with a full fence after the store. The partner is stopTheWorld, which sets gcwaiting and then reads the state. */
     public static void setVolatile(long pp, int status) {
         STATUS.setVolatile(pp, status);
     }

@@ -7,12 +7,12 @@ import org.gmp4j.ffi.gmp.pollDesc;
  * Accessors of {@code struct pollDesc} in gmp.h, which describes each field and names its writer. The methods are static, and take the
  * struct's address. A method with a direction uses {@code wg} when {@code write} is true, {@code rg} otherwise.
  *
- * <p>A waiter's word has the address of a {@code struct g}, of at most 48 bits, and above it the tag of its registration. A descriptor that
- * is registered for good has its only tag in {@code rseq}, and no tag in its words. Its {@code wseq} is 1 once an end, an error or urgent
- * data was reported.
+ * <p>The word of a waiter has the address of its {@code struct g}, of at most 48 bits, and above it the tag of the registration. A
+ * descriptor that is registered for good has its only tag in {@code rseq}, and no tag in its words. Its {@code wseq} is 1 once an end, an
+ * error or urgent data was reported.
  */
 public final class PollDesc {
-    /** The word of a descriptor that is ready, until its waiter has read the word. */
+    /** The word after the descriptor was found ready, until the waiter has read it. */
     public static final long READY = 1;
 
     /** The word while the waiter is about to park. Used only for descriptors that are registered for good. */
@@ -76,7 +76,7 @@ public final class PollDesc {
         return WSEQ.getVolatile(pd) != 0;
     }
 
-    /** Sets whether such an event was reported. Set to true by a poller before it writes READY, to false before the registration. */
+    /** Sets the result of {@link #endSeen}. A poller sets true before it writes READY. It is reset before the registration. */
     public static void setEndSeen(long pd, boolean seen) {
         WSEQ.setVolatile(pd, seen ? 1 : 0);
     }

@@ -4,8 +4,8 @@ package org.gmp4j.struct;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads the settings that turn checks on or off for the whole process. A check reads its setting when its class is loaded, and costs
- * nothing if it is off.
+ * Reads the settings that turn checks on or off for the whole process. The class of a check reads its setting once, when it is initialised,
+ * so a check that is off costs nothing.
  */
 public final class ProcessFlag {
     private ProcessFlag() {

@@ -11,20 +11,21 @@ import org.gmp4j.ffi.gmp.schedt;
 
 /**
  * The {@code struct schedt} of a scheduler that has ended. Threads may still use it. A thread that readied one of the last goroutines may
- * call wakep after the scheduler's end, and wakep reads the counters. User code may call {@code go}, which fails under the lock. All of
- * them reach the struct through the {@code Scheduler}, so the struct is recycled after the collection of that object. In compiled code the
- * object may be collectable while a thread uses the address in its next few instructions. Therefore {@value #WAIT_NANOS} ns pass between
- * collection and reuse.
+ * call wakep after the scheduler's end, and wakep reads the counters. User code may call {@code go}, which takes the struct's lock before
+ * it fails. All threads reach the struct through the {@code Scheduler}, so the struct is recycled after the collection of that object. In
+ * compiled code the object may be collectable while a thread uses the address in its next few instructions. Therefore {@value #WAIT_NANOS}
+ * ns pass between collection and reuse.
  */
 public final class RetiredSched extends PhantomReference<Object> {
     private static final long WAIT_NANOS = 10_000_000_000L;
     private static final ReferenceQueue<Object> COLLECTED = new ReferenceQueue<>();
+    /** Keeps the references reachable, because otherwise they would not be enqueued. */
     private static final Set<RetiredSched> ALL = ConcurrentHashMap.newKeySet();
     /** The structs whose schedulers were collected, in the order of the collections. Guarded by its monitor. */
     private static final ArrayDeque<RetiredSched> WAITING = new ArrayDeque<>();
 
     private final long sched;
-    private long since;
+    private long collectedAt;
 
     private RetiredSched(Object owner, long sched) {
         super(owner, COLLECTED);
@@ -42,7 +43,7 @@ public final class RetiredSched extends PhantomReference<Object> {
     }
 
     /**
-     * Recycles the structs whose schedulers were collected at least {@code wait} ns ago. Tests call it with a shorter wait.
+     * Recycles the structs whose schedulers were collected at least {@code waitNanos} ago. Tests pass a shorter time.
      *
      * @return the number of recycled structs
      */
@@ -52,10 +53,10 @@ public final class RetiredSched extends PhantomReference<Object> {
             long now = System.nanoTime();
             while (COLLECTED.poll() instanceof RetiredSched r) {
                 ALL.remove(r);
-                r.since = now;
+                r.collectedAt = now;
                 WAITING.add(r);
             }
-            for (; !WAITING.isEmpty() && now - WAITING.peek().since >= waitNanos; n++) {
+            for (; !WAITING.isEmpty() && now - WAITING.peek().collectedAt >= waitNanos; n++) {
                 Mem.recycle(schedt.layout(), WAITING.remove().sched);
             }
         }

@@ -4,8 +4,8 @@ package org.gmp4j.struct;
 import org.gmp4j.ffi.gmp.schedt;
 
 /**
- * The counters of {@code struct schedstat} in gmp.h, which describes each of them and names its writer. It is a part of {@code struct
- * schedt}, by whose address its fields are reached.
+ * The counters of {@code struct schedstat} in gmp.h, which describes each of them and names its writer. The struct is a part of {@code
+ * struct schedt}, and its fields are accessed by the address of that struct.
  */
 public final class SchedStat {
     public static final LongField NRETAKEN = counter("nretaken");

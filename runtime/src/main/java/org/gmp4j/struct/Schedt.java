@@ -5,25 +5,25 @@ import org.gmp4j.ffi.gmp.schedt;
 
 /**
  * The fields of {@code struct schedt} in gmp.h, which describes each field and names its writer. A use names its access mode; {@code get}
- * and {@code set} are plain. sched.lock guards the fields that are accessed plainly. The global queue is in queue.GlobalRunq, the idle
- * lists and masks in queue.Idle.
+ * and {@code set} are plain. sched.lock guards the fields that are accessed plainly. The methods that add have volatile semantics, and
+ * return the new value. The global queue is in queue.GlobalRunq, the idle lists and masks in queue.Idle.
  */
 public final class Schedt {
     /** The amount by which one spinning M increases {@link #NMSPINNING}. */
     public static final long SPINS = 1;
-    /** The amount by which an M that was woken to spin, and has not begun to run, increases {@link #NMSPINNING}: one in each half. */
+    /** The amount by which an M that was woken to spin, and has not begun to run, increases {@link #NMSPINNING}: 1 in each half. */
     public static final long IS_ON_ITS_WAY = (1L << 32) + SPINS;
     /**
-     * sysmonwait: sysmon sleeps lightly, because no P runs anything. An M that enters a system call wakes it. An M that takes a P does not,
-     * because the sleep is short.
+     * The value of sysmonwait while sysmon sleeps lightly, because no P runs anything. An M that enters a system call wakes it. An M that
+     * takes a P does not, because the sleep is short.
      */
     public static final int SYSMON_RESTS = 1;
     /**
-     * sysmonwait: sysmon sleeps deeply, because no P has run anything for some time. An M that enters a system call wakes it, and so does
-     * an M that takes a P.
+     * The value of sysmonwait while sysmon sleeps deeply, because no P has run anything for some time. An M that enters a system call or
+     * takes a P wakes it.
      */
     public static final int SYSMON_SLEEPS = 2;
-    /** sysmonwait: sysmon sleeps between two scans, while a P runs something. An M that enters a system call wakes it. */
+    /** The value of sysmonwait while sysmon sleeps between two scans, and a P runs something. An M that enters a system call wakes it. */
     public static final int SYSMON_HEARS = 3;
 
     private static final long LOCK_OFFSET = Mem.offset(schedt.layout(), "lock");
@@ -73,22 +73,22 @@ public final class Schedt {
     private Schedt() {
     }
 
-    /** Returns the address of the word. */
+    /** Returns the address of {@code lock}. */
     public static long lockAddress(long s) {
         return s + LOCK_OFFSET;
     }
 
-    /** Adds to the word, and returns the new value. Volatile. */
+    /** Adds to {@code npidle}. */
     public static int addNpidle(long s, int d) {
         return NPIDLE.getAndAdd(s, d) + d;
     }
 
-    /** Returns the number of Ms that spin, including those that were woken to spin and have not begun to run. Volatile. */
+    /** Returns the number of Ms that spin, by a volatile read. The number includes {@link #onTheirWay}. */
     public static int nmspinningVolatile(long s) {
         return spinning(NMSPINNING.getVolatile(s));
     }
 
-    /** Adds or subtracts {@link #SPINS} or {@link #IS_ON_ITS_WAY}, and returns the new value of {@link #NMSPINNING}. Volatile. */
+    /** Adds {@link #SPINS} or {@link #IS_ON_ITS_WAY} to {@link #NMSPINNING}, or subtracts it. */
     public static long addSpinners(long s, long d) {
         return NMSPINNING.getAndAdd(s, d) + d;
     }
@@ -108,42 +108,42 @@ public final class Schedt {
         return (int) (MNEXT.get(s) - NMFREED.get(s));
     }
 
-    /** Adds to the word, and returns the new value. Volatile. */
+    /** Adds to {@code goidgen}. */
     public static long addGoidgen(long s, long d) {
         return GOIDGEN.getAndAdd(s, d) + d;
     }
 
-    /** Adds to the word, and returns the new value. Volatile. */
+    /** Adds to {@code njdkwait}. */
     public static long addNjdkwait(long s, long d) {
         return NJDKWAIT.getAndAdd(s, d) + d;
     }
 
-    /** Adds to the word, and returns the new value. Volatile. */
+    /** Adds to {@code netpollWaiters}. */
     public static int addNetpollWaiters(long s, int d) {
         return NETPOLLWAITERS.getAndAdd(s, d) + d;
     }
 
-    /** Returns the address of the word. */
+    /** Returns the address of {@code pollBreak}. */
     public static long pollBreakAddress(long s) {
         return s + POLLBREAK_OFFSET;
     }
 
-    /** Returns the address of the word. */
+    /** Returns the address of {@code sysmonnote}. */
     public static long sysmonnoteAddress(long s) {
         return s + SYSMONNOTE_OFFSET;
     }
 
-    /** Returns the address of the word. */
+    /** Returns the address of {@code stopnote}. */
     public static long stopnoteAddress(long s) {
         return s + STOPNOTE_OFFSET;
     }
 
-    /** Adds to the word, and returns the new value. Volatile. */
+    /** Adds to {@code nspawnextern}. */
     public static long addNspawnextern(long s, long d) {
         return NSPAWNEXTERN.getAndAdd(s, d) + d;
     }
 
-    /** Adds to the word, and returns the new value. Volatile. */
+    /** Adds to {@code nexitextern}. */
     public static long addNexitextern(long s, long d) {
         return NEXITEXTERN.getAndAdd(s, d) + d;
     }

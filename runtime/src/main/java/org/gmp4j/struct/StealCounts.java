@@ -2,8 +2,8 @@
 package org.gmp4j.struct;
 
 /**
- * The counters of stolen Gs, by thief and victim: a block for all Ps of a scheduler, with a row for each thief. Rows are at least two cache
- * lines apart. A page of the block uses memory only once a steal is counted in it.
+ * The counters of stolen Gs, by thief and victim. They are in one block for each scheduler, with a row for each thief. Rows begin at
+ * multiples of two cache lines. A page of the block takes memory only once a steal is counted in it.
  */
 public final class StealCounts {
     private StealCounts() {
@@ -19,11 +19,11 @@ public final class StealCounts {
     }
 
     /**
-     * Makes a P count in its row of {@code block}, and copies its present counts to it. Called with the world stopped. Allocates nothing.
+     * Makes a P count in its row of {@code block}, and copies its present counts there. Called with the world stopped. Allocates nothing.
      *
-     * @param i the number of {@code pp}
+     * @param i the id of {@code pp}
      * @param procs the number of Ps that the block is for
-     * @param old the number of Ps before
+     * @param old the number of Ps that the present block is for
      */
     public static void use(long pp, int i, long block, int procs, int old) {
         long row = block + i * rowBytes(procs);

@@ -13,7 +13,6 @@ public final class Sudog {
     public static final LongField NEXT = Mem.longField(sudog.layout(), "next");
     public static final LongField PREV = Mem.longField(sudog.layout(), "prev");
     public static final LongField WAITLINK = Mem.longField(sudog.layout(), "waitlink");
-    private static final LongField RELEASETIME = Mem.longField(sudog.layout(), "releasetime");
     public static final IntField INDEX = Mem.intField(sudog.layout(), "index");
     public static final IntField ISSELECT = Mem.intField(sudog.layout(), "isSelect");
     public static final IntField SUCCESS = Mem.intField(sudog.layout(), "success");
@@ -22,15 +21,15 @@ public final class Sudog {
     /** The element of a sudog on a channel of longs. It uses the memory of {@code waitlink}, which is unused during such a wait. */
     public static final LongField LONG_ELEM = WAITLINK;
     /** The id of the semaphore for which a sudog in a treap waits. It uses the memory of Go's {@code releasetime}. */
-    public static final LongField SEMA_ID = RELEASETIME;
+    public static final LongField SEMA_ID = Mem.longField(sudog.layout(), "releasetime");
     private static final long THREAD_OFFSET = Mem.offset(sudog.layout(), "thread");
 
     /** The value of {@code isSelect} in a sudog that is queued for a case of a goroutine's select. Its {@code g} is that goroutine. */
     public static final int SELECT = 1;
     /**
      * The value of {@code isSelect} in a sudog that is queued for a case of the select of a thread that is not an M. Its {@code g} is
-     * another sudog, which is in no queue and represents the thread. In that sudog {@code thread} is the word on which the thread sleeps,
-     * and {@code ticket} and {@code next} have the meaning that {@code g.selectDone} and {@code g.param} have for a goroutine.
+     * another sudog, which is in no queue and represents the thread. In that sudog {@code thread} is the word on which the thread sleeps.
+     * Its {@code ticket} and {@code next} have the meaning that {@code g.selectDone} and {@code g.param} have for a goroutine.
      */
     public static final int SELECT_THREAD = 2;
 

@@ -55,8 +55,8 @@ public final class SudogSlots {
     }
 
     /**
-     * Returns the element. Needs no fence: the lock of the object on which the waiter waits orders this read after the write, or the
-     * wake-up does.
+     * Returns the element. The read needs no fence, because the lock of the object on which the waiter waits, or the wake-up, orders it
+     * after the write.
      */
     public static @Nullable Object elem(long sg) {
         int i = Sudog.INDEX.get(sg);
@@ -69,7 +69,7 @@ public final class SudogSlots {
         elems[i >>> SHIFT][i & MASK] = v;
     }
 
-    /** Returns the waiter if it is a virtual thread that is not a goroutine, else null. Needs no fence, like {@link #elem}. */
+    /** Returns the waiter if it is a virtual thread that is not a goroutine, else null. The read needs no fence: see {@link #elem}. */
     public static @Nullable Thread thread(long sg) {
         int i = Sudog.INDEX.get(sg);
         return threads[i >>> SHIFT][i & MASK];

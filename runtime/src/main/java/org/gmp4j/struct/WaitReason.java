@@ -14,9 +14,9 @@ public enum WaitReason {
     CHAN_RECEIVE("chan receive"),
     /** {@code Chan.send}. */
     CHAN_SEND("chan send"),
-    /** A null channel. */
+    /** {@code Chan.recv} on a null channel. */
     CHAN_RECEIVE_NIL("chan receive (nil chan)"),
-    /** A null channel. */
+    /** {@code Chan.send} on a null channel. */
     CHAN_SEND_NIL("chan send (nil chan)"),
     /** {@code Select.run}. */
     SELECT("select"),
@@ -56,7 +56,7 @@ public enum WaitReason {
     SELECT_DURABLE("select (durable)"),
     /** A connection or listener of {@code org.gmp4j.net}. */
     IO_WAIT("IO wait"),
-    /** {@code Thread.sleep}. This and the following reasons are parts of {@link #JDK}, which {@link JdkWait} distinguishes. */
+    /** {@code Thread.sleep}. {@link JdkWait} divides {@link #JDK} into this and the following reasons. */
     JDK_SLEEP("sleep"),
     /** {@code LockSupport.park} with no blocker, or with one that has no constant here. */
     JDK_PARK("park"),
@@ -110,7 +110,7 @@ public enum WaitReason {
         return text;
     }
 
-    /** Returns whether in a {@link Bubble} only another goroutine of the bubble, or its clock, ends the wait. */
+    /** Returns whether only another goroutine of the same {@link Bubble}, or the clock of the bubble, can end the wait. */
     public boolean durable() {
         return switch (this) {
             case CHAN_RECEIVE_DURABLE, CHAN_SEND_DURABLE, CHAN_RECEIVE_NIL, CHAN_SEND_NIL, SELECT_DURABLE, SELECT_NO_CASES, SLEEP,
@@ -119,7 +119,7 @@ public enum WaitReason {
         };
     }
 
-    /** Returns whether the block profile records such waits. It records waits for channels, locks and groups, as in Go. */
+    /** Returns whether the block profile records such waits. As in Go, it records waits for channels, locks and groups. */
     public boolean profiled() {
         return switch (this) {
             case CHAN_RECEIVE, CHAN_SEND, SELECT, CHAN_RECEIVE_DURABLE, CHAN_SEND_DURABLE, SELECT_DURABLE, WAIT_GROUP, SEMACQUIRE,
@@ -133,7 +133,7 @@ public enum WaitReason {
         return this == MUTEX_LOCK || this == RWMUTEX_LOCK || this == RWMUTEX_RLOCK;
     }
 
-    /** Returns the reason that a number in {@code g.waitreason} stands for. */
+    /** Returns the reason for a value of {@code g.waitreason}. */
     public static WaitReason of(int ordinal) {
         return ordinal >= 0 && ordinal < VALUES.length ? VALUES[ordinal] : ZERO;
     }
