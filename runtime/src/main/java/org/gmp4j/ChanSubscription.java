@@ -160,8 +160,8 @@ public final class ChanSubscription<T> implements Iterable<T>, AutoCloseable {
     /** Cancels the subscription. Elements in the buffer can still be received. */
     @Override
     public void close() {
-        Flow.Subscription s = subscription;
         end(null);
+        Flow.Subscription s = subscription; // Read after the end, from which on onSubscribe sets none.
         if (s != null) {
             s.cancel();
         }

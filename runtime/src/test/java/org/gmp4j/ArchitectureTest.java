@@ -58,7 +58,7 @@ class ArchitectureTest {
             "metrics", "trace", "memory");
 
     /** The classes that know what the JDK keeps to itself, their tools, one that carries a field, and the two of raw access to structs. */
-    private static final Set<String> PRIVATE_MEMBERS = Set.of("stack.JdkMembers", "stack.JdkPollers", "stack.JdkScheduler",
+    private static final Set<String> PRIVATE_MEMBERS = Set.of("stack.JdkMembers", "stack.JdkPollers",
             "stack.JdkShutdown", "stack.FinalReferenceHolder", "stack.JdkFrames", "stack.Bystanders", "agent.JdkPoint", "agent.JdkAccess");
     private static final Set<String> INTERNAL_TYPES = Set.of("stack.JdkThreads", "stack.JdkMembers", "stack.ThreadCalls",
             "stack.SwitchCalls", "stack.JdkContainer", "stack.JdkScheduler", "stack.LeafCalls", "stack.Stack", "struct.RawInt",

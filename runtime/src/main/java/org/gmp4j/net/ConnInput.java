@@ -15,8 +15,12 @@ final class ConnInput extends InputStream {
     @Override
     public int read() throws IOException {
         byte[] one = new byte[1];
-        int n = conn.read(one, 0, 1);
-        return n < 0 ? -1 : one[0] & 0xFF;
+        for (;;) {
+            int n = conn.read(one, 0, 1);
+            if (n != 0) { // It is 0 for an empty datagram.
+                return n < 0 ? -1 : one[0] & 0xFF;
+            }
+        }
     }
 
     @Override

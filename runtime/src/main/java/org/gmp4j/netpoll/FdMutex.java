@@ -136,14 +136,14 @@ final class FdMutex {
         boolean counted = true; // The caller counts as a waiter. It must take a unit, or subtract one waiter from the count.
         try {
             if (limits == OpLimits.PLAIN && !WaitCancellation.byDefault(st)) {
-                units.acquire(false, WaitReason.SEMACQUIRE);
+                units.acquire(false, WaitReason.IO_WAIT);
                 counted = false;
                 return 0;
             }
             Sema.OfSema e = new Sema.OfSema(units, limits.left());
             limits.begin(e);
             try {
-                counted = !units.acquire(false, WaitReason.SEMACQUIRE, e);
+                counted = !units.acquire(false, WaitReason.IO_WAIT, e);
             } finally {
                 e.finish();
             }

@@ -24,6 +24,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Future;
@@ -404,6 +405,29 @@ class NetEndingsTest {
                 boolean _ = later.stop();
                 assertTrue(still, "the clock has moved on");
             });
+        }
+    }
+
+    /** A bubble's clock stands still while a goroutine waits for its turn behind a reader outside of the bubble. */
+    @Test
+    void inABubbleBehindAnother() throws Exception {
+        try (Pair p = Pair.open()) {
+            CountDownLatch ended = new CountDownLatch(1);
+            Thread _ = Thread.startVirtualThread(() -> {
+                IOException _ = Io.thrown(() -> p.a().read(ByteBuffer.allocate(1)));
+                ended.countDown();
+            });
+            LockSupport.parkNanos(50_000_000); // It reads.
+            Synctest.test(() -> {
+                AtomicBoolean moved = new AtomicBoolean();
+                Timer later = Time.afterFunc(LONG, () -> moved.set(true));
+                assertThrows(SocketTimeoutException.class, () -> p.a().readWithin(ByteBuffer.allocate(1), SOON));
+                boolean still = !moved.get();
+                boolean _ = later.stop();
+                assertTrue(still, "the clock has moved on");
+            });
+            p.a().close();
+            ended.await();
         }
     }
 

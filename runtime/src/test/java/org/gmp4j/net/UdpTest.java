@@ -52,6 +52,18 @@ class UdpTest {
         });
     }
 
+    /** A stream has no way to return an empty datagram, so a read of a byte waits for the next datagram. */
+    @Test
+    void aStreamSkipsEmptyOnes() throws Exception {
+        TestGmp.everywhere(() -> {
+            try (UdpConn server = UdpConn.listen(LOOPBACK); UdpConn client = UdpConn.dial(Addresses.text(server.localAddr()))) {
+                client.write(ByteBuffer.allocate(0));
+                client.write(ByteBuffer.wrap(new byte[] {7}));
+                assertEquals(7, server.inputStream().read());
+            }
+        });
+    }
+
     @Test
     void withOne() throws Exception {
         TestGmp.everywhere(() -> {

@@ -24,6 +24,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.gmp4j.ffi.EventFd;
 import org.gmp4j.ffi.Fd;
 import org.gmp4j.sched.base.Scheduler;
+import org.gmp4j.struct.Schedt;
 import org.gmp4j.sync.WaitGroup;
 import org.gmp4j.testing.TestGmp;
 import org.junit.jupiter.api.Test;
@@ -38,10 +39,20 @@ class NetpollerTest {
     void readyAtAnyMoment(int procs) {
         try (TestGmp gmp = TestGmp.procs(procs)) {
             int fd = EventFd.create();
-            gmp.run(() -> {
+            int other = EventFd.create();
+            gmp.go(() -> {
+                long _ = await(other, 0);
+            });
+            while (Schedt.LASTPOLL.getVolatile(gmp.scheduler().sched) != 0) {
+                Thread.onSpinWait();
+            }
+            gmp.run(() -> { // Beside an M that sleeps in the poller.
                 for (int i = 0; i < 200; i++) {
                     add(fd);
                     register(fd, false);
+                    for (long end = System.nanoTime() + 1_000_000; waiters(gmp) != 1 && System.nanoTime() < end;) {
+                        Thread.onSpinWait(); // Where another P is idle, that M finds the event before the park.
+                    }
                     LockSupport.park();
                     assertTrue(WAITS.deregister(fd, false));
                     assertEquals(1, EventFd.take(fd));
@@ -54,14 +65,16 @@ class NetpollerTest {
             });
             for (int i = 0; i < 100; i++) {
                 Thread later = Thread.ofPlatform().start(() -> {
-                    awaitWaiters(gmp, 1);
+                    awaitWaiters(gmp, 2);
                     add(fd);
                 });
                 assertEquals(1, gmp.call(() -> await(fd, 0)));
                 join(later);
             }
-            assertEquals(0, waiters(gmp));
+            assertEquals(1, waiters(gmp));
             gmp.check();
+            add(other);
+            awaitWaiters(gmp, 0);
             Fd.close(fd);
         }
     }
