@@ -18,9 +18,7 @@ public final class Agent {
     private static final List<String> JDKS = Arrays.asList("25", "26", "27");
     private static final int BAD_USAGE = 2;
     private static final String FALLBACK = "fallback";
-    /**
-     * The main classes of Maven and Gradle, in which the agent does nothing if {@code JAVA_TOOL_OPTIONS} names it: see {@link #premain}.
-     */
+    /** The main classes of Maven and Gradle: see {@link #premain}. */
     private static final List<String> TOOLS = Arrays.asList("org.codehaus.plexus.classworlds.launcher.Launcher",
             "org.gradle.wrapper.GradleWrapperMain", "org.gradle.launcher.GradleMain", "org.gradle.launcher.daemon.bootstrap.GradleDaemon");
 

@@ -68,7 +68,7 @@ final class AgentOptions {
         return options;
     }
 
-    /** Returns whether the part is one more pool: it follows a pool, and has a name and a colon. */
+    /** Returns whether the part begins another pool of the option {@code pools}: {@code b:match=y*}. */
     private static boolean isPool(String option, String word) {
         return option.equals(POOLS) && word.indexOf(':') > 0;
     }
@@ -129,8 +129,8 @@ final class AgentOptions {
     }
 
     /**
-     * Sets as properties the options of the default scheduler and the option that woven classes read. These values override values that are
-     * set in another way.
+     * Sets the properties of the default scheduler from their options, and the property {@code gmp.points}, which woven classes read. The
+     * options override properties that are set already.
      */
     void setProperties() {
         if (points.containsKey(OF_POINTS.getFirst())) {

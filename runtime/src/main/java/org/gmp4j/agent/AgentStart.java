@@ -32,10 +32,11 @@ final class AgentStart implements Agent.Starter {
     public void start(String args, Instrumentation instrumentation, boolean attached) {
         open(instrumentation);
         AgentOptions options = AgentOptions.of(args);
+        When otherwise = When.LOAD;
         if (options.asksForDefault() || DefaultStart.isAsked()) {
             DefaultStart.check();
+            otherwise = When.DEMAND;
         }
-        When otherwise = options.asksForDefault() || DefaultStart.isAsked() ? When.DEMAND : When.LOAD;
         addPoints(PointOptions.of(options, System.getProperties(), otherwise), instrumentation, attached);
         options.setProperties();
         DefaultStart.ifAsked();
@@ -64,7 +65,7 @@ final class AgentStart implements Agent.Starter {
             OnDemand.start(instrumentation, transformer);
             return;
         }
-        // For a transformer that may change loaded classes the JVM keeps the original of every class that it changes.
+        // Only if needed: for a transformer that may change loaded classes the JVM keeps the original file of each changed class.
         boolean loaded = (attached || options.includesAny()) && instrumentation.isRetransformClassesSupported();
         instrumentation.addTransformer(transformer, loaded);
         if (loaded) {
@@ -79,8 +80,7 @@ final class AgentStart implements Agent.Starter {
     private static void changeLoaded(PointTransformer transformer, Instrumentation instrumentation) {
         List<Class<?>> meant = new ArrayList<>();
         for (Class<?> c : instrumentation.getAllLoadedClasses()) {
-            if (instrumentation.isModifiableClass(c) && !c.isHidden() && transformer.isMeant(c.getModule(),
-                    c.getClassLoader(), c.getName().replace('.', '/'), c.getProtectionDomain())) {
+            if (transformer.isMeant(instrumentation, c)) {
                 meant.add(c);
             }
         }

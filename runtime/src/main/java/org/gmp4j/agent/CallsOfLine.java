@@ -19,7 +19,7 @@ public final class CallsOfLine {
     /**
      * A method that is called.
      *
-     * @param owner the name of the class by which it is called, as {@link Class#forName(String)} takes it
+     * @param owner the name of the class in the call instruction, as {@link Class#forName(String)} takes it
      */
     public record Called(String owner, String method) {
     }

@@ -16,9 +16,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The linked points of one class, found by the class's name. The class refers to this object (as a {@link ClassValue}), and this object
- * refers weakly to the class and its sites. So this object and the sites are collected with the class's loader. A site is also collected
- * when another agent has changed the class and no code links to the site. Each thread that links a point removes collected classes and
- * sites, because a program without a scheduler has no sysmon to do that.
+ * refers weakly to the class and its sites. So the class and the sites can be collected with the class's loader. A site is also collected
+ * when another agent has changed the class and no code links to the site. Each thread that links a point removes the entries of collected
+ * classes and sites, because a program without a scheduler has no sysmon to do that.
  */
 final class ClassSites extends WeakReference<Class<?>> {
     private static final ClassSites[] NONE = {};
@@ -61,7 +61,7 @@ final class ClassSites extends WeakReference<Class<?>> {
     final String className;
     /** The name of the class's loader, or null. */
     final @Nullable String loader;
-    /** The newest site, the top of a stack through {@link Site.Ref#before}. Any thread that links a point pushes. */
+    /** The newest site, from which {@link Site.Ref#before} leads to the older ones. Any thread that links a point adds one by a CAS. */
     private Site.@Nullable Ref last;
     /** Whether this object is in {@link #BY_NAME}. */
     private volatile boolean listed;
@@ -79,10 +79,10 @@ final class ClassSites extends WeakReference<Class<?>> {
         site.ref = ref;
         Site.Ref before;
         do {
-            before = sites.last(); // An acquire, whose partner is the release of the push.
+            before = sites.last(); // The acquire's partner is another thread's release below.
             ref.before = before;
         } while (!LAST.weakCompareAndSetRelease(sites, before, ref));
-        if (!sites.listed) { // The thread of the first push may not have listed the class yet, so each thread does.
+        if (!sites.listed) { // The thread that added the first site may not have come here yet.
             BY_NAME.merge(sites.className, new ClassSites[] {sites}, JOIN);
             sites.listed = true;
         }
@@ -112,8 +112,8 @@ final class ClassSites extends WeakReference<Class<?>> {
     }
 
     /**
-     * Removes from the list a site to which no code links. A thread that has just read that site continues from it, because {@code
-     * gone.before} stays.
+     * Removes a collected site from the list. A thread that has just read its reference continues from there, because {@code gone.before}
+     * stays.
      */
     private synchronized void unlink(Site.Ref gone) {
         while (!LAST.compareAndSet(this, gone, gone.before)) {
@@ -125,7 +125,7 @@ final class ClassSites extends WeakReference<Class<?>> {
                 }
             }
             if (newest == last()) {
-                return; // The site is not in the list. If another thread has pushed a site meanwhile, the loop searches again.
+                return; // No site was added during the search, so gone is not in the list.
             }
         }
     }

@@ -18,7 +18,7 @@ final class DefaultStart {
      */
     static void ifAsked() {
         if (isAsked()) {
-            makeDefault();
+            Object _ = call("builder"); // It makes the default scheduler if the setting is on.
         }
     }
 
@@ -32,7 +32,7 @@ final class DefaultStart {
     }
 
     /**
-     * Checks that the scheduler can run here. Called before any lasting change.
+     * Checks that the scheduler can run here. Called before points are added and properties are set.
      *
      * @throws IllegalStateException with one sentence, when the scheduler cannot run here
      */
@@ -40,11 +40,6 @@ final class DefaultStart {
         if (call("unsupported") instanceof String problem) {
             throw new IllegalStateException(problem);
         }
-    }
-
-    /** Calls the runtime, which checks whether the setting is on. */
-    private static void makeDefault() {
-        Object _ = call("builder");
     }
 
     /**

@@ -9,9 +9,9 @@ import java.util.Arrays;
 
 import org.gmp4j.classfile.Bytes;
 
-/** The frames of a {@code StackMapTable}, one after the other. */
+/** Reads the frames of a {@code StackMapTable} one after the other, and writes frames. */
 final class Frames {
-    /** The types below {@link #SAME_1_EXTENDED} contain the offset. */
+    /** The types below {@link #SAME_1_EXTENDED} contain the offset delta. */
     private static final int SAME_1 = 64;
     private static final int RESERVED = 128;
     private static final int SAME_1_EXTENDED = 247;
@@ -23,7 +23,7 @@ final class Frames {
     private int left;
     /** The end of the current frame. */
     private int end;
-    /** The start of the part of the current frame that does not depend on the frame's offset. */
+    /** The start of the current frame's part behind its type and offset delta. */
     private int body;
     private int pc = -1;
     private int type;
@@ -32,7 +32,7 @@ final class Frames {
     private int[] news = new int[4];
     private int newCount;
 
-    /** @param at the offset of the first frame, behind the number of frames */
+    /** @param at the offset of the number of frames, which the frames follow */
     Frames(byte[] b, int at) {
         this.b = b;
         left = u2(b, at);
@@ -99,7 +99,7 @@ final class Frames {
         return stackIsEmpty;
     }
 
-    /** Writes the frame. {@code delta} is its offset minus that of the last frame minus 1. */
+    /** Writes the frame. {@code delta} is its new offset delta. */
     void write(int delta, CodeWriter code, Bytes out) {
         writeHead(type, delta, out);
         int moved = out.size() - body;

@@ -34,7 +34,7 @@ import org.jspecify.annotations.Nullable;
  *         if (MethodHandleImpl.isCompileConstant(site) &amp;&amp; ((CallSite) site).target == UNARMED) { mark(); return; }
  *         if (wanted != 0) slow(site);
  *     }
- *     // Where the point is on the way back ({@link CodeWriter}): whether slow was called.
+ *     // For a point on the way back ({@link CodeWriter}). Returns whether slow was called.
  *     &#64;ForceInline &#64;Hidden
  *     public static boolean back(Object site) {
  *         if (MethodHandleImpl.isCompileConstant(site) &amp;&amp; ((CallSite) site).target == UNARMED) { mark(); return false; }
@@ -49,17 +49,18 @@ import org.jspecify.annotations.Nullable;
  * }
  * </pre>
  *
- * <p>The target of the site determines whether the point is armed. The interpreter and C1's code do not check that: they read {@code
- * wanted}. In C2's code the site and its target are constants, and HotSpot discards the code when the target changes. So an unarmed point
- * leaves no code there, neither a load nor a branch, and the loop vectorises. Because of the annotation {@code Scoped} of {@code mark}, a
- * thread that is in the compiled method when a shared {@link java.lang.foreign.Arena} closes continues in the interpreter. {@link
+ * <p>The target of the site determines whether the point is armed. The interpreter and C1's code read {@code wanted} instead of the target.
+ * In C2's code the site and its target are constants, and HotSpot discards the code when the target changes. So an unarmed point leaves no
+ * code there, neither a load nor a branch, and the loop vectorises. Because of the annotation {@code Scoped} of {@code mark}, a thread in
+ * compiled code with an unarmed point continues in the interpreter when a shared {@link java.lang.foreign.Arena} closes. {@link
  * Points#nudge} closes such an arena. The compiled code stays valid, so the loop soon returns to it without a new compilation.
  *
- * <p>An armed point is compiled to a load and a branch. Once the branch was taken, the loop's only way back has a call. Then C2 loads
- * 64-bit constants anew in each round, or keeps the loop's variables on the stack, which slows short loops down. So most points are on a
- * way back of their own ({@link CodeWriter}). Rejected: a hint for C2 that the branch is rare ({@code MethodHandleImpl.profileBoolean}),
- * which has no effect. Rejected: nudges without arming, because on one CPU short requests then wait longer behind long ones. Rejected: a
- * mutable call site for each point that calls its target, because the interpreter then executes several more methods in each round.
+ * <p>An armed point is compiled to a load and a branch. Once the branch has been taken, C2 compiles the call behind it, on the loop's only
+ * way back. Then C2 loads 64-bit constants anew in each round, or keeps the loop's variables on the stack, which slows short loops down. So
+ * most points are on a way back of their own ({@link CodeWriter}). Rejected: a hint for C2 that the branch is rare ({@code
+ * MethodHandleImpl.profileBoolean}), which has no effect. Rejected: nudges without arming, because on one CPU short requests then wait
+ * longer behind long ones. Rejected: points that call the target of a mutable call site, because the interpreter then executes several more
+ * methods in each round.
  *
  * <p>Rejected places for the class: a jar on the boot class path (OSGi and other filtering class loaders do not delegate its package), and
  * the application class loader. Rejected too: a public bootstrap method of the JDK, because none returns a mutable call site.
@@ -94,7 +95,7 @@ final class JdkPoint {
     /** A {@link #PROBLEM}: another class loader's copy of gmp4j was first, and the linked points belong to that copy. */
     static final String ANOTHERS = "gmp4j: the preemption points of this JVM belong to another copy of gmp4j; goroutines of "
             + "this copy are preempted only by having their P taken: load gmp4j once, in a class loader that all share";
-    /** The reason why there are no points in this JVM, or none of this copy; null when there are. */
+    /** The reason why this copy of gmp4j has no points in this JVM; null when it has points. */
     static final @Nullable String PROBLEM;
 
     static {
@@ -134,7 +135,7 @@ final class JdkPoint {
         return MethodType.fromMethodDescriptorString(descriptor, null);
     }
 
-    /** Returns a call site that calls the point, of type {@code ()Z} on the way back, else {@code ()V}. */
+    /** Returns a call site for a point. Its type is {@code ()Z} for a point on the way back, else {@code ()V}. */
     static CallSite callSite(Site site, MethodType type) {
         MethodHandle method = type.returnType() == boolean.class ? ON_THE_WAY_BACK : ANYWHERE;
         return new ConstantCallSite(method.bindTo(site));

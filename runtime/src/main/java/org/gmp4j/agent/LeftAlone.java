@@ -8,9 +8,7 @@ import java.util.concurrent.atomic.LongAdder;
  * loses its P.
  */
 public enum LeftAlone {
-    /**
-     * A class of the JDK, of another agent or of gmp4j, a class that keeps state in the native thread, or a class that a pattern excludes.
-     */
+    /** A class of the JDK, another agent, gmp4j or a library that keeps state in the native thread, or one that a pattern excludes. */
     EXCLUDED,
     /** A class whose loader hides the classes through which a point is linked. */
     UNSEEN,
@@ -28,9 +26,9 @@ public enum LeftAlone {
     FAILED,
     /** The class initialiser, in which a goroutine cannot leave its thread. */
     CLASS_INITIALIZER,
-    /** A method with a jump that would pass 32 KB. */
+    /** A method that would become longer than 32 KB, the reach of a jump. */
     METHOD_TOO_LONG,
-    /** A method that would become too long for the JIT. */
+    /** A method that the points would make too long for the JIT. */
     JIT_LIMIT;
 
     private final LongAdder count = new LongAdder();

@@ -13,7 +13,7 @@ import org.gmp4j.classfile.Constants;
  *     try {
  *         Class.forName("org.gmp4j.agent.Woven", true, l.lookupClass().getClassLoader());
  *     } catch (Exception | LinkageError e) {
- *         // This loader does not see the runtime, or Java is too old for it. Another class may have found it.
+ *         // This loader does not see the runtime, or Java is too old for it. Another class may have found a runtime.
  *     }
  *     try {
  *         return GmpPoint.site(l, name, t, method, depth); // as the agent's points do
@@ -24,7 +24,7 @@ import org.gmp4j.classfile.Constants;
  * </pre>
  *
  * <p>The initialiser of {@link Woven} makes {@code GmpPoint}. If the class can see a runtime, its first point finds that runtime. A point
- * that finds no runtime when it is linked never does anything.
+ * that finds no runtime when it is linked has no effect from then on.
  *
  * <p>Rejected: a class of gmp4j in the woven jar. A copy of it in each package would be among the classes that frameworks list. In a
  * package of its own it would not work in two woven modules, because two modules must not have the same package. Rejected: a direct call of
@@ -42,7 +42,7 @@ final class LinkMethod {
     private static final int CODE_LENGTH = 50;
     /**
      * Offsets at which the code continues: FOUND after forName, whose result or exception is on the stack; LINK_FAILED after a
-     * LinkageError; CONSTANT if the point is a dynamic constant.
+     * LinkageError of GmpPoint.site; then CONSTANT if the point is a dynamic constant.
      */
     private static final int FOUND = 14;
     private static final int LINK_FAILED = 25;

@@ -21,8 +21,8 @@ import org.jspecify.annotations.Nullable;
  * Points on demand: classes load unchanged, and get points when {@code sysmon.Demand} asks for them. No transformer is registered before
  * the first such request, because HotSpot would reconstitute the file of each class that loads, to pass it to the transformer.
  *
- * <p>From then on the transformer stays, so that the points survive when another agent transforms the class again. The changes of other
- * agents survive, too, in any order: the JVM calls all transformers each time.
+ * <p>From then on the transformer stays registered, so that points survive when another agent transforms their class again. The other
+ * agents' changes survive too, in any order of the agents, because the JVM calls all transformers each time.
  *
  * <p>Any thread may call the methods, but calls of {@link #give} must not overlap.
  */
@@ -37,7 +37,7 @@ public final class OnDemand implements ClassFileTransformer {
     private final PointTransformer points;
     /** The classes that have points, or are about to get them. Other threads read this set when the JVM transforms classes again. */
     private final Set<Class<?>> given = Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
-    /** Whether the transformer is registered. Written and read by {@link #give}. */
+    /** Whether the transformer is registered. Only {@link #give} accesses it. */
     private boolean registered;
 
     private OnDemand(Instrumentation instrumentation, PointTransformer points) {
@@ -59,7 +59,7 @@ public final class OnDemand implements ClassFileTransformer {
      * The work of this class so far.
      *
      * @param classes the number of classes that have got points
-     * @param pauses the number of pauses in which classes were transformed again, each of which stops all threads
+     * @param pauses the number of calls of {@link #give}, each normally one pause, in which the JVM stops all threads
      * @param nanos the total time of the transformations, ns; the threads are stopped for a part of it
      */
     public record Counts(long classes, long pauses, long nanos) {
@@ -72,8 +72,7 @@ public final class OnDemand implements ClassFileTransformer {
 
     /** Returns whether a class may have points, by its name, its origin and its kind. */
     public boolean mayHave(Class<?> c) {
-        return !c.isHidden() && instrumentation.isModifiableClass(c)
-                && points.isMeant(c.getModule(), c.getClassLoader(), c.getName().replace('.', '/'), c.getProtectionDomain());
+        return points.isMeant(instrumentation, c);
     }
 
     /** Returns whether a class has points, or is about to get them. */
@@ -82,10 +81,10 @@ public final class OnDemand implements ClassFileTransformer {
     }
 
     /**
-     * Returns the names of the methods of a class that would get points, each with a flag that says whether a loop of the method contains a
-     * counting loop.
+     * Finds the methods that would get points in a class. Each name has a flag that says whether, in a method of that name, a loop contains
+     * a counting loop.
      *
-     * @return an empty map when the class would get none; null when there is no class file, for instance for a class made at run time, or
+     * @return an empty map when no method would get points; null when there is no class file, for instance for a class made at run time, or
      *     when the file is unreadable, for instance encrypted
      */
     public static @Nullable Map<String, Boolean> methods(Class<?> c) {

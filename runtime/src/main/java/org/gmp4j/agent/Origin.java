@@ -22,11 +22,11 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A class is <em>another agent's own</em>, and gets no points, like a class of the JDK, if
  * <ul>
- * <li>its jar names an agent's class in the manifest, and that class is loaded, so the JVM has started the agent. (Many jars that may be
- * agents are used as libraries; these are treated like other jars.)
+ * <li>its jar's manifest names an agent's class, and the JVM has started that agent: its class is loaded, or is the class in question.
+ * (Many jars that may be agents are used as libraries; these are treated like other jars.)
  * <li>or the class of its loader is another agent's own,
- * <li>or the class of its loader was put on the boot class path, as only agents do. The loader reads the agent's other classes from folders
- * inside the agent's jar.
+ * <li>or the class of its loader was put on the boot class path, which only agents do. Such a loader reads the agent's other classes from
+ * folders inside the agent's jar.
  * </ul>
  * Rejected: a list of known agents, which is never complete, and the {@code -javaagent} options of the JVM, which do not name attached
  * agents.
@@ -102,13 +102,13 @@ final class Origin {
         }
         Boolean sees = SEES.get(loader);
         if (sees == null) {
-            sees = asks(loader);
+            sees = findsAll(loader);
             Boolean _ = SEES.put(loader, sees);
         }
         return sees;
     }
 
-    private static boolean asks(ClassLoader loader) {
+    private static boolean findsAll(ClassLoader loader) {
         try {
             for (String name : OF_POINTS) {
                 if (loader.loadClass(name).getClassLoader() != null) {

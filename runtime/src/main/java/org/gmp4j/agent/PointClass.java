@@ -64,7 +64,7 @@ final class PointClass {
         return c.toBytes();
     }
 
-    /** Adds a method that points call. {@code go} is the method's code for no call, and {@code call} its code for a call of the hook. */
+    /** Adds a method that points call. {@code go} is the code for a return without a call of the hook, {@code call} for one with a call. */
     private void addPoint(String name, String type, int[] go, int[] call) {
         int constant = c.method("java/lang/invoke/MethodHandleImpl", "isCompileConstant", "(Ljava/lang/Object;)Z");
         int site = c.type(SITE);

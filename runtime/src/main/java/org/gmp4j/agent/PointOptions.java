@@ -55,7 +55,7 @@ final class PointOptions {
     /**
      * Reads the settings.
      *
-     * @param otherwise when classes get points if neither the argument nor a property determines it
+     * @param otherwise the time at which classes get points if neither the argument nor a property sets one
      * @throws IllegalArgumentException with one sentence for the user
      */
     static PointOptions of(AgentOptions agentOptions, Properties properties, When otherwise) {
@@ -74,16 +74,14 @@ final class PointOptions {
 
     private void set(String name, String value) {
         switch (name) {
-            case PREFIX, "points" -> {
-                when = switch (value.strip()) {
-                    case "demand" -> When.DEMAND;
-                    case "load", "on" -> When.LOAD;
-                    case "eager" -> When.EAGER;
-                    case "off" -> When.OFF;
-                    default -> throw new IllegalArgumentException(
-                            "%s is demand, load, eager or off, not \"%s\".".formatted(PREFIX, value));
-                };
-            }
+            case PREFIX, "points" -> when = switch (value.strip()) {
+                case "demand" -> When.DEMAND;
+                case "load", "on" -> When.LOAD;
+                case "eager" -> When.EAGER;
+                case "off" -> When.OFF;
+                default -> throw new IllegalArgumentException(
+                        "%s is demand, load, eager or off, not \"%s\".".formatted(PREFIX, value));
+            };
             case PREFIX + ".include", "include" -> include = patterns(value);
             case PREFIX + ".exclude", "exclude" -> exclude = patterns(value);
             default -> throw new AssertionError(name);
@@ -105,8 +103,8 @@ final class PointOptions {
     }
 
     /**
-     * Returns whether there are patterns to include classes. They may match classes of the JDK that are loaded already, so loaded classes
-     * have to be checked.
+     * Returns whether there are patterns to include classes. Because they may match classes of the JDK that are loaded already, the agent
+     * then checks loaded classes too.
      */
     boolean includesAny() {
         return !include.isEmpty();
@@ -115,7 +113,7 @@ final class PointOptions {
     /**
      * Returns whether the class of this internal name gets points.
      *
-     * @param jdk whether the class is of the JDK; other classes may have packages with names like the JDK's
+     * @param jdk whether the class is of the JDK, which its name does not show: other packages may have names like the JDK's
      * @param agents whether the class is another agent's own
      */
     boolean includes(String name, boolean jdk, boolean agents) {

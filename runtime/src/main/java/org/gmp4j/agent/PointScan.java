@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * Finds the places for a class's points, in one pass over the bytes of the class file, because most classes have no loops and should cost
  * little.
  *
- * <p>A <em>loop header</em> is the target of a branch that does not go forward, and an exception handler that lies before the range it
+ * <p>A <em>loop header</em> is the target of a branch that does not go forward, or an exception handler that lies before the range it
  * guards. A loop is the code from its header to the last branch back to the header. Its depth is the number of other loops that contain all
  * of its code. In the output of compilers this is the natural loop. If loops overlap without nesting (irreducible code), neither counts as
  * the other's inner loop, and both are armed at once. A method that calls itself gets a point at its entry.
@@ -42,7 +42,7 @@ final class PointScan {
     private static final int JUMP_LIMIT = Short.MAX_VALUE;
     /** The greatest value of {@code constant_pool_count}, which is one more than the number of constants. */
     private static final int MAX_CONSTANTS = 65_535;
-    /** An upper bound of the constants that a class needs for any number of points. A woven class needs the most. */
+    /** An upper bound of the constants that a class needs besides those of {@link #hasRoom}. A woven class needs the most. */
     static final int CONSTANTS_OF_CLASS = 70;
     private static final int INTERFACE = 0x0200;
     /** The greatest length of a plain point. */
@@ -60,7 +60,7 @@ final class PointScan {
 
     /** The length of a {@code long} or {@code double} constant, which also takes two indices. */
     private static final int LONG_SIZE = 9;
-    /** The length of a constant, including its tag, for each tag; 0 if lengths differ, and for an unknown tag. */
+    /** The length of a constant, including its tag, by its tag; 0 if the tag's constants differ in length, or the tag is unknown. */
     private static final byte[] CONSTANT_SIZES = constantSizes();
 
     private final byte[] b;
@@ -73,7 +73,7 @@ final class PointScan {
     private int methods;
     /** The offset of the class's attributes. */
     private int attributes;
-    /** The index of the last constant "Code", or -1. */
+    /** The index of the constant "Code" that the last attribute had, or -1. */
     private int codeName = -1;
 
     /** The loops of the current method. */
@@ -201,7 +201,7 @@ final class PointScan {
         return (u2(b, body) & INTERFACE) != 0;
     }
 
-    /** Returns whether the constant is this text, plain ASCII. */
+    /** Returns whether the constant is this text, which must be ASCII. */
     boolean isUtf8(int constant, String text) {
         int at = pool[constant];
         return u2(b, at + 1) == text.length() && startsWith(at + 3, text);
@@ -459,14 +459,14 @@ final class PointScan {
             boolean[] vectors = new boolean[loops];
             boolean[] backs = new boolean[loops];
             for (int i = 0; i < loops; i++) {
-                depths[i] = (byte) depth(sorted[i]);
                 int last = last(sorted[i]);
+                depths[i] = (byte) depth(sorted[i], last);
                 ends[i] = last;
                 boolean innermost = i + 1 == loops || sorted[i + 1] > last;
                 vectors[i] = innermost && VectorLoops.mayBe(this, code + 14, sorted[i], last);
                 backs[i] = !vectors[i] && !(entry && sorted[i] == 0);
             }
-            // A loop at the start of a method that calls itself has its point at the entry.
+            // In a method that calls itself, the point of a loop at offset 0 is also the point at the entry.
             found.add(new MethodPoints(index, code, name, sorted, ends, depths, vectors, backs,
                     entry && (loops == 0 || sorted[0] != 0), Arrays.copyOf(jumps, jumpCount)));
         }
@@ -480,8 +480,7 @@ final class PointScan {
         return lasts[at];
     }
 
-    private int depth(int header) {
-        int last = last(header);
+    private int depth(int header, int last) {
         int depth = 0;
         for (int i = 0; i < loops; i++) {
             if (headers[i] < header && lasts[i] >= last) {

@@ -2,6 +2,7 @@
 package org.gmp4j.agent;
 
 import java.lang.instrument.ClassFileTransformer;
+import java.lang.instrument.Instrumentation;
 import java.security.CodeSource;
 import java.security.ProtectionDomain;
 import java.util.concurrent.atomic.LongAdder;
@@ -67,7 +68,13 @@ final class PointTransformer implements ClassFileTransformer {
         return changed;
     }
 
-    /** Returns whether the class gets points, by its name and its origin. */
+    /** Returns whether a loaded class may get points, by its kind, its name and its origin. */
+    boolean isMeant(Instrumentation instrumentation, Class<?> c) {
+        return !c.isHidden() && instrumentation.isModifiableClass(c)
+                && isMeant(c.getModule(), c.getClassLoader(), c.getName().replace('.', '/'), c.getProtectionDomain());
+    }
+
+    /** Returns whether a class may get points, by its name and its origin. */
     boolean isMeant(@Nullable Module module, @Nullable ClassLoader loader, String name, @Nullable ProtectionDomain domain) {
         boolean jdk = isJdk(module, loader);
         return options.includes(name, jdk, !jdk && Origin.isAgents(loader, domain, name)) && !isOurs(name, domain);
@@ -81,7 +88,7 @@ final class PointTransformer implements ClassFileTransformer {
         return name != null && (name.startsWith("java.") || name.startsWith("jdk."));
     }
 
-    /** Returns whether the class is of the runtime. Such classes get no points: their loops run on the Ms, and they yield by themselves. */
+    /** Returns whether the class is of the runtime. Such classes get no points: their loops run on the Ms or yield by themselves. */
     private boolean isOurs(String name, @Nullable ProtectionDomain domain) {
         return isOurs(name) && (name.startsWith(BINDINGS) || runtime == null || runtime.equals(codeSource(domain)));
     }

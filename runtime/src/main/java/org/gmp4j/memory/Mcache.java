@@ -47,8 +47,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A segment that was freed must not be used any more. As in C such use is not detected, except that a second {@code free} throws if the
  * block was not allocated again. In debug mode ({@link Builder#debug}) all such use throws. After {@link #close} the use of any segment
- * throws, in either mode. (In a JDK without the fix of JDK-8364167, such as 25.0.3, a thread that uses a segment during the close may crash
- * the process.) An allocator that is not closed keeps its memory until the process ends.
+ * throws, in either mode. An allocator that is not closed keeps its memory until the process ends.
  *
  * <p>Source: Go's mcache, mcentral and mheap; {@link PCache} has the protocol.
  */
@@ -56,10 +55,10 @@ public final class Mcache implements SegmentAllocator, AutoCloseable {
     /** The numbers of the open allocators. An allocator's number is the index of its caches in the tables of the Ps. */
     private static final BitSet NUMBERS = new BitSet();
 
-    /** The random number in the mark of a free block, so that the contents of a live block do not look like a mark. */
+    /** A random number in the marks of free blocks. Because of it the contents of a live block do not look like a mark. */
     final long secret = ThreadLocalRandom.current().nextLong() | 1;
     final Heap heap;
-    /** Whether the allocator is closed, and blocks may be unmapped. Written once, by {@link #close}. */
+    /** Whether the allocator is closed; then blocks may be unmapped. Written once, by {@link #close}. */
     volatile boolean closed;
     private final int number;
     /** The arena of {@link #all}, the whole address space as one segment. Outside of debug mode all segments are slices of that segment. */
@@ -68,7 +67,7 @@ public final class Mcache implements SegmentAllocator, AutoCloseable {
     private final MemorySegment.Scope scope = all.scope();
     private final @Nullable Debug debug;
     private final AtomicBoolean closing = new AtomicBoolean();
-    /** The central lists, by node and size class. The first index is the NUMA node + 1, and 0 for no node. Replaced under {@link #lock}. */
+    /** The central lists by NUMA node + 1 (0 for no node) and size class. The array is replaced under {@link #lock}, and not changed. */
     private volatile Central[][] central;
     private final HeapMutex lock = new HeapMutex(LockRank.MEMORY_HEAP);
     /** The list of all caches. Guarded by {@link #lock}, like their number. */
@@ -107,8 +106,8 @@ public final class Mcache implements SegmentAllocator, AutoCloseable {
         /**
          * Sets whether misuse is detected: default false. In this debug mode every segment has a scope of its own, which ends with {@link
          * #free}, so that later use throws {@link IllegalStateException}. New segments are filled with {@code 0xCD}, and freed blocks with
-         * {@code 0xDD}; freed blocks are not reused for a while. If native code writes to them, or behind the end of a live segment, {@link
-         * Mcache#check}, {@code free} and {@code close} detect it. {@link Mcache#leaks} returns the places where live segments were
+         * {@code 0xDD}; freed blocks are not reused for a while. {@link Mcache#check}, {@code free} and {@code close} detect native code's
+         * writes to freed blocks and behind the end of live segments. {@link Mcache#leaks} returns the places where live segments were
          * allocated, and {@code close} prints them on stderr. An allocation takes some microseconds, and allocations of several threads
          * wait for each other.
          */
@@ -163,7 +162,7 @@ public final class Mcache implements SegmentAllocator, AutoCloseable {
         }
     }
 
-    /** Returns the allocator for {@link Drill}, before the first other allocator is made. */
+    /** Returns an allocator for {@link Drill}, which runs before any other allocator is made. */
     static Mcache bare() {
         return new Mcache(new Settings());
     }
@@ -371,7 +370,7 @@ public final class Mcache implements SegmentAllocator, AutoCloseable {
         }
     }
 
-    /** Removes an empty cache, unless {@link #close} has taken it. */
+    /** Removes an empty cache from the list and unmaps it, unless {@link #close} has taken it. */
     void dropped(PCache c) {
         GStack st = GStack.enterChecked();
         lock.lock();
@@ -396,7 +395,7 @@ public final class Mcache implements SegmentAllocator, AutoCloseable {
         GStack.exit(st);
     }
 
-    /** Removes all caches from the list. Returns the first, to which the others are linked. They belong to the caller. */
+    /** Removes all caches from the list, for the caller. Returns the first cache, from which {@code next} leads to the others. */
     private @Nullable PCache takeCaches() {
         GStack st = GStack.enterChecked();
         lock.lock();
@@ -464,8 +463,8 @@ public final class Mcache implements SegmentAllocator, AutoCloseable {
      * In debug mode it prints on stderr the segments that were not freed, and the errors that {@link #check} would find. A second
      * close does nothing.
      *
-     * <p>On JDK 25 and 26 a thread that accesses a segment while a shared arena or this allocator is closed may crash the JVM
-     * (JDK-8364167).
+     * <p>On JDK 25 and 26 without the fix of JDK-8364167, such as 25.0.3, a thread may crash the JVM by an access to a segment during the
+     * close of this allocator or of any shared arena.
      *
      * @throws IllegalStateException when a native call uses a segment; then the allocator is not closed
      */

@@ -14,19 +14,20 @@ import org.gmp4j.struct.Mem;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The free blocks of an allocator that belong to a P: for each size a list for takes and gives, and a whole batch in reserve. A full list
- * becomes the reserve, and the old reserve goes to {@link Central}. The reserve, or a batch from Central, replaces an empty list. So, for
- * batches of n blocks, at most one batch moves in n calls, in whatever order takes and gives come. Of each size a P keeps at most two
- * batches and the rest of a range of fresh blocks.
+ * A P's free blocks of one allocator: for each size a list for takes and frees, and a whole batch in reserve. A full list becomes the
+ * reserve, and the old reserve goes to {@link Central}. The reserve, or a batch from Central, replaces an empty list. So in any n takes and
+ * frees at most one batch of n blocks moves. Of each size a P keeps at most two batches and the rest of a range of fresh blocks.
  *
  * <p>The state of a cache is in off-heap words. Only a goroutine on the P accesses them, inside {@code GStack.enter}. There the goroutine
- * is not preempted and does not lose the P between two steps. When the P dies, the thread that has stopped the world accesses them.
+ * is not preempted and does not lose the P between two steps. When the P dies, the thread that has stopped the world accesses them. The
+ * thread that drops the caches of an ended scheduler, and the closing thread, access them when no goroutine does. {@link Mcache#stats}
+ * reads the counts in a benign race.
  *
  * <p>Closing. The user of the cache makes {@code busy} 1, and then reads {@link Mcache#closed}. The closing thread makes {@code closed}
- * true, and then waits until it reads busy 0. On the closing side there is a full fence between store and load. On the user's side the
- * membarrier of the closing thread runs that fence. So either the user finds the allocator closed, and uses no block, or the closing thread
- * waits for the user. After that wait the blocks and words are unmapped. Rejected: a full fence in each call, which would cost more than
- * the rest of the call.
+ * true, and then waits until it reads busy 0. Each of the two needs a full fence between its store and its load. The closing thread's
+ * membarrier is the fence of both. So either the user finds the allocator closed, and uses no block, or the closing thread waits for the
+ * user. After that wait the blocks and words are unmapped. Rejected, except where there is no membarrier: a full fence in each call, which
+ * would cost more than the rest of the call.
  */
 final class PCache implements Processor.Cache {
     /** Whether the closing thread runs the users' fences by membarrier; otherwise the users run them. */
@@ -36,7 +37,7 @@ final class PCache implements Processor.Cache {
 
     private static final int SPINS = 1_000;
 
-    // A line of words for each size:
+    // Each size has a cache line of words, with these offsets:
     private static final int LINE = 64;
     private static final int LIST = 0;
     private static final int LENGTH = 8;
@@ -82,11 +83,11 @@ final class PCache implements Processor.Cache {
         boolean _ = Memory.preferNode(words, BYTES, node); // If refused, the page is on the node of the first access, usually this one.
     }
 
-    /** Enters the cache. Returns whether blocks and words are mapped, and so stay mapped until {@link #exit}. */
+    /** Enters the cache. Returns false when the allocator is closed; otherwise blocks and words stay mapped until {@link #exit}. */
     private boolean enter() {
         BUSY.setOpaque(this, 1);
         if (ASYMMETRIC) {
-            VarHandle.acquireFence(); // It is for the compiler: see GStack.raise. The CPU's fence is the closing thread's membarrier.
+            VarHandle.acquireFence(); // A fence for the compiler: see GStack.raise. For the CPU there is the closing thread's membarrier.
         } else {
             VarHandle.fullFence();
         }
@@ -138,7 +139,7 @@ final class PCache implements Processor.Cache {
         }
     }
 
-    /** Returns the head of the new list; 0 when there is a new range of fresh blocks instead. */
+    /** Replaces an empty list. Returns the head of the new list; 0 when there is a new range of fresh blocks instead. */
     private long more(int c, long line) {
         long reserve = Mem.LONG.get(line + RESERVE);
         if (reserve != 0) {
