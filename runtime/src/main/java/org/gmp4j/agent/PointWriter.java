@@ -12,10 +12,10 @@ import org.gmp4j.classfile.Bytes;
 import org.gmp4j.classfile.Constants;
 
 /**
- * Writes the points into a class: on the way back to each loop header, or in front of it, and at the start of each method that calls
- * itself ({@link CodeWriter}). Parts without points are copied byte by byte. Constants are only added, so no index changes.
+ * Writes the points into a class: on the way back to each loop header, or in front of the header, and at the start of each method that
+ * calls itself ({@link CodeWriter}). Parts without points are copied byte by byte. Constants are only added, so no index changes.
  *
- * <p>A point is one of two calls of {@link JdkPoint}'s class:
+ * <p>A point calls the class that {@link JdkPoint} defines, in one of two forms:
  *
  * <ul>
  * <li>A dynamic constant, the {@link Site}, is loaded and passed to a static method. The interpreter executes two short methods for it. All
@@ -77,7 +77,7 @@ final class PointWriter {
         dynamic = u2(b, 6) >= DYNAMIC_CONSTANTS;
     }
 
-    /** Returns the class with its points. {@code scan} has found some. */
+    /** Returns the class with its points. {@code scan} has found at least one. */
     static byte[] write(PointScan scan) {
         return new PointWriter(scan, false).writeClass();
     }

@@ -20,8 +20,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The preemption points that have been reached. Through them {@code sysmon} makes code without calls enter the runtime.
  *
- * <p>While {@link #setWanted wanted}, a point calls the hook if its code is interpreted, compiled by C1, or armed. An unarmed point in
- * C2's code has no code at all. There are two ways to make such code reach the hook:
+ * <p>While {@link #setWanted wanted}, a point calls the hook if it is armed, or if its code is interpreted or compiled by C1. An
+ * unarmed point has no instructions in C2's code. There are two ways to make such code reach the hook:
  *
  * <ol>
  * <li>{@link #nudge}: the threads that are in a method with points continue in the interpreter, pass the point, and soon return to the
@@ -32,8 +32,8 @@ import org.jspecify.annotations.Nullable;
  * preemption in that code needs no nudge and no compilation.
  * </ol>
  *
- * <p>Sysmon calls {@link #want}. If the goroutine runs on, sysmon nudges it, provided that counted loops have safepoint polls. A
- * millisecond later it arms level 0, and then one level deeper each time. When {@code arm} has nothing to arm, sysmon retakes the P. A
+ * <p>Sysmon calls {@link #want}. If the goroutine runs on, sysmon nudges it a few times, provided that counted loops have safepoint polls.
+ * After each millisecond of CPU time it arms one more level, from level 0 on. When {@code arm} has nothing to arm, sysmon retakes the P. A
  * point at which a nudge stopped a goroutine is armed at the next scan ({@link #armLearnt}). In a JVM where nudges take effect late, all
  * points are armed except those of loops that C2 may vectorise ({@link #armAll}). About every second sysmon calls {@link #disarm}.
  *
@@ -43,14 +43,14 @@ public final class Points {
     /** The greatest number of times that a site is disarmed. HotSpot stops compiling a method whose code it had to discard 400 times. */
     private static final int MAX_ARMINGS = 16;
 
-    /** Classes that the JDK initialises when it links the first call site of a bootstrap method with arguments. */
+    /** Classes that the JDK initialises when it first links a call site whose bootstrap method has arguments. */
     private static final String[] OF_LINKING = {"java.lang.invoke.MethodHandleImpl$ArrayAccessor",
             "java.lang.invoke.MethodHandleImpl$ArrayAccess", "java.lang.invoke.MethodHandleImpl$AsVarargsCollector",
             "java.lang.ClassValue$ClassValueMap", "java.lang.ClassValue$RemovalToken", "java.lang.ClassValue$Entry",
             "java.util.Collections$CopiesList", "java.lang.invoke.ConstantBootstraps"};
 
     private static final Object LOCK = new Object();
-    /** The armed sites. Guarded by {@link #LOCK}, like the next two counters. */
+    /** The armed sites, except those that were armed when they were linked. Guarded by {@link #LOCK}, like the next two counters. */
     private static final List<Site.Ref> ARMED = new ArrayList<>();
     private static long armings;
     private static long disarmings;
@@ -72,7 +72,7 @@ public final class Points {
 
     /** The hook; null until it is set. */
     private static volatile @Nullable Runnable hook;
-    /** The predicate that returns whether the hook would stop the calling goroutine; null until it is set. */
+    /** The predicate that returns whether the hook would stop the calling goroutine; null when there is none. */
     private static volatile @Nullable BooleanSupplier stops;
     private static volatile boolean eager;
     /** The newest of the points to be armed, the top of a stack through {@link Site#learntBefore}. Any thread pushes. */
@@ -81,7 +81,7 @@ public final class Points {
     private Points() {
     }
 
-    /** The counts of this process so far. {@code armed} is the number of points that are armed now. */
+    /** The counts of this process so far. {@code armed} is the number of sites that were armed after they were linked, and still are. */
     public record Counters(long classes, long methods, long points, long linked, int armed, long armings, long disarmings,
             long nudges, long reached, Map<LeftAlone, Long> leftAlone) {
     }
@@ -136,8 +136,8 @@ public final class Points {
     }
 
     /**
-     * Sets the hook, which points call while {@link #setWanted wanted}, on the thread that reached the point. If the hook throws an
-     * exception, the code with the point throws it.
+     * Sets the hook. While {@link #setWanted wanted}, a thread that reaches a point calls it. If the hook throws an exception, the code
+     * with the point throws it.
      */
     public static void setHook(Runnable r) {
         setHook(r, null);
@@ -196,7 +196,7 @@ public final class Points {
         synchronized (LOCK) {
             Site learnt;
             List<Site> fresh;
-            do { // Allocates all memory before it takes the list. A taken site is not recorded again until forget.
+            do { // Allocates the list before it takes the sites, because a taken site is not recorded again until forget.
                 learnt = LEARNT.get();
                 fresh = new ArrayList<>(length(learnt));
             } while (!LEARNT.compareAndSet(learnt, null));
@@ -326,8 +326,7 @@ public final class Points {
     private static int collect(StackTraceElement frame, int depth, List<Site> fresh) {
         int levels = 0;
         int next = Integer.MAX_VALUE;
-        ClassSites[] classes = ClassSites.of(frame);
-        for (ClassSites sites : classes) {
+        for (ClassSites sites : ClassSites.of(frame)) {
             for (Site.Ref r = sites.last(); r != null; r = r.before) {
                 Site s = r.get();
                 if (s != null && s.method.equals(frame.getMethodName())) {
@@ -366,7 +365,7 @@ public final class Points {
         }
     }
 
-    /** Disarms all points, also those that were armed often. */
+    /** Disarms all points, even those that were armed often, but not those that were armed when they were linked. */
     public static int disarmAll() {
         synchronized (LOCK) {
             return disarm(alive());
@@ -400,14 +399,14 @@ public final class Points {
         return sites.size();
     }
 
-    /** Returns the methods that have armed points, with the depth of each: {@code com.acme.Parser.parse 0}. */
+    /** Returns the methods with points that were armed after they were linked, each with the depth: {@code com.acme.Parser.parse 0}. */
     public static List<String> armed() {
         synchronized (LOCK) {
             return alive().stream().map(Site::toString).distinct().sorted().toList();
         }
     }
 
-    /** Returns whether any point was ever reached. Otherwise neither a nudge nor arming helps. */
+    /** Returns whether any class has linked points. Otherwise neither a nudge nor arming stops a goroutine. */
     public static boolean any() {
         return ClassSites.any();
     }
@@ -438,7 +437,7 @@ public final class Points {
             used = true;
             if (wanted) {
                 JdkPoint.setWanted(true);
-                if (!wanted) { // If setWanted cleared the field wanted before the call above, no other thread clears JdkPoint's field.
+                if (!wanted) { // setWanted(false) may have cleared JdkPoint's field before the call above set it.
                     JdkPoint.setWanted(false);
                 }
             }

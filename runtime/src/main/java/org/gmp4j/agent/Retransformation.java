@@ -14,7 +14,7 @@ final class Retransformation {
     private Retransformation() {
     }
 
-    /** Transforms the classes again. Returns those that could not be transformed, which {@link LeftAlone#FAILED} counts; normally none. */
+    /** Transforms the classes again. Returns the classes that fail, normally none; {@link LeftAlone#FAILED} counts them. */
     static List<Class<?>> of(Instrumentation instrumentation, List<Class<?>> classes) {
         if (classes.isEmpty() || transformed(instrumentation, classes)) {
             return List.of();

@@ -22,13 +22,9 @@ final class Site extends MutableCallSite implements Runnable {
     final boolean vector;
     /** Whether the point was armed for good when it was linked. Such a point is not in the list of armed points. */
     final boolean eager;
-    /**
-     * It is 1 after a goroutine has stopped here, until the point is armed. (A VarHandle would take memory at its first use, on sysmon.)
-     */
+    /** It is 1 from {@link #learn} to {@link #forget}. (A VarHandle would take memory at its first use, on sysmon.) */
     private final AtomicInteger learnt = new AtomicInteger();
-    /**
-     * The next site in the list of sites to be armed; null once this site is armed. Written before the site is published, and by armLearnt.
-     */
+    /** The site below this one on the stack of sites to be armed, or null. Written before the site is pushed, and by armLearnt. */
     @Nullable Site learntBefore;
     /** The reference to this site in the list of its class. Written before the site is published. */
     @SuppressWarnings("NullAway.Init")
@@ -85,12 +81,12 @@ final class Site extends MutableCallSite implements Runnable {
         setTarget(JdkPoint.ARMED);
     }
 
-    /** Marks the site to be armed. Returns whether the caller has to add it to the list of such sites. */
+    /** Marks the site to be armed. Returns whether the caller has to push it on the stack of such sites. */
     boolean learn() {
         return learnt.compareAndSet(0, 1);
     }
 
-    /** Ends the mark of {@link #learn}: the site is no longer in the list. */
+    /** Clears the mark of {@link #learn}, because the site is no longer on the stack. */
     void forget() {
         learnt.setRelease(0);
     }

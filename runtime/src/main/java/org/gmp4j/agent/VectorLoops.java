@@ -16,8 +16,8 @@ import org.gmp4j.classfile.Opcodes;
  * <li>and it calls only methods of {@code Math} and of the boxes of numbers, which are intrinsics of C2.
  * </ul>
  * If a loop counts as one by mistake, its point is not armed from the start. Then nudges stop the loop, or, if nudges take effect late,
- * arming does ({@link Points#arm}). A loop that C2 vectorises but that this class misses runs slower. An example is a copy loop that reads
- * its elements by a method of the program, which C2 inlines.
+ * arming does ({@link Points#arm}). A loop that C2 vectorises but this class misses becomes slower when its point is armed. An example is a
+ * copy loop that reads its elements by a method of the program, which C2 inlines.
  */
 final class VectorLoops {
     private static final String[] ELEMENTS = {"java/nio/", "java/lang/foreign/", "java/lang/invoke/VarHandle",
@@ -36,7 +36,7 @@ final class VectorLoops {
         byte[] b = scan.classFile();
         boolean elements = false;
         boolean counts = false;
-        for (int pc = header; pc <= last; pc += length(b, start, pc)) {
+        for (int pc = header; pc <= last; pc += Opcodes.length(b, start, pc)) {
             int op = b[start + pc] & 0xFF;
             if (op >= Opcodes.IALOAD && op <= Opcodes.SALOAD && op != Opcodes.AALOAD
                     || op >= Opcodes.IASTORE && op <= Opcodes.SASTORE && op != Opcodes.AASTORE) {
@@ -55,10 +55,5 @@ final class VectorLoops {
             }
         }
         return elements && counts;
-    }
-
-    private static int length(byte[] b, int start, int pc) {
-        int kind = Opcodes.lengthOrKind(b[start + pc]);
-        return kind > 0 ? kind : Opcodes.length(b, start, pc);
     }
 }

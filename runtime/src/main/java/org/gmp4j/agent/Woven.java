@@ -4,9 +4,9 @@ package org.gmp4j.agent;
 import org.gmp4j.agent.PointOptions.When;
 
 /**
- * A class that was woven before the program ran initialises this class before it links its first point ({@link LinkMethod}). The
- * initialiser takes those steps of the agent's start that are still possible. It makes the class to which points link, unless
- * {@code gmp.points=off} is set or {@code java.lang} is not open to gmp4j (then points do nothing). And it makes all virtual threads
+ * The initialiser of this class takes the steps of the agent's start that a program with woven classes can still take. Each woven class
+ * initialises this class before it links its first point ({@link LinkMethod}). It makes the class to which points link, unless
+ * {@code gmp.points=off} is set or {@code java.lang} is not open to gmp4j (then points do nothing). It also makes all virtual threads
  * goroutines if {@code gmp.default} asks for that. A bad setting ends the program with one sentence and exit code 2.
  *
  * <p>Of the settings in {@link PointOptions} only {@code gmp.points} applies; the patterns apply when a jar is woven.

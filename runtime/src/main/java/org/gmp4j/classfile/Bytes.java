@@ -5,7 +5,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Objects;
 
-/** A growing array of bytes for writing a class file. Numbers are big-endian, and are appended or replace earlier bytes. */
+/** A growing array of bytes for writing a class file. Numbers are big-endian. They are appended, or replace earlier bytes. */
 public final class Bytes {
     private byte[] b;
     private int size;
@@ -52,7 +52,7 @@ public final class Bytes {
         u2At(at + 2, v);
     }
 
-    /** Appends the bytes of {@code from} from {@code start} on, up to {@code end}, exclusive. */
+    /** Appends {@code from[start]} to {@code from[end - 1]}. */
     public void copy(byte[] from, int start, int end) {
         Objects.checkFromToIndex(start, end, from.length);
         ensure(end - start);

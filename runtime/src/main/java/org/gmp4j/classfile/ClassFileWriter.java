@@ -26,12 +26,12 @@ public final class ClassFileWriter {
     private int fieldCount;
     private int methodCount;
 
-    /** Begins a public final class without constructor. {@code name} has slashes. */
+    /** Begins a public final class without a constructor. {@code name} has slashes. */
     public ClassFileWriter(String name) {
         this(name, "java/lang/Object");
     }
 
-    /** Begins a public final class without constructor, with this superclass. Both names have slashes. */
+    /** Begins a public final class without a constructor. Both names have slashes. */
     public ClassFileWriter(String name, String superclass) {
         this(name, superclass, CLASS_FLAGS);
     }
@@ -43,7 +43,7 @@ public final class ClassFileWriter {
         parent = constants.type(superclass);
     }
 
-    /** Begins a public abstract class without constructor. {@code name} has slashes. */
+    /** Begins a public abstract class without a constructor. {@code name} has slashes. */
     public static ClassFileWriter ofAbstract(String name) {
         return new ClassFileWriter(name, "java/lang/Object", ABSTRACT_FLAGS);
     }

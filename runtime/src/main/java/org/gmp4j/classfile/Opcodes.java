@@ -9,6 +9,7 @@ public final class Opcodes {
     public static final int ACONST_NULL = 1;
     public static final int ICONST_0 = 3;
     public static final int ICONST_1 = 4;
+    public static final int LCONST_1 = 10;
     public static final int LDC_W = 19;
     public static final int ILOAD = 21;
     public static final int ILOAD_1 = 27;
@@ -23,7 +24,6 @@ public final class Opcodes {
     public static final int IASTORE = 79;
     public static final int AASTORE = 83;
     public static final int SASTORE = 86;
-    public static final int LCONST_1 = 10;
     public static final int LADD = 97;
     public static final int ISUB = 100;
     public static final int IINC = 132;
@@ -60,21 +60,21 @@ public final class Opcodes {
     /** The kind of jumps that have five bytes, four of them for the offset. */
     public static final int WIDE_BRANCH = -2;
     public static final int SWITCH = -3;
-    /** The kind of calls. They have three bytes, or five, with the index of the called method's constant. */
+    /** The kind of calls, of three or five bytes, except {@code invokedynamic}. The index of the method's constant follows the opcode. */
     public static final int INVOKE = -4;
     private static final int WIDENED = -5;
     private static final int ILLEGAL = 0;
 
     /**
-     * The length of each instruction that neither jumps nor calls, and the kind of each other instruction. Lengths are positive, and kinds
-     * are negative or 0. The array must not be written.
+     * For each opcode a positive length or a kind, which is negative, or 0 for no instruction. Jumps, switches, calls and {@code wide}
+     * have kinds, but {@code ret} and {@code invokedynamic} have lengths. The array must not be written.
      */
     public static final byte[] KINDS = kinds();
 
     private Opcodes() {
     }
 
-    /** Returns the positive length of an instruction that neither jumps nor calls, and the kind, negative or 0, of any other. */
+    /** Returns the element of {@link #KINDS} for an opcode: a positive length, or a kind. */
     public static int lengthOrKind(byte op) {
         return KINDS[op & 0xFF];
     }

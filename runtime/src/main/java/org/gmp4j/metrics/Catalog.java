@@ -14,7 +14,7 @@ import org.gmp4j.struct.SchedStat;
 import org.gmp4j.struct.Schedt;
 import org.gmp4j.sysmon.Stalls;
 
-/** All metrics: the name of each, and the way to read it. */
+/** Lists all metrics, with their descriptions and the functions that read them. */
 final class Catalog {
     /** A metric. */
     record Entry(Description description, Function<Reading, Object> read) {

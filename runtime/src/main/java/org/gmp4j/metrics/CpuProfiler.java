@@ -11,8 +11,8 @@ import org.gmp4j.sched.base.Scheduler;
 /**
  * Samples which goroutines run, and where, until it is stopped. Thread-safe.
  *
- * <p>A sample shows the place where the goroutine next reaches a safepoint of the JVM. That place is near the place where it was: a hot
- * loop shows at its end, and inlined code may show at its caller. That is exact enough to find the labels and the parts of the program that
+ * <p>A sample shows the place where the goroutine next reaches a safepoint of the JVM, near the place that used the CPU: a hot loop
+ * shows at its end, and inlined code may show at its caller. That is exact enough to find the labels and the parts of the program that
  * use the CPU. For single instructions use JFR or async-profiler, which do not know labels. Threads that the kernel has preempted count as
  * running; goroutines in {@code Go.blocking} do not count.
  *

@@ -39,9 +39,9 @@ final class DebugPages {
     private DebugPages() {
     }
 
-    /** A way to read a scheduler. */
-    private interface Taken {
-        /** Returns the text if {@code text}, or else the bytes for pprof. */
+    /** Takes a profile of a scheduler. */
+    private interface Profiler {
+        /** Returns the profile as text if {@code text}, otherwise in the format of pprof. */
         byte[] of(Scheduler s, Map<String, String> query, boolean text) throws InterruptedException;
     }
 
@@ -60,10 +60,10 @@ final class DebugPages {
         return pages;
     }
 
-    private static void put(Map<String, Page> pages, String name, Taken taken) {
+    private static void put(Map<String, Page> pages, String name, Profiler profiler) {
         pages.put(ROOT + name, new Page(true, query -> {
             boolean text = !query.getOrDefault("debug", "0").equals("0");
-            byte[] body = taken.of(scheduler(query), query, text);
+            byte[] body = profiler.of(scheduler(query), query, text);
             return text ? Answer.of(Answer.TEXT, body) : Answer.file(name + ".pb.gz", body);
         }));
     }

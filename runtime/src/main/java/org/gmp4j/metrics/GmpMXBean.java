@@ -6,9 +6,9 @@ import java.util.TreeMap;
 
 /**
  * A scheduler in JMX, under {@code org.gmp4j:type=Gmp,name=NAME}. It is registered within a second after the process first uses JMX (by a
- * {@code -Dcom.sun.management.jmxremote} option, a console or {@code jcmd PID ManagementAgent.start_local}). If no goroutine has run for
- * long, it is registered within ten seconds. With {@code GMPDEBUG=jmx=1} it is registered from the start. Until it is registered no classes
- * of JMX are loaded. The tools {@code gmp top}, {@code goroutines}, {@code leaks}, {@code profile}, {@code trace} and {@code set} use it.
+ * {@code -Dcom.sun.management.jmxremote} option, a console or {@code jcmd PID ManagementAgent.start_local}), or within ten seconds if no
+ * goroutine has run for a while. With {@code GMPDEBUG=jmx=1} it is registered from the start. Until it is registered, at most one class of
+ * JMX is loaded. The tools {@code gmp top}, {@code goroutines}, {@code leaks}, {@code profile}, {@code trace} and {@code set} use it.
  * Thread-safe.
  */
 public interface GmpMXBean {
@@ -82,7 +82,7 @@ public interface GmpMXBean {
     byte[] leaksPprof();
 
     /**
-     * Profiles the scheduler for some seconds, and returns the text of the {@link Profile}. The program may have set a rate. Otherwise the
+     * Profiles the scheduler for some seconds, and returns the text of the {@link Profile}. Unless the program has set a rate, the
      * profile has all waits of at least 10 µs, a sample of the shorter waits, and each unlock for which a goroutine waited. Waits for
      * locks, monitors and conditions of the JDK are sampled every 10 ms. Only the part of such a wait that lies within the time of the
      * profile counts, and the label {@code wait} has its reason.

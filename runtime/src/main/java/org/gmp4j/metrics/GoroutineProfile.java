@@ -30,14 +30,13 @@ public final class GoroutineProfile {
      * @param state their state, or the reason of their wait, in the words of a traceback: {@code chan receive}
      * @param locked whether they are locked to threads
      * @param frames their frames, innermost first; empty when they have not begun to run
-     * @param function if they have not begun to run, the class of their function; if they are threads, the class of their tasks; otherwise
-     *     empty
+     * @param function the class of their function if they have not begun to run, or of their tasks if they are virtual threads that the
+     *     program or a library has made; otherwise empty
      * @param labels their labels, set by {@link Labels}
      * @param count their number
-     * @param first the lowest number of a goroutine among them
+     * @param first the lowest goroutine number among them
      * @param site the place where they were started; empty unless {@code GMPDEBUG=createsites=1} is set
-     * @param threads the numbers and names of up to three of their threads, {@code #31 "orders-0"}, if they are virtual threads that the
-     *     program or a library has made
+     * @param threads the numbers and names of up to three of those threads, {@code #31 "orders-0"}
      */
     public record Group(String state, boolean locked, List<StackTraceElement> frames, String function, Map<String, String> labels,
             int count, long first, String site, List<String> threads) {
@@ -47,7 +46,7 @@ public final class GoroutineProfile {
             String site) {
     }
 
-    /** The count of a group's goroutines, and the lowest number of one. */
+    /** The count of a group's goroutines, their lowest number, and some of their threads. */
     private static final class Found {
         private int count;
         private long first = Long.MAX_VALUE;
@@ -66,7 +65,7 @@ public final class GoroutineProfile {
         Map<Key, Found> found = new HashMap<>();
         source.accept(g -> {
             Key key = new Key(g.state(), g.locked(), g.frames(), g.fn(), g.labels(), g.site());
-            Found f = found.computeIfAbsent(key, k -> new Found());
+            Found f = found.computeIfAbsent(key, _ -> new Found());
             f.count++;
             f.first = Math.min(f.first, g.goid());
             if (!g.thread().isEmpty() && f.threads.size() < MOST_THREADS) {

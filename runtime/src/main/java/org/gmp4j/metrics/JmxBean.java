@@ -24,7 +24,7 @@ public final class JmxBean implements GmpMXBean {
 
     private final Scheduler s;
     private final Function<List<String>, String> settings;
-    private @Nullable ObjectName name; // Null when it is not registered.
+    private @Nullable ObjectName name; // Null until the bean is registered.
 
     /**
      * Makes the bean of a scheduler.
@@ -47,8 +47,8 @@ public final class JmxBean implements GmpMXBean {
     }
 
     /**
-     * Registers the bean, until {@link #unregister}. Appends a number to its name if another bean has that name. The other bean may belong
-     * to a scheduler that is ending, or to a copy of gmp4j in another class loader. Not thread-safe.
+     * Registers the bean. Appends a number to its name if another bean has that name. The other bean may belong to a scheduler that is
+     * ending, or to a copy of gmp4j in another class loader. Not thread-safe.
      */
     public void register() {
         String label = s.label();
@@ -58,7 +58,7 @@ public final class JmxBean implements GmpMXBean {
                 try {
                     ManagementFactory.getPlatformMBeanServer().registerMBean(this, free);
                     name = free;
-                } catch (InstanceAlreadyExistsException e) { // Another bean has the name.
+                } catch (InstanceAlreadyExistsException e) {
                     label = s.label() + "-" + n;
                 }
             }

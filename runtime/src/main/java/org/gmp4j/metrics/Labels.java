@@ -7,9 +7,9 @@ import java.util.TreeMap;
 import org.gmp4j.sched.GStack;
 
 /**
- * Labels of goroutines, which profiles show. They say for which request or task a goroutine works. A goroutine that {@code go} starts
- * begins with the present labels of the goroutine that called {@code go}. Threads with an identity begin without labels. Source:
- * {@code runtime/pprof.Do} of Go.
+ * Labels of goroutines, which profiles show. They say for which request or task a goroutine works. A goroutine inherits the labels that
+ * the caller of {@code go} has at that moment. Virtual threads with an identity begin without labels. Source: {@code runtime/pprof.Do} of
+ * Go.
  */
 public final class Labels {
     private Labels() {

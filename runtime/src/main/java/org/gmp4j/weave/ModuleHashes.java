@@ -12,7 +12,7 @@ final class ModuleHashes {
     private ModuleHashes() {
     }
 
-    /** Returns the descriptor without the hashes, or null when it has none, or is not a class file of a known format. */
+    /** Returns the descriptor without the hashes, or null if it has no hashes or its format is not known. */
     static byte @Nullable [] drop(byte[] moduleInfo) {
         ClassFile files = ClassFile.of();
         ClassModel module;

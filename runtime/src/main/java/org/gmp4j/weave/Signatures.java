@@ -5,6 +5,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.zip.ZipException;
 
@@ -13,7 +14,6 @@ import java.util.zip.ZipException;
  * the entry's digests (The Java Archive File Specification, "Signed JAR File").
  */
 final class Signatures {
-    private static final String FOLDER = "META-INF/";
     private static final String MANIFEST = "META-INF/MANIFEST.MF";
     private static final Pattern BLOCK = Pattern.compile("META-INF/(SIG-[^/]*|[^/]*\\.(DSA|RSA|EC))");
     private static final Pattern FILE = Pattern.compile("META-INF/([^/]*)\\.SF");
@@ -29,9 +29,9 @@ final class Signatures {
     static List<String> drop(Zip zip) throws ZipException {
         List<String> signers = new ArrayList<>();
         for (Zip.Entry e : zip.entries()) {
-            String name = e.name().toUpperCase(Locale.ROOT);
-            if (name.startsWith(FOLDER) && FILE.matcher(name).matches()) {
-                signers.add(name.substring(FOLDER.length(), name.lastIndexOf('.')));
+            Matcher file = FILE.matcher(e.name().toUpperCase(Locale.ROOT));
+            if (file.matches()) {
+                signers.add(file.group(1));
             }
         }
         if (signers.isEmpty()) {
@@ -48,7 +48,7 @@ final class Signatures {
         return signers;
     }
 
-    /** Returns a manifest without digests, and without the sections that contain nothing else. All other bytes are unchanged. */
+    /** Returns a manifest without digests, and without sections that have only a name and digests. All other bytes are unchanged. */
     static byte[] withoutDigests(byte[] manifest) {
         String text = new String(manifest, StandardCharsets.ISO_8859_1); // One char per byte: a line may end within a UTF-8 character.
         StringBuilder out = new StringBuilder(text.length());
@@ -84,7 +84,7 @@ final class Signatures {
         return out.toString().getBytes(StandardCharsets.ISO_8859_1);
     }
 
-    /** Returns the offset behind the line that begins at {@code at}, and behind its terminator: CR LF, LF or CR. */
+    /** Returns the offset behind the line that begins at {@code at} and its terminator: CR LF, LF or CR. */
     private static int lineEnd(String text, int at) {
         int end = at;
         while (end < text.length() && text.charAt(end) != '\r' && text.charAt(end) != '\n') {

@@ -19,6 +19,7 @@ import java.util.zip.ZipException;
 
 import org.gmp4j.agent.ClassWeaver;
 import org.gmp4j.agent.LeftAlone;
+import org.gmp4j.classfile.Bytes;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  * [include=PATTERN,…][,exclude=PATTERN,…]}. The program then needs no agent to be preempted in its loops, only the flags that open the JDK
  * to gmp4j. An AOT cache can hold these classes, unlike classes that an agent changes.
  *
- * <p>Jars inside the jar are woven as well, at any depth, and classes in {@code META-INF/versions}. Classes that have points already are
+ * <p>Jars inside the jar, at any depth, and classes in {@code META-INF/versions} are woven as well. Classes that have points already are
  * left alone, so weaving a second time changes nothing. The result is written to a temporary file in the folder of {@code OUT}, and that
  * file is then renamed to {@code OUT}.
  */
@@ -136,7 +137,7 @@ public final class Weave {
                 zip.write(stream);
             }
             PosixFileAttributeView mode = Files.getFileAttributeView(beside, PosixFileAttributeView.class);
-            if (mode != null) { // Without this, only the owner could read it.
+            if (mode != null) { // createTempFile lets only the owner read the file.
                 mode.setPermissions(Files.getPosixFilePermissions(from));
             }
             Path _ = Files.move(beside, to, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
@@ -224,8 +225,7 @@ public final class Weave {
     }
 
     private static boolean startsWith(byte[] content, int magic) {
-        return content.length >= 4 && content[0] == (byte) (magic >> 24) && content[1] == (byte) (magic >> 16)
-                && content[2] == (byte) (magic >> 8) && content[3] == (byte) magic;
+        return content.length >= 4 && Bytes.i4(content, 0) == magic;
     }
 
     private void report(Path to, PrintStream report) {

@@ -21,8 +21,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A zip file in memory. The content of entries can be replaced, and entries can be dropped. Everything else is copied byte by byte.
- * Unchanged entries are not compressed again. The order of the entries, their times, modes, comments and extra fields stay, as do the bytes
- * before the first entry (the start script of an executable jar) and behind the last.
+ * Unchanged entries are not compressed again. The order of the entries, their times, modes, comments and extra fields stay, as do the
+ * file's comment and the bytes before the first entry (the start script of an executable jar).
  *
  * <p>Rejected: {@code java.util.zip}. It loses the bytes before the first entry, does not allow two entries of the same name, reads a jar
  * within a jar only from front to back, and compresses all entries again.
@@ -50,7 +50,7 @@ final class Zip {
     private static final int ENCRYPTED = 1;
     private static final int SIZES_BEHIND = 8;
 
-    /** The new content of an entry, and the same content as it is stored in the file: compressed, or not. */
+    /** The new content of an entry, and the same content as the file stores it, compressed or not. */
     private record Change(byte[] content, byte[] packed) {
     }
 
@@ -66,7 +66,7 @@ final class Zip {
         /** The offset of its local header. The entry's bytes, from here to {@link #end}, include all bytes before the next entry. */
         private final int start;
         private int end;
-        /** The position of the offset of its local header in the central directory. The offset has 8 bytes if {@link #farOffset}. */
+        /** The position, in the directory, of the local header's offset, which has 8 bytes if {@link #farOffset}, otherwise 4. */
         private int offsetAt;
         private boolean farOffset;
 
@@ -215,7 +215,7 @@ final class Zip {
             to.putShort(extraAt, (short) extraLength);
         }
 
-        /** Returns the extra fields without the zip64 field, because a changed entry has its sizes in their usual places. */
+        /** Returns the extra fields without the zip64 field, because a changed entry has its sizes and its offset in their usual places. */
         private byte[] without64(int from, int length) {
             int field = field64(from, length);
             if (field < 0) {
@@ -252,8 +252,8 @@ final class Zip {
     /** The entries in the order of the central directory. */
     private final List<Entry> entries = new ArrayList<>();
     /**
-     * The number that has to be added to offsets in the file. It is the number of bytes that were put before the zip file without changing
-     * the offsets in it.
+     * The number of bytes in front of the zip file that its offsets do not count. It is added to each offset that is read, and subtracted
+     * from each that is written.
      */
     private long base;
     private final int end;
@@ -301,7 +301,7 @@ final class Zip {
             throw new ZipException("its directory is damaged, or its beginning is missing");
         }
         if (base > 0 && u4(0) == LOCAL) {
-            throw new ZipException("its end is missing"); // This is the directory of an uncompressed jar inside the file.
+            throw new ZipException("its end is missing"); // The directory belongs to an uncompressed jar inside the file.
         }
         directory = (int) (behind - size);
         int at = directory;
