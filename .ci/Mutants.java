@@ -464,6 +464,10 @@ public final class Mutants {
         if (!m.file.startsWith("c-shims/")) { // Not in a process of its own, which would compile slowly.
             return ToolProvider.getSystemJavaCompiler().run(null, OUT, OUT, "-nowarn", "-g", "-proc:none",
                     "--add-exports=java.base/jdk.internal.misc=ALL-UNNAMED", "--add-exports=java.base/jdk.internal.vm=ALL-UNNAMED",
+                    "--add-exports=java.base/jdk.internal.access=ALL-UNNAMED",
+                    "--add-exports=java.base/jdk.internal.foreign.abi=ALL-UNNAMED",
+                    "--add-exports=java.base/jdk.internal.foreign.abi.x64=ALL-UNNAMED",
+                    "--add-exports=java.base/jdk.internal.foreign.abi.x64.sysv=ALL-UNNAMED",
                     "-cp", classPath, "-d", out.toString(), file.toString()) == 0;
         }
         Process p = new ProcessBuilder("bash", copy.resolve("c-shims/build.sh").toString(), out.resolve("native").toString(), "cc")

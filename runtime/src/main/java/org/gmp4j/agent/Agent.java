@@ -23,6 +23,7 @@ public final class Agent {
             "org.gradle.wrapper.GradleWrapperMain", "org.gradle.launcher.GradleMain", "org.gradle.launcher.daemon.bootstrap.GradleDaemon");
 
     /** Starts the agent. An older Java cannot load its class, so the class sets it. (A call by reflection takes longer to link.) */
+    @SuppressWarnings("NullAway.Init")
     static Starter starter;
 
     interface Starter {
