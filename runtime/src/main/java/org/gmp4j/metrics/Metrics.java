@@ -13,7 +13,8 @@ import org.gmp4j.sched.base.Scheduler;
  * {@code runtime/metrics}. {@link #all()} lists all metrics.
  *
  * <p>Counters are words outside the Java heap. One thread at a time writes each of them, without an atomic instruction. A reading stops no
- * thread and takes no goroutine's P. It holds the scheduler's lock twice, each time while it reads all Ps. Thread-safe.
+ * thread and takes no goroutine's P. It takes the scheduler's lock to read the idle times of all Ps, and to read the number of Ms.
+ * Thread-safe.
  *
  * <p>The numbers of one reading are not all from the same moment. But the numbers of goroutines in the four states are never negative, and
  * a cumulative number is never less than in an earlier reading.
@@ -89,8 +90,8 @@ public final class Metrics {
 
     /**
      * Returns the number of goroutines in each state, in the words of a traceback: {@code running}, {@code runnable}, {@code chan receive},
-     * {@code park (ReentrantLock)}, {@code running, locked to thread}. Reads each goroutine's state but few stacks, and takes no lock. The
-     * caller's time grows with the number of goroutines. Each counts in the state that it had at some moment during the call.
+     * {@code park (ReentrantLock)}, {@code running, locked to thread}. The method reads all goroutines' states but few stacks, and takes
+     * no lock. Its time grows with the number of goroutines. Each goroutine counts in the state that it had at some moment during the call.
      *
      * @return the numbers by state, in the order of the states' names; no number is 0
      * @throws IllegalStateException when the scheduler is closed
@@ -113,7 +114,7 @@ public final class Metrics {
     /**
      * Returns the metrics of all schedulers of this process, in the text format of Prometheus (version 0.0.4):
      * {@code gmp_sched_goroutines_goroutines{scheduler="gmp0"} 7}. A name is {@code gmp} and the metric's name, with an underscore for each
-     * character that is not a letter. Names of cumulative metrics end with {@code _total}. For programs that have an HTTP server.
+     * character that is not a letter. Names of cumulative metrics end with {@code _total}. A program's HTTP server can serve it.
      */
     public static String prometheus() {
         return PrometheusText.of(Scheduler.all());

@@ -12,7 +12,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
  * An HTTP server whose page {@code /metrics} has the {@link Metrics#prometheus() metrics} of all schedulers of the process, for
  * Prometheus to collect. The pages below {@code /debug/pprof/} have profiles and traces on demand, under the paths of Go's {@code
  * net/http/pprof}. They are for clients on the same machine only, whatever address the server listens at. The server is read-only: it
- * answers only GET and HEAD of these pages. {@code Gmp.Builder.metrics} and the setting {@code metrics=PORT} of GMPDEBUG start one with a
+ * answers only GET and HEAD of these pages. {@code Gmp.Builder.metrics} and GMPDEBUG's {@code metrics=PORT} start a server with a
  * scheduler. It is the JDK's server, so it needs the module {@code jdk.httpserver}, which a program on the class path has. Thread-safe.
  *
  * <p>It runs on daemon threads of its own, so it answers even when no goroutine makes progress. At most 32 requests are served at a time. A

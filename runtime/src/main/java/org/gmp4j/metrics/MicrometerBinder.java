@@ -18,17 +18,17 @@ import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.binder.MeterBinder;
 
 /**
- * All metrics of a scheduler as meters of Micrometer, which has to be among the program's libraries ({@code micrometer-core}); nothing
- * else in this module needs it. {@code /sched/runs/local:goroutines} is the meter {@code gmp.sched.runs.local} with the base unit
- * {@code goroutines} and the tag {@code scheduler}:
+ * Registers all metrics of a scheduler as meters of Micrometer. Only this class needs Micrometer ({@code micrometer-core}) among the
+ * program's libraries. {@code /sched/runs/local:goroutines} is the meter {@code gmp.sched.runs.local} with the base unit {@code goroutines}
+ * and the tag {@code scheduler}:
  *
  * <table>
  * <caption>Meters</caption>
  * <tr><th>metric</th><th>meter</th></tr>
  * <tr><td>cumulative</td><td>a function counter</td></tr>
  * <tr><td>current value</td><td>a gauge</td></tr>
- * <tr><td>histogram</td><td>a function timer, whose total is an estimate, and function counters with {@code .bucket} at the end of the
- * name: the number of values below the tag {@code le}, in seconds; the bounds are 1,024 ns times powers of 4, up to 17 s</td></tr>
+ * <tr><td>histogram</td><td>a function timer, whose total is an estimate, and function counters {@code .bucket} of the values
+ * below a bound, which is the tag {@code le}, in seconds. The bounds are 1,024 ns times powers of 4, up to 17 s, and infinity</td></tr>
  * <tr><td>by P</td><td>a meter for each P that existed when the binder was bound, with the tag {@code p}</td></tr>
  * <tr><td>by pair of Ps</td><td>none: see {@link Metrics#prometheus()}, or {@link OpenTelemetryBinder}</td></tr>
  * </table>
@@ -49,7 +49,7 @@ public final class MicrometerBinder implements MeterBinder, AutoCloseable {
     /**
      * Makes a binder whose meters have further tags.
      *
-     * @param tags the tags that all its meters have besides {@code scheduler}
+     * @param tags the tags of all meters besides {@code scheduler}
      */
     public MicrometerBinder(Metrics metrics, Iterable<Tag> tags) {
         sampled = new Sampled(metrics);
@@ -96,14 +96,9 @@ public final class MicrometerBinder implements MeterBinder, AutoCloseable {
                 weak -> sum(s, metric), TimeUnit.SECONDS)
                 .tags(tags).description(d.help()).register(registry));
         for (double bound : Sampled.bounds()) {
-            made.add(bucket(registry, d, bound));
+            made.add(FunctionCounter.builder(Sampled.name(d) + ".bucket", s, weak -> count(s, metric, bound))
+                    .tags(tags.and("le", Sampled.text(bound))).description(d.help()).register(registry));
         }
-    }
-
-    private Meter bucket(MeterRegistry registry, Description d, double bound) {
-        Sampled s = sampled;
-        return FunctionCounter.builder(Sampled.name(d) + ".bucket", s, weak -> count(s, d.name(), bound))
-                .tags(tags.and("le", Sampled.text(bound))).description(d.help()).register(registry);
     }
 
     private static long count(Sampled s, String metric, double bound) {

@@ -15,17 +15,17 @@ import io.opentelemetry.api.metrics.ObservableLongMeasurement;
 import io.opentelemetry.api.metrics.ObservableMeasurement;
 
 /**
- * All metrics of a scheduler as instruments of OpenTelemetry, whose API has to be among the program's libraries ({@code
- * opentelemetry-api}); nothing else in this module needs it. {@code /sched/runs/local:goroutines} is the instrument {@code
- * gmp.sched.runs.local} of the meter {@code org.gmp4j}, with the unit <code>{goroutines}</code> and the attribute {@code scheduler}:
+ * Registers all metrics of a scheduler as instruments of OpenTelemetry. Only this class needs the API ({@code opentelemetry-api}) among the
+ * program's libraries. {@code /sched/runs/local:goroutines} is the instrument {@code gmp.sched.runs.local} of the meter {@code org.gmp4j},
+ * with the unit <code>{goroutines}</code> and the attribute {@code scheduler}:
  *
  * <table>
  * <caption>Instruments</caption>
  * <tr><th>metric</th><th>instrument</th></tr>
  * <tr><td>cumulative</td><td>an observable counter; seconds have the unit {@code s}</td></tr>
  * <tr><td>current value</td><td>an observable up-down counter</td></tr>
- * <tr><td>histogram</td><td>observable counters: {@code .count}, {@code .sum}, which is an estimate, and {@code .bucket}: the number of
- * values below the attribute {@code le}, in seconds; the bounds are 1,024 ns times powers of 4, up to 17 s</td></tr>
+ * <tr><td>histogram</td><td>observable counters {@code .count}, {@code .sum}, an estimate, and {@code .bucket}, of the values below a
+ * bound, which is the attribute {@code le}, in seconds. The bounds are 1,024 ns times powers of 4, up to 17 s, and infinity</td></tr>
  * <tr><td>by P</td><td>one of the instruments above, with the attribute {@code p}</td></tr>
  * <tr><td>by pair of Ps</td><td>one of the instruments above, with the attributes {@code thief} and {@code victim}, for pairs with at least
  * one steal</td></tr>
@@ -152,7 +152,7 @@ public final class OpenTelemetryBinder implements AutoCloseable {
         }
     }
 
-    /** Ends the reading by OpenTelemetry. Further calls do nothing. */
+    /** Stops OpenTelemetry from reading the metrics. Further calls do nothing. */
     @Override
     public void close() {
         callback.close();

@@ -15,7 +15,7 @@ import org.gmp4j.events.WaitProfile;
 import org.gmp4j.report.Places;
 
 /**
- * The places where goroutines spent time: on a CPU, waiting, or holding a lock for which others waited. Immutable.
+ * The places where goroutines spent time: on a CPU, waiting, or holding a lock for which other goroutines waited. Immutable.
  *
  * <p>Source: the profiles {@code cpu}, {@code block} and {@code mutex} of Go's {@code runtime/pprof}. The types and units are Go's.
  */
@@ -68,7 +68,7 @@ public final class Profile {
         places.forEach((p, c) -> to.add(new Sample(p.frames(), Map.copyOf(p.labels()), c.number(), c.nanos())));
     }
 
-    /** Returns the places, those with most time first. */
+    /** Returns the samples, in descending order of their times. */
     public List<Sample> samples() {
         return samples;
     }

@@ -11,7 +11,7 @@ import org.gmp4j.sched.base.Scheduler;
 
 /** The text format of Prometheus, version 0.0.4. */
 final class PrometheusText {
-    /** Bounds of histograms are powers of two, in ns, from 1 µs to 34 s. Values outside of them are in the first or the last bucket. */
+    /** The exponents of the first and the last finite bound of histograms, which are powers of two, in ns: from 1 µs to 34 s. */
     private static final int FIRST_POWER = 10;
     private static final int LAST_POWER = 35;
     private static final double NANOS = 1e9;

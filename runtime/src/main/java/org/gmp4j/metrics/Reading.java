@@ -20,7 +20,7 @@ import org.gmp4j.struct.Schedt;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One reading of a scheduler's counters, while it runs. Each word is read on its own, so numbers from different words may be from different
+ * One reading of the counters of a running scheduler. Each word is read on its own, so numbers from different words may be from different
  * moments. Only the numbers of one group, such as the goroutines by state or the CPU times, are read together.
  */
 final class Reading {
@@ -67,31 +67,28 @@ final class Reading {
             }
         }
         long queued = Schedt.RUNQSIZE.getOpaque(s.sched);
-        for (int i = 0; i < procs.length; i++) {
-            queued += queued(procs[i].pp);
+        for (Processor pr : procs) {
+            queued += queued(pr.pp);
         }
         running = inGo;
         notInGo = outside;
         runnable = queued;
         strays = astray;
         goroutines = s.gcount();
-        long now;
         long idleNanos = 0;
-        long allNanos;
         GStack caller = GStack.enter();
         SchedLock.lock(s.sched); // Under this lock Ps become idle, and their number changes.
-        now = System.nanoTime();
+        long now = System.nanoTime();
         for (Processor pr : procs) {
             idleNanos += P.IDLETIME.getOpaque(pr.pp);
             if (Idle.maskRead(Schedt.IDLEPMASK.getAcquire(s.sched), P.ID.get(pr.pp))) {
                 idleNanos += now - P.IDLESINCE.get(pr.pp);
             }
         }
-        allNanos = Schedt.TOTALTIME.get(s.sched) + Schedt.GOMAXPROCS.getOpaque(s.sched) * (now - Schedt.PROCRESIZETIME.get(s.sched));
+        total = Schedt.TOTALTIME.get(s.sched) + Schedt.GOMAXPROCS.getOpaque(s.sched) * (now - Schedt.PROCRESIZETIME.get(s.sched));
         SchedLock.unlock(s.sched);
         GStack.exit(caller);
         idle = idleNanos;
-        total = allNanos;
     }
 
     private static long queued(long pp) {

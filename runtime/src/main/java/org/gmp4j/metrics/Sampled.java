@@ -7,7 +7,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Readings of one scheduler, for libraries that ask for one number after another. All numbers within {@value #FRESH_NANOS} ns are from the
+ * Readings of one scheduler, for libraries that read one metric at a time. All numbers read within {@value #FRESH_NANOS} ns are from the
  * same reading. Thread-safe.
  */
 final class Sampled {
@@ -49,7 +49,7 @@ final class Sampled {
         return Double.isInfinite(bound) ? "+Inf" : Double.toString(bound);
     }
 
-    /** Returns the values; after the scheduler was closed, the last ones. */
+    /** Returns the values of all metrics; after the scheduler was closed, their last values. */
     Map<String, Object> values() {
         lock.lock();
         try {

@@ -16,12 +16,12 @@ import org.gmp4j.sched.base.Scheduler;
 import org.jspecify.annotations.Nullable;
 
 /**
- * All schedulers of the process as JSON, for the {@link Dashboard}'s page. The text is made at most every 100 ms, however many clients
- * request it. So requests cannot keep the process busy.
+ * All schedulers of the process as JSON, for the {@link Dashboard}'s page. The text is made at most once in {@value #FRESH_NANOS} ns,
+ * however many clients request it. So requests cannot keep the process busy.
  */
 final class Snapshots implements WebServer.Bytes {
     private static final long FRESH_NANOS = 100_000_000;
-    /** The least time, ns, between the two readings from which symptoms are derived. */
+    /** The least time, ns, between the two readings from which symptoms are derived, except for a scheduler's first readings. */
     private static final long APART_NANOS = 900_000_000;
     private static final double NANOS_A_MILLI = 1e6;
     /** Identifies the process. A page that finds another process at the same port begins anew. */
@@ -30,7 +30,7 @@ final class Snapshots implements WebServer.Bytes {
     private record Taken(long at, Map<String, Object> metrics) {
     }
 
-    /** A reading of a scheduler and an earlier one, at least {@link #APART_NANOS} apart. */
+    /** Two readings of a scheduler that are at least {@link #APART_NANOS} apart, or its first reading twice. */
     private record Pair(Taken before, Taken last) {
     }
 

@@ -13,7 +13,7 @@ import java.util.Map;
  * each reading is not. Immutable.
  *
  * @param kind the kind of problem
- * @param text one sentence with the numbers that show it
+ * @param text one sentence with the numbers that show the problem
  */
 public record Symptom(Kind kind, String text) {
     /** The kinds of symptoms. */
@@ -34,20 +34,20 @@ public record Symptom(Kind kind, String text) {
 
     /** The least length of a queue that counts as long. A P that starts a few goroutines at a time has a shorter queue. */
     private static final long LONG_QUEUE = 16;
-    /** The least growth of the global queue that counts. A full queue of a P moves only 128 goroutines there. */
+    /** The global queue counts as growing if it held this many goroutines and gained as many. A P's full queue moves only 128 there. */
     private static final long GROWN = 256;
     /**
      * Spinning threads count as threads without work if goroutines run at most this often per second. Timers and the like cause a few runs.
      */
     private static final double FEW_RUNS = 100;
     /**
-     * The tail is slow if the 99th percentile of the waits for a P is at least this, seconds, and at least {@link #TAIL} times the median.
+     * The tail is slow if the 99th percentile of the waits for a P is at least this time, s, and at least {@link #TAIL} times the median.
      */
     private static final double SLOW = 0.005;
     private static final double TAIL = 10;
-    /** The least number of samples from which the slowest hundredth can be judged. */
+    /** The least number of waits from which the 99th percentile can be judged. */
     private static final long SAMPLES = 50;
-    private static final double MOST = 0.5;
+    private static final double MEDIAN = 0.5;
     private static final double ONE_IN_100 = 0.99;
 
     /**
@@ -86,11 +86,11 @@ public record Symptom(Kind kind, String text) {
         }
         Histogram waits = between((Histogram) value(before, "/sched/latencies:seconds"),
                 (Histogram) value(now, "/sched/latencies:seconds"));
-        double most = waits.quantile(MOST);
+        double median = waits.quantile(MEDIAN);
         double tail = waits.quantile(ONE_IN_100);
-        if (waits.count() >= SAMPLES && tail >= SLOW && tail >= TAIL * most) {
+        if (waits.count() >= SAMPLES && tail >= SLOW && tail >= TAIL * median) {
             add(found, Kind.SLOW_TAIL,
-                    "half of the goroutines waited less than %.3f ms for a P, one in 100 about %.1f ms or more", most * 1e3,
+                    "half of the goroutines waited less than %.3f ms for a P, one in 100 about %.1f ms or more", median * 1e3,
                     tail * 1e3);
         }
         double blocked = grown(before, now, "/sched/stalls/blocked:events");
@@ -143,7 +143,7 @@ public record Symptom(Kind kind, String text) {
         return sum(value(m, "/sched/runqueue/local:goroutines")) + number(m, "/sched/runqueue/global:goroutines");
     }
 
-    /** Returns the greatest length that a P's queue had in both readings. */
+    /** Returns the maximum, over all Ps, of the shorter of the two lengths of a P's queue. */
     private static long longest(Map<String, Object> before, Map<String, Object> now) {
         long[] was = (long[]) value(before, "/sched/runqueue/local:goroutines");
         long[] is = (long[]) value(now, "/sched/runqueue/local:goroutines");

@@ -32,8 +32,8 @@ import org.jspecify.annotations.Nullable;
  * file or a command: the path is a key of a map, and a page reads only certain parameters.
  *
  * <p>It runs on daemon threads of its own, so it answers even when no goroutine makes progress. Each request has a thread, because the
- * JDK's server reads a request to its end once it has begun. At most {@value #MOST} requests are served at a time. A further request cuts
- * off the oldest one. So slow or silent clients cannot keep others from the pages.
+ * JDK's server blocks a thread from the beginning of a request to its end. At most {@value #MOST} requests are served at a time. A further
+ * request cuts off the oldest one. So slow or silent clients cannot keep others from the pages.
  */
 final class WebServer {
     private static final int MOST = 32;
@@ -102,7 +102,7 @@ final class WebServer {
     /**
      * A page.
      *
-     * @param near whether the page is for clients on this machine only, whatever the server's address. HEAD does not read such a page,
+     * @param near whether the page is for clients on this machine only, whatever the server's address. HEAD does not read its content,
      *     because that takes time
      */
     record Page(boolean near, Content content) {
@@ -138,7 +138,7 @@ final class WebServer {
      *
      * @param what the name of the pages in sentences such as "metrics cannot be served"
      * @param thread the start of its threads' names
-     * @param local whether only requests whose host is a local name of this machine are answered. So the server refuses the requests of a
+     * @param local whether the server answers only requests whose host is a local name of this machine. It then refuses the requests of a
      *     web page whose host name resolves to this machine
      * @param headers the headers of each answer
      * @param pages the pages by their paths
@@ -348,7 +348,7 @@ final class WebServer {
                 whole = true;
             } finally {
                 if (!whole) {
-                    Thread.currentThread().interrupt(); // Closes the channel at its next write. The thread ends with the request.
+                    Thread.currentThread().interrupt(); // The next write closes the channel. The thread ends with the request.
                 }
             }
         }
@@ -365,8 +365,8 @@ final class WebServer {
         }
 
         /**
-         * Returns whether a client is on this machine and is not a page of the web. A page of the web uses another name for this machine,
-         * or its browser says that the request comes from another site.
+         * Returns whether a client is on this machine, and is not the web page of another site. The requests of such a page use another
+         * name for this machine, or the browser says that they come from another site.
          */
         private static boolean isNear(HttpExchange exchange) {
             String site = exchange.getRequestHeaders().getFirst("Sec-Fetch-Site");
@@ -374,8 +374,8 @@ final class WebServer {
                     && (site == null || site.equals("none") || site.equals("same-origin"));
         }
 
-        /** Returns whether the host in a request is a local name. A browser sends the name in the address that the user entered. */
-        private static boolean isLocal(String host) {
+        /** Returns whether a request has no host or a local name. A browser sends the name in the address that the user entered. */
+        private static boolean isLocal(@Nullable String host) {
             return host == null || host.matches("(?i)(localhost|127(\\.\\d{1,3}){3}|\\[::1\\])(:\\d{1,5})?");
         }
 

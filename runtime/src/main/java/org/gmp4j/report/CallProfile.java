@@ -13,7 +13,7 @@ import org.gmp4j.struct.G;
 import org.gmp4j.struct.GStatus;
 import org.gmp4j.struct.M;
 
-/** Samples some goroutines and threads, to find out how often they execute certain code itself rather than the methods that it calls. */
+/** Samples given goroutines and threads, and counts how often they execute certain code itself and not a method that this code calls. */
 public abstract class CallProfile {
     private final Set<Long> callers;
     private final boolean threads;
@@ -23,7 +23,7 @@ public abstract class CallProfile {
     /**
      * Creates a profile without samples.
      *
-     * @param callers the goroutines and threads to be sampled, as {@link StackSearch.Call} names them
+     * @param callers the goroutines and threads to sample, by {@link StackSearch.Call#holder()}
      */
     protected CallProfile(Set<Long> callers) {
         this.callers = callers;
@@ -34,7 +34,7 @@ public abstract class CallProfile {
         threads = any;
     }
 
-    /** Returns whether the code is executing, from the frames of {@link JdkFrames#of}. */
+    /** Returns whether a thread with these frames, which are not empty, executes the code. The frames are from {@link JdkFrames#of}. */
     protected abstract boolean isOwn(StackTraceElement[] frames);
 
     /**
@@ -62,12 +62,12 @@ public abstract class CallProfile {
         }
     }
 
-    /** Returns whether an M's goroutine runs with a P, or without one on a thread that has a CPU or waits for one. */
+    /** Returns whether an M's goroutine runs with a P, or without a P on a thread that has a CPU or waits for a CPU. */
     private static boolean runs(Machine m, long gp) {
         return GStatus.readgstatus(gp) == GStatus.GRUNNING || m.astray() && OsThread.state((int) M.PROCID.getOpaque(m.mp)) == 'R';
     }
 
-    /** Counts the frames of a thread. A thread whose innermost method is native may wait there, and such a sample does not count. */
+    /** Counts a sample. A thread whose innermost method is native may wait there, so its sample does not count. */
     private void count(StackTraceElement[] frames) {
         if (frames.length > 0 && !frames[0].isNativeMethod()) {
             ran++;
@@ -77,7 +77,7 @@ public abstract class CallProfile {
         }
     }
 
-    /** Returns the number of samples. */
+    /** Returns the number of samples that count. */
     public int ran() {
         return ran;
     }

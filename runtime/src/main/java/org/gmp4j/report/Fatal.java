@@ -19,9 +19,9 @@ import org.gmp4j.struct.Throw;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The ways in which the runtime ends a process: {@code throw} (the runtime is corrupt: message, every P, M and G, exit) and {@code fatal
- * error} (the program is wrong: Go's text, all stacks, exit). The exit code is 2. Shutdown hooks do not run, because a broken scheduler
- * might not run them to the end. Only the first report is made. Another thread that wants to report waits for the end of the process.
+ * Ends the process with a report and exit code 2. For {@code throw} (the runtime is corrupt) it prints the message, every P, M and G, and
+ * all stacks. For {@code fatal error} (the program is wrong) it prints Go's text and all stacks. Shutdown hooks do not run, because a
+ * broken scheduler might not run them to the end. Only the first report is made. Other threads that report wait for the process to end.
  *
  * <p>A dump of stacks may hang: the JDK reads a virtual thread's stack only between two switches, and a broken M may never finish a switch.
  * So the parts that need no stack are printed first, and a guarding thread ends the process when the dump makes no progress. A report that
@@ -132,20 +132,21 @@ public final class Fatal {
     }
 
     /**
-     * Called before anything is printed. Returns only on the thread of the first caller, which then always halts the process.
+     * Makes the calling thread the reporter. Called before anything is printed. Returns only on the thread of the first caller, which then
+     * always halts the process.
      *
      * @return false when the report itself calls this, because a part of it failed. The caller then throws an exception, which
      *     {@link #state} or {@link #stacks} catches
      */
     private static boolean report() {
         Thread me = Thread.currentThread();
-        if (!REPORTER.compareAndSet(null, me)) {
-            while (REPORTER.get() != me) {
-                LockSupport.park();
-            }
-            return false;
+        if (REPORTER.compareAndSet(null, me)) {
+            return true;
         }
-        return true;
+        while (REPORTER.get() != me) {
+            LockSupport.park();
+        }
+        return false;
     }
 
     /**
@@ -153,8 +154,7 @@ public final class Fatal {
      */
     private static boolean guard() {
         try {
-            Thread t = new OwnThread(Fatal::haltSoon, "gmp-halt");
-            t.start();
+            new OwnThread(Fatal::haltSoon, "gmp-halt").start();
             return true;
         } catch (RuntimeException | Error e) {
             Stderr.write(UNGUARDED); // The error to report may itself be a lack of threads or memory.
@@ -174,7 +174,7 @@ public final class Fatal {
         }
     }
 
-    /** Registers an object, which is saved if a report of this class ends the program. */
+    /** Registers an object to save if a fatal error or an uncaught exception ends the program. */
     public static void saveAtEnd(Unsaved u) {
         boolean _ = UNSAVED.add(u);
     }
@@ -190,7 +190,7 @@ public final class Fatal {
         return u != null && u.isWriting();
     }
 
-    /** Saves the objects. Called after the report. If a save hangs, the thread of {@link #guard} ends the process. */
+    /** Saves the registered objects. Called after the report. If a save hangs, the thread of {@link #guard} ends the process. */
     private static void save() {
         try {
             for (Unsaved u : UNSAVED) {

@@ -8,7 +8,7 @@ import org.gmp4j.sched.base.Scheduler;
 import org.gmp4j.stack.OwnThread;
 
 /**
- * Takes samples of a scheduler at intervals, on a thread of its own, from {@link #start} to {@link #stop}. Each of the two is called once.
+ * Takes samples of a scheduler at intervals, on a thread of its own, from {@link #start} to {@link #stop}. Both are called once.
  */
 public abstract class Sampler {
     final Scheduler s;

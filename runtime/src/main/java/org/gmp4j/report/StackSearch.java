@@ -23,9 +23,8 @@ import org.jspecify.annotations.Nullable;
  * of another loader is found too. A stack that is too deep to be read completely counts as if it had all the methods. Virtual threads of
  * the JDK's own scheduler are not searched, because there is no list of them.
  *
- * <p>Each goroutine takes some microseconds of the caller's CPU time, ten times as many while the code is cold, and a running goroutine is
- * stopped for a moment. So that a search does not compete for a busy CPU, it sleeps for {@value #SLEEP} ns after each {@value #WORK} ns of
- * CPU time. It stops after {@value #MOST} goroutines.
+ * <p>A search stops each running goroutine for a moment. It sleeps for {@value #SLEEP} ns after each {@value #WORK} ns of CPU time, so that
+ * it does not compete for a busy CPU. It gives up after {@value #MOST} goroutines.
  */
 public final class StackSearch {
     static final int MOST = 20_000;
@@ -48,7 +47,7 @@ public final class StackSearch {
      * @param method the name of the method; null if the search was for all methods of the class
      */
     public record Call(long holder, @Nullable String method) {
-        // In a young JVM the first use of the methods that a record has by itself takes 25 ms, because their code is made at run time.
+        // The JVM generates the code of a record's own equals and hashCode at their first use, which takes long in a young JVM.
         @Override
         public boolean equals(Object o) {
             return o instanceof Call c && holder == c.holder && Objects.equals(method, c.method);
@@ -60,7 +59,7 @@ public final class StackSearch {
         }
     }
 
-    /** Adds a class to search for, and the names of those of its methods that count; null for all methods. */
+    /** Adds a class, and the names of its methods to search for; null for all its methods. */
     public void add(String type, @Nullable Set<String> names) {
         types.add(type);
         methods.add(names);
@@ -70,7 +69,7 @@ public final class StackSearch {
     /**
      * Searches all stacks.
      *
-     * @return false when it gave up before the end
+     * @return false when there are too many goroutines, or a search for leaks ran at the same time, so that this search is incomplete
      */
     public boolean run() {
         for (Thread t : platformThreads()) {
@@ -85,8 +84,8 @@ public final class StackSearch {
     }
 
     /**
-     * Searches the goroutines of a scheduler. Returns false if a search for leaks ran at the same time, because that search takes frames
-     * off stacks while it stops the world.
+     * Searches the goroutines of a scheduler. Returns false if there are too many, or if a search for leaks ran at the same time, because
+     * that search takes frames off stacks while it stops the world.
      */
     boolean goroutines(Scheduler s) {
         int leakSearches = s.leakSearches();
@@ -107,7 +106,7 @@ public final class StackSearch {
         if (++searched > MOST) {
             return false;
         }
-        look(st.thread, -G.GOID.get(gp)); // Successive goroutines may have the same thread.
+        look(st.thread, -G.GOID.get(gp)); // Not the thread's id, because successive goroutines may have the same thread.
         return true;
     }
 

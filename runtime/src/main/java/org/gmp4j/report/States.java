@@ -21,8 +21,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The states of goroutines in words, for one reading of a scheduler. For a goroutine that waits in the JDK, {@link JdkWait} gives the
- * reason. If its frames were not read, the reason is derived from the kind of file for whose descriptor the goroutine waits in the poller.
- * If there is no such descriptor, and the thread is parked without a blocker, this class reads the thread's frames, to distinguish a wait
+ * reason. If the frames were not read, and the thread is parked without a blocker, the reason follows from the kind of the file for whose
+ * descriptor the goroutine waits in the poller. If it waits for no descriptor, this class reads the thread's frames, to distinguish a wait
  * in the JDK's own poller from a sleep. It reads the frames of at most {@value #MOST_STACKS} threads, so that a reading does not take long.
  * For use by one thread.
  */
@@ -35,8 +35,8 @@ final class States {
     private final Scheduler s;
     private int stacksLeft;
     /**
-     * For each G's number: the descriptor for which the G waits, plus 1, and negated if the G waits to write; 0 for none. Null until it is
-     * needed.
+     * For each G, by {@link G#INDEX}: the descriptor for which the G waits, plus 1, and negated if the G waits to write; 0 for none. The
+     * array is null until it is needed.
      */
     private int @Nullable [] descriptors;
 
@@ -71,8 +71,8 @@ final class States {
     }
 
     /**
-     * Returns the state of a goroutine that has a thread. A goroutine that parks while it is pinned keeps its thread, so its status does
-     * not show that it waits.
+     * Returns the state of a mounted goroutine. A goroutine that parks while it is pinned keeps its thread, so its status does not show
+     * that it waits.
      */
     private String running(String state, long gp, @Nullable GStack st, StackTraceElement @Nullable [] frames) {
         return st == null || !JdkState.isPinned(st) ? state : inJdk(gp, st, frames, state).concat(PINNED);
@@ -101,7 +101,7 @@ final class States {
         return JdkWait.of(st.thread.getStackTrace());
     }
 
-    /** Returns the number of a goroutine in {@link #descriptors}. */
+    /** Returns the element of {@link #descriptors} for a goroutine. */
     private int descriptor(long gp) {
         if (descriptors == null) {
             Descriptors found = new Descriptors();
@@ -112,7 +112,7 @@ final class States {
         return i < descriptors.length ? descriptors[i] : 0;
     }
 
-    /** Collects {@link #descriptors}. */
+    /** Fills {@link #descriptors}. */
     private static final class Descriptors implements Netpoll.Waits {
         private int[] byG = {};
 
@@ -127,15 +127,14 @@ final class States {
     }
 
     /**
-     * Returns the reason of a wait by an element of {@link #descriptors}. The number of the descriptor may by now belong to another file.
-     * Returns null when it is closed, or its file is of a kind for which no goroutine waits.
+     * Returns the reason of the wait for an element of {@link #descriptors}; null when the descriptor is closed, or when no goroutine waits
+     * for files of its kind. The number of the descriptor may by now belong to another file.
      */
     static @Nullable WaitReason ofDescriptor(int d) {
         boolean write = d < 0;
         int fd = Math.abs(d) - 1;
         try {
-            boolean listens = Sockets.isListening(fd);
-            return listens ? WaitReason.SOCKET_ACCEPT
+            return Sockets.isListening(fd) ? WaitReason.SOCKET_ACCEPT
                     : !write ? WaitReason.SOCKET_READ
                     : Sockets.isConnected(fd) ? WaitReason.SOCKET_WRITE : WaitReason.SOCKET_CONNECT;
         } catch (NativeException noSocket) {

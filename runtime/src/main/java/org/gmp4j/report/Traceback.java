@@ -29,7 +29,7 @@ public final class Traceback {
     }
 
     /**
-     * Returns every goroutine of a scheduler. Takes no lock. A goroutine that runs during the call is shown at a place where it was at some
+     * Returns the text of every goroutine of a scheduler. Takes no lock. A running goroutine is shown at a place where it was at some
      * moment.
      */
     public static String all(Scheduler s) {
@@ -58,7 +58,7 @@ public final class Traceback {
                 } else {
                     Frames.append(b, frames, system);
                 }
-                createdBy(b, gp, site(s, gp));
+                createdBy(b, s, gp);
                 to.accept(b.toString());
             }
         });
@@ -99,7 +99,7 @@ public final class Traceback {
         return fn == null ? "" : Labelled.function(fn).getClass().getName();
     }
 
-    /** Returns whether the slot has a goroutine, and the collector has not freed it. */
+    /** Returns whether the slot has a goroutine, and the collector has not freed its stack. */
     private static boolean lives(long gp, int status) {
         return status != GStatus.GDEAD && status != GStatus.GIDLE && !GSlots.isCollected(gp);
     }
@@ -155,7 +155,7 @@ public final class Traceback {
      * {@code running, locked to thread}. Takes no lock and reads few stacks: see {@link States}.
      */
     public static Map<String, Long> states(Scheduler s) {
-        GStack.checkAll(); // A class whose initialisation finds no room on the stack can never be used.
+        GStack.checkAll(); // A class whose initialiser runs out of stack can never be used.
         return states(s, new States(s));
     }
 
@@ -174,12 +174,13 @@ public final class Traceback {
     /** Returns the text of the goroutine that an exception ended. */
     static String ofThrowable(long gp, Throwable t) {
         StringBuilder b = new StringBuilder("goroutine ").append(G.GOID.get(gp)).append(" [running]:\n");
-        Frames.append(b, ThrowableText.frames(t), ((Scheduler) GSlots.owner(gp)).config.debug().system());
-        createdBy(b, gp, site((Scheduler) GSlots.owner(gp), gp));
+        Scheduler s = (Scheduler) GSlots.owner(gp);
+        Frames.append(b, ThrowableText.frames(t), s.config.debug().system());
+        createdBy(b, s, gp);
         return b.toString();
     }
 
-    /** Returns a goroutine's number with its state, without reading frames, because the thread dump that calls this may hold the stack. */
+    /** Returns a goroutine's number and state. Reads no frames, because the thread dump that calls this may hold the stack. */
     static String label(Scheduler s, long gp, GStack st, int status) {
         return label(gp, status, new States(s).of(gp, status, st, NONE));
     }
@@ -197,14 +198,11 @@ public final class Traceback {
         return b.append(']').toString();
     }
 
-    /** Returns the place where a goroutine was started; empty when that was not recorded. */
-    private static String site(Scheduler s, long gp) {
+    /** Appends a line with the goroutine that started a goroutine, and with the place, as far as they are known. */
+    private static void createdBy(StringBuilder b, Scheduler s, long gp) {
         GStack st = GStack.of(s, gp);
-        String site = st == null ? Labelled.siteOf(GSlots.fn(gp)) : st.site();
-        return site == null ? "" : " at " + site;
-    }
-
-    private static void createdBy(StringBuilder b, long gp, String site) {
+        String place = st == null ? Labelled.siteOf(GSlots.fn(gp)) : st.site();
+        String site = place == null ? "" : " at " + place;
         if (G.PARENTGOID.get(gp) != 0) {
             b.append("created by goroutine ").append(G.PARENTGOID.get(gp)).append(site).append('\n');
         } else if (!site.isEmpty()) {

@@ -14,14 +14,14 @@ import org.jspecify.annotations.Nullable;
 /**
  * Reports an exception that ended a goroutine. The report goes to the first of these that exists:
  * <ol>
- * <li>for a thread with an identity, because code that was written for threads expects it: the thread's own
+ * <li>for a thread with an identity, as code that was written for threads expects: the thread's own
  * {@link Thread.UncaughtExceptionHandler}, then the process's default handler;
  * <li>the handler of the scheduler;
  * <li>in program mode stderr, with Go's panic text; then the process ends;
  * <li>in embedded mode stderr; then the process continues. The text is Go's panic text, or the JDK's text for a thread of the default
  * scheduler.
- * </ol> A report fails if a handler throws, if the exception cannot be printed, or if {@link System#err} throws. Then a line goes to the
- * process's own stderr, and the M continues.
+ * </ol> Once main has returned, only the handlers of the first item get a report. A report fails if a handler throws, if the exception
+ * cannot be printed, or if {@link System#err} throws. Then a line goes to the process's own stderr, and the M continues.
  */
 public final class Uncaught {
     /** The text is made while there is memory. */
@@ -48,7 +48,7 @@ public final class Uncaught {
         }
     }
 
-    /** Reports to the thread's handler an exception of code that the thread ran for other code. The thread continues. Never throws. */
+    /** Reports an exception to the current thread's handler. The thread continues. Never throws. */
     public static void reportHere(Throwable t) {
         Thread thread = Thread.currentThread();
         try {
@@ -116,7 +116,7 @@ public final class Uncaught {
         }
     }
 
-    /** Returns the text to print for an exception that ended the goroutine on a stack. */
+    /** Returns the text to print for an exception that ended the goroutine on {@code st}. */
     static String text(GStack st, Throwable t) {
         StringBuilder b = new StringBuilder();
         if (t instanceof StackOverflowError) {

@@ -26,7 +26,7 @@ public final class Flight {
     private final long bytes;
     private final Lateness lateness = new Lateness();
     private final Thread thread;
-    private Recording recording;
+    private Recording recording; // Guarded by the monitor.
     private volatile boolean over;
     private volatile @Nullable OnStall onStall;
     /**
@@ -76,7 +76,7 @@ public final class Flight {
             started = true;
         } finally {
             f.over = !started;
-            if (!watched) {
+            if (!watched) { // A recording whose start fails releases its memory itself.
                 f.recording.release();
             }
         }
@@ -162,7 +162,12 @@ public final class Flight {
         OnStall stall = onStall;
         if (stall != null && stall.stalled) {
             write(stall.file);
-            drop(stall);
+            synchronized (lateness) {
+                Stalls.of(s).dropRecorder(stall);
+                if (onStall == stall) { // Otherwise there is a new request.
+                    onStall = null;
+                }
+            }
         }
         int asked;
         Path file;
@@ -177,15 +182,6 @@ public final class Flight {
                     onLate = null;
                     lateness.setLimit(Long.MAX_VALUE);
                 }
-            }
-        }
-    }
-
-    private void drop(OnStall stall) {
-        synchronized (lateness) {
-            Stalls.of(s).dropRecorder(stall);
-            if (onStall == stall) {
-                onStall = null;
             }
         }
     }
