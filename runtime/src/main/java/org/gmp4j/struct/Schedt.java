@@ -103,9 +103,9 @@ public final class Schedt {
         return (int) (spinners >> 32);
     }
 
-    /** Returns the number of Ms. The caller holds the lock. */
+    /** Returns the number of Ms. It is exact under the lock. */
     public static int mcount(long s) {
-        return (int) (MNEXT.get(s) - NMFREED.get(s));
+        return (int) (MNEXT.getOpaque(s) - NMFREED.getOpaque(s));
     }
 
     /** Adds to {@code goidgen}. */

@@ -10,6 +10,7 @@ import java.util.concurrent.CountDownLatch;
 
 import org.gmp4j.Chan;
 import org.gmp4j.Go;
+import org.gmp4j.lock.SchedLock;
 import org.gmp4j.sched.base.Scheduler;
 import org.gmp4j.testing.ChildJvm;
 import org.gmp4j.testing.PinningCall;
@@ -19,6 +20,20 @@ import org.junit.jupiter.api.Test;
 
 /** No more threads to be had, in a service: what is ready waits for one. The end of a program: {@code FatalTest}. */
 class ThreadLimitTest {
+    /** A goroutine may ask for the number of Ms wherever its stack ends, so that takes no lock. */
+    @Test
+    void theNumberIsReadWithoutALock() {
+        try (TestGmp gmp = TestGmp.procs(1)) {
+            Scheduler s = gmp.scheduler();
+            SchedLock.lock(s.sched);
+            try {
+                assertTrue(s.mcount() > 0);
+            } finally {
+                SchedLock.unlock(s.sched);
+            }
+        }
+    }
+
     /** All threads that may be are in calls that block; what others are to do is done when the first comes back. */
     @Test
     void workWaitsForAThread() throws InterruptedException {
