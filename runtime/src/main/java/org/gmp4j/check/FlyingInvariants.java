@@ -14,10 +14,7 @@ import org.gmp4j.struct.P;
 import org.gmp4j.struct.PStatus;
 import org.gmp4j.struct.Schedt;
 
-/**
- * Checks invariants while the scheduler runs. It takes sched.lock to check the state that this lock guards, and checks other state without
- * a lock.
- */
+/** Checks invariants while the scheduler runs. It checks the lists, Ps and Ms under sched.lock, and Gs without a lock. */
 final class FlyingInvariants extends InvariantChecks {
     FlyingInvariants(Scheduler s) {
         super(s);

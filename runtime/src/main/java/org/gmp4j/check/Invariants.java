@@ -11,8 +11,8 @@ import org.gmp4j.stack.JdkThreads;
 
 /**
  * A debug tool that checks the invariants of {@code ARCHITECTURE.md} on the live structs of a scheduler, in two ways. {@link #check} needs
- * a stopped world and checks all of them. {@link #sample} takes {@code sched.lock}, so that the state that the lock guards does not change,
- * and reads all other state while it changes.
+ * a stopped world. {@link #sample} takes {@code sched.lock}, so that the state that the lock guards does not change, and reads all other
+ * state while it changes.
  *
  * <p>Some invariants hold at every moment (those of the state under the lock, and the bound of a ring), so one pass decides. Other
  * invariants are broken for a moment by design, between two stores of one thread. For example a P is idle before it is in the idle list,
@@ -27,7 +27,7 @@ public final class Invariants {
     private Invariants() {
     }
 
-    /** Checks all invariants. Called with the world stopped. Returns the violations. */
+    /** Checks the invariants of a stopped world. Called with the world stopped. Returns the violations. */
     public static List<String> check(Scheduler s) {
         return look(s, true, LOOKS);
     }
@@ -38,8 +38,8 @@ public final class Invariants {
     }
 
     /**
-     * Makes up to {@code looks} passes. Ends earlier when a pass finds a violation that is never allowed, or when no violation was found by
-     * all passes so far.
+     * Makes up to {@code looks} passes. Ends earlier when a pass finds a violation that is never allowed, or when every other violation was
+     * absent in at least one pass.
      */
     static List<String> look(Scheduler s, boolean stopped, int looks) {
         Set<String> lasting = null;
@@ -69,7 +69,7 @@ public final class Invariants {
         }
     }
 
-    /** Sleeps without leaving the thread, because a goroutine that stopped the world must not yield. */
+    /** Sleeps without unmounting, because a goroutine that stopped the world must not yield. */
     private static void pause(int millis) {
         JdkThreads.pin();
         try {

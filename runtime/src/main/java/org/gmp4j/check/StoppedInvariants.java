@@ -22,7 +22,6 @@ import org.jspecify.annotations.Nullable;
 
 /** Checks the invariants of a stopped world. It visits every queue, list and struct once. */
 final class StoppedInvariants extends InvariantChecks {
-    private final int procs;
     /** The caller's M if it has a P of this scheduler, else 0. */
     private final long self;
     /** All Gs; null before the first use. */
@@ -30,7 +29,6 @@ final class StoppedInvariants extends InvariantChecks {
 
     StoppedInvariants(Scheduler s) {
         super(s);
-        procs = Schedt.GOMAXPROCS.getOpaque(sched);
         Machine m = Machine.current();
         self = m != null && m.s == s && m.pp() != 0 ? m.mp : 0;
     }
@@ -38,6 +36,7 @@ final class StoppedInvariants extends InvariantChecks {
     @Override
     void run() {
         require(Schedt.GCWAITING.getAcquire(sched) != 0, "P4", "the world is not stopped");
+        int procs = Schedt.GOMAXPROCS.getOpaque(sched);
         Processor[] all = s.procs();
         for (int i = 0; i < all.length; i++) {
             long pp = all[i].pp;

@@ -16,17 +16,15 @@ public final class Batch {
 
     /** The address of the memory. */
     public final long address;
-    /** The number of the ring that filled the batch. {@link #used} is the number of filled bytes. */
+    /** The number of the ring that filled the batch. */
     int ring;
+    /** The number of filled bytes. */
     int used;
-    /** The time at which the batch was full, in ticks of its tracer. */
+    /** A time after the last event, in ticks of the tracer. */
     long until;
-    /**
-     * The NUMA node from which its pages were requested; -1 when they were touched without a request; {@link #FRESH} when it was never
-     * used.
-     */
+    /** The NUMA node from which pages were requested; -1 if they were touched without a request; {@link #FRESH} before the first use. */
     int node = FRESH;
-    /** The next batch in the list that has this one. */
+    /** The next batch in the same list. */
     @Nullable Batch next;
 
     Batch(long address) {
@@ -41,10 +39,5 @@ public final class Batch {
     /** Returns the number of filled bytes. */
     public int used() {
         return used;
-    }
-
-    /** Returns a time after the last event, in ticks. */
-    public long until() {
-        return until;
     }
 }

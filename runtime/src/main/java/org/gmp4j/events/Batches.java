@@ -7,15 +7,15 @@ import org.gmp4j.lock.LockRank;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The batches of one scheduler's trace: the free ones, and the full ones, oldest first. A leaf lock guards them. A ring takes it once for
- * each batch. The lock also orders the writes of a batch's events before their reads by the thread that takes the batch from the list.
+ * The batches of one scheduler's trace: the free ones, and the full ones, oldest first. They are guarded by a leaf lock, which a ring takes
+ * once for each batch. The lock also orders the writes of a batch's events before their reads by the thread that takes the batch.
  */
 public final class Batches {
+    /** The greatest number of free batches that are skipped because they are of another node than the wanted one. */
+    private static final int MOST_SKIPPED = 32;
+
     private final HeapMutex lock = new HeapMutex(LockRank.TRACE);
     private final boolean latest;
-    /** The greatest number of free batches that are checked for a batch of the wanted node. */
-    private static final int LOOK = 32;
-
     private final long address;
     private final long bytes;
     private @Nullable Batch free;
@@ -40,7 +40,7 @@ public final class Batches {
         }
     }
 
-    /** Returns a free batch for a new ring on a node, -1 for none; null when no batch is free. */
+    /** Takes a free batch for a new ring. Returns null if no batch is free. {@code node} is the ring's node, -1 for none. */
     @Nullable Batch take(int node) {
         lock.lock();
         Batch b = unlink(node);
@@ -50,15 +50,14 @@ public final class Batches {
 
     /**
      * Takes a free batch. Prefers a batch whose pages are on the node, or a fresh batch, whose pages can still be requested from the node.
-     * Checks only the next few free batches for that, and otherwise takes the next one. Returns null if no batch is free. Called under the
-     * lock.
+     * If none of the first few free batches is such a batch, takes the first one. Returns null if no batch is free. Called under the lock.
      */
     private @Nullable Batch unlink(int node) {
         Batch before = null;
         Batch b = free;
         for (int i = 0; node >= 0 && b != null && !fits(b, node); i++) {
-            before = i < LOOK ? b : null;
-            b = i < LOOK ? b.next : null;
+            before = i < MOST_SKIPPED ? b : null;
+            b = i < MOST_SKIPPED ? b.next : null;
         }
         if (b == null || before == null) {
             b = free;
@@ -123,7 +122,7 @@ public final class Batches {
         return b;
     }
 
-    /** Adds a batch that was read to the free ones. */
+    /** Frees a batch after its events were read. */
     public void free(Batch b) {
         lock.lock();
         b.next = free;
@@ -139,7 +138,7 @@ public final class Batches {
         return n;
     }
 
-    /** Returns the time, in ticks, after which no event is missing. For traces that keep only the latest batches. */
+    /** Returns the time, in ticks, after which no event is missing, for a trace that keeps only the latest batches. */
     public long lostUntil() {
         lock.lock();
         long t = lostUntil;

@@ -45,7 +45,7 @@ public final class Ev {
     public static final int STW_END = 15;
     /** The length of a queue; number: the length, detail: the P, or {@link #GLOBAL}. */
     public static final int QUEUE = 16;
-    /** A task of the program begins; detail: its name; word 2: the task; word 3: the task of which it is a part. */
+    /** A task of the program begins; detail: its name; word 2: the task; word 3: its parent task, 0 for none. */
     public static final int TASK_BEGIN = 17;
     /** A task ends; word 2: the task; word 3: 0. */
     public static final int TASK_END = 18;
@@ -55,11 +55,9 @@ public final class Ev {
     public static final int REGION_END = 20;
     /** A message; detail: its length in bytes. The text follows in UTF-8, padded to whole words. */
     public static final int LOG = 21;
-
-    /** The collector has freed a waiting goroutine, which is its end. */
+    /** A waiting goroutine has ended, because the collector has freed it. */
     public static final int COLLECTED = 22;
-
-    /** The name of the thread of a goroutine, before the goroutine's {@link #CREATE}; detail and text have the form of {@link #LOG}. */
+    /** The name of a goroutine's thread, written before the goroutine's {@link #CREATE}; detail and text have the form of {@link #LOG}. */
     public static final int NAME = 23;
 
     /** Argument of {@link #YIELD}: the goroutine goes to the end of the global queue. */

@@ -34,7 +34,7 @@ public final class EventRing {
     private long stoppedAt;
     private long stopped;
 
-    /** @param lateness notices late goroutines; null if none are to be noticed */
+    /** @param lateness detects goroutines that start late; null for no detection */
     EventRing(int id, Batches pool, long began, @Nullable Lateness lateness) {
         this.id = id;
         this.lateness = lateness;
@@ -61,9 +61,7 @@ public final class EventRing {
         stoppedAt = 0;
     }
 
-    /**
-     * Sets the NUMA node of the P, -1 for none. Further batches are taken on that node, if there are any. Called with the world stopped.
-     */
+    /** Sets the NUMA node of the P, -1 for none. Later batches are of that node if possible. Called with the world stopped. */
     public void place(int node) {
         this.node = node;
         if (node >= 0 && at == batch.address && Memory.preferNode(at, Batch.BYTES, node)) {
@@ -78,7 +76,7 @@ public final class EventRing {
     private void put(long head, long word) {
         long p = at;
         if (p == end) {
-            turn();
+            nextBatch();
             p = at;
         }
         WORDS.set(p, head);
@@ -87,13 +85,13 @@ public final class EventRing {
     }
 
     /** Exchanges the full batch for a free one. */
-    private void turn() {
-        fill();
+    private void nextBatch() {
+        seal();
         Batch next = pool.exchange(batch, node);
         use(next == null ? batch : next); // Without a free batch the ring overwrites this batch, and its events are lost.
     }
 
-    private void fill() {
+    private void seal() {
         batch.ring = id;
         batch.used = (int) (at - batch.address);
         batch.until = now();
@@ -102,7 +100,7 @@ public final class EventRing {
     /** Hands over the last batch, which may be only partly filled. The ring must not be used afterwards. */
     @SuppressWarnings("NullAway")
     void close() {
-        fill();
+        seal();
         pool.hand(batch);
         batch = null;
     }
@@ -130,7 +128,7 @@ public final class EventRing {
     /**
      * Writes the start of a goroutine.
      *
-     * @param atOnce whether it was in this P's runnext. If it was, and no event came after the last stop, the start gets the stop's time.
+     * @param atOnce whether the goroutine was in this P's runnext. If so, and if the last event is a stop, the start gets the stop's time.
      *     That saves a read of the clock, which costs more than the rest of this call
      */
     public void start(long goid, boolean atOnce) {
@@ -166,7 +164,7 @@ public final class EventRing {
 
     private void room(int bytes) {
         if (end - at < bytes) {
-            turn();
+            nextBatch();
         }
     }
 }

@@ -3,9 +3,9 @@ package org.gmp4j.events;
 
 /**
  * Detects that a goroutine was runnable for longer than a limit before it ran. A table by goid has the time at which a goroutine became
- * runnable. Several goids share an entry, and a later goroutine overwrites the time of an earlier one. So a wait may be measured too short,
- * but never too long. Any thread may call all methods. Races do no harm, because an entry is a single word whose time only grows. A thread
- * that reads the limit before a change may judge a wait by the old limit.
+ * runnable. Several goids share an entry, and a later goroutine overwrites the time of an earlier one. So a wait may be measured too short.
+ * Any thread may call all methods, and races do little harm. An entry is a single word. A thread that stores its time late may make the
+ * wait of another goroutine look longer by that delay. A thread that reads the limit before a change may judge a wait by the old limit.
  */
 public final class Lateness {
     private static final int ENTRIES = 1 << 14;

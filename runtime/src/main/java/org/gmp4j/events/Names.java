@@ -15,11 +15,10 @@ import org.jspecify.annotations.Nullable;
 /** The names in one trace, or in one scheduler's records. They are numbered from 1; 0 stands for no name. Thread-safe. */
 public final class Names {
     private static final int MOST = (1 << Ev.DETAIL_BITS) - 1;
+    /** The entry in {@link #sites} of a class whose functions may be started at several places. */
     private static final int WALK = -1;
     private static final ProtectionDomain OURS = Names.class.getProtectionDomain();
-    /**
-     * The greatest number of helper frames, of the executor's own jar, between the frame that starts a goroutine and the executor's frame.
-     */
+    /** The greatest number of frames of the executor's jar, including the frame that starts the goroutine, above the executor's frame. */
     private static final int HELPERS = 2;
     private static final StackWalker WALKER = StackWalker.getInstance(StackWalker.Option.RETAIN_CLASS_REFERENCE);
 
@@ -59,7 +58,7 @@ public final class Names {
     /**
      * Returns the number of the place where the caller starts a goroutine. Each lambda expression of a program has a class of its own, so
      * its place is looked up only once. For other functions this walks the stack each time, which takes some microseconds. If an executor
-     * starts it, the place is where the executor was called. If no frame belongs to the program, for example when a server of the JDK
+     * starts the goroutine, the place is the call of the executor. If no frame belongs to the program, for example when a server of the JDK
      * starts the goroutine, the class of the function stands for the place. Must not be called inside a section of the runtime, because it
      * may take locks of the JDK.
      */
@@ -107,9 +106,8 @@ public final class Names {
     }
 
     /**
-     * Returns whether the first frame may have started the goroutine for the executor of frame {@code f} or of a frame below it. An
-     * executor of another jar may instead have run a task of the program on the calling thread, and the task may have started the
-     * goroutine.
+     * Returns whether the first frame may have started the goroutine for an executor in frame {@code f}, number {@code n}, or in a later
+     * frame. An executor of another jar may instead have run, on the calling thread, a task that has started the goroutine.
      */
     private static boolean startsFor(StackFrame f, boolean executor, StackFrame first, int n) {
         return executor && isExecutor(first) || ofOneJar(f, first) && (executor || n < HELPERS);
@@ -123,10 +121,7 @@ public final class Names {
         return a.getDeclaringClass().getProtectionDomain() == b.getDeclaringClass().getProtectionDomain();
     }
 
-    /**
-     * Returns the name of a function's class. If an executor of the JDK has wrapped a task in the function, returns the name of the task's
-     * class.
-     */
+    /** Returns the name of a function's class, or of the class of the task that an executor of the JDK has wrapped in the function. */
     private static String name(Object fn) {
         String name = (fn instanceof Runnable task ? JdkThreads.taskClass(task) : fn.getClass()).getName();
         int hidden = name.indexOf('/');

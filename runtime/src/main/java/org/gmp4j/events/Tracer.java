@@ -17,9 +17,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Tracing is turned on and off with the world stopped. When an M gets a P, it checks whether the scheduler has a tracer, and puts the
  * P's ring into a plain field of its own ({@code sched.base.Machine.trace}). While tracing is off, each event costs only a test of that
- * field. While the world is stopped, only the caller's M has a P, and that M checks again afterwards. So each M with a P has the current
- * value in its field, and after the stop that ends tracing no M writes to a P's ring. Ms without a P, sysmon, pollers and plain threads
- * write to {@link #outside}. Under its lock they see that tracing has ended.
+ * field. While the world is stopped, only the M that stopped it may have a P, and that M checks again afterwards. So each M with a P has
+ * the current value in its field, and after the stop that ends tracing no M writes to a P's ring. Ms without a P, sysmon, pollers and plain
+ * threads write to {@link #outside} under a lock, under which they also see that tracing has ended.
  *
  * <p>Go gives each M its own buffers, marked with generations, so it need not stop the world at the end of a trace. Here there are only as
  * many rings as Ps, however many Ms block. A P's events need no lock, except a leaf lock once for each batch.
@@ -49,7 +49,7 @@ public final class Tracer {
     /**
      * Takes {@code bytes} of memory for the events of {@code procs} Ps.
      *
-     * @param lateness not null to keep the latest events when the memory is full; null to keep the first ones
+     * @param lateness not null to lose the oldest events when the memory is full; null to lose the newest ones
      */
     public Tracer(int procs, long bytes, @Nullable Lateness lateness) {
         this.lateness = lateness;
@@ -112,15 +112,15 @@ public final class Tracer {
         if (ring == null) {
             lock.lock();
             if (!closed) {
-                user1(outside, kind, goid, name, task, parent);
+                write(outside, kind, goid, name, task, parent);
             }
             lock.unlock();
         } else {
-            user1(ring, kind, goid, name, task, parent);
+            write(ring, kind, goid, name, task, parent);
         }
     }
 
-    private static void user1(EventRing ring, int kind, long goid, int name, long task, long parent) {
+    private static void write(EventRing ring, int kind, long goid, int name, long task, long parent) {
         if (task == 0) {
             ring.event(kind, 0, goid, name);
         } else {

@@ -13,14 +13,14 @@ import org.gmp4j.stack.JdkThreads;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The places where goroutines of a scheduler waited, or held a lock for which others waited, with the number and the time of these waits. A
- * place is a stack with labels. Labels may differ each time, like the number of a request. So at most {@value #MOST} places are kept, and
- * all others are counted together at {@link Frames#OTHERS}. The profile is off until {@link #setRate} or {@link #openWindow} is called.
- * While it is off, it costs a wait only two loads and well predicted branches.
+ * Counts and times waits by place: where goroutines of a scheduler waited, or held a lock for which another goroutine waited. A place is a
+ * stack with labels. Labels may differ each time, like the number of a request. So at most {@value #MOST} places are kept, and all further
+ * places are counted together at {@link Frames#OTHERS}. The profile is off until {@link #setRate} or {@link #openWindow} is called. While
+ * it is off, it costs a wait only two loads and well predicted branches.
  *
  * <p>A sample is taken on the goroutine's own stack, inside {@code GStack.enter}, when its wait is over, or when it has released the lock.
- * Sampling must not fail there. So no sample is taken if there is too little room on the stack, or too little memory. The places are
- * guarded by a monitor, for which the goroutine waits pinned.
+ * Sampling must not fail there. So no sample is taken if there is too little room on the stack, or too little memory. A monitor guards the
+ * places, and a goroutine is pinned while it waits for the monitor.
  */
 public final class WaitProfile {
     /** The greatest number of places, without {@link Frames#OTHERS}. */
@@ -100,7 +100,7 @@ public final class WaitProfile {
     /** The places that were found since a window was opened; null if none is open. */
     private @Nullable Table window;
     /**
-     * The rate; 0 for off. The callers of {@link #isOn} define the meaning of other values. This is the rate of the program or, if the
+     * The rate; 0 for off. {@link #waited} and {@link #held} define the meaning of other values. This is the rate of the program or, if the
      * program has set none, of the window. Written under the monitor.
      */
     private volatile long rate;
@@ -112,7 +112,7 @@ public final class WaitProfile {
     private volatile boolean recorded;
 
     /**
-     * Sets the rate. 0 turns the profile off, but keeps the waits that were found.
+     * Sets the program's rate. 0 turns the program's profile off, but keeps the waits that were found.
      *
      * @param what the beginning of the exception's message
      * @throws IllegalArgumentException when the rate is negative
@@ -125,14 +125,14 @@ public final class WaitProfile {
         try {
             synchronized (kept) {
                 wanted = rate;
-                setRate();
+                updateRate();
             }
         } finally {
             JdkThreads.unpin();
         }
     }
 
-    private void setRate() {
+    private void updateRate() {
         rate = wanted != 0 ? wanted : ofWindow;
     }
 
@@ -151,7 +151,7 @@ public final class WaitProfile {
                 }
                 window = table;
                 ofWindow = rate;
-                setRate();
+                updateRate();
                 return true;
             }
         } finally {
@@ -169,7 +169,7 @@ public final class WaitProfile {
                 table = window;
                 window = null;
                 ofWindow = 0;
-                setRate();
+                updateRate();
             }
         } finally {
             JdkThreads.unpin();
@@ -245,7 +245,7 @@ public final class WaitProfile {
 
     /** Returns the places that were found at the rate that the program has set. */
     public List<Place> all() {
-        JdkThreads.pin(); // The other waiters are pinned. An unmounted waiter might find no carrier while they wait.
+        JdkThreads.pin(); // An unmounted waiter that is to get the monitor might find no carrier while pinned waiters keep all.
         try {
             synchronized (kept) {
                 return kept.all();

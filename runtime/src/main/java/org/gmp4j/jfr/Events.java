@@ -15,7 +15,7 @@ import jdk.jfr.Threshold;
 import jdk.jfr.Timespan;
 import org.jspecify.annotations.Nullable;
 
-/** The types of events. All are off unless a recording enables them. {@code SEEING.md} describes their names and fields to users. */
+/** The types of JFR events. All are off unless a recording enables them. {@code SEEING.md} describes their names and fields to users. */
 @SuppressWarnings("NullAway.Init") // Fields are set before an event is committed.
 final class Events {
     /** All types of events. */

@@ -20,7 +20,7 @@ import org.gmp4j.stack.JdkThreads;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Registers the scheduler's events with JFR, when the first recording of the process begins, or at the start if {@code jfr=1} is set.
+ * Registers the runtime's events with JFR when the first recording of the process begins, or at the start if {@code jfr=1} is set.
  * Before the registration the runtime loads only one class of JFR, in order to check each second whether JFR is in use.
  */
 public final class FlightRecording {
@@ -67,14 +67,14 @@ public final class FlightRecording {
         look();
     }
 
-    /** Makes all schedulers report waits if a recording has enabled the event for them, or else stop reporting them. */
+    /** Turns the reports of waits of all schedulers on or off. */
     private static void look() {
         for (Scheduler s : Scheduler.all()) {
             look(s);
         }
     }
 
-    /** Makes one scheduler report waits if a recording has enabled the event for them, or else stop reporting them. Does not block. */
+    /** Turns a scheduler's reports of waits on if a recording has enabled {@link GoroutineWait}, or else off. Does not block. */
     public static void look(Scheduler s) {
         EventType t = waits;
         if (t != null) {
@@ -84,7 +84,7 @@ public final class FlightRecording {
 
     /** Writes an event for each scheduler. Called by JFR's thread. */
     private static void statistics() {
-        for (Scheduler s : new LinkedHashSet<>(Scheduler.all())) {
+        for (Scheduler s : new LinkedHashSet<>(Scheduler.all())) { // The list may have a scheduler twice.
             Map<String, Object> m = read(s);
             if (m == null) {
                 continue;

@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Writes events to JFR. {@link Recorder} says which threads call its methods. */
 final class JfrRecorder extends Recorder {
-    /** The least time, ns, between two readings of other threads' stacks, because each needs a handshake with the thread. */
+    /** The least time, ns, between two readings of other threads' stacks. Each reading needs a handshake with the thread. */
     private static final long STACK_EVERY = 10_000_000;
 
     private volatile long lastStack = System.nanoTime() - STACK_EVERY;
@@ -117,8 +117,8 @@ final class JfrRecorder extends Recorder {
     }
 
     /**
-     * Returns the innermost frame of a goroutine's stack outside of the runtime, and if possible outside of java.base. Returns null if the
-     * last reading was too recent, or the goroutine has ended.
+     * Returns the innermost frame of a goroutine's stack outside of the runtime, and if possible outside of java.base. Returns null for no
+     * such frame, if the last reading was too recent, or if the goroutine has ended.
      */
     private @Nullable String where(long gp, long goid) {
         long now = System.nanoTime();

@@ -32,7 +32,7 @@ public final class FlightRecorder implements AutoCloseable {
     /**
      * Starts a recorder with {@link #DEFAULT_BYTES} of memory.
      *
-     * @param keep how far a snapshot goes back; less far if the memory does not hold all events of this time
+     * @param keep the time that a snapshot covers, more than 0; it covers less if the memory does not hold all events of this time
      * @throws IllegalStateException when the scheduler is closed, or is being traced already
      */
     public static FlightRecorder start(Gmp gmp, Duration keep) {
@@ -42,7 +42,7 @@ public final class FlightRecorder implements AutoCloseable {
     /**
      * Starts a recorder.
      *
-     * @param keep how far a snapshot goes back, more than 0; less far if the memory does not hold all events of this time
+     * @param keep the time that a snapshot covers, more than 0; it covers less if the memory does not hold all events of this time
      * @param bytes the memory in bytes, from 1 to 2<sup>36</sup>; at least 1 MiB and 64 KiB for each P are used
      * @throws IllegalArgumentException when {@code keep} or {@code bytes} is out of range
      * @throws IllegalStateException when the scheduler is closed, or is being traced already
@@ -72,7 +72,7 @@ public final class FlightRecorder implements AutoCloseable {
     }
 
     /**
-     * Writes the events to a file. The next snapshot has only events that come after this one. Stops the world for a moment.
+     * Writes the events to a file and discards them, so the next snapshot has only later events. Stops the world for a moment.
      *
      * @throws IOException when the file cannot be written
      * @throws IllegalStateException after {@link #close}
@@ -83,7 +83,7 @@ public final class FlightRecorder implements AutoCloseable {
 
     /**
      * Requests one snapshot, soon after the next stall. In a stall a goroutine keeps a P from other goroutines until the P is taken away.
-     * For a further snapshot call it again. A call before the stall replaces the present request.
+     * Each further snapshot needs a further call. A call before the stall replaces the present request.
      *
      * @throws IllegalStateException after {@link #close}
      */
@@ -92,8 +92,8 @@ public final class FlightRecorder implements AutoCloseable {
     }
 
     /**
-     * Requests one snapshot, soon after a goroutine was runnable for longer than {@code limit} before it ran. For a further snapshot call
-     * it again. A call before the snapshot replaces the present request. With more than 16,000 goroutines some such waits are missed.
+     * Requests one snapshot, soon after a goroutine was runnable for longer than {@code limit} before it ran. Each further snapshot needs a
+     * further call. A call before the snapshot replaces the present request. With more than 16,000 goroutines some such waits are missed.
      *
      * @throws IllegalStateException after {@link #close}
      */
@@ -101,7 +101,7 @@ public final class FlightRecorder implements AutoCloseable {
         flight.onLatency(nanos(limit), Objects.requireNonNull(file, "file"));
     }
 
-    /** Ends the recorder and discards its events. A further call does nothing, unless this one throws an OutOfMemoryError. */
+    /** Ends the recorder and discards its events. A call that throws an OutOfMemoryError can be repeated; else further calls do nothing. */
     @Override
     public void close() {
         flight.stop();

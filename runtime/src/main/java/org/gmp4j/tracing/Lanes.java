@@ -8,8 +8,10 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 import org.gmp4j.events.Ev;
 import org.gmp4j.events.Tracer;
@@ -28,7 +30,7 @@ final class Lanes implements Merge.Sink {
     private static final String OLDER = "(older than the trace)";
     private static final String UNKNOWN = "(unknown)";
     private static final String[] YIELDS = {"gosched", "preempted", "goyield"};
-    private static final long COUNT_EVERY = 20_000;
+    private static final long COUNT_EVERY_NANOS = 20_000;
 
     // Kinds of lanes. A lane's id consists of the scheduler's number (8 bits), the kind (8 bits) and a number.
     private static final long KIND_SHIFT = 48;
@@ -72,7 +74,7 @@ final class Lanes implements Merge.Sink {
             return "G" + goid + " " + (thread.isEmpty() ? "" : ThreadName.quoted(thread) + " ") + site;
         }
 
-        String lane() {
+        String state() {
             return switch (status) {
                 case GStatus.GRUNNING -> "running";
                 case GStatus.GRUNNABLE -> yielded.isEmpty() ? "runnable" : "runnable: " + yielded;
@@ -95,12 +97,12 @@ final class Lanes implements Merge.Sink {
     private final long base;
     private final long begin;
     /** Whether all goroutines that lived at the beginning are known. */
-    private final boolean first;
+    private final boolean allKnown;
     private final Map<Long, Goroutine> all = new HashMap<>();
     /** The names of threads, by the goids of goroutines whose creation event has not been read yet. */
     private final Map<Long, String> threads = new HashMap<>();
     private final Map<Integer, Lane> ps = new HashMap<>();
-    private final Map<Long, Boolean> tracks = new HashMap<>();
+    private final Set<Long> tracks = new HashSet<>();
     private long flows;
     private long created;
     private long ended;
@@ -111,7 +113,7 @@ final class Lanes implements Merge.Sink {
     /**
      * @param number the number of the scheduler, from 1 on
      * @param names the names to which events refer
-     * @param base the time at which the trace began, ns. {@code begin} is the time from then to the first event to show
+     * @param base the nanoTime at which the trace began; events are shown from {@code begin} ns later on
      * @param first the state of the scheduler at the beginning; null if it is not known
      */
     Lanes(Perfetto out, int number, String name, List<String> names, long base, long begin, @Nullable State first) throws IOException {
@@ -124,7 +126,7 @@ final class Lanes implements Merge.Sink {
         out.track(id(GROUP, 0), Session.ROOT, name, false);
         out.track(id(PS, 0), id(GROUP, 0), "Ps", false);
         out.track(id(GS, 0), id(GROUP, 0), "goroutines", false);
-        this.first = first != null;
+        allKnown = first != null;
         if (first != null) {
             for (int i = 0; i < first.count(); i++) {
                 String site = first.site(i);
@@ -147,10 +149,9 @@ final class Lanes implements Merge.Sink {
             return true;
         }
         Goroutine g = all.get(goid);
-        if (g == null) {
-            return false;
-        }
-        return g.status == wanted || wanted == GStatus.GRUNNING && g.status == GStatus.GSYSCALL && ring == Tracer.OUTSIDE;
+        // A goroutine that runs without a P is in GSYSCALL, and its events are outside.
+        return g != null && (g.status == wanted
+                || wanted == GStatus.GRUNNING && g.status == GStatus.GSYSCALL && ring == Tracer.OUTSIDE);
     }
 
     /** Returns the state of a goroutine before an event; negative if the event does not determine it. */
@@ -214,11 +215,11 @@ final class Lanes implements Merge.Sink {
     // Events of goroutines
 
     private void goroutine(long t, int ring, int kind, int argument, long goid, int detail) throws IOException {
-        Lane p = ring == Tracer.OUTSIDE ? null : ps.computeIfAbsent(ring, k -> new Lane());
+        Lane p = ring == Tracer.OUTSIDE ? null : proc(ring);
         Goroutine old = all.get(goid);
-        if (ring == Tracer.OUTSIDE && first
+        if (ring == Tracer.OUTSIDE && allKnown
                 && (old == null ? kind == Ev.END || kind == Ev.COLLECTED : !old.shown && old.status == after(kind))) {
-            return; // The thread wrote the event late: this was the state when the trace began.
+            return; // The thread wrote the event late. The state at the beginning of the trace shows its effect already.
         }
         if (kind == Ev.CREATE) {
             created++;
@@ -259,7 +260,7 @@ final class Lanes implements Merge.Sink {
                 woken(t, ring, p, g, "wake");
                 move(t, g, GStatus.GRUNNABLE);
             }
-            default -> {
+            default -> { // END or COLLECTED
                 off(t, ring, p);
                 count[g.status]--;
                 end(t, g);
@@ -270,7 +271,7 @@ final class Lanes implements Merge.Sink {
         count(t);
     }
 
-    /** Returns the goroutine. If it was unknown so far, it has been in state {@code status} until now. */
+    /** Returns the goroutine. A goroutine without an earlier event is taken to have been in state {@code status} since the beginning. */
     private Goroutine known(long goid, int status) {
         return all.computeIfAbsent(goid, id -> {
             count[status]++;
@@ -282,23 +283,23 @@ final class Lanes implements Merge.Sink {
         if (!g.shown) {
             g.shown = true;
             out.track(id(G, g.goid), id(GS, 0), g.label(), false);
-            out.begin(id(G, g.goid), g.lane()).put(g.older ? base + begin : t);
+            out.begin(id(G, g.goid), g.state()).put(g.older ? base + begin : t);
         }
     }
 
     private void move(long t, Goroutine g, int status) throws IOException {
         count[g.status]--;
         count[status]++;
-        out.end(id(G, g.goid)).put(t);
+        end(t, g);
         g.status = status;
-        out.begin(id(G, g.goid), g.lane()).put(t);
+        out.begin(id(G, g.goid), g.state()).put(t);
     }
 
     private void end(long t, Goroutine g) throws IOException {
         out.end(id(G, g.goid)).put(t);
     }
 
-    /** Begins an arrow, because the goroutine on a P has made another goroutine runnable. */
+    /** Begins an arrow to the next run of {@code g}, if a goroutine on the P has made {@code g} runnable. */
     private void woken(long t, int ring, @Nullable Lane p, Goroutine g, String how) throws IOException {
         if (p != null && p.runs != null) {
             g.flow = ++flows;
@@ -320,20 +321,23 @@ final class Lanes implements Merge.Sink {
     }
 
     private void off(long t, int ring, @Nullable Lane p) throws IOException {
-        if (p == null || p.runs == null) {
-            return;
+        if (p != null && p.runs != null) {
+            p.runs = null;
+            out.end(lane(ring)).put(t);
         }
-        p.runs = null;
-        out.end(lane(ring)).put(t);
     }
 
     // Events of Ps and others
+
+    private Lane proc(int ring) {
+        return ps.computeIfAbsent(ring, k -> new Lane());
+    }
 
     private long lane(int ring) throws IOException {
         if (ring == Tracer.OUTSIDE) {
             return track(id(PS, 0xFFFF), id(PS, 0), "outside", false);
         }
-        Lane p = ps.computeIfAbsent(ring, k -> new Lane());
+        Lane p = proc(ring);
         if (!p.shown) {
             p.shown = true;
             out.track(id(P, ring), id(PS, 0), "P" + ring, false);
@@ -344,12 +348,12 @@ final class Lanes implements Merge.Sink {
     private void take(long t, int ring, long m) throws IOException {
         giveUp(t, ring);
         out.begin(lane(ring), "M" + m).put(t);
-        ps.computeIfAbsent(ring, k -> new Lane()).held = true;
+        proc(ring).held = true;
     }
 
-    /** Ends the P's run. If the P still has a goroutine, a signal handler has taken the P from it, and handlers write no events. */
+    /** Ends the M's hold of the P. A goroutine that is still on the P has lost it to a signal handler, which writes no events. */
     private void giveUp(long t, int ring) throws IOException {
-        Lane p = ps.computeIfAbsent(ring, k -> new Lane());
+        Lane p = proc(ring);
         Goroutine g = p.runs;
         off(t, ring, p);
         if (g != null && g.status == GStatus.GRUNNING) {
@@ -362,7 +366,7 @@ final class Lanes implements Merge.Sink {
     }
 
     private long track(long id, long parent, String name, boolean counter) throws IOException {
-        if (tracks.put(id, Boolean.TRUE) == null) {
+        if (tracks.add(id)) {
             out.track(id, parent, name, counter);
         }
         return id;
@@ -385,7 +389,7 @@ final class Lanes implements Merge.Sink {
     }
 
     private void count(long t) throws IOException {
-        if (t - counted < COUNT_EVERY && counted != Long.MIN_VALUE) {
+        if (t - counted < COUNT_EVERY_NANOS && counted != Long.MIN_VALUE) {
             return;
         }
         counted = t;
@@ -407,11 +411,7 @@ final class Lanes implements Merge.Sink {
     private void task(long t, int kind, int name, long task, long parent) throws IOException {
         long all = track(id(TASKS, 0), id(GROUP, 0), "tasks", false);
         long id = track(id(TASK, task), parent == 0 ? all : id(TASK, parent), "task " + task, false);
-        if (kind == Ev.TASK_BEGIN) {
-            out.begin(id, name(name)).put(t);
-        } else {
-            out.end(id).put(t);
-        }
+        (kind == Ev.TASK_BEGIN ? out.begin(id, name(name)) : out.end(id)).put(t);
     }
 
     /** Ends all events that are open at the end of the trace. */

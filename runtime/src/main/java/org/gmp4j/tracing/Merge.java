@@ -14,23 +14,23 @@ import org.gmp4j.events.Ev;
 
 /**
  * Merges the events of all rings into one sequence. The events of one ring are in order. Events of different rings are ordered by their
- * time stamps, which may be wrong by some hundred nanoseconds ({@code ffi.Ticks}). So the event with the least time stamp may be impossible
- * after the events so far, such as the start of a goroutine that still waits. Then a possible event of another ring, with a time stamp not
- * much later, is put before it. Go numbers the events of each goroutine instead, but here a goroutine has no fields for the tracer.
+ * time stamps, which may be wrong by some hundred nanoseconds ({@code ffi.Ticks}). So the event with the least time stamp may be
+ * impossible, for example a goroutine's start while the goroutine still waits. Then a possible event of another ring, with a time stamp
+ * not much later, is put first. Go numbers the events of each goroutine instead, but here a goroutine has no fields for the tracer.
  */
 final class Merge {
-    /** The greatest difference, ns, between the time stamps of an impossible event and of a possible event that is put before it. */
+    /** A possible event is put before an impossible event only if the possible one's time stamp is at most this much later, ns. */
     private static final long SLACK = 5_000;
 
     /** Receives the events, one at a time. */
     interface Sink {
-        /** Returns whether the event is possible after those that the sink has received. */
+        /** Returns whether the event is possible after the events that the sink has received. */
         boolean ready(int ring, int kind, long goid);
 
         /**
          * Receives the next event, which is in {@code words} at {@code at}.
          *
-         * @param nanos the time since the trace began, ns, never less than that of the event before
+         * @param nanos the time since the trace began, ns, which never decreases from event to event
          */
         void event(long nanos, int ring, MemorySegment words, long at) throws IOException;
     }
@@ -84,7 +84,7 @@ final class Merge {
         streams = new ArrayList<>(byRing.values());
     }
 
-    /** Passes the events from the time {@code since}, ns, on to the sink. Returns their number. */
+    /** Passes to the sink the events that are not earlier than {@code since}, ns. Returns their number. */
     long run(long since, Sink sink) throws IOException {
         streams.removeIf(s -> !s.advance());
         long n = 0;

@@ -6,13 +6,13 @@ import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
-/** A message in the encoding of protocol buffers, to which fields are added. Source: protobuf.dev/programming-guides/encoding. */
+/** A message of protocol buffers that is encoded field by field. Source: protobuf.dev/programming-guides/encoding. */
 final class Proto {
     private static final int VARINT = 0;
     private static final int FIXED64 = 1;
     private static final int BYTES = 2;
     private static final int WIRE_BITS = 3;
-    private static final int MOST = 10;
+    private static final int MOST_VARINT_BYTES = 10;
 
     private byte[] b = new byte[256];
     private int n;
@@ -22,10 +22,6 @@ final class Proto {
         return this;
     }
 
-    int size() {
-        return n;
-    }
-
     private void room(int bytes) {
         if (b.length - n < bytes) {
             b = Arrays.copyOf(b, Math.max(2 * b.length, n + bytes));
@@ -33,7 +29,7 @@ final class Proto {
     }
 
     private void raw(long v) {
-        room(MOST);
+        room(MOST_VARINT_BYTES);
         while ((v & ~0x7FL) != 0) {
             b[n++] = (byte) (v | 0x80);
             v >>>= 7;

@@ -36,7 +36,7 @@ final class Recording {
     private long unwritten;
 
     /**
-     * @param lateness not null to keep only the latest {@code bytes} bytes of events; null to keep all that are moved to the spool in time
+     * @param lateness not null to keep the latest {@code bytes} of events; null to keep all but batches that fill while none is free
      */
     Recording(Scheduler s, long bytes, @Nullable Lateness lateness) {
         this.s = s;
@@ -58,8 +58,8 @@ final class Recording {
     }
 
     /**
-     * Ends the recording. If {@code next} is not null, that recording has the events from here on. A scheduler that is closed writes no
-     * further events.
+     * Ends the recording. Later events go to {@code next} if that is not null. If the scheduler is closed, no events follow, and
+     * {@code next} stays empty.
      */
     void stop(@Nullable Recording next) {
         try {
@@ -75,7 +75,7 @@ final class Recording {
             }
             Closing.awaitMs(s); // No goroutine lives, but an M may still write its last events.
             if (next != null) {
-                next.first = new Tracing.State(); // No goroutine lives.
+                next.first = new Tracing.State();
             }
         }
         endTicks = Ticks.now();
@@ -125,7 +125,7 @@ final class Recording {
      * Writes the events.
      *
      * @param number the scheduler's number in the file, from 1 on
-     * @param keep how far back from the end events are written, ns
+     * @param keep the time before the end of the recording, ns, of which events are written
      */
     Trace write(Perfetto out, int number, long keep) throws IOException {
         double nanosPerTick = (double) (endNanos - tracer.beganNanos) / Math.max(1, endTicks - tracer.beganTicks);
