@@ -4,9 +4,9 @@ module org.gmp4j.runtime {
     requires org.gmp4j.nativebindings;
     requires java.instrument;
     requires static org.jspecify; // For compilers; not needed to run.
-    requires static java.management; // The bean.
-    requires static jdk.management; // What the leak report asks of the collector.
-    requires static jdk.httpserver; // The page for Prometheus.
+    requires static java.management; // metrics.JmxBean, report.LeakSearch.
+    requires static jdk.management; // report.LeakSearch.
+    requires static jdk.httpserver; // metrics.WebServer.
     requires static jdk.jfr; // The events.
     requires static micrometer.core; // metrics.MicrometerBinder.
     requires static io.opentelemetry.api; // metrics.OpenTelemetryBinder.
@@ -21,5 +21,5 @@ module org.gmp4j.runtime {
     exports org.gmp4j.time;
     exports org.gmp4j.net;
     exports org.gmp4j.trace;
-    exports org.gmp4j.agent to java.instrument; // Which calls the agent's methods.
+    exports org.gmp4j.agent to java.instrument; // It calls the agent's methods.
 }

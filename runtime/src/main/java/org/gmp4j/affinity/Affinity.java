@@ -87,7 +87,7 @@ public final class Affinity {
 
     /**
      * Returns the policy that gives each P one CPU of a core, with the cores in the order of {@link #compact}. The SMT siblings remain for
-     * the JVM's threads and for other processes. Unless the number of Ps is set, it is the number of cores.
+     * the JVM's threads and for other processes. Unless the number of Ps is set, there are no more Ps than cores.
      *
      * @return the policy
      */
@@ -110,7 +110,7 @@ public final class Affinity {
      *
      * @param list CPU numbers and ascending ranges with commas between them: {@code 0,2,4-7}; a CPU may be in the list twice
      * @return the policy
-     * @throws IllegalArgumentException when the list has another form, or names a CPU that does not exist or that the process may not use
+     * @throws IllegalArgumentException when the list is malformed, or names a CPU that does not exist or that the process may not use
      */
     public static Affinity cpus(String list) {
         return cpus(list, Topology.system());
@@ -119,7 +119,7 @@ public final class Affinity {
     /**
      * Returns this policy on fewer CPUs. The last CPUs in the order of {@link #compact} remain for the JIT, the collector, the thread that
      * watches the scheduler, and other threads. If the process has no more CPUs than {@code cpus}, the policy still uses one. If
-     * {@code cpus} is more than 0, and the number of Ps is not set, there are as many Ps as CPUs that the policy uses.
+     * {@code cpus} is more than 0, and the number of Ps is not set, there are no more Ps than CPUs that the policy uses.
      *
      * @param cpus the number of CPUs to keep free, 0 to 65535
      * @return the policy
@@ -157,7 +157,7 @@ public final class Affinity {
      * @param text {@code none}, {@code compact}, {@code scatter}, {@code cores} or {@code pernode}, with or without {@code :reserve=2}
      *     behind it for {@link #reserve}; or a list of CPUs as for {@link #cpus}
      * @return the policy
-     * @throws IllegalArgumentException when it is none of these, or the list is wrong
+     * @throws IllegalArgumentException when {@code text} has another form, or {@link #reserve} or {@link #cpus} does not accept it
      */
     public static Affinity parse(String text) {
         return parsed(text, null);
@@ -199,7 +199,7 @@ public final class Affinity {
     }
 
     /**
-     * Returns the CPUs of each P on this machine as it is now.
+     * Returns the CPUs of each P on this machine at the time of the call.
      *
      * @param procs number of Ps, at least 1
      * @return the sets of CPUs of P 0, P 1, …, none of them empty; the caller may change the sets. The list is empty when the policy is
@@ -256,10 +256,7 @@ public final class Affinity {
         };
     }
 
-    /**
-     * Returns whether the policy also determines the number of Ps, if the program does not set it. Then it is the number of CPUs that the
-     * policy uses.
-     */
+    /** Returns whether the policy limits the number of Ps to the number of CPUs that it uses, unless the number of Ps is set. */
     public boolean limitsProcs() {
         return kind == Kind.CORES || reserved > 0;
     }
@@ -321,7 +318,7 @@ public final class Affinity {
                 .thenComparingInt(Topology.Cpu::id)).toList();
     }
 
-    /** Returns the first usable CPU of each core, then the second of each, and so on. Each of these rounds goes from node to node. */
+    /** Returns the first usable CPU of each core, then the second of each, and so on. Nodes take turns, and within a node its caches. */
     private static List<Topology.Cpu> scatterOrder(Topology topology) {
         Map<Integer, List<Topology.Cpu>> rounds = new TreeMap<>();
         Map<Integer, Integer> seen = new TreeMap<>();
@@ -343,7 +340,7 @@ public final class Affinity {
         return order;
     }
 
-    /** Takes one element of each queue in turn, until all are empty. */
+    /** Empties the queues by taking one element of each in turn. Returns the elements in that order. */
     private static List<Topology.Cpu> deal(Iterable<Deque<Topology.Cpu>> hands) {
         List<Topology.Cpu> dealt = new ArrayList<>();
         int before;

@@ -14,13 +14,13 @@ public final class OwnCgroup {
     private OwnCgroup() {
     }
 
-    /** Returns whether this process is alone in its cgroup, by {@code /proc} and {@code /sys}; false when these cannot be read. */
+    /** Returns whether this process is alone in such a cgroup; false when {@code /proc} or {@code /sys} cannot be read. */
     public static boolean isOwn() {
         return isOwn(new SysFiles(Path.of("/")), ProcessHandle.current().pid());
     }
 
     /**
-     * Returns whether the cgroup (version 2) of this process has a share of the CPU, and no other process is in it.
+     * Returns whether the cgroup (version 2) of this process has a CPU share, and contains no other process.
      *
      * @param pid the id of this process in {@code cgroup.procs}
      */

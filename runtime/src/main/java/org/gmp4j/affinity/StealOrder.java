@@ -16,8 +16,8 @@ public enum StealOrder {
     NEAREST,
 
     /**
-     * Up to three times the thread chooses two Ps at random, and steals from the one with the longer queue. If no chosen P has work, it
-     * visits all Ps once in {@link #UNIFORM} order. This reads fewer queues if most Ps have work, and steals larger shares.
+     * Up to three times the thread chooses two Ps at random, and tries the one with the longer queue first. If no chosen P has work, it
+     * visits all Ps once in {@link #UNIFORM} order. If most Ps have work, this order reads fewer queues and steals more at a time.
      */
     TWO;
 
@@ -26,7 +26,7 @@ public enum StealOrder {
      *
      * @param text {@code uniform}, {@code nearest} or {@code two}, in any case
      * @return the order
-     * @throws IllegalArgumentException when it is none of these
+     * @throws IllegalArgumentException when {@code text} is none of these
      */
     public static StealOrder parse(String text) {
         for (StealOrder order : values()) {

@@ -14,9 +14,9 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Checks whether /sys and /proc have contents that a kernel could have written. A {@link Topology} accepts any contents. This class returns
- * a sentence for each fault, and stops after a few. A missing file is no fault, except the list of CPUs: containers hide files, and old
- * kernels have fewer.
+ * Checks whether a kernel could have written the contents of /sys and /proc. A {@link Topology} accepts any contents. This class returns a
+ * sentence for each fault, but {@value #MOST_PROBLEMS} at most. The list of online CPUs and the folder of each online CPU and node must
+ * exist. Any other file may be missing, because containers hide files, and old kernels have fewer.
  */
 final class SysCheck {
     /** Twice the greatest number of CPUs of any kernel. */
@@ -46,8 +46,8 @@ final class SysCheck {
     }
 
     /**
-     * Returns the CPUs that the process may use: the CPUs of its mask that are online and in its cpusets; not empty if there are no
-     * problems.
+     * Returns the CPUs that the process may use: the CPUs of its mask that are online and in its cpusets. The set is not empty if there are
+     * no problems.
      */
     BitSet allowed() {
         return allowed;
@@ -69,20 +69,16 @@ final class SysCheck {
             return; // Without CPUs further checks are useless.
         }
         BitSet present = list(TopologyFiles.CPUS + "present");
-        if (!present.isEmpty() && !minus(online, present).isEmpty()) {
-            problem("CPU " + minus(online, present).nextSetBit(0) + " is online but not present");
+        BitSet absent = (BitSet) online.clone();
+        absent.andNot(present);
+        if (!present.isEmpty() && !absent.isEmpty()) {
+            problem("CPU " + absent.nextSetBit(0) + " is online but not present");
         }
-        BitSet _ = list(TopologyFiles.CPUS + "isolated");
+        BitSet _ = list(TopologyFiles.CPUS + "isolated"); // Checks only the form.
         nodes(online);
         cores(online);
         caches(online);
         mask(online);
-    }
-
-    private static BitSet minus(BitSet a, BitSet b) {
-        BitSet rest = (BitSet) a.clone();
-        rest.andNot(b);
-        return rest;
     }
 
     private void mask(BitSet online) {
@@ -135,7 +131,7 @@ final class SysCheck {
             distances(folder, node, nodes);
         }
         if (nodes.length > 0) {
-            online.stream().filter(cpu -> !nodeOf.containsKey(cpu)).limit(1).forEach(cpu -> problem("CPU " + cpu + " is in no node"));
+            online.stream().filter(cpu -> !nodeOf.containsKey(cpu)).findFirst().ifPresent(cpu -> problem("CPU " + cpu + " is in no node"));
         }
     }
 
@@ -167,7 +163,7 @@ final class SysCheck {
             if (!Files.isDirectory(files.at(folder))) {
                 problem("CPU " + cpu + " is online, and " + SysFiles.shown(files.at(folder)) + " is no folder");
             }
-            number(folder + "/topology/core_id");
+            number(folder + "/topology/core_id"); // Checks only the form.
             packages[cpu] = number(folder + "/topology/physical_package_id");
             siblings[cpu] = list(folder + "/topology/core_cpus_list");
             if (siblings[cpu].isEmpty()) {
@@ -195,21 +191,21 @@ final class SysCheck {
      * share the part.
      */
     private void agree(Map<String, BitSet> sharers, BitSet online) {
-        Map<String, Map<BitSet, Integer>> told = new HashMap<>(); // The number of CPUs for each set.
-        sharers.forEach((name, set) -> told.computeIfAbsent(name.substring(name.indexOf(' ')), k -> new HashMap<>()).merge(set, 1,
+        Map<String, Map<BitSet, Integer>> claims = new HashMap<>(); // For each part and set the number of CPUs that claim the set.
+        sharers.forEach((name, set) -> claims.computeIfAbsent(name.substring(name.indexOf(' ')), k -> new HashMap<>()).merge(set, 1,
                 Integer::sum));
-        told.forEach((what, sets) -> sets.forEach((set, n) -> {
+        claims.forEach((part, sets) -> sets.forEach((set, n) -> {
             BitSet of = (BitSet) set.clone();
             of.and(online);
             if (of.cardinality() != n) {
-                of.stream().filter(cpu -> !set.equals(sharers.get(cpu + what))).limit(1).forEach(cpu -> problem("CPUs "
-                        + CpuList.format(set) + " are said to share a" + what + ", and CPU " + cpu + " does not agree"));
+                of.stream().filter(cpu -> !set.equals(sharers.get(cpu + part))).findFirst().ifPresent(cpu -> problem("CPUs "
+                        + CpuList.format(set) + " are said to share a" + part + ", and CPU " + cpu + " does not agree"));
             }
         }));
     }
 
     private void caches(BitSet online) {
-        Map<String, BitSet> sharers = new HashMap<>(); // by CPU, level and type
+        Map<String, BitSet> sharers = new HashMap<>(); // The key is a CPU, a level and a type.
         online.stream().forEach(cpu -> {
             String folder = TopologyFiles.CPUS + "cpu" + cpu + "/cache/index";
             for (int i = 0; Files.exists(files.at(folder + i)) && problems.size() < MOST_PROBLEMS; i++) {
@@ -225,7 +221,7 @@ final class SysCheck {
         agree(sharers, online);
     }
 
-    /** Reads a list of CPUs or nodes. It is empty when the file is missing, blank or a problem. */
+    /** Returns the CPUs or nodes of a list; none when the file is missing, blank or faulty. */
     private BitSet list(String path) {
         String text = text(path);
         BitSet set = CpuList.parse(text);
@@ -235,7 +231,7 @@ final class SysCheck {
         return set;
     }
 
-    /** Reads a number that may be -1. Returns null when the file is missing or a problem. */
+    /** Returns a number that may be -1; null when the file is missing or faulty. */
     private @Nullable String number(String path) {
         String text = text(path);
         if (text != null && !text.matches("-1|[0-9]{1,9}")) {

@@ -15,18 +15,17 @@ import org.jspecify.annotations.Nullable;
  * between two reads. Each method has a result for that case.
  */
 record SysFiles(Path root) {
-
-    /** Returns the place of {@code path} below this root. {@code path} is a path of the real system, such as /proc/cpuinfo. */
-    Path at(String path) {
-        return root.resolve(path.startsWith("/") ? path.substring(1) : path);
-    }
-
-    /** A file of this size, in bytes, or more counts as unreadable. The files that are read here are smaller. */
+    /** A file of this size, in bytes, or more counts as unreadable. The kernel's files are smaller. */
     private static final int MOST_BYTES = 4 << 20;
 
     private static final int SHOWN = 60;
 
-    /** Returns the file's text without surrounding space, or null. A file that is not regular, such as a pipe, is not read. */
+    /** Returns the place below this root of an absolute path of the real system, such as /proc/cpuinfo. */
+    Path at(String path) {
+        return root.resolve(path.substring(1));
+    }
+
+    /** Returns the file's text without surrounding space; null when the file cannot be read or is not regular, as a pipe. */
     static @Nullable String text(Path file) {
         if (!Files.isRegularFile(file)) {
             return null;
@@ -45,7 +44,7 @@ record SysFiles(Path root) {
         return text == null || text.isEmpty() ? List.of() : List.of(text.split("\n"));
     }
 
-    /** Returns the number in the file; {@code otherwise} when there is none, or a negative one (the kernel's "unknown"). */
+    /** Returns the number in the file; {@code otherwise} when there is none, or it is negative (the kernel's "unknown"). */
     static int number(Path file, int otherwise) {
         String text = text(file);
         try {

@@ -13,23 +13,23 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads the parts of a {@link Topology}. If a file is missing or has another form, its value counts as unknown. {@link SysCheck} reports
- * files of another form.
+ * Reads the parts of a {@link Topology}. The value of a missing or malformed file counts as unknown. {@link SysCheck} reports malformed
+ * files.
  */
 final class TopologyFiles {
     static final String CPUS = "/sys/devices/system/cpu/";
     static final String NODES = "/sys/devices/system/node/";
 
-    /** More caches than any CPU has. */
+    /** The greatest number of caches that are read for a CPU. No CPU has so many. */
     private static final int MOST_CACHES = 32;
 
     private TopologyFiles() {
     }
 
     /**
-     * Returns the kinds of cores and their CPUs; empty when all are alike. On x86 the kernel has a folder of performance events for each
-     * kind ({@code /sys/devices/cpu_core}), and its file {@code cpus} lists the kind's CPUs. On ARM the kernel gives each CPU a capacity,
-     * 1024 for the fastest.
+     * Returns the kinds of cores and their CPUs; empty when all cores are alike. On x86 the kernel has a folder of performance events for
+     * each kind ({@code /sys/devices/cpu_core}), and its file {@code cpus} lists the kind's CPUs. On ARM the kernel gives each CPU a
+     * capacity, 1024 for the fastest.
      */
     static Map<String, BitSet> kinds(SysFiles files, BitSet online) {
         Map<String, BitSet> kinds = new LinkedHashMap<>();
@@ -58,7 +58,7 @@ final class TopologyFiles {
     }
 
     /**
-     * Returns the memory of a node, bytes; 0 when unknown. The file {@code meminfo} has a line such as {@code Node 0 MemTotal: 65536 kB}.
+     * Returns the memory of a node in bytes; 0 when unknown. The file {@code meminfo} has a line such as {@code Node 0 MemTotal: 65536 kB}.
      */
     static long memory(SysFiles files, int node) {
         for (String line : SysFiles.lines(files.at(NODES + "node" + node + "/meminfo"))) {
@@ -74,8 +74,8 @@ final class TopologyFiles {
     static Map<Integer, BitSet> nodes(SysFiles files, BitSet allowed) {
         Map<Integer, BitSet> nodes = new TreeMap<>();
         BitSet homeless = (BitSet) allowed.clone();
-        CpuList.parse(SysFiles.text(files.at("/sys/devices/system/node/online"))).stream().forEach(id -> {
-            BitSet mine = CpuList.parse(SysFiles.text(files.at("/sys/devices/system/node/node" + id + "/cpulist")));
+        CpuList.parse(SysFiles.text(files.at(NODES + "online"))).stream().forEach(id -> {
+            BitSet mine = CpuList.parse(SysFiles.text(files.at(NODES + "node" + id + "/cpulist")));
             mine.and(homeless);
             homeless.andNot(mine);
             nodes.put(id, mine);
@@ -87,12 +87,12 @@ final class TopologyFiles {
         return nodes;
     }
 
-    /** Reads the distances. A node's file has one number for each online node, in ascending order of the nodes' ids. */
+    /** Returns the known distances between nodes. A node's file has one number for each online node, in ascending order of their ids. */
     static Map<Integer, Map<Integer, Integer>> distances(SysFiles files, Map<Integer, BitSet> nodes) {
         List<Integer> ids = List.copyOf(nodes.keySet());
         Map<Integer, Map<Integer, Integer>> all = new TreeMap<>();
         for (int from : ids) {
-            String text = SysFiles.text(files.at("/sys/devices/system/node/node" + from + "/distance"));
+            String text = SysFiles.text(files.at(NODES + "node" + from + "/distance"));
             String[] numbers = text == null ? new String[0] : text.split("\\s+");
             Map<Integer, Integer> row = new TreeMap<>();
             for (int i = 0; numbers.length == ids.size() && i < numbers.length; i++) {
@@ -107,11 +107,11 @@ final class TopologyFiles {
     }
 
     static Topology.Cpu cpu(SysFiles files, int id, int node) {
-        Path dir = files.at("/sys/devices/system/cpu/cpu" + id);
+        Path dir = files.at(CPUS + "cpu" + id);
         Path topology = dir.resolve("topology");
         BitSet siblings = CpuList.parse(SysFiles.text(topology.resolve("core_cpus_list")));
         if (!siblings.get(id)) {
-            siblings = CpuList.parse(SysFiles.text(topology.resolve("thread_siblings_list"))); // before Linux 5.3
+            siblings = CpuList.parse(SysFiles.text(topology.resolve("thread_siblings_list"))); // The name before Linux 5.3.
         }
         if (!siblings.get(id)) {
             siblings = new BitSet();

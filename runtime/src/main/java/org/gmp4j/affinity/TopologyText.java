@@ -8,7 +8,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 
-/** The text form of a {@link Topology}. */
+/** Makes the text form of a {@link Topology}. */
 final class TopologyText {
     private final Topology t;
 
@@ -59,7 +59,7 @@ final class TopologyText {
                 .collect(Collectors.groupingBy(Topology.Cpu::coreGroup, TreeMap::new, Collectors.toList())).values());
     }
 
-    /** Returns the number of caches of each kind, by level. A cache counts once even if several CPUs share it. */
+    /** Returns the number of caches of each level, type, size and number of CPUs. A cache that several CPUs share counts once. */
     private Map<String, Long> caches() {
         return t.cpus().stream().flatMap(c -> c.caches().stream()).distinct()
                 .collect(Collectors.groupingBy(c -> "L" + c.level() + c.type().letter + " " + size(c.bytes())
@@ -74,7 +74,7 @@ final class TopologyText {
         return bytes % (1 << 20) == 0 ? (bytes >> 20) + " MiB" : plain(bytes / 1024.0) + " KiB";
     }
 
-    /** Returns the value with three decimals at most, without zeros at the end. */
+    /** Returns the value with at most three decimals, without trailing zeros. */
     static String plain(double value) {
         return String.format(Locale.ROOT, "%.3f", value).replaceFirst("\\.?0+$", "");
     }

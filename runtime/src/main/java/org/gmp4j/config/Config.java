@@ -11,15 +11,15 @@ import org.jspecify.annotations.Nullable;
  * The settings of one scheduler, checked by the builder.
  *
  * @param procs number of Ps, 1 to 4096
- * @param autoProcs returns the wanted number of Ps, and is called at most once a second until setProcs is called; null when the number was
- *     set by hand
- * @param placement the CPUs of each P at first
- * @param steal the order in which Ms steal from other Ps; not nearest first if Ms run on any CPU
+ * @param autoProcs returns the wanted number of Ps, and is called at most once a second until setProcs is called; null when the number
+ *     is set
+ * @param placement the CPUs of each P at the start
+ * @param steal the order in which Ms steal from other Ps; not {@link StealOrder#NEAREST} if Ms run on any CPU
  * @param nodeQueues whether the global queue has a list for each NUMA node
  * @param spinNanos how long an M searches before it sleeps, ns: 0 for Go's rule, Long.MAX_VALUE for no limit
  * @param quantumNanos the initial quantum, ns: the CPU time that a goroutine's thread uses before the goroutine is asked to yield, if at
  *     most one other goroutine waits
- * @param leastQuantumNanos the least quantum, ns, when many goroutines wait; equal to quantumNanos for a fixed quantum
+ * @param leastQuantumNanos the quantum, ns, while many goroutines wait; equal to quantumNanos for a fixed quantum
  * @param maxThreads the greatest number of Ms
  * @param idleNanos how long an unneeded M sleeps before it ends, ns; negative for no limit
  * @param maxStack the greatest size of a goroutine's stack, bytes
@@ -36,13 +36,10 @@ public record Config(int procs, @Nullable IntSupplier autoProcs, Placement place
     /** The greatest number of Ps. */
     public static final int MOST_PROCS = 4096;
 
-    /** How long, ns, a stealing M leaves runnext to the P that is about to take it. The value is Go's. */
+    /** Go's value of {@link #politeNanos}. */
     private static final long POLITE_NANOS = 3_000;
 
-    /**
-     * How long, ns, a stealing M leaves runnext to its P under a latency policy: about two switches. A P whose thread has the CPU takes its
-     * runnext sooner.
-     */
+    /** The value for Ms that search longer than Go's: about two switches. A P whose thread has the CPU takes its runnext sooner. */
     private static final long POLITE_LATENCY_NANOS = 300;
 
     /** Returns whether a deadlock is reported even if other threads of the process could make a goroutine ready. */
@@ -50,6 +47,7 @@ public record Config(int procs, @Nullable IntSupplier autoProcs, Placement place
         return debug.deadlock() == DebugVars.Deadlock.STRICT;
     }
 
+    /** Returns how long, ns, a stealing M leaves the G in runnext to a running P, which will probably take it. */
     public long politeNanos() {
         return spinNanos == 0 ? POLITE_NANOS : POLITE_LATENCY_NANOS;
     }

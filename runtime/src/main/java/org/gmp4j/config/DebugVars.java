@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * @param metrics the address at which metrics are served by HTTP; null for none
  * @param jmx register a bean at the start
  * @param jfr record JFR's events from the start
- * @param invariants check the runtime's invariants periodically, and whenever the world is stopped
+ * @param invariants check the runtime's invariants periodically, and at each stop of the world
  * @param traceback the output of a fatal error and of an uncaught exception in program mode, and the way the process ends
  * @param asyncpreemptoff a running goroutine yields only when it calls the runtime
  * @param createsites record the place where each goroutine was started
@@ -43,7 +43,7 @@ public record DebugVars(int schedtrace, boolean scheddetail, int stall, @Nullabl
     public enum Deadlock {
         /** No other thread, hook or handler of the process could make a goroutine ready. */
         USUAL,
-        /** Like USUAL, and a line on stderr names what delays a report. */
+        /** Like USUAL, and a line on stderr names the thread, hook or handler that delays a report. */
         SHOW,
         /** No other thread is in a blocking call of the runtime. */
         STRICT
@@ -54,7 +54,7 @@ public record DebugVars(int schedtrace, boolean scheddetail, int stall, @Nullabl
         return traceback.compareTo(Level.SYSTEM) >= 0;
     }
 
-    /** All settings off. */
+    /** The settings of an empty GMPDEBUG. */
     public static final DebugVars OFF = new Reader().settings();
 
     private static final String KNOWN = "known are schedtrace=MILLISECONDS, scheddetail=0 or 1, stall=MILLISECONDS, "
@@ -63,7 +63,7 @@ public record DebugVars(int schedtrace, boolean scheddetail, int stall, @Nullabl
             + "lockrank=0 or 1, and checkptr=0 or 1.";
     private static final int MOST_PORT = 65_535;
 
-    /** Settings while they are being read. */
+    /** Collects settings while they are read. */
     private static final class Reader {
         private int schedtrace;
         private boolean scheddetail;
@@ -82,20 +82,20 @@ public record DebugVars(int schedtrace, boolean scheddetail, int stall, @Nullabl
         void read(String key, String value) {
             switch (key) {
                 case "schedtrace" -> schedtrace = number(key, value, Integer.MAX_VALUE);
-                case "scheddetail" -> scheddetail = number(key, value, 1) == 1;
+                case "scheddetail" -> scheddetail = flag(key, value);
                 case "stall" -> stall = number(key, value, Integer.MAX_VALUE);
                 case "metrics" -> metrics = address(value);
-                case "jmx" -> jmx = number(key, value, 1) == 1;
-                case "jfr" -> jfr = number(key, value, 1) == 1;
-                case "invariants" -> invariants = number(key, value, 1) == 1;
+                case "jmx" -> jmx = flag(key, value);
+                case "jfr" -> jfr = flag(key, value);
+                case "invariants" -> invariants = flag(key, value);
                 case "traceback" -> traceback = level(value);
-                case "asyncpreemptoff" -> asyncpreemptoff = number(key, value, 1) == 1;
-                case "createsites" -> createsites = number(key, value, 1) == 1;
+                case "asyncpreemptoff" -> asyncpreemptoff = flag(key, value);
+                case "createsites" -> createsites = flag(key, value);
                 case "trace" -> trace = value;
                 case "dashboard" -> dashboard = number(key, value, MOST_PORT);
                 case "deadlock" -> deadlock = deadlock(value);
                 case "lockrank", "checkptr" -> {
-                    if (number(key, value, 1) == 1 && !ProcessFlag.isSet(key)) {
+                    if (flag(key, value) && !ProcessFlag.isSet(key)) {
                         throw new IllegalArgumentException("GMPDEBUG: " + key + " holds for the whole process: set it by the variable "
                                 + "GMPDEBUG or by -Dgmp.debug=" + key + "=1");
                     }
@@ -111,7 +111,7 @@ public record DebugVars(int schedtrace, boolean scheddetail, int stall, @Nullabl
     }
 
     /**
-     * Reads settings with commas between them. If a setting appears twice the last counts.
+     * Reads settings with commas between them. If a setting appears twice, the last one counts.
      *
      * @param text the settings; null or empty for none
      * @return the settings
@@ -130,6 +130,10 @@ public record DebugVars(int schedtrace, boolean scheddetail, int stall, @Nullabl
             }
         }
         return r.settings();
+    }
+
+    private static boolean flag(String key, String value) {
+        return number(key, value, 1) == 1;
     }
 
     private static int number(String key, String value, int max) {
@@ -163,7 +167,7 @@ public record DebugVars(int schedtrace, boolean scheddetail, int stall, @Nullabl
                 dashboard, Deadlock.STRICT);
     }
 
-    /** Reads an address: a port of the loopback address, or a named address with a port. */
+    /** Reads an address: a port of the loopback address, or a host with a port. */
     private static InetSocketAddress address(String value) {
         int colon = value.lastIndexOf(':');
         String port = value.substring(colon + 1);

@@ -6,20 +6,16 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 
-/**
- * Selects the frames of a stack that are shown to a user: all except those of the runtime and of the JDK's switching code, or all if there
- * are no others.
- */
+/** Selects the frames of a stack that a user sees. */
 public final class Frames {
-    /** Stands in a profile for all places for which the profile has no room, as {@code _LostExternalCode} does in Go. */
+    /** The frame under which a profile counts all places for which it has no room, as {@code _LostExternalCode} in Go. */
     public static final StackTraceElement OTHERS = new StackTraceElement("org.gmp4j.report.Places", "others", null, -1);
 
     private Frames() {
     }
 
     /**
-     * Returns the frames to show: all except those of the runtime. If {@code system} is set, or all frames are of the runtime, returns all
-     * frames.
+     * Returns the frames to show: all except those of the runtime and of the JDK's switching code; all frames if that leaves none.
      *
      * @param system whether to show all frames
      */
@@ -30,7 +26,7 @@ public final class Frames {
                 boolean _ = frames.add(e);
             }
         }
-        // The array may hold null, because an exception can set any stack trace.
+        // List.of would reject null elements, which an exception's own getStackTrace may return.
         return Collections.unmodifiableList(frames.isEmpty() ? Arrays.asList(all) : frames);
     }
 
@@ -50,6 +46,6 @@ public final class Frames {
                 || c.equals("org.gmp4j.Selectgo") || c.equals("org.gmp4j.Select") && !e.getMethodName().equals("run")
                 || c.startsWith("java.lang.VirtualThread") || c.startsWith("jdk.internal.vm.Continuation")
                 || c.startsWith("java.lang.System$") && e.getMethodName().equals("parkVirtualThread")
-                || c.equals("java.lang.Thread") && e.getMethodName().equals("getStackTrace"); // The reader's own frame.
+                || c.equals("java.lang.Thread") && e.getMethodName().equals("getStackTrace"); // The call that read the stack.
     }
 }

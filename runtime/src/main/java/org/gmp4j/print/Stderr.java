@@ -8,10 +8,10 @@ import java.io.PrintStream;
 import java.nio.charset.Charset;
 
 /**
- * The process's own stderr, for sysmon, for Ms on their own stacks, and for fatal errors. Such code must not use {@link System#err}. A
- * goroutine may be preempted while it holds that stream's lock, and then it waits for a P. If sysmon waited for that lock, it could not
- * take a P from another goroutine. This class takes no Java lock. The text of one call may come between lines of other calls, but not
- * inside a line of this class. Thread-safe. {@link System#setErr} does not change where this class writes.
+ * Writes to the process's own stderr for sysmon, for Ms on their own stacks, and for fatal errors. Such code must not use {@link
+ * System#err}. A goroutine may be preempted while it holds that stream's lock, and then it waits for a P. If sysmon waited for that lock,
+ * it could not take a P from another goroutine. This class takes no Java lock that another thread may hold. The text of one call may come
+ * between lines of other calls, but not inside a line. {@link System#setErr} has no effect on this class. Thread-safe.
  */
 public final class Stderr {
     private static final FileOutputStream OUT = new FileOutputStream(FileDescriptor.err);
@@ -22,7 +22,7 @@ public final class Stderr {
     private Stderr() {
     }
 
-    /** Prints text, with its newlines. */
+    /** Prints text, and adds no newline. */
     public static void print(String text) {
         write(bytes(text));
     }
@@ -39,7 +39,7 @@ public final class Stderr {
         }
     }
 
-    /** Returns the bytes of a text for {@link #write}. The caller makes them while there is memory. */
+    /** Returns the bytes of a text for {@link #write}. Needs memory. */
     public static byte[] bytes(String text) {
         return text.getBytes(CHARSET);
     }
@@ -53,10 +53,10 @@ public final class Stderr {
         }
     }
 
-    /** Prints an exception with its stack and its causes, as far as its own methods do not fail. */
+    /** Prints an exception with its stack and its causes. If its own methods fail, prints the rest. */
     public static void print(Throwable t) {
         try {
-            t.printStackTrace(new PrintStream(OUT, false, CHARSET)); // The stream has a lock of its own.
+            t.printStackTrace(new PrintStream(OUT, false, CHARSET)); // No other thread uses this stream's lock.
         } catch (Throwable e) {
             print(ThrowableText.full(t));
         }

@@ -8,9 +8,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The text of an exception of the user's code, whose methods may throw, return null, or give endless causes. Such an exception must not
- * prevent a report, and must not end the thread that makes the report. Like all code, the methods here may throw an OutOfMemoryError, but
- * nothing else.
+ * Makes the text of an exception of user code. The exception's methods may throw, return null, or return endless causes. Even then they
+ * must not prevent the report or end the thread that makes it. The methods here throw nothing but an OutOfMemoryError.
  */
 public final class ThrowableText {
     private static final int MOST_CAUSES = 100;
@@ -19,7 +18,7 @@ public final class ThrowableText {
     private ThrowableText() {
     }
 
-    /** Does nothing except initialise this class: see {@code Uncaught.prepare}. */
+    /** Initialises this class: see {@code Uncaught.prepare}. */
     public static void prepare() {
     }
 
@@ -34,7 +33,7 @@ public final class ThrowableText {
         }
     }
 
-    /** Returns the throwable's stack; empty if it does not give one. */
+    /** Returns the throwable's stack; empty if {@code getStackTrace} fails or returns null. */
     public static StackTraceElement[] frames(Throwable t) {
         try {
             StackTraceElement[] frames = t.getStackTrace();
@@ -44,7 +43,7 @@ public final class ThrowableText {
         }
     }
 
-    /** Appends {@code "\tcaused by: "} and the line of each cause. Each cause is appended only once. */
+    /** Appends {@code "\tcaused by: "} and the line of each cause, once each, for at most {@value #MOST_CAUSES} causes. */
     public static void causes(StringBuilder b, Throwable t) {
         Set<Throwable> seen = Collections.newSetFromMap(new IdentityHashMap<>());
         boolean _ = seen.add(t);
@@ -61,7 +60,7 @@ public final class ThrowableText {
         }
     }
 
-    /** Returns the exception with its frames and causes, in the form of the JDK if the exception's own methods do not fail. */
+    /** Returns the lines of the exception and of its frames in the JDK's form, and the lines of {@link #causes}. */
     public static String full(Throwable t) {
         StringBuilder b = new StringBuilder(line(t)).append('\n');
         for (StackTraceElement e : frames(t)) {
@@ -71,7 +70,7 @@ public final class ThrowableText {
         return b.toString();
     }
 
-    /** Returns whether the heap was full, and not the metaspace, the number of threads or memory outside of the heap. */
+    /** Returns whether this is an OutOfMemoryError of the heap, and not of metaspace, of threads or of memory outside of the heap. */
     public static boolean isHeap(Throwable t) {
         String message = t.getMessage();
         return t instanceof OutOfMemoryError
