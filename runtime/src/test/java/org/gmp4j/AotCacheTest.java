@@ -49,7 +49,7 @@ class AotCacheTest {
         assertEquals(0, r.exit(), r::toString);
         assertTrue(r.out().contains("\ndone\n"), r::toString);
         assertTrue(r.out().contains(" org.gmp4j.sched.Schedule source: shared objects file"), r::toString);
-        assertTrue(r.out().contains(" jdk.internal.foreign.abi.LinkerOptions source: shared objects file"), r::toString);
+        assertTrue(r.out().contains(" jdk.internal.foreign.abi.NativeEntryPoint source: shared objects file"), r::toString);
     }
 
     /** The jar that a class is in; one of the folder, before there is a jar. */

@@ -108,6 +108,7 @@ final class JdkPoint {
             Class<?> point = define();
             MethodHandles.Lookup lookup = MethodHandles.lookup();
             MethodHandle ours = lookup.findStatic(Points.class, LINK, type(SITE_TYPE));
+            MethodHandle _ = ours.asType(ours.type().generic()); // As for the first point, whose stack may be nearly full.
             if (lookup.findStaticVarHandle(point, "linker", MethodHandle.class).compareAndSet((MethodHandle) null, ours)) {
                 back = lookup.findStatic(point, BACK, type(BACK_TYPE));
                 plain = lookup.findStatic(point, PLAIN, type(PLAIN_TYPE));
