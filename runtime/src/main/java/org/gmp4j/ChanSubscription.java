@@ -114,7 +114,7 @@ public final class ChanSubscription<T> implements Iterable<T>, AutoCloseable {
     }
 
     /**
-     * Like {@link #recv}, this waits for the next element, but an interrupt of the calling thread, of any kind, ends the wait.
+     * Like {@link #recv}, this waits for the next element, but an interrupt ends the wait, on every kind of thread.
      *
      * @throws InterruptedException when the calling thread was interrupted before or while this waits; nothing was received, and the
      *     interrupt status is cleared

@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * Waits until one of several sends and receives can proceed, and does only that one. If several can, it chooses one of them at random, each
  * with the same probability. Goroutines, virtual threads and platform threads may call it. An interrupt ends only the wait of a virtual
  * thread of a {@link Gmp} ({@link WaitInterruptedException}), and the wait of any thread in {@link #runInterruptibly}. In a bubble of
- * {@code Synctest} the clock moves on during a wait on channels that all belong to the bubble, or with a {@link #timeout}.
+ * {@code Synctest} the clock moves on during the wait if all channels belong to the bubble, or if the Select has a {@link #timeout}.
  *
  * <p>A Select can be built once and run repeatedly, or cleared and built anew. Adding a case allocates only if the Select has more cases
  * than ever before. Only one thread may use it at a time. While a thread is in a method of the Select, each call by a second thread throws
@@ -58,7 +58,10 @@ public final class Select {
     /** The action of {@link #timeout}, and the nanoseconds after which it runs. */
     private @Nullable Runnable late;
     private long timeout = Selectgo.NO_TIMEOUT;
-    /** Whether a thread changes the Select, or is in {@link #run} before the action. It is set by CAS, so that of two threads one fails. */
+    /**
+     * Whether a thread is changing the Select, or is in {@link #run} and has not begun the action of a case. Set by CAS, so that of two
+     * threads one fails.
+     */
     @SuppressWarnings("unused") // Accessed through BUSY.
     private volatile boolean busy;
 

@@ -55,8 +55,8 @@ public final class Topology {
         }
 
         /**
-         * Returns the number of the group of CPUs that share this CPU's last-level data cache: the group's first CPU. Without known caches
-         * the group is the core.
+         * Returns the number of the first CPU of those that share this CPU's last-level data cache. This number identifies the group that
+         * shares the cache. Without known caches the group is the core.
          *
          * @return a CPU's number
          */
@@ -69,7 +69,7 @@ public final class Topology {
         }
 
         /**
-         * Returns the number of this CPU's core: the core's first CPU.
+         * Returns the number of the first CPU of this CPU's core. This number identifies the core.
          *
          * @return a CPU's number
          */
@@ -275,8 +275,8 @@ public final class Topology {
     }
 
     /**
-     * Returns the faults of this machine's own files for which {@link #recorded} would refuse a folder: files that cannot be read, have
-     * another form or contradict each other.
+     * Returns the faults of this machine's own files: files that cannot be read, have another form than the kernel's, or contradict each
+     * other. {@link #recorded} would refuse a folder with such a fault.
      *
      * @return a sentence for each fault, without a full stop, a few at most; empty when there is none
      */

@@ -100,7 +100,8 @@ final class FlyingInvariants extends InvariantChecks {
             left |= M.OLDP.getOpaque(m.mp) == pp && M.P.getOpaque(m.mp) == 0;
         }
         expect(left || PStatus.get(pp) != PStatus.PSYSCALL, "P3", "P%d is in a system call and no M has left it", id);
-        // The message has the number of the call, so the violation counts only if all passes find it in the same call.
+        // A violation counts only if each of several passes finds it with the same message: see Invariants.look. The message has the
+        // number of the call, so that work in different calls does not count.
         expect(Runq.runqempty(pp) || PStatus.get(pp) != PStatus.PSYSCALL, "P3",
                 "P%d is in system call %d and has work", id, call);
     }

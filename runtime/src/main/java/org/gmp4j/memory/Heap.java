@@ -50,7 +50,10 @@ final class Heap {
         this.hugePages = hugePages;
     }
 
-    /** Returns the statistics. The arrays have the counts of the lists and caches, by size class. */
+    /**
+     * Returns the statistics. Each array has one count for each size class, added up over all lists and caches: the blocks taken, the
+     * blocks given back, and the batches that moved.
+     */
     AllocatorStats stats(long[] taken, long[] given, long[] moved, int caches) {
         long allocations = 0;
         long live = 0;
@@ -240,7 +243,7 @@ final class Heap {
             big++;
             bigTaken++;
         } finally {
-            if (half) { // There was no memory for a larger table. The new entry is in the map, and would outlive the mapping.
+            if (half) { // The map found no memory to grow, but has the new entry already. The entry would outlive the mapping.
                 mappings.remove(key);
             }
             lock.unlock();

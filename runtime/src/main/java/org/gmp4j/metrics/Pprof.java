@@ -33,7 +33,7 @@ final class Pprof {
      */
     Pprof(long period, String... typesAndUnits) {
         int _ = string(""); // The first string has to be empty.
-        Message valueType = new Message(); // The loop sets it, because there is at least one type.
+        Message valueType = new Message(); // Replaced in the loop below, because there is at least one type.
         for (int i = 0; i < typesAndUnits.length; i += 2) {
             valueType = new Message().number(1, string(typesAndUnits[i])).number(2, string(typesAndUnits[i + 1]));
             profile.message(1, valueType);

@@ -26,10 +26,11 @@ import org.jspecify.annotations.Nullable;
  * @param <A> the type of its addresses
  */
 public abstract sealed class DatagramConn<A> extends Conn permits UdpConn, UnixgramConn {
-    // The indices of the addresses in places, and their number.
+    // Indices of the addresses in places:
     private static final int LAST_SENDER = 0;
     private static final int LAST_DECODED = 1;
     private static final int LAST_RECEIVER = 2;
+    /** The number of addresses for which {@link #places} has room. */
     private static final long PLACES = 3;
 
     /** Guards the first two places and {@link #sender}. A reader holds it while it waits for a datagram. */
@@ -88,7 +89,7 @@ public abstract sealed class DatagramConn<A> extends Conn permits UdpConn, Unixg
     }
 
     /**
-     * Like {@link #readFrom(ByteBuffer)}, this receives a datagram, but an interrupt of the calling thread, of any kind, ends the wait.
+     * Like {@link #readFrom(ByteBuffer)}, this receives a datagram, but an interrupt ends the wait, on every kind of thread.
      *
      * @throws InterruptedException when the calling thread was interrupted before or while it waits; the interrupt status is cleared
      * @throws IOException as {@link #readFrom(ByteBuffer)}
@@ -191,7 +192,7 @@ public abstract sealed class DatagramConn<A> extends Conn permits UdpConn, Unixg
     }
 
     /**
-     * Like {@link #writeTo(ByteBuffer, Object)}, this sends a datagram, but an interrupt of the calling thread, of any kind, ends the wait.
+     * Like {@link #writeTo(ByteBuffer, Object)}, this sends a datagram, but an interrupt ends the wait, on every kind of thread.
      *
      * @throws InterruptedException when the calling thread was interrupted before or while it waits; the interrupt status is cleared
      * @throws IOException as {@link #writeTo(ByteBuffer, Object)}

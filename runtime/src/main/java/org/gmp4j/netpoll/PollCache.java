@@ -11,12 +11,12 @@ import org.gmp4j.struct.PollDesc;
  * {@code pollCache}: the pollDesc structs of a poller's descriptors. A released struct serves another descriptor while an M may still have
  * an event of the first one. Such an event has an old tag ({@link #of}). If the M reads the struct's tag just before the tag changes, the M
  * wakes the waiter of the other descriptor needlessly. That does no harm, because a struct stays a pollDesc for ever, and belongs to one
- * poller until the poller is closed. So this waiter is in the same poller, and its word has the same form.
+ * poller until the poller is closed. So the M always finds a waiter's word of the form that it expects, and a waiter of its own poller.
  */
 final class PollCache {
     /**
-     * The bit in an event's data that marks a registration until close. The tag and the descriptor in the data of a registration for one
-     * wait do not reach this bit.
+     * The bit in an event's data that marks a registration until close. In the data of a registration for one wait the bit is 0, because
+     * the tag and the descriptor use only lower bits.
      */
     static final long FOR_GOOD = 1L << 62;
 

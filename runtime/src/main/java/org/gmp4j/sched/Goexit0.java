@@ -19,11 +19,11 @@ import org.gmp4j.struct.Schedt;
  * on the goroutine's stack and on the G that the P runs next.
  *
  * <pre>
- *  stack                       the next G   on that stack                       on g0
- *  pooled                      fresh        {@link #goexit0}, and the next begins there    -
- *  pooled                      another      {@link #goexit0}, yields with GOEXIT           {@link #exited}: the stack is the P's
- *  pooled, no memory to yield  another      {@link #goexit0}, the virtual thread ends      {@link #ended}: the stack is dropped
- *  a thread with an identity   -            the JDK ends the thread             {@link #ended}, which wakes its joiners
+ *  stack                       the next G   on that stack                         on g0
+ *  pooled                      fresh        {@link #goexit0}: the next G begins there            -
+ *  pooled                      another      {@link #goexit0}: the stack yields with GOEXIT       {@link #exited}: the P keeps the stack
+ *  pooled, no memory to yield  another      {@link #goexit0}: the virtual thread ends            {@link #ended}: the stack is dropped
+ *  a thread with an identity   -            the JDK ends the thread               {@link #ended}: it wakes the thread's joiners
  * </pre>
  *
  * If a goroutine ends while it is locked to its thread, the thread ends too. A dead G goes to the free list of the P on which it ended.
@@ -57,7 +57,8 @@ final class Goexit0 {
     }
 
     /**
-     * Keeps the stack of a goroutine that has ended for a later fresh G. Called on g0, when no fresh G has begun on the stack at once.
+     * Keeps a stack for a fresh G that begins later. The stack's goroutine has ended. Called on g0 if {@link #goexit0} returned false,
+     * because there was no fresh G to run next.
      *
      * @return the G to run next, with Runq.INHERIT; 0 to take one from the queues
      */

@@ -10,9 +10,10 @@ import org.jspecify.annotations.Nullable;
  * Keeps a stack mounted, or unmounted, while a thread dump of the JDK reads its frames.
  *
  * <p>In JDK 25 a virtual thread may be mounted or unmounted while the JDK reads the thread's frames for a dump, unless a JVMTI agent for
- * virtual threads is present. A mount or unmount at that moment crashes the JVM, on the JDK's own scheduler as well. So {@link
- * JdkContainer} gives the dump only stacks that it holds. Later versions of the JDK prevent this ({@link JdkVersion#dumpsNeedHolds}). In
- * these versions a hold only names the thread.
+ * virtual threads is present. A mount or unmount at that moment crashes the JVM, on the JDK's own scheduler as well. To prevent the crash,
+ * {@link JdkContainer} first takes a hold of each stack, and leaves a stack out of the dump if it gets no hold. Later versions of the JDK
+ * prevent the crash themselves ({@link JdkVersion#dumpsNeedHolds}). There a hold does not keep the stack where it is, and serves only to
+ * give the thread a name until the dump has read it.
  *
  * <p>An unmounted stack is held as the JDK's {@code getStackTrace} holds it: by the SUSPENDED bit of the thread's state.
  * {@link JdkState#toRunning} waits while the bit is set. Wake-ups that failed meanwhile are completed afterwards: see {@link #release}.

@@ -25,7 +25,8 @@ import org.gmp4j.ffi.gmp.g;
  *  _Gwaiting    _Grunnable   ready: its wait is over
  *  _Gwaiting    _Grunning    park_m of Go, when the unlock function returns false; this runtime goes through _Grunnable
  *  _Gwaiting    _Gdead       the collector has taken the virtual thread, which no code could wake
- *  any s        s|_Gscan     castogscanstatus: holds the G in its state (G6), and back; only tests use it
+ *  any s        s|_Gscan     castogscanstatus: a thread begins to hold the G in its state (G6); only in tests
+ *  s|_Gscan     s            casfromgscanstatus: the thread ends the hold; only in tests
  * </pre>
  *
  * <p>The CAS has volatile semantics: it releases what its thread wrote to the G before, and acquires what the last

@@ -12,11 +12,11 @@ import org.jspecify.annotations.Nullable;
  * addresses with {@code gmp.checkptr}. All fields share the layout's own handle, and this class adds the offset. Rejected: a handle for
  * each field. It would be combined from other handles, and the JVM would generate classes for each field and access mode.
  *
- * @param offset bytes from the struct's address to the field; 0 for a word, which is accessed by its own address
- * @param arena the arena of the field's structs; null for a word
+ * @param offset bytes from the struct's address to the field; 0 if callers pass the address of the int itself instead of a struct's
+ * @param arena the arena of the field's structs; null if callers pass the address of the int itself
  */
 record HandleInt(long offset, Mem.@Nullable Arena arena) implements IntField {
-    /** The arguments of this handle are {@link Memory#ALL} and an address that is a multiple of the word's size. */
+    /** The arguments of this handle are {@link Memory#ALL} and an address that is a multiple of the int's size. */
     private static final VarHandle AT = ValueLayout.JAVA_INT.varHandle().withInvokeExactBehavior();
 
     private long at(long struct) {

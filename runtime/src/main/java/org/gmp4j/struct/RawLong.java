@@ -7,7 +7,7 @@ import jdk.internal.misc.Unsafe;
  * Accesses a long off-heap by the intrinsics that a {@code VarHandle} over a segment finally calls. The interpreter and both compilers
  * implement them, whereas an access by the handle needs some 25 inlined methods. No address is checked: see {@link Access}.
  *
- * @param offset bytes from the struct's address to the field; 0 for a word
+ * @param offset bytes from the struct's address to the field; 0 if callers pass the address of the long itself instead of a struct's
  */
 record RawLong(long offset) implements LongField {
     private static final Unsafe U = Unsafe.getUnsafe();

@@ -36,7 +36,7 @@ import org.jspecify.annotations.Nullable;
  * <p>One word has the whole state, so that each step can check whether it is allowed before it changes anything. The word has the number of
  * readers that hold the lock or wait for it, a bit for the writer, and the number of departing readers. A departing reader held the lock
  * when the writer arrived, and still holds it. The last departing reader wakes the writer. Rejected: Go's two words, to which threads add
- * before they check. A writer that sees the effect of a wrong unlock then waits for a reader that does not exist.
+ * before they check. With these, a writer that sees the effect of a wrong unlock waits for a reader that does not exist.
  *
  * <p>Source: Go's {@code sync.RWMutex}.
  */
@@ -55,7 +55,7 @@ public final class RWMutex {
     private final Mutex writer = new Mutex();
     private final Sema writerSema = new Sema();
     private final Sema readerSema = new Sema();
-    /** The list of waiting readers whose waits may end early, which the state does not count. The first such reader makes it. */
+    /** The waiting readers whose waits may end early. The state does not count these readers. The first of them makes the list. */
     private volatile @Nullable NotifyList hasty;
     /** Any thread writes it by CAS, or, to lock for reading, by an addition. */
     private volatile long state;
@@ -313,7 +313,7 @@ public final class RWMutex {
     private boolean withdraw() {
         for (long s = state; departing(s) != 0; s = state) {
             if (STATE.compareAndSet(this, s, s & ~WRITER & ~0xFFFF_FFFFL)) {
-                // All readers that are not departing wait, and each takes a unit.
+                // Each counted reader that is not departing waits for a unit of readerSema.
                 letIn(readers(s) - departing(s));
                 return true;
             }

@@ -14,15 +14,19 @@ import org.gmp4j.struct.M;
  * Brings a goroutine that overran its quantum, or runs on without a P ({@link Strays}), to a preemption point of the agent. Each
  * scheduler has one object of this class, and only its sysmon uses it.
  *
+ * <p>A point is code that the agent has added to a method. While a switch is set, a point calls a hook, in which a goroutine stops if it
+ * has to. In code compiled by C2 a point has no instructions until it is armed: the JVM then compiles the code again, with the call. A
+ * nudge makes threads in compiled code continue in the interpreter to their next point.
+ *
  * <p>Sysmon takes these steps, one after the other, until the goroutine stops:
  * <ol>
  * <li>It sets the switch that makes preemption points check whether a goroutine has to stop ({@link Points#want}).
  * <li>It nudges the threads to their points, {@value #NUDGES} times at most. A nudge stops all threads. Interpreted code and armed points
- * need no nudge.
+ * need no nudge, because they check the switch.
  * <li>A millisecond later it arms the points of the outermost loops that the goroutine runs. Then it arms one more level of loops at the
  * first scan after each further millisecond.
  * <li>If there is no point left to arm, or no point of the JVM was ever reached, {@link Retake} takes the P, if the goroutine has one.
- * Where points are given on demand, sysmon asks for points ({@link Demand}).
+ * If the agent adds points only to classes that need them, sysmon also requests points for the goroutine's method ({@link Demand}).
  * </ol>
  *
  * <p>The point at which a nudge stopped a goroutine is armed at the next scan, for all goroutines that reach it later
@@ -32,8 +36,9 @@ import org.gmp4j.struct.M;
  *
  * <p>Only a scan of a goroutine that should yield sets the switch. A goroutine that stops at a point clears it, often within a microsecond.
  * If the switch were set again at once, the next goroutine would pass its points slowly until the next scan, although it need not yield.
- * The switch is also cleared when too many calls of the hook have stopped no goroutine ({@link #PATIENCE}). A goroutine in the JDK's code
- * or in native code comes to no point, and meanwhile loops whose points are armed would run at a fraction of their speed.
+ * The switch is also cleared when too many calls of the hook have stopped no goroutine ({@link #PATIENCE}). While the switch is set,
+ * all loops whose points are armed run at a fraction of their speed, perhaps in vain, because a goroutine in the JDK's code or in native
+ * code comes to no point.
  *
  * <p>Arming is expensive, because code is compiled again, and a vectorised loop loses its vector code. The steps count CPU time of
  * the goroutine's thread, because a thread that waits for a CPU cannot reach a point.
@@ -55,12 +60,12 @@ final class ArmPoints {
     private static final long ARM_ALL = 1_000_000;
 
     /**
-     * The number of calls of the hook that stop no goroutine before the switch is cleared, after the first request to a goroutine. A loop
-     * makes this number of calls in about half a millisecond, which is enough for a goroutine that reaches a point every 100 µs. With a
-     * smaller number such a goroutine would need nudges, which stop all threads. After each later scan the number is
-     * {@link #LATER_PATIENCE}.
+     * When the first request to a goroutine has set the switch, the switch is cleared after this number of calls of the hook that stopped
+     * no goroutine. A loop makes this number of calls in about half a millisecond, which is enough for a goroutine that reaches a point
+     * every 100 µs. With a smaller number such a goroutine would need nudges, which stop all threads.
      */
     static final int PATIENCE = 16_000;
+    /** The number that replaces {@link #PATIENCE} when a later scan of that goroutine sets the switch. */
     static final int LATER_PATIENCE = 1_000;
 
     /**

@@ -11,15 +11,16 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Brings strays to preemption points. A stray is a goroutine that runs on after its P was taken, because nothing could stop it. When a
- * stray calls the runtime it takes an idle P, or goes to the end of {@code sched.arrived}. When it has come to code with preemption points,
- * a point must make it call the runtime ({@link ArmPoints}), because a loop may make no call for hours.
+ * stray enters the runtime it takes an idle P, or goes to the end of {@code sched.arrived}. A loop can run for hours without
+ * entering the runtime. So once a stray has come to code with preemption points, a point must make it enter the runtime
+ * ({@link ArmPoints}).
  *
- * <p>Sysmon scans for strays at most every 10 ms. To call a stray means to try to bring it to a point. Sysmon calls one stray at a time. A
- * call slows other goroutines down a little, so a stray is first called after 10 ms, and then at intervals that double up to 1.3 s. Sysmon
- * calls only strays whose threads have used at least 1/{@value #GOOD_PART} of a CPU since the last scan, for two reasons. A thread that
- * sleeps in the kernel reaches no point. And a nudge ends only when each thread has taken part, so a thread that gets no CPU, because
- * threads of a higher priority use all CPUs, would delay sysmon. It follows that sysmon calls no stray while more than {@value #GOOD_PART}
- * threads share each CPU. Only sysmon uses this class.
+ * <p>In this class, to call a stray means to try to bring it to a point. Sysmon scans for strays at most every 10 ms, and calls one stray
+ * at a time. A call slows other goroutines down a little, so a stray is first called after 10 ms, and then at intervals that double up to
+ * 1.3 s. Sysmon calls only strays whose threads have used at least 1/{@value #GOOD_PART} of a CPU since the last scan, for two reasons. A
+ * thread that sleeps in the kernel reaches no point. And a nudge ends only when each thread has taken part, so a thread that gets no CPU,
+ * because threads of a higher priority use all CPUs, would delay sysmon. It follows that sysmon calls no stray while more than
+ * {@value #GOOD_PART} threads share each CPU. Only sysmon uses this class.
  */
 final class Strays {
     private static final long SCAN_NANOS = 10_000_000;
@@ -36,8 +37,9 @@ final class Strays {
     private int from;
     /** The M of the stray that sysmon is calling; null if there is none. */
     private @Nullable Machine called;
-    /** The nanoTime at which that call began, and its number. */
+    /** The nanoTime at which the last call of a stray began. */
     private long since;
+    /** The number of calls of strays so far, which is also the number of the last call. */
     private int calls;
     /** Whether the last scan found a stray. */
     private boolean any;
@@ -46,11 +48,13 @@ final class Strays {
     static final class Stray {
         /** The id of the goroutine; 0 if the M has no stray. */
         private long goid;
-        /** The nanoTime at which a scan last found the stray, and its thread's CPU time then, ns. */
+        /** The nanoTime at which {@link #cpu} was last read. */
         private long seen;
+        /** The CPU time of the stray's thread at {@link #seen}, ns. */
         private long cpu;
-        /** The nanoTime before which the stray is not called, and the number of times that the interval has doubled. */
+        /** The nanoTime before which the stray is not called. */
         private long next;
+        /** The number of times that the interval between calls has doubled. */
         private int doublings;
 
         private void see(Machine m, long now) {
@@ -138,8 +142,8 @@ final class Strays {
     }
 
     /**
-     * Continues the call of the M's stray. Ends it if the world is stopped, if the stray sleeps or is none any more, if no point can stop
-     * it, or if the call takes too long.
+     * Continues the call of the M's stray. Ends the call if the world is stopped, if the thread sleeps, if the goroutine is no stray any
+     * more, if no point can stop it, or if the call takes too long.
      */
     private void goOn(Machine m, long now, boolean stopped) {
         Stray stray = WatchedM.of(m).stray;

@@ -18,7 +18,7 @@ import org.gmp4j.struct.SchedStat;
  *
  * <ol>
  * <li>If the goroutine is in a system call, the P is in _Psyscall, and a CAS on its status takes it.
- * <li>If the thread runs, or sleeps in the kernel, {@link Gate} changes the P to _Psyscall, and the CAS follows.
+ * <li>If the P is in _Prunning, {@link Gate} changes it to _Psyscall, whether the thread runs or sleeps in the kernel. The CAS follows.
  * <li>Where the kernel has no membarrier, there is no gate. A signal then asks the thread, and its handler changes the P to _Psyscall.
  * </ol>
  */
@@ -120,13 +120,14 @@ final class Takeover {
         r.mp = 0;
         stalls.add(r);
         Recorder.taken(s, pr.pp, r.running ? Recorder.Taken.RAN : Recorder.Taken.BLOCKED, r.gp, r.goid);
-        return true; // True even if the thread has taken its P back, because the thread then keeps the P from other goroutines.
+        return true; // If the thread has taken its P back, sysmon is to scan again soon as well: other goroutines still need the P.
     }
 
     /** Takes a P in _Psyscall, and hands it off. Returns false if the M has taken it back. */
     private boolean take(long pp, boolean lasts) {
-        // This store precedes the CAS, after which the M finds its P gone. Sysmon may overwrite the field for another call with this P
-        // before the M reads it. Then the M's next call hands its P off needlessly, or does not hand it off at once.
+        // This store precedes the CAS. The M reads the field when it finds its P gone, which is after the CAS. If sysmon tries to take the
+        // P from another M's call before that, it overwrites the field. Then this M's next call hands its P off needlessly, or does not
+        // hand it off at once.
         P.LONGCALL.setOpaque(pp, lasts ? 1 : 0);
         if (!PStatus.cas(pp, PStatus.PSYSCALL, PStatus.PIDLE)) {
             return false;

@@ -29,11 +29,12 @@ public final class Flight {
     private Recording recording; // Guarded by the monitor.
     private volatile boolean over;
     private volatile @Nullable OnStall onStall;
-    /**
-     * The file to write when a goroutine was late; null for none. {@link #askedOnLate} is the number of requests so far. Both are guarded
-     * by {@link #lateness}. A request needs no memory.
-     */
+    /** The file to write when a goroutine was late; null for none. Guarded by {@link #lateness}. */
     private @Nullable Path onLate;
+    /**
+     * The number of requests so far that set {@link #onLate}. It shows whether a new request came while a snapshot was written. Rejected:
+     * an object for each request, which would need memory. Guarded by {@link #lateness}.
+     */
     private int askedOnLate;
 
     /** A request for a snapshot after a stall. Another request may replace it while the snapshot is written. */
