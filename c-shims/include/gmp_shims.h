@@ -71,6 +71,11 @@ GMP_EXPORT int32_t gmp_mbind_preferred(uint64_t addr, uint64_t bytes, int32_t no
  * for a bad signal number.
  */
 GMP_EXPORT int64_t gmp_signal_handler(int32_t signo);
+/* gettid(2), getpid(2) and sched_getcpu(3). By these names no other library of the program defines them. */
+GMP_EXPORT int32_t gmp_gettid(void);
+GMP_EXPORT int32_t gmp_getpid(void);
+GMP_EXPORT int32_t gmp_getcpu(void);
+
 /*
  * membarrier(2). gmp_membarrier makes each thread of this process that runs on a CPU execute a full fence. Any other thread has
  * executed one when it left its CPU. gmp_membarrier_register has to be called once before. Both return 0, or -errno where the kernel

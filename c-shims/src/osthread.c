@@ -559,11 +559,14 @@ static int32_t bound = -ESRCH;
  * The JVM calls this in System.load. The two innermost Java frames are the JDK's then. HotSpot warns when other code binds methods of
  * the JDK.
  */
+extern const char *gnu_get_libc_version(void) __attribute__((weak)); /* NULL if the C library is not glibc. */
 GMP_EXPORT int32_t JNI_OnLoad(void *vm, void *reserved);
 int32_t JNI_OnLoad(void *vm, void *reserved)
 {
     (void)reserved;
-    bound = bind_both((jni_t)vm);
+    if (gnu_get_libc_version != NULL) { /* Another C library: the loader of this copy refuses it. */
+        bound = bind_both((jni_t)vm);
+    }
     return JNI_VERSION;
 }
 

@@ -57,6 +57,21 @@ int64_t gmp_signal_handler(int32_t signo)
     return (int64_t)(uintptr_t)old.sa_handler;
 }
 
+int32_t gmp_gettid(void)
+{
+    return gettid();
+}
+
+int32_t gmp_getpid(void)
+{
+    return getpid();
+}
+
+int32_t gmp_getcpu(void)
+{
+    return sched_getcpu();
+}
+
 int32_t gmp_membarrier_register(void)
 {
     long r = syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);

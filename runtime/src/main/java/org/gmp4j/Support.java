@@ -3,7 +3,6 @@ package org.gmp4j;
 
 import org.gmp4j.ffi.Shims;
 import org.gmp4j.stack.JdkThreads;
-import org.gmp4j.stack.LeafCalls;
 import org.jspecify.annotations.Nullable;
 
 /** Checks whether goroutines can run in this JVM: whether the JDK, its flags, the system and the jars are as the runtime needs them. */
@@ -31,7 +30,6 @@ final class Support {
     static void check() {
         JdkThreads.check();
         try {
-            LeafCalls.use();
             Shims.load();
         } catch (NoClassDefFoundError e) {
             throw new IllegalStateException("gmp4j finds no class " + String.valueOf(e.getMessage()).replace('/', '.') + ": put the jar "

@@ -7,8 +7,8 @@ import java.util.BitSet;
 
 /** Which CPUs a thread may run on. CPU numbers are the kernel's, from 0, of any size. Thread-safe. */
 public final class Affinity {
-    private static final long GET = Call.function("gmp_affinity_get");
-    private static final long GETCPU = Call.function("sched_getcpu");
+    private static final Call.Function GET = Call.function("gmp_affinity_get");
+    private static final Call.Function GETCPU = Call.function("gmp_getcpu");
 
     /** Bytes of a glibc cpu_set_t: a mask of this size is right for nearly every machine. */
     private static final int USUAL_BYTES = 128;

@@ -8,8 +8,6 @@ import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
 import java.lang.invoke.MethodHandle;
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.MethodType;
 
 /**
  * Calls C functions that take up to six integers or addresses and return one or nothing, whatever their widths. All calls go through two
@@ -22,71 +20,71 @@ import java.lang.invoke.MethodType;
  * {@code int}.
  */
 final class Call {
-    private static final MethodHandle WAITING = handle(NativeHandles.waiting());
-    private static final MethodHandle CRITICAL = handle(NativeHandles.critical(), Linker.Option.critical(false));
+    /** Whether the runtime has given handles, which take addresses. The linker's handles take segments. */
+    private static final boolean BY_ADDRESS = NativeHandles.given();
+    private static final MethodHandle WAITING = BY_ADDRESS ? NativeHandles.waiting() : linked();
+    private static final MethodHandle CRITICAL = BY_ADDRESS ? NativeHandles.critical() : linked(Linker.Option.critical(false));
+
+    /** A C function. It has a segment of its own, so that a call needs no memory. */
+    record Function(long address, MemorySegment segment) {
+    }
 
     private Call() {
     }
 
-    /** Returns {@code given}, or the linker's handle if that is null. */
     @SuppressWarnings("restricted")
-    private static MethodHandle handle(MethodHandle given, Linker.Option... options) {
-        if (given != null) {
-            return given;
-        }
-        MethodHandle linked = Linker.nativeLinker().downcallHandle(
+    private static MethodHandle linked(Linker.Option... options) {
+        return Linker.nativeLinker().downcallHandle(
                 FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG), options);
-        try {
-            return MethodHandles.filterArguments(linked, 0, MethodHandles.lookup().findStatic(MemorySegment.class, "ofAddress",
-                    MethodType.methodType(MemorySegment.class, long.class)));
-        } catch (ReflectiveOperationException e) {
-            throw new IllegalStateException(e);
-        }
     }
 
-    /**
-     * Returns the address of a function of libgmp4j, or of one that the C library alone defines. Loads libgmp4j if need be. The lookup
-     * searches all libraries of this class loader and the libraries that these need.
-     */
-    static long function(String name) {
+    /** Returns a function of libgmp4j. Loads the library if need be. */
+    static Function function(String name) {
         Shims.load();
         return symbol(name);
     }
 
-    /** Does the work of {@link #function} when libgmp4j is loaded. */
-    static long symbol(String name) {
-        return SymbolLookup.loaderLookup().findOrThrow(name).address();
+    /** Returns a function of libgmp4j, which is loaded. */
+    static Function symbol(String name) {
+        return at(SymbolLookup.loaderLookup().findOrThrow(name));
     }
 
-    /** Returns the address of a function of the C library, even if another library defines a function of that name, too. */
-    static long libc(String name) {
-        return Linker.nativeLinker().defaultLookup().findOrThrow(name).address();
+    /** Returns a function of the C library. */
+    static Function libc(String name) {
+        return at(Linker.nativeLinker().defaultLookup().findOrThrow(name));
     }
 
-    static long call(long function, long a, long b, long c, long d, long e, long f) {
+    /** Returns the function at an address. It stays there, and a call costs less without a lifetime to check. */
+    static Function at(MemorySegment found) {
+        return new Function(found.address(), MemorySegment.ofAddress(found.address()));
+    }
+
+    static long call(Function function, long a, long b, long c, long d, long e, long f) {
         try {
-            return (long) WAITING.invokeExact(function, a, b, c, d, e, f);
+            return BY_ADDRESS ? (long) WAITING.invokeExact(function.address, a, b, c, d, e, f)
+                    : (long) WAITING.invokeExact(function.segment, a, b, c, d, e, f);
         } catch (Throwable t) {
             throw Link.unexpected(t);
         }
     }
 
-    static long call(long function, long a, long b, long c) {
+    static long call(Function function, long a, long b, long c) {
         return call(function, a, b, c, 0, 0, 0);
     }
 
-    static long call(long function, long a) {
+    static long call(Function function, long a) {
         return call(function, a, 0, 0, 0, 0, 0);
     }
 
-    static long call(long function) {
+    static long call(Function function) {
         return call(function, 0, 0, 0, 0, 0, 0);
     }
 
     /** Calls a function without a transition of the thread's state. The function must return at once. */
-    static long critical(long function) {
+    static long critical(Function function) {
         try {
-            return (long) CRITICAL.invokeExact(function, 0L, 0L, 0L, 0L, 0L, 0L);
+            return BY_ADDRESS ? (long) CRITICAL.invokeExact(function.address, 0L, 0L, 0L, 0L, 0L, 0L)
+                    : (long) CRITICAL.invokeExact(function.segment, 0L, 0L, 0L, 0L, 0L, 0L);
         } catch (Throwable t) {
             throw Link.unexpected(t);
         }

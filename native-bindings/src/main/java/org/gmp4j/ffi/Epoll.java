@@ -50,9 +50,9 @@ public final class Epoll {
     public static final int EVENT_BYTES = PACKED ? 12 : 16;
 
     private static final long DATA_OFFSET = PACKED ? 4 : 8;
-    private static final long CONTROL = Call.function("gmp_epoll_ctl");
-    private static final long WAIT = Call.function("gmp_epoll_wait");
-    private static final long WAIT_NS = Call.function("gmp_epoll_wait_ns");
+    private static final Call.Function CONTROL = Call.function("gmp_epoll_ctl");
+    private static final Call.Function WAIT = Call.function("gmp_epoll_wait");
+    private static final Call.Function WAIT_NS = Call.function("gmp_epoll_wait_ns");
 
     private Epoll() {
     }

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.ffi;
 
-
 /**
  * A counter behind a file descriptor: wakes a thread out of {@link Epoll#await}. Non-blocking and closed on exec.
  * Closed by {@link Fd#close}. Thread-safe.
  */
 public final class EventFd {
-    private static final long ADD = Call.function("gmp_eventfd_add");
-    private static final long TAKE = Call.function("gmp_eventfd_take");
+    private static final Call.Function ADD = Call.function("gmp_eventfd_add");
+    private static final Call.Function TAKE = Call.function("gmp_eventfd_take");
 
     private EventFd() {
     }

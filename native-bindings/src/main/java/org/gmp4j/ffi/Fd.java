@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.ffi;
 
-
 /**
  * File descriptors of any kind. Thread-safe, as far as the caller does not close a number that another thread still
  * uses. {@link #read} and {@link #write} block the OS thread unless the descriptor is non-blocking.
  */
 public final class Fd {
-    private static final long CLOSE = Call.function("gmp_close");
-    private static final long READ = Call.function("gmp_read");
-    private static final long WRITE = Call.function("gmp_write");
+    private static final Call.Function CLOSE = Call.function("gmp_close");
+    private static final Call.Function READ = Call.function("gmp_read");
+    private static final Call.Function WRITE = Call.function("gmp_write");
 
     private Fd() {
     }

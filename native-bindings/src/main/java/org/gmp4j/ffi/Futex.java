@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.ffi;
 
-
 /**
  * Futexes: sleeping on a 32-bit word of off-heap memory until another thread of this process says that it changed.
  *
@@ -12,8 +11,8 @@ package org.gmp4j.ffi;
  * <p>Thread-safe, no allocation. {@link #await} blocks the OS thread: a virtual thread that calls it pins its carrier.
  */
 public final class Futex {
-    private static final long WAIT = Call.function("gmp_futex_wait");
-    private static final long WAKE = Call.function("gmp_futex_wake");
+    private static final Call.Function WAIT = Call.function("gmp_futex_wait");
+    private static final Call.Function WAKE = Call.function("gmp_futex_wake");
 
     private Futex() {
     }

@@ -11,8 +11,8 @@ import java.util.BitSet;
  * they create others: c-shims {@code osthread.c}. Thread-safe.
  */
 public final class Inheritance {
-    private static final long BEGIN = Call.function("gmp_thread_begin");
-    private static final long PLAIN = Call.function("gmp_thread_plain");
+    private static final Call.Function BEGIN = Call.function("gmp_thread_begin");
+    private static final Call.Function PLAIN = Call.function("gmp_thread_plain");
 
     private Inheritance() {
     }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.ffi;
 
-
 /**
  * The dear half of an asymmetric fence ({@code membarrier(2)}, private and expedited): it makes every other thread of this
  * process execute a full fence, so that the code which runs often needs none of its own. Costs some microseconds. Thread-safe.
@@ -10,7 +9,7 @@ public final class Membarrier {
     /** {@code -Dgmp.membarrier=off}: as on a kernel that has none, or forbids it. */
     public static final String PROPERTY = "gmp.membarrier";
 
-    private static final long MEMBARRIER = Call.function("gmp_membarrier");
+    private static final Call.Function MEMBARRIER = Call.function("gmp_membarrier");
     private static final boolean AVAILABLE = register();
 
     private Membarrier() {

@@ -219,13 +219,13 @@ public final class Memory {
 
     /** Apart: {@link #ALL} and the constants need no C code. */
     private static final class Calls {
-        static final long MAP = Call.function("gmp_map");
-        static final long ADVISE = Call.function("gmp_advise");
+        static final Call.Function MAP = Call.function("gmp_map");
+        static final Call.Function ADVISE = Call.function("gmp_advise");
     }
 
     /** Apart: only users of the C library's allocator make the linker look its functions up. */
     private static final class Allocator {
-        static final long MALLOC = Call.libc("malloc");
-        static final long FREE = Call.libc("free");
+        static final Call.Function MALLOC = Call.libc("malloc");
+        static final Call.Function FREE = Call.libc("free");
     }
 }

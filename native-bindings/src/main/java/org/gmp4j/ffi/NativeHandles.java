@@ -5,11 +5,14 @@ import java.lang.invoke.MethodHandle;
 
 /**
  * The handles by which this package calls C functions, if the runtime gives it any. Otherwise the package asks the JDK's linker for them,
- * and the JVM then loads and generates more than a hundred classes.
+ * and the JVM then loads and generates 200 classes more.
  *
  * <p>A handle takes the address of the function and six arguments, and returns a result: {@code long} each.
  */
 public final class NativeHandles {
+    /** The class that gives the handles when it is initialised. It is named here, because this module is below the runtime. */
+    private static final String GIVER = "org.gmp4j.stack.LeafCalls";
+
     private static MethodHandle waiting;
     private static MethodHandle critical;
 
@@ -17,23 +20,33 @@ public final class NativeHandles {
     }
 
     /**
-     * Gives handles to this package. Called before the first call of a C function; later calls have no effect.
+     * Gives handles to this package.
      *
      * @param waits calls functions that may sleep
      * @param returns calls functions that return at once, without a transition of the thread's state
      */
-    public static synchronized void use(MethodHandle waits, MethodHandle returns) {
+    public static void use(MethodHandle waits, MethodHandle returns) {
         waiting = waits;
         critical = returns;
     }
 
-    /** Returns the handle for functions that may sleep; null for the linker's. */
-    static synchronized MethodHandle waiting() {
+    /** Returns whether the runtime gives handles. Called once, before the first call of a C function. */
+    static boolean given() {
+        try {
+            Class<?> _ = Class.forName(GIVER);
+        } catch (ClassNotFoundException | LinkageError e) {
+            return false; // The bindings are used without the runtime, or this build of the JDK differs.
+        }
+        return waiting != null;
+    }
+
+    /** Returns the handle for functions that may sleep. */
+    static MethodHandle waiting() {
         return waiting;
     }
 
-    /** Returns the handle for functions that return at once; null for the linker's. */
-    static synchronized MethodHandle critical() {
+    /** Returns the handle for functions that return at once. */
+    static MethodHandle critical() {
         return critical;
     }
 }

@@ -32,11 +32,11 @@ public final class OsThread {
     /** {@link #setScheduler}: added to a policy, what the thread creates has the usual one. */
     public static final int RESET_ON_FORK = linux_h.SCHED_RESET_ON_FORK();
 
-    private static final long GETTID = Call.function("gettid");
-    private static final long GETPID = Call.function("getpid");
-    private static final long SLICE = Call.function("gmp_sched_slice");
-    private static final long CPU = Call.function("gmp_thread_cpu");
-    private static final long STATE = Call.function("gmp_thread_state");
+    private static final Call.Function GETTID = Call.function("gmp_gettid");
+    private static final Call.Function GETPID = Call.function("gmp_getpid");
+    private static final Call.Function SLICE = Call.function("gmp_sched_slice");
+    private static final Call.Function CPU = Call.function("gmp_thread_cpu");
+    private static final Call.Function STATE = Call.function("gmp_thread_state");
 
     private OsThread() {
     }

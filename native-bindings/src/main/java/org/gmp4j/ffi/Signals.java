@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.ffi;
 
-
 import org.gmp4j.ffi.linux.linux_h;
 
 /** Signals to one thread of this process, and their handlers. Thread-safe, no allocation. */
@@ -18,8 +17,8 @@ public final class Signals {
     /** {@link #handlerOf}: ignored. */
     public static final long SIG_IGN = 1;
 
-    private static final long QUEUE = Call.function("gmp_signal_queue");
-    private static final long KILL = Call.function("gmp_tgkill");
+    private static final Call.Function QUEUE = Call.function("gmp_signal_queue");
+    private static final Call.Function KILL = Call.function("gmp_tgkill");
 
     private Signals() {
     }

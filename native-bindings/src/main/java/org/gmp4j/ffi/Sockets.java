@@ -31,8 +31,8 @@ public final class Sockets {
     /** {@link #shutdown}: neither. */
     public static final int SHUT_RDWR = linux_h.SHUT_RDWR();
 
-    private static final long ACCEPT = Call.function("gmp_accept");
-    private static final long SEND = Call.function("gmp_send");
+    private static final Call.Function ACCEPT = Call.function("gmp_accept");
+    private static final Call.Function SEND = Call.function("gmp_send");
     private static final MethodHandle SOCKET = Link.capturing(linux_h.socket$address(), linux_h.socket$descriptor());
     private static final MethodHandle BIND = Link.capturing(linux_h.bind$address(), linux_h.bind$descriptor());
     private static final MethodHandle LISTEN = Link.capturing(linux_h.listen$address(), linux_h.listen$descriptor());

@@ -13,8 +13,8 @@ import java.lang.invoke.MethodType;
  * The stack of the calling OS thread; inside a virtual thread that is its carrier's, on which it runs. Thread-safe.
  */
 public final class StackSpace {
-    private static final long LEFT = Call.function("gmp_stack_left");
-    private static final long TRIM = Call.function("gmp_stack_trim");
+    private static final Call.Function LEFT = Call.function("gmp_stack_left");
+    private static final Call.Function TRIM = Call.function("gmp_stack_trim");
 
     private StackSpace() {
     }

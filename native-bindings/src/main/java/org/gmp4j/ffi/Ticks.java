@@ -21,7 +21,7 @@ public final class Ticks {
     private static final long MEASURED = 5_000_000;
 
     private static final boolean COUNTER = hasCounter();
-    private static final long TICKS = Call.function("gmp_ticks");
+    private static final Call.Function TICKS = Call.function("gmp_ticks");
 
     private Ticks() {
     }

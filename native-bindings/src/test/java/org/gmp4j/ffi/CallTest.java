@@ -9,10 +9,12 @@ import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.SymbolLookup;
 import java.lang.foreign.ValueLayout;
+import java.lang.management.ManagementFactory;
 import java.lang.reflect.Method;
 import java.nio.file.Path;
 import java.util.List;
 
+import com.sun.management.ThreadMXBean;
 import org.gmp4j.ffi.gmp.shims_h;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -52,6 +54,22 @@ class CallTest {
         return l instanceof ValueLayout.OfInt || l instanceof ValueLayout.OfLong || l instanceof ValueLayout.OfShort;
     }
 
+    /** Also before C2 has compiled it, because Ms and sysmon call C functions when there is no memory. */
+    @Test
+    void aCallAllocatesNothing() {
+        ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+        int calls = 500;
+        long least = Long.MAX_VALUE;
+        for (int i = 0; i < 10; i++) { // The first ones link the handles.
+            long before = threads.getCurrentThreadAllocatedBytes();
+            for (int k = 0; k < calls; k++) {
+                long _ = OsThread.gettid() + OsThread.cpuNanos(0);
+            }
+            least = Math.min(least, threads.getCurrentThreadAllocatedBytes() - before);
+        }
+        assertTrue(least < calls, least + " bytes");
+    }
+
     /** Each argument arrives, at the width that the function has it, and negative ones stay so. */
     @Test
     void argumentsAndResults() throws Exception {
@@ -73,14 +91,14 @@ class CallTest {
         try (Arena arena = Arena.ofConfined()) {
             @SuppressWarnings("restricted")
             SymbolLookup symbols = SymbolLookup.libraryLookup(library, arena);
-            long mixed = symbols.findOrThrow("mixed").address();
+            Call.Function mixed = Call.at(symbols.findOrThrow("mixed"));
             assertEquals(-1 + 20 - 300 - 4000 + 50000 - 600000, Call.call(mixed, -1, 2, -3, -4, 5, -6));
             assertEquals(1 + 20 + 300, Call.call(mixed, 1, 2, 3));
-            long negated = symbols.findOrThrow("negated").address();
+            Call.Function negated = Call.at(symbols.findOrThrow("negated"));
             assertEquals(-7, (int) Call.call(negated, 7));
             assertEquals(Integer.MAX_VALUE, (int) Call.call(negated, -Integer.MAX_VALUE));
-            assertEquals(-1, Call.call(symbols.findOrThrow("nothing").address()));
-            assertEquals(-1, Call.critical(symbols.findOrThrow("nothing").address()));
+            assertEquals(-1, Call.call(Call.at(symbols.findOrThrow("nothing"))));
+            assertEquals(-1, Call.critical(Call.at(symbols.findOrThrow("nothing"))));
         }
     }
 }

@@ -12,7 +12,8 @@ import java.util.List;
  * {@code default} it makes all virtual threads goroutines. An executable jar may name this class as its {@code Launcher-Agent-Class}, and
  * then needs no flag.
  *
- * <p>Only this class is compiled for Java 8, so that an older Java can load it. Then it reports which Java is needed.
+ * <p>Only this class and {@code Starter} are compiled for Java 8, so that an older Java can load them. Then it reports which Java is
+ * needed.
  */
 public final class Agent {
     private static final List<String> JDKS = Arrays.asList("25", "26", "27");

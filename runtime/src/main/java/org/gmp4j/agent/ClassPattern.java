@@ -30,7 +30,7 @@ final class ClassPattern {
 
     /** Returns the number of the pattern's characters that are no wildcards. If several patterns match, the greatest weight decides. */
     int weight() {
-        int n = 0;
+        int n = 0; // Counted without a stream, because this may run while the classes of streams and lambdas are loaded.
         for (int i = 0; i < text.length(); i++) {
             n += text.charAt(i) == '*' ? 0 : 1;
         }

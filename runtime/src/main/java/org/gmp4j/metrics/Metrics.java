@@ -13,7 +13,7 @@ import org.gmp4j.sched.base.Scheduler;
  * {@code runtime/metrics}. {@link #all()} lists all metrics.
  *
  * <p>Counters are words outside the Java heap. One thread at a time writes each of them, without an atomic instruction. A reading stops no
- * thread and takes no goroutine's P. It takes the scheduler's lock to read the idle times of all Ps, and to read the number of Ms.
+ * thread and takes no goroutine's P. It takes the scheduler's lock to read the idle times of all Ps.
  * Thread-safe.
  *
  * <p>The numbers of one reading are not all from the same moment. But the numbers of goroutines in the four states are never negative, and

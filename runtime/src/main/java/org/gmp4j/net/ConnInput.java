@@ -15,17 +15,16 @@ final class ConnInput extends InputStream {
     @Override
     public int read() throws IOException {
         byte[] one = new byte[1];
-        for (;;) {
-            int n = conn.read(one, 0, 1);
-            if (n != 0) { // It is 0 for an empty datagram.
-                return n < 0 ? -1 : one[0] & 0xFF;
-            }
-        }
+        return read(one, 0, 1) < 0 ? -1 : one[0] & 0xFF;
     }
 
     @Override
     public int read(byte[] to, int offset, int length) throws IOException {
-        return conn.read(to, offset, length);
+        int n;
+        do {
+            n = conn.read(to, offset, length);
+        } while (n == 0 && length > 0); // A stream cannot return an empty datagram.
+        return n;
     }
 
     @Override

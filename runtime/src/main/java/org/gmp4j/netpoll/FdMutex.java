@@ -136,14 +136,14 @@ final class FdMutex {
         boolean counted = true; // The caller counts as a waiter. It must take a unit, or subtract one waiter from the count.
         try {
             if (limits == OpLimits.PLAIN && !WaitCancellation.byDefault(st)) {
-                units.acquire(false, WaitReason.IO_WAIT);
+                units.acquire(false, WaitReason.FD_SEMACQUIRE);
                 counted = false;
                 return 0;
             }
             Sema.OfSema e = new Sema.OfSema(units, limits.left());
             limits.begin(e);
             try {
-                counted = !units.acquire(false, WaitReason.IO_WAIT, e);
+                counted = !units.acquire(false, WaitReason.FD_SEMACQUIRE, e);
             } finally {
                 e.finish();
             }

@@ -390,7 +390,7 @@ public final class PollFd extends FdWaits {
             decref(); // Called outside of enter, because the last user closes the descriptor, which may block in the kernel.
         }
         GStack st = GStack.enterChecked();
-        released.acquire(false, WaitReason.IO_WAIT);
+        released.acquire(false, WaitReason.FD_SEMACQUIRE);
         released.release(false);
         GStack.exit(st);
         return first;

@@ -17,29 +17,37 @@ import org.gmp4j.ffi.NativeHandles;
 /**
  * Makes the handles by which the runtime calls C functions. The JDK's linker makes a handle of two parts: a leaf, which is HotSpot's stub
  * for a list of registers, and a generated class that converts arguments and results for the leaf. The runtime's calls pass six longs and
- * return one, so they need no conversion, and this class makes the leaf alone. The linker would load 140 classes of the JDK for the
- * conversion and have the JVM generate 80, which takes a fifth of the CPU time of a start.
+ * return one, so they need no conversion, and this class makes the leaf alone. For the conversion the linker would load and generate some
+ * 200 classes, for which each start would pay.
  *
- * <p>HotSpot does not check the registers, so the leaf is made only where it is known: by JDK 25 for x86-64. Elsewhere, and with {@code
- * -Dgmp.calls=linker}, the linker makes the handles.
+ * <p>The bindings initialise this class before they call the first C function. HotSpot does not check the registers, so a leaf is made only
+ * where its registers are known: by JDK 25 for x86-64. Elsewhere, and with {@code -Dgmp.calls=linker}, the linker makes the handles.
  */
-public final class LeafCalls {
-    private static final boolean LINKER = "linker".equals(System.getProperty("gmp.calls"));
+final class LeafCalls {
     private static final String[] PACKAGES = {"jdk.internal.access", "jdk.internal.foreign.abi", "jdk.internal.foreign.abi.x64",
         "jdk.internal.foreign.abi.x64.sysv", "jdk.internal.misc"};
+
+    static {
+        boolean known = JdkThreads.VERSION == JdkVersion.JDK_25 && "amd64".equals(System.getProperty("os.arch"));
+        if (known && !"linker".equals(System.getProperty("gmp.calls")) && opened()) {
+            give();
+        }
+    }
 
     private LeafCalls() {
     }
 
-    /** Gives the handles to the bindings, if leaves are known here. Called before the first call of a C function. */
-    public static void use() {
-        if (LINKER || JdkThreads.VERSION != JdkVersion.JDK_25 || !"amd64".equals(System.getProperty("os.arch"))) {
-            return;
+    /** Opens the packages to the runtime's module, for good. Returns false if the runtime has no access to the JDK. */
+    private static boolean opened() {
+        boolean all = true;
+        for (String name : PACKAGES) {
+            all &= JdkThreads.openToRuntime(name);
         }
+        return all;
+    }
+
+    private static void give() {
         try {
-            for (String name : PACKAGES) {
-                JdkThreads.openToUs(name);
-            }
             ABIDescriptor abi = X64.abi();
             NativeHandles.use(X64.leaf(abi, true), X64.leaf(abi, false));
         } catch (ReflectiveOperationException | LinkageError e) {

@@ -95,7 +95,9 @@ public enum WaitReason {
     /** A park in a SynchronousQueue. */
     PARK_SYNCHRONOUS("park (SynchronousQueue)"),
     /** A park in a LinkedTransferQueue. */
-    PARK_TRANSFER("park (LinkedTransferQueue)");
+    PARK_TRANSFER("park (LinkedTransferQueue)"),
+    /** A turn at a connection or listener of {@code org.gmp4j.net}, or the end of its other users in a close. */
+    FD_SEMACQUIRE("semacquire");
 
     private static final WaitReason[] VALUES = values();
 
@@ -123,7 +125,7 @@ public enum WaitReason {
     public boolean profiled() {
         return switch (this) {
             case CHAN_RECEIVE, CHAN_SEND, SELECT, CHAN_RECEIVE_DURABLE, CHAN_SEND_DURABLE, SELECT_DURABLE, WAIT_GROUP, SEMACQUIRE,
-                    MUTEX_LOCK, RWMUTEX_LOCK, RWMUTEX_RLOCK, COND_WAIT -> true;
+                    FD_SEMACQUIRE, MUTEX_LOCK, RWMUTEX_LOCK, RWMUTEX_RLOCK, COND_WAIT -> true;
             default -> false;
         };
     }

@@ -60,6 +60,9 @@ class UdpTest {
                 client.write(ByteBuffer.allocate(0));
                 client.write(ByteBuffer.wrap(new byte[] {7}));
                 assertEquals(7, server.inputStream().read());
+                client.write(ByteBuffer.allocate(0));
+                client.write(ByteBuffer.wrap(new byte[] {8, 9}));
+                assertEquals(2, server.inputStream().read(new byte[4]));
             }
         });
     }

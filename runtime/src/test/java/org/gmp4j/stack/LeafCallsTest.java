@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.time.Duration;
 
+import org.gmp4j.Chan;
 import org.gmp4j.Gmp;
 import org.gmp4j.Go;
 import org.gmp4j.ffi.OsThread;
@@ -23,6 +24,8 @@ class LeafCallsTest {
         }
 
         public static void main(String[] args) {
+            Chan<Integer> first = Chan.make(1); // Its struct is off-heap, and there is no scheduler.
+            first.send(1);
             try (Gmp gmp = Gmp.builder().procs(1).build()) {
                 gmp.run(() -> Go.sleep(Duration.ofMillis(1)));
                 gmp.run(() -> {

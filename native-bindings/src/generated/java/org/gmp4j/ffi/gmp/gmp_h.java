@@ -26,10 +26,10 @@ public class gmp_h extends gmp_h$shared {
                 .or(Linker.nativeLinker().defaultLookup());
     }
 
-    private static final int GMP_ABI_VERSION = (int)9L;
+    private static final int GMP_ABI_VERSION = (int)10L;
     /**
      * {@snippet lang=c :
-     * #define GMP_ABI_VERSION 9
+     * #define GMP_ABI_VERSION 10
      * }
      */
     public static int GMP_ABI_VERSION() {

@@ -552,6 +552,90 @@ public class shims_h extends shims_h$shared {
         return gmp_signal_handler.ADDR;
     }
 
+    private static class gmp_gettid {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            shims_h.C_INT    );
+
+        public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_gettid");
+
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int32_t gmp_gettid()
+     * }
+     */
+    public static FunctionDescriptor gmp_gettid$descriptor() {
+        return gmp_gettid.DESC;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int32_t gmp_gettid()
+     * }
+     */
+    public static MemorySegment gmp_gettid$address() {
+        return gmp_gettid.ADDR;
+    }
+
+    private static class gmp_getpid {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            shims_h.C_INT    );
+
+        public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_getpid");
+
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int32_t gmp_getpid()
+     * }
+     */
+    public static FunctionDescriptor gmp_getpid$descriptor() {
+        return gmp_getpid.DESC;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int32_t gmp_getpid()
+     * }
+     */
+    public static MemorySegment gmp_getpid$address() {
+        return gmp_getpid.ADDR;
+    }
+
+    private static class gmp_getcpu {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            shims_h.C_INT    );
+
+        public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_getcpu");
+
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int32_t gmp_getcpu()
+     * }
+     */
+    public static FunctionDescriptor gmp_getcpu$descriptor() {
+        return gmp_getcpu.DESC;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int32_t gmp_getcpu()
+     * }
+     */
+    public static MemorySegment gmp_getcpu$address() {
+        return gmp_getcpu.ADDR;
+    }
+
     private static class gmp_membarrier_register {
         public static final FunctionDescriptor DESC = FunctionDescriptor.of(
             shims_h.C_INT    );
