@@ -156,6 +156,12 @@ final class JdkPoint {
     }
 
     private static Class<?> define() throws ReflectiveOperationException {
+        synchronized (ClassLoader.class) { // All copies of gmp4j share this lock.
+            return defineOnce();
+        }
+    }
+
+    private static Class<?> defineOnce() throws ReflectiveOperationException {
         String name = CLASS.replace('/', '.');
         try {
             return Class.forName(name, true, null); // Another copy of gmp4j has defined it.

@@ -136,18 +136,20 @@ final class JdkMembers {
         byte[] implementsThreads = threads(ofThreads);
         byte[] implementsSwitches = switches(ofSwitches);
         MethodHandles.Lookup l = MethodHandles.lookup();
-        Class<?> c;
-        boolean first = false;
-        try {
-            c = Class.forName(calls.replace('/', '.'), true, null); // Another copy of gmp4j may have defined it.
-        } catch (ClassNotFoundException e) {
-            c = MethodHandles.privateLookupIn(vt, l).defineClass(calls(ofThreads, ofSwitches));
-            first = true;
-        }
-        define = l.findStatic(c, "define", MethodType.methodType(Class.class, Class.class, String.class, byte[].class));
-        if (first) {
-            Class<?> _ = define(vt, OWN, implementsThreads);
-            var _ = define(Continuation.class, "jdk/internal/vm/GmpSwitch", implementsSwitches);
+        synchronized (vt) { // All copies of gmp4j share this lock, so that one copy defines the classes, and the others find all of them.
+            Class<?> c;
+            boolean first = false;
+            try {
+                c = Class.forName(calls.replace('/', '.'), true, null);
+            } catch (ClassNotFoundException e) {
+                c = MethodHandles.privateLookupIn(vt, l).defineClass(calls(ofThreads, ofSwitches));
+                first = true;
+            }
+            define = l.findStatic(c, "define", MethodType.methodType(Class.class, Class.class, String.class, byte[].class));
+            if (first) {
+                Class<?> _ = define(vt, OWN, implementsThreads);
+                var _ = define(Continuation.class, "jdk/internal/vm/GmpSwitch", implementsSwitches);
+            }
         }
         MethodHandles.Lookup _ = l.defineHiddenClass(adapter(ThreadCalls.class, ofThreads, "threads"), true);
         var _ = l.defineHiddenClass(adapter(SwitchCalls.class, ofSwitches, "switches"), true);

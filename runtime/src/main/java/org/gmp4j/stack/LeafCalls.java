@@ -50,7 +50,7 @@ final class LeafCalls {
         try {
             ABIDescriptor abi = X64.abi();
             NativeHandles.use(X64.leaf(abi, true), X64.leaf(abi, false));
-        } catch (ReflectiveOperationException | LinkageError e) {
+        } catch (ReflectiveOperationException | RuntimeException | LinkageError e) {
             return; // This build of the JDK differs, so the linker makes the handles.
         }
     }

@@ -2,6 +2,7 @@
 package org.gmp4j.sched;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.io.InputStream;
@@ -14,6 +15,10 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 import org.gmp4j.Gmp;
@@ -73,7 +78,8 @@ class CopiesTest {
     }
 
     static final class Program {
-        private static final int CLEANINGS = 20;
+        private static final int COPIES = 6;
+    private static final int CLEANINGS = 20;
 
         private Program() {
         }
@@ -110,6 +116,24 @@ class CopiesTest {
                         work(copy);
                         new Work().run();
                         work(copy);
+                    }
+                }
+                case "atOnce" -> {
+                    CyclicBarrier all = new CyclicBarrier(COPIES);
+                    List<Future<?>> copies = new ArrayList<>();
+                    try (ExecutorService threads = Executors.newFixedThreadPool(COPIES)) {
+                        for (int i = 0; i < COPIES; i++) {
+                            copies.add(threads.submit(() -> {
+                                try (URLClassLoader copy = copy()) {
+                                    all.await();
+                                    work(copy);
+                                }
+                                return null;
+                            }));
+                        }
+                    }
+                    for (Future<?> copy : copies) {
+                        copy.get();
                     }
                 }
                 case "unloaded" -> {
@@ -153,6 +177,15 @@ class CopiesTest {
     @Test
     void together() {
         program("together", "");
+    }
+
+    /** One of them defines the classes inside of the JDK; the others find all of them. They may choose several signals. */
+    @Test
+    void atOnce() {
+        ChildJvm.Result r = new ChildJvm(Program.class).run("atOnce");
+        assertTrue(r.out().endsWith("done\n"), r::toString);
+        assertEquals("", r.err(), r::toString);
+        assertEquals(0, r.exit(), r::toString);
     }
 
     /** What was bound to the first copy's C code outlives its class loader. */
