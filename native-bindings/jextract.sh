@@ -90,6 +90,10 @@ find "$work/out" -name '*.java' -exec sed -i \
     -e '/^    static final SymbolLookup SYMBOL_LOOKUP = /{N;s/.*/    static class Symbols {\n        static final SymbolLookup LOOKUP = SymbolLookup.loaderLookup()\n                .or(Linker.nativeLinker().defaultLookup());\n    }/}' \
     -e 's/\bSYMBOL_LOOKUP\./Symbols.LOOKUP./' {} +
 
+# The C library's functions are those of the C library, even if another library of the program defines one of the same name.
+sed -i -e '/^        static final SymbolLookup LOOKUP = SymbolLookup.loaderLookup()$/{N;s/.*/        static final SymbolLookup LOOKUP = Linker.nativeLinker().defaultLookup();/}' \
+    "$work/out/org/gmp4j/ffi/linux/linux_h.java"
+
 # Structs are read and written by org.gmp4j.struct, functions called by org.gmp4j.ffi.Call. So of a struct of ours its layout stays, of a
 # function its descriptor and address, and of those that are called by name (by benchmarks and tests) the rest.
 for file in $(grep -lE '^    private static final GroupLayout \$LAYOUT' "$work"/out/org/gmp4j/ffi/gmp/*.java); do

@@ -555,16 +555,18 @@ static int32_t bind_both(jni_t vm)
 /* The result of bind_both when the JVM loaded this copy. Written by JNI_OnLoad. */
 static int32_t bound = -ESRCH;
 
+/* NULL if the C library is not glibc. */
+extern const char *gnu_get_libc_version(void) __attribute__((weak));
+
 /*
  * The JVM calls this in System.load. The two innermost Java frames are the JDK's then. HotSpot warns when other code binds methods of
  * the JDK.
  */
-extern const char *gnu_get_libc_version(void) __attribute__((weak)); /* NULL if the C library is not glibc. */
 GMP_EXPORT int32_t JNI_OnLoad(void *vm, void *reserved);
 int32_t JNI_OnLoad(void *vm, void *reserved)
 {
     (void)reserved;
-    if (gnu_get_libc_version != NULL) { /* Another C library: the loader of this copy refuses it. */
+    if (gnu_get_libc_version != NULL) { /* Another C library: Shims refuses it. */
         bound = bind_both((jni_t)vm);
     }
     return JNI_VERSION;

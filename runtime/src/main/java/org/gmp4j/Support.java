@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j;
 
+import org.gmp4j.ffi.NativeHandles;
 import org.gmp4j.ffi.Shims;
 import org.gmp4j.stack.JdkThreads;
 import org.jspecify.annotations.Nullable;
@@ -30,6 +31,7 @@ final class Support {
     static void check() {
         JdkThreads.check();
         try {
+            boolean _ = NativeHandles.given();
             Shims.load();
         } catch (NoClassDefFoundError e) {
             throw new IllegalStateException("gmp4j finds no class " + String.valueOf(e.getMessage()).replace('/', '.') + ": put the jar "

@@ -5,29 +5,28 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.BitSet;
 
-/** Which CPUs a thread may run on. CPU numbers are the kernel's, from 0, of any size. Thread-safe. */
+/** Gets and sets the CPUs on which a thread may run. CPU numbers are the kernel's, from 0, and may exceed 1,023. Thread-safe. */
 public final class Affinity {
     private static final Call.Function GET = Call.function("gmp_affinity_get");
     private static final Call.Function GETCPU = Call.function("gmp_getcpu");
 
-    /** Bytes of a glibc cpu_set_t: a mask of this size is right for nearly every machine. */
+    /** The size of a glibc cpu_set_t, which is enough for nearly every machine. */
     private static final int USUAL_BYTES = 128;
 
-    /** Half a million CPUs: beyond this the kernel must be wrong. */
+    /** A mask for half a million CPUs. A kernel that refuses it as too small has a bug. */
     private static final int MAX_BYTES = 64 << 10;
 
     private Affinity() {
     }
 
     /**
-     * Restricts a thread to some CPUs. Takes effect before the call returns: the thread is moved if need be. CPUs that
-     * do not exist, or that the cpuset does not grant, are left out by the kernel without a word as long as one
-     * remains.
+     * Restricts a thread to some CPUs. If it runs on another CPU, the kernel moves it before the call returns. The kernel ignores CPUs
+     * that do not exist or that the cpuset does not grant, as long as one CPU remains.
      *
      * @param tid the kernel's thread id, 0 for the calling thread
      * @param cpus the CPUs
-     * @throws NativeException EINVAL when none of the CPUs can be had, ESRCH when there is no such thread,
-     *     EPERM when it belongs to someone else
+     * @throws NativeException EINVAL when the thread may use none of the CPUs, ESRCH when there is no such thread,
+     *     EPERM when it belongs to another user
      */
     public static void set(int tid, BitSet cpus) {
         try (Arena arena = Arena.ofConfined()) {
@@ -39,7 +38,7 @@ public final class Affinity {
         }
     }
 
-    /** The set as the kernel takes it. */
+    /** Returns the set as a mask for the kernel. */
     static MemorySegment mask(BitSet cpus, Arena arena) {
         byte[] bits = cpus.toByteArray();
         MemorySegment mask = arena.allocate(Math.max(USUAL_BYTES, (bits.length + 7) & -8), 8);
@@ -48,7 +47,7 @@ public final class Affinity {
     }
 
     /**
-     * The CPUs that a thread may run on.
+     * Returns the CPUs on which a thread may run.
      *
      * @param tid the kernel's thread id, 0 for the calling thread
      * @return a new set
@@ -71,7 +70,7 @@ public final class Affinity {
     }
 
     /**
-     * The CPUs that the process may use: those of its first thread.
+     * Returns the CPUs that the process may use: its first thread's, or if these are all offline, the calling thread's.
      *
      * @return a new set, never empty
      * @throws NativeException when the kernel refuses
@@ -81,15 +80,15 @@ public final class Affinity {
     }
 
     /**
-     * When all CPUs of the first thread have gone offline there is none: the kernel gives a thread others when it wakes it, and a
-     * JVM's first thread sleeps for ever. The calling thread runs, so it has got some.
+     * Returns the first thread's CPUs, or the calling thread's if that set is empty: all of its CPUs are offline then. The kernel assigns
+     * other CPUs only when it wakes a thread, and a JVM's first thread sleeps for ever. The calling thread runs, so it has a CPU.
      */
     static BitSet orOwn(BitSet first) {
         return first.isEmpty() ? get(0) : first;
     }
 
     /**
-     * The CPU that the calling thread runs on at this moment; a hint, unless it is pinned.
+     * Returns the CPU on which the calling thread runs at this moment. The number is only a hint, unless the thread is pinned.
      *
      * @return the CPU's number
      */

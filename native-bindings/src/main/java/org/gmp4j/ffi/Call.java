@@ -10,22 +10,22 @@ import java.lang.foreign.SymbolLookup;
 import java.lang.invoke.MethodHandle;
 
 /**
- * Calls C functions that take up to six integers or addresses and return one or nothing, whatever their widths. All calls go through two
- * handles: one for functions that may sleep, and one for functions that return at once. The first call by a handle of another type has the
- * JVM generate some ten classes, and each further handle of that type some more when it is called often.
+ * Calls C functions that take up to six integers or addresses of any width and return one such value or nothing. All calls go through two
+ * handles: one for functions that may sleep, and one for functions that return at once. For a handle of another type the JVM generates some
+ * ten classes at its first call, and for each further handle of that type some more when it is called often.
  *
- * <p>A function may be called as {@code long f(long, long, long, long, long, long)} by the two calling conventions (x86-64 System V,
- * AAPCS64). An integer argument has a register of its own, of which the function reads as much as the type has. Arguments that the function
- * does not take are in registers that it may overwrite. A narrower result leaves the rest of its register undefined, so callers cast it to
+ * <p>Under both calling conventions (x86-64 System V, AAPCS64) such a function may be called as {@code long f(long, long, long, long, long,
+ * long)}. Each argument has a register of its own, of which the function reads only the bits of the parameter's type. Surplus arguments are
+ * in registers that the function may overwrite. A narrower result leaves the rest of its register undefined, so callers cast it to
  * {@code int}.
  */
 final class Call {
-    /** Whether the runtime has given handles, which take addresses. The linker's handles take segments. */
+    /** Whether the runtime has provided the handles, which take addresses. The linker's handles take segments. */
     private static final boolean BY_ADDRESS = NativeHandles.given();
     private static final MethodHandle WAITING = BY_ADDRESS ? NativeHandles.waiting() : linked();
     private static final MethodHandle CRITICAL = BY_ADDRESS ? NativeHandles.critical() : linked(Linker.Option.critical(false));
 
-    /** A C function. It has a segment of its own, so that a call needs no memory. */
+    /** A C function. Its segment is kept, so that a call allocates nothing. */
     record Function(long address, MemorySegment segment) {
     }
 
@@ -44,7 +44,7 @@ final class Call {
         return symbol(name);
     }
 
-    /** Returns a function of libgmp4j, which is loaded. */
+    /** Returns a function of libgmp4j. The library must be loaded. */
     static Function symbol(String name) {
         return at(SymbolLookup.loaderLookup().findOrThrow(name));
     }
@@ -54,7 +54,7 @@ final class Call {
         return at(Linker.nativeLinker().defaultLookup().findOrThrow(name));
     }
 
-    /** Returns the function at an address. It stays there, and a call costs less without a lifetime to check. */
+    /** Returns the function at an address. Functions stay loaded, so its segment has no lifetime that each call would have to check. */
     static Function at(MemorySegment found) {
         return new Function(found.address(), MemorySegment.ofAddress(found.address()));
     }

@@ -6,20 +6,26 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * HotSpot's compiler threads, as the kernel sees them, and what threads get of the CPUs. The JVM starts and ends compiler threads as it
- * needs them. Thread-safe.
+ * Finds HotSpot's compiler threads by their names in {@code /proc}, and reads the CPU times, waits and nice values of threads. The JVM
+ * starts and ends compiler threads as it needs them. Thread-safe.
  */
 public final class CompilerThreads {
     private static final int MOST_COMPILERS = 256;
     private static final int MOST_THREADS = 1 << 16;
-    /** The C functions give an error number as less than the least nice value. */
+    /** The least nice value. {@link #nice} returns a lesser number for an error. */
     private static final int LEAST_NICE = -20;
+
+    private static final Call.Function WAITED = Call.function("gmp_thread_waited");
+    private static final Call.Function WANTED = Call.function("gmp_thread_wanted");
+    private static final Call.Function PROCESS = Call.function("gmp_process_cpu");
+    private static final Call.Function NICE = Call.function("gmp_nice");
+    private static final Call.Function SET_NICE = Call.function("gmp_set_nice");
 
     private CompilerThreads() {
     }
 
     /**
-     * The threads that compile, those that have nothing to do at the moment included.
+     * Finds the compiler threads, also the idle ones.
      *
      * @return the kernel's thread ids; none where {@code /proc} cannot be read
      */
@@ -28,8 +34,8 @@ public final class CompilerThreads {
     }
 
     /**
-     * Those of {@link #ids} that optimize: C2's, or what takes its place. C1's, whose code is ready soon and is several times as fast as
-     * the interpreter, are left out.
+     * Finds the threads of the optimizing compiler: C2, or the JVMCI compiler in its place. C1's threads are left out, because C1's code is
+     * ready soon and is several times as fast as the interpreter.
      *
      * @return the kernel's thread ids; none where {@code /proc} cannot be read, and in a JVM without such a compiler
      */
@@ -38,7 +44,7 @@ public final class CompilerThreads {
     }
 
     /**
-     * All threads of this process.
+     * Finds all threads of this process.
      *
      * @return the kernel's thread ids; none where {@code /proc} cannot be read
      */
@@ -59,61 +65,61 @@ public final class CompilerThreads {
     }
 
     /**
-     * For how long a thread of this process has waited for a CPU since it began.
+     * Returns how long a thread of this process has been runnable without a CPU since its start.
      *
      * @param tid the kernel's thread id
-     * @return nanoseconds, or -1 when there is no such thread, or the kernel does not count that
+     * @return nanoseconds, or -1 when there is no such thread or the kernel does not count this time
      */
     public static long waitedNanos(int tid) {
-        return Math.max(-1, Call.call(Call.function("gmp_thread_waited"), tid));
+        return Math.max(-1, Call.call(WAITED, tid));
     }
 
     /**
-     * How long a thread of this process has had a CPU or waited for one since it began.
+     * Returns how long a thread of this process has been runnable since its start, with or without a CPU.
      *
      * @param tid the kernel's thread id
-     * @return nanoseconds, or -1 when there is no such thread, or the kernel does not count that
+     * @return nanoseconds, or -1 when there is no such thread or the kernel does not count this time
      */
     public static long wantedNanos(int tid) {
-        return Math.max(-1, Call.call(Call.function("gmp_thread_wanted"), tid));
+        return Math.max(-1, Call.call(WANTED, tid));
     }
 
-    /** The CPU time of this process, ns. */
+    /** Returns the CPU time of this process, ns. */
     public static long processNanos() {
-        return Call.call(Call.function("gmp_process_cpu"));
+        return Call.call(PROCESS);
     }
 
     /**
-     * The nice value of a thread.
+     * Returns the nice value of a thread.
      *
      * @param tid the kernel's thread id, 0 for the calling thread
      * @return from -20 to 19; less when there is no such thread
      */
     public static int nice(int tid) {
-        return (int) Call.call(Call.function("gmp_nice"), tid);
+        return (int) Call.call(NICE, tid);
     }
 
-    /** Whether {@link #nice} has found the thread. */
+    /** Returns whether a result of {@link #nice} is a nice value, and not an error. */
     public static boolean isNice(int nice) {
         return nice >= LEAST_NICE;
     }
 
     /**
-     * Sets the nice value of a thread. Anybody may raise it; to lower it takes CAP_SYS_NICE or a limit RLIMIT_NICE.
+     * Sets the nice value of a thread. Any thread may raise it. To lower it requires CAP_SYS_NICE or a sufficient RLIMIT_NICE.
      *
      * @param tid the kernel's thread id, 0 for the calling thread
      * @param nice from -20 to 19
-     * @return whether the kernel took it
+     * @return whether the kernel accepted it
      */
     public static boolean setNice(int tid, int nice) {
-        return (int) Call.call(Call.function("gmp_set_nice"), tid, nice, 0) == 0;
+        return (int) Call.call(SET_NICE, tid, nice, 0) == 0;
     }
 
     /**
-     * How long the compiler threads which there are now have had a CPU or waited for one since they began. Where the kernel does not count
-     * the waits, their CPU time alone.
+     * Returns how long the present compiler threads have been runnable since their start, with or without a CPU. If the kernel does not
+     * count the waits, this is their CPU time alone.
      *
-     * @return nanoseconds; 0 when there is no such thread
+     * @return nanoseconds in total; 0 when there is no such thread
      */
     public static long wantedNanos() {
         long sum = 0;

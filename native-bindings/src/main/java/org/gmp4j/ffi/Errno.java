@@ -8,8 +8,8 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 
 /**
- * Error numbers of Linux (the same on x86-64 and aarch64; a test compares them with the C compiler's) and their
- * texts. Thread-safe.
+ * Error numbers of Linux and their texts. The numbers are the same on x86-64 and aarch64; a test compares them with the C compiler's.
+ * Thread-safe.
  */
 public final class Errno {
     /** Operation not permitted. */
@@ -27,7 +27,7 @@ public final class Errno {
     /** Bad file descriptor. */
     public static final int EBADF = 9;
 
-    /** Try again; for a futex: the word did not hold the expected value. */
+    /** Try again. Of a futex: the word did not hold the expected value. */
     public static final int EAGAIN = 11;
 
     /** Out of memory. */
@@ -63,13 +63,13 @@ public final class Errno {
     /** Function not implemented by this kernel. */
     public static final int ENOSYS = 38;
 
-    /** The protocol, or IPv6, is not there. */
+    /** The kernel does not support the address family, such as IPv6. */
     public static final int EAFNOSUPPORT = 97;
 
     /** Address in use. */
     public static final int EADDRINUSE = 98;
 
-    /** The address is none of this machine's. */
+    /** This machine does not have the address. */
     public static final int EADDRNOTAVAIL = 99;
 
     /** Connection aborted. */
@@ -78,7 +78,7 @@ public final class Errno {
     /** Connection reset by peer. */
     public static final int ECONNRESET = 104;
 
-    /** The kernel has no memory for it. */
+    /** The kernel has no memory for a buffer. */
     public static final int ENOBUFS = 105;
 
     /** Already connected. */
@@ -93,10 +93,10 @@ public final class Errno {
     /** Connection refused. */
     public static final int ECONNREFUSED = 111;
 
-    /** Connecting has begun already. */
+    /** An earlier connect is still in progress. */
     public static final int EALREADY = 114;
 
-    /** Connecting has begun. */
+    /** The connect is in progress. */
     public static final int EINPROGRESS = 115;
 
     private static final MethodHandle NAME = text("strerrorname_np");
@@ -106,10 +106,10 @@ public final class Errno {
     }
 
     /**
-     * The symbol of an error number.
+     * Returns the symbol of an error number.
      *
      * @param errno the number
-     * @return for example {@code EINVAL}; {@code errno 22} where the C library does not know
+     * @return for example {@code EINVAL}; {@code errno 22} when the C library does not know it
      */
     public static String name(int errno) {
         String s = call(NAME, errno);
@@ -117,7 +117,7 @@ public final class Errno {
     }
 
     /**
-     * Symbol and meaning of an error number, in English whatever the locale.
+     * Returns the symbol and meaning of an error number, in English in any locale.
      *
      * @param errno the number
      * @return for example {@code EINVAL (Invalid argument)}
@@ -127,7 +127,7 @@ public final class Errno {
         return meaning != null ? name(errno) + " (" + meaning + ")" : name(errno);
     }
 
-    /** These two are glibc 2.32's; without them the number alone must do, so they are not taken from linux_h. */
+    /** Returns a handle of a function, or null before glibc 2.32, which lacks it. The generated linux_h would throw then. */
     @SuppressWarnings("restricted")
     private static MethodHandle text(String function) {
         Linker linker = Linker.nativeLinker();

@@ -2,8 +2,8 @@
 package org.gmp4j.ffi;
 
 /**
- * A counter behind a file descriptor: wakes a thread out of {@link Epoll#await}. Non-blocking and closed on exec.
- * Closed by {@link Fd#close}. Thread-safe.
+ * A counter with a file descriptor, which wakes a thread from {@link Epoll#await}. The descriptor is non-blocking and closed on exec.
+ * {@link Fd#close} closes it. Thread-safe.
  */
 public final class EventFd {
     private static final Call.Function ADD = Call.function("gmp_eventfd_add");
@@ -13,7 +13,7 @@ public final class EventFd {
     }
 
     /**
-     * Makes one, with its counter at 0.
+     * Makes an eventfd whose counter is 0.
      *
      * @return the descriptor
      * @throws NativeException EMFILE or ENFILE without a free descriptor
@@ -27,21 +27,21 @@ public final class EventFd {
     }
 
     /**
-     * Adds to the counter: the descriptor becomes readable.
+     * Adds to the counter, which makes the descriptor readable.
      *
      * @param fd the descriptor
-     * @param n how much, 1 or more
-     * @return 0, or {@link Errno#EAGAIN} when the counter is full (the descriptor is readable then, too)
+     * @param n the number to add, 1 or more
+     * @return 0, or {@link Errno#EAGAIN} when the counter is full; the descriptor is readable then as well
      */
     public static int add(int fd, long n) {
         return -(int) Call.call(ADD, fd, n, 0);
     }
 
     /**
-     * Takes the whole counter and sets it to 0: the descriptor is not readable any more.
+     * Resets the counter to 0, after which the descriptor is not readable any more.
      *
      * @param fd the descriptor
-     * @return what it held, 1 or more, or {@code -Errno.EAGAIN} when that was 0
+     * @return the counter before, 1 or more, or {@code -Errno.EAGAIN} when it was 0
      */
     public static long take(int fd) {
         return Call.call(TAKE, fd);

@@ -2,8 +2,8 @@
 package org.gmp4j.ffi;
 
 /**
- * File descriptors of any kind. Thread-safe, as far as the caller does not close a number that another thread still
- * uses. {@link #read} and {@link #write} block the OS thread unless the descriptor is non-blocking.
+ * Reads, writes and closes file descriptors of any kind. Thread-safe, as long as no caller closes a descriptor that another thread
+ * still uses. {@link #read} and {@link #write} block the OS thread unless the descriptor is non-blocking.
  */
 public final class Fd {
     private static final Call.Function CLOSE = Call.function("gmp_close");
@@ -14,11 +14,11 @@ public final class Fd {
     }
 
     /**
-     * Reads.
+     * Reads bytes.
      *
      * @param fd the descriptor
-     * @param buf address of the place to read to
-     * @param len bytes at most
+     * @param buf address of the buffer
+     * @param len its size in bytes
      * @return bytes read, 0 at the end, or the negated error number ({@code -Errno.EAGAIN} when it would block)
      */
     public static long read(int fd, long buf, long len) {
@@ -26,11 +26,11 @@ public final class Fd {
     }
 
     /**
-     * Writes. To a pipe nobody reads, this raises SIGPIPE (ignored by the JVM); for sockets see {@link Sockets#send}.
+     * Writes bytes. On a pipe without a reader this raises SIGPIPE, which the JVM ignores. {@link Sockets#send} raises no signal.
      *
      * @param fd the descriptor
      * @param buf address of the bytes
-     * @param len how many
+     * @param len their number
      * @return bytes written, or the negated error number ({@code -Errno.EAGAIN} when it would block)
      */
     public static long write(int fd, long buf, long len) {
@@ -38,9 +38,9 @@ public final class Fd {
     }
 
     /**
-     * Closes.
+     * Closes a descriptor.
      *
-     * @param fd the descriptor; the number is free afterwards, whatever the outcome
+     * @param fd the descriptor; its number is free afterwards, also after an error
      * @throws NativeException EBADF, or a delayed write error
      */
     public static void close(int fd) {
@@ -51,9 +51,9 @@ public final class Fd {
     }
 
     /**
-     * Closes, and ignores an error: for callers that could do nothing about one. Does not allocate.
+     * Closes a descriptor and ignores an error, for callers that cannot handle one. Does not allocate.
      *
-     * @param fd the descriptor; the number is free afterwards
+     * @param fd the descriptor; its number is free afterwards
      */
     public static void release(int fd) {
         long _ = Call.call(CLOSE, fd);

@@ -2,13 +2,13 @@
 package org.gmp4j.ffi;
 
 /**
- * Futexes: sleeping on a 32-bit word of off-heap memory until another thread of this process says that it changed.
+ * Futexes, by which a thread sleeps on a 32-bit word of off-heap memory until another thread of this process wakes it.
  *
- * <p>The protocol is the caller's: a waiter says which value it saw, and the kernel puts it to sleep only while the
- * word still holds that value; a waker changes the word first and then calls {@link #wake}. A waiter may wake without
- * reason, so it looks at the word again.
+ * <p>Callers follow this protocol: A waiter passes the value that it has read, and the kernel puts it to sleep only if the word still
+ * holds that value. A waker first changes the word and then calls {@link #wake}. Wake-ups may be spurious, so a waiter then reads the word
+ * again.
  *
- * <p>Thread-safe, no allocation. {@link #await} blocks the OS thread: a virtual thread that calls it pins its carrier.
+ * <p>Thread-safe, allocates nothing. {@link #await} blocks the OS thread, so a virtual thread that calls it pins its carrier.
  */
 public final class Futex {
     private static final Call.Function WAIT = Call.function("gmp_futex_wait");
@@ -18,11 +18,11 @@ public final class Futex {
     }
 
     /**
-     * Sleeps while the word holds {@code expected}, without time limit.
+     * Sleeps without a time limit if the word holds {@code expected}.
      *
      * @param addr address of the word, a multiple of 4
-     * @param expected the value on which to sleep
-     * @return 0 when woken or for no reason, {@link Errno#EAGAIN} when the word held another value,
+     * @param expected the value that the caller has read
+     * @return 0 when it was woken, also spuriously, {@link Errno#EAGAIN} when the word held another value,
      *     {@link Errno#EINTR} when a signal came
      */
     public static int await(long addr, int expected) {
@@ -30,13 +30,13 @@ public final class Futex {
     }
 
     /**
-     * Sleeps while the word holds {@code expected}, at most for some time.
+     * Sleeps with a time limit if the word holds {@code expected}.
      *
      * @param addr address of the word, a multiple of 4
-     * @param expected the value on which to sleep
-     * @param timeoutNanos how long at most, in nanoseconds of CLOCK_MONOTONIC from now on; negative for ever. The
-     *     kernel adds the thread's timer slack, see {@link OsThread#setTimerSlack}
-     * @return 0 when woken or for no reason, {@link Errno#EAGAIN} when the word held another value,
+     * @param expected the value that the caller has read
+     * @param timeoutNanos the limit in nanoseconds of CLOCK_MONOTONIC from now on; negative waits without limit. The
+     *     kernel may add the thread's timer slack, see {@link OsThread#setTimerSlack}
+     * @return 0 when it was woken, also spuriously, {@link Errno#EAGAIN} when the word held another value,
      *     {@link Errno#EINTR} when a signal came, {@link Errno#ETIMEDOUT} when the time was over
      */
     public static int await(long addr, int expected, long timeoutNanos) {
@@ -47,8 +47,8 @@ public final class Futex {
      * Wakes threads that sleep on the word.
      *
      * @param addr address of the word, a multiple of 4
-     * @param n how many at most
-     * @return how many were woken
+     * @param n the most threads to wake
+     * @return the number of threads woken
      * @throws NativeException for a misaligned address
      */
     public static int wake(long addr, int n) {

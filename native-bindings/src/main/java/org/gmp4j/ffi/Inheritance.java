@@ -6,9 +6,9 @@ import java.lang.foreign.MemorySegment;
 import java.util.BitSet;
 
 /**
- * What threads and processes inherit from the thread that creates them: CPUs, scheduling policy, nice value, signal mask,
- * timer slack. The runtime's own threads put on the process's instead, and take off what the runtime has set on them while
- * they create others: c-shims {@code osthread.c}. Thread-safe.
+ * Controls the attributes that threads and processes inherit from the thread that creates them: CPUs, scheduling policy, nice value,
+ * signal mask, timer slack. The runtime's threads begin with the process's attributes. While they create threads or processes they drop the
+ * attributes that the runtime has set on them. See c-shims {@code osthread.c}. Thread-safe.
  */
 public final class Inheritance {
     private static final Call.Function BEGIN = Call.function("gmp_thread_begin");
@@ -18,20 +18,20 @@ public final class Inheritance {
     }
 
     /**
-     * Makes the calling thread one of the runtime's: gives it the CPUs, the policy and the signal mask of the process. What
-     * the kernel refuses stays as it was.
+     * Makes the calling thread one of the runtime's threads, and gives it the CPUs, policy, nice value and signal mask of the process. An
+     * attribute that the kernel refuses stays as it was.
      *
      * @param signo a signal to unblock; 0 for none
-     * @param slackNanos the thread's timer slack, 1 or more; 0 for the process's
-     * @return whether nothing was refused
+     * @param slackNanos the thread's timer slack, 1 or more; 0 for the process's slack
+     * @return false when the kernel has refused the policy or the nice value
      */
     public static boolean begin(int signo, int slackNanos) {
         return (int) Call.call(BEGIN, signo, slackNanos, 0) == 0;
     }
 
     /**
-     * The same for a thread that wants nothing of its own: it goes on as one that the process's first thread had started.
-     * Without memory for the call it goes on as it is.
+     * Gives the calling thread the process's attributes, as {@link #begin} does, and no attributes of its own. If there is no memory for
+     * the call, the thread keeps its attributes.
      */
     public static void beginPlain() {
         try {
@@ -42,20 +42,20 @@ public final class Inheritance {
     }
 
     /**
-     * Whether what the calling thread creates has the process's CPUs and policy.
+     * Returns whether threads that the calling thread creates have the process's CPUs and policy.
      *
-     * @return false when the thread, or whichever made it, has set its own
+     * @return false when the thread, or a thread from which it inherits, has set others
      */
     public static boolean isPlain() {
         return (int) Call.call(PLAIN) != 0;
     }
 
     /**
-     * Restricts the calling thread to some CPUs, as {@link Affinity#set} does; threads and processes that it creates do
-     * not inherit that, once {@link #hook} was called and if the thread has begun by {@link #begin}.
+     * Restricts the calling thread to some CPUs, as {@link Affinity#set} does. If it has called {@link #begin} after {@link #hook}, threads
+     * and processes that it creates do not inherit these CPUs.
      *
      * @param cpus the CPUs
-     * @throws NativeException EINVAL when none of the CPUs can be had
+     * @throws NativeException EINVAL when the thread may use none of the CPUs
      */
     public static void place(BitSet cpus) {
         try (Arena arena = Arena.ofConfined()) {
@@ -68,10 +68,10 @@ public final class Inheritance {
     }
 
     /**
-     * From now on what threads create that begin by {@link #begin} does not inherit what is set on them. Functions of ours stand
-     * around those of the JDK that create threads and processes since the library was loaded. Harmless when repeated.
+     * From now on, if a thread calls {@link #begin}, threads and processes that it creates do not inherit the attributes that the runtime
+     * has set on it. This works by functions of ours, which have wrapped the JDK's since the library was loaded. May be repeated.
      *
-     * @return false when this JVM is not made as we know it; then nothing has changed
+     * @return false when this JVM differs from those that we know; nothing has changed then
      */
     public static boolean hook() {
         return (int) Call.call(Call.function("gmp_thread_hook")) == 0;

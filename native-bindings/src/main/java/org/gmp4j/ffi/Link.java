@@ -11,8 +11,8 @@ import java.lang.invoke.MethodHandle;
 import java.lang.invoke.VarHandle;
 
 /**
- * Links libc functions anew with the linker options that generated code lacks. Reading {@code errno} by a second
- * downcall would not be safe (the JVM may have made system calls in between), so it is captured by the call itself.
+ * Links C functions with linker options that the generated code lacks. The call itself captures {@code errno}, because the JVM may make
+ * system calls before a second downcall could read it.
  */
 final class Link {
     private static final Linker LINKER = Linker.nativeLinker();
@@ -20,13 +20,13 @@ final class Link {
     private Link() {
     }
 
-    /** A handle that takes the segment of {@link #state} before the function's own arguments. */
+    /** Returns a handle that takes the segment of {@link #state} before the function's own arguments. */
     @SuppressWarnings("restricted")
     static MethodHandle capturing(MemorySegment function, FunctionDescriptor descriptor) {
         return LINKER.downcallHandle(function, descriptor, Linker.Option.captureCallState("errno"));
     }
 
-    /** The same for a function whose arguments from {@code firstVariadic} on are variadic. */
+    /** Returns a handle as {@link #capturing} does, for a function whose arguments from {@code firstVariadic} on are variadic. */
     @SuppressWarnings("restricted")
     static MethodHandle capturingVariadic(MemorySegment function, FunctionDescriptor descriptor, int firstVariadic) {
         return LINKER.downcallHandle(
@@ -36,19 +36,19 @@ final class Link {
                 Linker.Option.firstVariadicArg(firstVariadic));
     }
 
-    /** With thread state transition: for functions that may sleep. */
+    /** Returns a handle that makes a thread state transition, for functions that may sleep. */
     @SuppressWarnings("restricted")
     static MethodHandle waiting(MemorySegment function, FunctionDescriptor descriptor) {
         return LINKER.downcallHandle(function, descriptor);
     }
 
-    /** As {@link #critical}, and addresses may be those of arrays, which do not move during the call. */
+    /** Returns a handle without thread state transition. It also takes segments of arrays, which do not move during the call. */
     @SuppressWarnings("restricted")
     static MethodHandle criticalHeap(MemorySegment function, FunctionDescriptor descriptor) {
         return LINKER.downcallHandle(function, descriptor, Linker.Option.critical(true));
     }
 
-    /** A place for one call's errno. Confined to the caller: two threads never share one. */
+    /** Returns a segment for the errno of one call. Only the calling thread may use it. */
     static MemorySegment state(Arena arena) {
         return arena.allocate(State.LAYOUT);
     }
@@ -57,13 +57,13 @@ final class Link {
         return (int) State.ERRNO.get(state, 0L);
     }
 
-    /** Apart, so that code that captures nothing does not make its handle. */
+    /** A class of its own, so that code that captures nothing does not make its handle. */
     private static final class State {
         static final StructLayout LAYOUT = Linker.Option.captureStateLayout();
         static final VarHandle ERRNO = LAYOUT.varHandle(PathElement.groupElement("errno"));
     }
 
-    /** What a downcall's {@code invokeExact} may throw beside errors: nothing, so this is a bug of ours. */
+    /** Throws an Error and returns a RuntimeException as it is. Downcalls throw no checked exception, so one would be a bug of ours. */
     static RuntimeException unexpected(Throwable t) {
         if (t instanceof Error e) {
             throw e;

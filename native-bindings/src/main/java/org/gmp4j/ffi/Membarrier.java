@@ -2,11 +2,11 @@
 package org.gmp4j.ffi;
 
 /**
- * The dear half of an asymmetric fence ({@code membarrier(2)}, private and expedited): it makes every other thread of this
- * process execute a full fence, so that the code which runs often needs none of its own. Costs some microseconds. Thread-safe.
+ * The expensive side of an asymmetric fence ({@code membarrier(2)}, private and expedited). It makes every other thread of this process
+ * execute a full fence, so that the frequent side needs no fence. Costs some microseconds. Thread-safe.
  */
 public final class Membarrier {
-    /** {@code -Dgmp.membarrier=off}: as on a kernel that has none, or forbids it. */
+    /** The property that, with the value {@code off}, makes this class act as on a kernel without the call. */
     public static final String PROPERTY = "gmp.membarrier";
 
     private static final Call.Function MEMBARRIER = Call.function("gmp_membarrier");
@@ -21,15 +21,15 @@ public final class Membarrier {
                 && (int) Call.call(MEMBARRIER) == 0;
     }
 
-    /** Whether {@link #run} works here. */
+    /** Returns whether {@link #run} works on this kernel. */
     public static boolean isAvailable() {
         return AVAILABLE;
     }
 
     /**
-     * A full fence in all threads of this process, the calling one included, before it returns.
+     * Returns after all threads of this process, including the calling thread, have executed a full fence.
      *
-     * @throws NativeException ENOSYS or EPERM where it is not available
+     * @throws NativeException ENOSYS or EPERM when the call is not available
      */
     public static void run() {
         int r = (int) Call.call(MEMBARRIER);

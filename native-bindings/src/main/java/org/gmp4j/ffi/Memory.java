@@ -7,40 +7,39 @@ import java.lang.foreign.MemorySegment;
 import org.gmp4j.ffi.linux.linux_h;
 
 /**
- * Anonymous memory from the kernel, and blocks from the C library, by address. Addresses and lengths given back to a method are
- * multiples of the page size where the kernel wants it so. Nothing is checked: a wrong address is the end of the process.
- * Thread-safe.
+ * Allocates anonymous memory from the kernel, and blocks from the C library, by address. Addresses and lengths must be multiples of the
+ * page size where the kernel requires it. No method checks them, and a wrong address may crash the process. Thread-safe.
  */
 public final class Memory {
-    /** All of memory: the base over which off-heap structs are accessed by absolute address. */
+    /** The whole address space, in which off-heap structs are accessed by absolute address. */
     @SuppressWarnings("restricted")
     public static final MemorySegment ALL = MemorySegment.NULL.reinterpret(Long.MAX_VALUE);
 
     /** {@link #advise}: no special treatment. */
     public static final int ADVICE_NORMAL = linux_h.MADV_NORMAL();
 
-    /** {@link #advise}: will be wanted soon. */
+    /** {@link #advise}: the memory will be used soon. */
     public static final int ADVICE_WILLNEED = linux_h.MADV_WILLNEED();
 
-    /** {@link #advise}: give the pages back now; they read as zero afterwards. */
+    /** {@link #advise}: release the pages now; they read as zero afterwards. */
     public static final int ADVICE_DONTNEED = linux_h.MADV_DONTNEED();
 
-    /** {@link #advise}: the kernel may take the pages when it is short; until then they keep their content. */
+    /** {@link #advise}: the kernel may take the pages when it needs memory; until then they keep their content. */
     public static final int ADVICE_FREE = linux_h.MADV_FREE();
 
-    /** {@link #advise}: back it with huge pages. */
+    /** {@link #advise}: use huge pages. */
     public static final int ADVICE_HUGEPAGE = linux_h.MADV_HUGEPAGE();
 
-    /** {@link #advise}: do not back it with huge pages. */
+    /** {@link #advise}: do not use huge pages. */
     public static final int ADVICE_NOHUGEPAGE = linux_h.MADV_NOHUGEPAGE();
 
-    /** {@link #advise}: fault all pages in, writable, now. */
+    /** {@link #advise}: make all pages present and writable now. */
     public static final int ADVICE_POPULATE_WRITE = linux_h.MADV_POPULATE_WRITE();
 
     /** {@link #protect}: no access. */
     public static final int PROTECT_NONE = linux_h.PROT_NONE();
 
-    /** {@link #protect}: reads. */
+    /** {@link #protect}: reads only. */
     public static final int PROTECT_READ = linux_h.PROT_READ();
 
     /** {@link #protect}: reads and writes. */
@@ -50,7 +49,7 @@ public final class Memory {
     }
 
     /**
-     * All of memory, as long as an arena lives: for segments that end with it.
+     * Returns the whole address space as a segment that ends with an arena.
      *
      * @param arena the arena
      * @return a segment that begins at address 0
@@ -60,10 +59,10 @@ public final class Memory {
     }
 
     /**
-     * A part of memory, as long as an arena lives.
+     * Returns a part of memory as a segment that ends with an arena.
      *
      * @param addr its address
-     * @param bytes how much
+     * @param bytes its size
      * @param arena the arena, which does not own the memory
      * @return the segment
      */
@@ -73,12 +72,12 @@ public final class Memory {
     }
 
     /**
-     * Maps zeroed memory, readable and writable, page-aligned. It costs memory only where it is touched, and no swap
-     * space is set aside for it.
+     * Maps zeroed memory, readable and writable, page-aligned. Only pages that are touched use memory, and no swap space is
+     * reserved.
      *
-     * @param bytes how much, positive; the kernel rounds up to pages
+     * @param bytes the size, positive; the kernel rounds it up to pages
      * @return the address
-     * @throws NativeException ENOMEM when there is no room, EINVAL for a size of 0
+     * @throws NativeException ENOMEM without enough address space or memory, EINVAL for a size of 0
      */
     public static long map(long bytes) {
         long r = Call.call(Calls.MAP, bytes);
@@ -92,7 +91,7 @@ public final class Memory {
      * Unmaps memory.
      *
      * @param addr its address, a multiple of the page size
-     * @param bytes how much
+     * @param bytes its size
      * @throws NativeException EINVAL for a bad range
      */
     public static void unmap(long addr, long bytes) {
@@ -103,7 +102,7 @@ public final class Memory {
      * Tells the kernel how memory will be used.
      *
      * @param addr its address, a multiple of the page size
-     * @param bytes how much
+     * @param bytes its size
      * @param advice one of the {@code ADVICE} constants
      * @throws NativeException EINVAL when the kernel does not know the advice, ENOMEM when the range is not mapped
      */
@@ -112,23 +111,23 @@ public final class Memory {
     }
 
     /**
-     * Changes what may be done with memory.
+     * Changes the access protection of memory.
      *
      * @param addr its address, a multiple of the page size
-     * @param bytes how much
+     * @param bytes its size
      * @param protection one of the {@code PROTECT} constants
-     * @throws NativeException EINVAL, ENOMEM when the range is not mapped
+     * @throws NativeException EINVAL for a bad range, ENOMEM when the range is not mapped
      */
     public static void protect(long addr, long bytes, int protection) {
         check((int) Call.call(Call.function("gmp_protect"), addr, bytes, protection), "mprotect", addr, bytes);
     }
 
     /**
-     * Asks for pages of one NUMA node. Pages touched from now on come from there while it has any, then from
-     * elsewhere: a full node must not kill the process, so the policy is MPOL_PREFERRED and not MPOL_BIND.
+     * Requests pages of one NUMA node. Pages that are first touched from now on come from this node while it has free ones, and
+     * then from others. So the policy is MPOL_PREFERRED and not MPOL_BIND, by which a full node would kill the process.
      *
      * @param addr address of the memory, a multiple of the page size
-     * @param bytes how much
+     * @param bytes its size
      * @param node the node, 0 to 1023
      * @throws NativeException EINVAL when there is no such node, ENOSYS or EPERM where the kernel has no NUMA or a
      *     sandbox forbids the call
@@ -142,37 +141,37 @@ public final class Memory {
     }
 
     /**
-     * The same where it is only a hint: a sandbox may forbid it, or the node have no memory, and then pages are where they are
-     * first touched.
+     * Requests pages of one NUMA node as {@link #bindToNode} does, but as a hint. If a sandbox forbids the call, or the node has no
+     * memory, pages come from the node of the CPU that first touches them.
      *
      * @param addr address of the memory, a multiple of the page size
-     * @param bytes how much
+     * @param bytes its size
      * @param node the node; negative for none
-     * @return whether the kernel took it, or there was nothing to ask
+     * @return true if the kernel accepted the request, or there was none
      */
     public static boolean preferNode(long addr, long bytes, int node) {
         return node < 0 || (int) Call.call(Call.function("gmp_mbind_preferred"), addr, bytes, node) == 0;
     }
 
     /**
-     * Asks for huge pages, as a hint: a kernel without them leaves all as it is.
+     * Requests huge pages as a hint, which has no effect on a kernel without them.
      *
      * @param addr address of the memory, a multiple of the page size
-     * @param bytes how much
-     * @return whether the kernel took it
+     * @param bytes its size
+     * @return whether the kernel accepted the request
      */
     public static boolean preferHugePages(long addr, long bytes) {
         return (int) Call.call(Calls.ADVISE, addr, bytes, ADVICE_HUGEPAGE) == 0;
     }
 
     /**
-     * Maps memory as {@link #map} does, at a multiple of a power of two. What it maps too much at first it gives back; if the kernel
-     * refuses that, some address space is lost, and nothing else.
+     * Maps memory as {@link #map} does, at a multiple of a power of two. It first maps more than it needs, and then unmaps both ends. If
+     * the kernel refuses that, only address space is lost.
      *
-     * @param bytes how much, a multiple of the page size
+     * @param bytes the size, a multiple of the page size
      * @param align the power of two, a multiple of the page size
      * @return the address
-     * @throws NativeException ENOMEM when there is no room
+     * @throws NativeException ENOMEM without enough address space or memory
      */
     public static long mapAligned(long bytes, long align) {
         long at = map(bytes + align);
@@ -188,7 +187,7 @@ public final class Memory {
                 unmap(addr, bytes);
             }
         } catch (NativeException | OutOfMemoryError e) {
-            return; // The part in the middle is what was asked for.
+            return; // The caller needs only the part in the middle.
         }
     }
 
@@ -199,9 +198,9 @@ public final class Memory {
     }
 
     /**
-     * Takes a block from the C library's allocator, with whatever stands in it.
+     * Allocates a block from the C library. Its content is undefined.
      *
-     * @param bytes how much, positive
+     * @param bytes the size, positive
      * @return the address, a multiple of 16; 0 when there is no memory
      */
     public static long malloc(long bytes) {
@@ -209,21 +208,21 @@ public final class Memory {
     }
 
     /**
-     * Gives a block back, from any thread.
+     * Frees a block. Any thread may call this.
      *
-     * @param addr what {@link #malloc} returned, once
+     * @param addr the address that {@link #malloc} returned; it may be freed once
      */
     public static void free(long addr) {
         long _ = Call.call(Allocator.FREE, addr);
     }
 
-    /** Apart: {@link #ALL} and the constants need no C code. */
+    /** A class of its own, because {@link #ALL} and the constants need no C code. */
     private static final class Calls {
         static final Call.Function MAP = Call.function("gmp_map");
         static final Call.Function ADVISE = Call.function("gmp_advise");
     }
 
-    /** Apart: only users of the C library's allocator make the linker look its functions up. */
+    /** A class of its own, so that the functions are looked up only when they are used. */
     private static final class Allocator {
         static final Call.Function MALLOC = Call.libc("malloc");
         static final Call.Function FREE = Call.libc("free");

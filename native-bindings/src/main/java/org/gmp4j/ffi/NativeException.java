@@ -2,7 +2,7 @@
 package org.gmp4j.ffi;
 
 /**
- * A system call that failed. The message names the call, the error's symbol and its meaning:
+ * Thrown when a system call has failed. The message has the call, the error's symbol and its meaning, such as
  * {@code sched_setaffinity(0, {4095}) failed: EINVAL (Invalid argument)}.
  */
 public final class NativeException extends RuntimeException {
@@ -27,7 +27,7 @@ public final class NativeException extends RuntimeException {
     }
 
     /**
-     * The failed call.
+     * Returns the failed call.
      *
      * @return its name and the arguments that matter
      */
@@ -36,9 +36,9 @@ public final class NativeException extends RuntimeException {
     }
 
     /**
-     * The error number.
+     * Returns the error number.
      *
-     * @return a positive number, one of {@link Errno}'s or another
+     * @return a positive number, which need not be one of {@link Errno}'s constants
      */
     public int errno() {
         return errno;

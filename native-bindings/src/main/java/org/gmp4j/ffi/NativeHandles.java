@@ -4,7 +4,7 @@ package org.gmp4j.ffi;
 import java.lang.invoke.MethodHandle;
 
 /**
- * The handles by which this package calls C functions, if the runtime gives it any. Otherwise the package asks the JDK's linker for them,
+ * The handles by which {@link Call} calls C functions, if the runtime gives it any. Otherwise Call asks the JDK's linker for them,
  * and the JVM then loads and generates 200 classes more.
  *
  * <p>A handle takes the address of the function and six arguments, and returns a result: {@code long} each.
@@ -30,12 +30,15 @@ public final class NativeHandles {
         critical = returns;
     }
 
-    /** Returns whether the runtime gives handles. Called once, before the first call of a C function. */
-    static boolean given() {
+    /**
+     * Returns whether the runtime gives handles. {@link Call} asks this before the first call of a C function. The runtime asks it before,
+     * because an initialiser that lacks stack or memory then fails outside of Call's, and Call can still use the linker.
+     */
+    public static boolean given() {
         try {
-            Class<?> _ = Class.forName(GIVER);
+            Class<?> _ = Class.forName(GIVER); // Its initialiser's writes are seen from here on.
         } catch (ClassNotFoundException | LinkageError e) {
-            return false; // The bindings are used without the runtime, or this build of the JDK differs.
+            return false; // The bindings are used without the runtime, or its initialiser has failed.
         }
         return waiting != null;
     }

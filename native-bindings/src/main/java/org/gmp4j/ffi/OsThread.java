@@ -13,23 +13,23 @@ import org.gmp4j.ffi.linux.linux_h;
 import org.gmp4j.ffi.linux.sched_param;
 
 /**
- * The kernel's side of a thread. What says "calling thread" means the OS thread: inside a virtual thread that is its
- * carrier. Thread-safe.
+ * Reads and sets the kernel's attributes of a thread. The "calling thread" is the OS thread, which for a virtual thread is its carrier.
+ * Thread-safe.
  */
 public final class OsThread {
     /** {@link #setScheduler}: the usual policy; priority 0. */
     public static final int SCHED_OTHER = linux_h.SCHED_OTHER();
 
-    /** {@link #setScheduler}: as usual, for work that is not interactive; priority 0. */
+    /** {@link #setScheduler}: the usual policy for work that is not interactive; priority 0. */
     public static final int SCHED_BATCH = linux_h.SCHED_BATCH();
 
-    /** {@link #setScheduler}: real time until it yields; priority 1 to 99. */
+    /** {@link #setScheduler}: real time, until the thread yields; priority 1 to 99. */
     public static final int SCHED_FIFO = linux_h.SCHED_FIFO();
 
-    /** {@link #setScheduler}: real time in turns; priority 1 to 99. */
+    /** {@link #setScheduler}: real time, in time slices; priority 1 to 99. */
     public static final int SCHED_RR = linux_h.SCHED_RR();
 
-    /** {@link #setScheduler}: added to a policy, what the thread creates has the usual one. */
+    /** {@link #setScheduler}: a flag added to a policy. Threads that the thread creates get the usual policy. */
     public static final int RESET_ON_FORK = linux_h.SCHED_RESET_ON_FORK();
 
     private static final Call.Function GETTID = Call.function("gmp_gettid");
@@ -42,7 +42,7 @@ public final class OsThread {
     }
 
     /**
-     * The kernel's id of the calling thread.
+     * Returns the kernel's id of the calling thread.
      *
      * @return the id, positive
      */
@@ -51,7 +51,7 @@ public final class OsThread {
     }
 
     /**
-     * The kernel's id of this process, which is that of its first thread.
+     * Returns the kernel's id of this process, which is also the id of its first thread.
      *
      * @return the id, positive
      */
@@ -60,40 +60,40 @@ public final class OsThread {
     }
 
     /**
-     * Sets how much later than asked the kernel may end sleeps of the calling thread, to save wake-ups.
+     * Sets the calling thread's timer slack, by which the kernel may prolong its sleeps to save wake-ups.
      *
-     * @param nanos nanoseconds; 1 is the least, 0 goes back to the process's default (usually 50,000)
-     * @throws NativeException as prctl
+     * @param nanos nanoseconds, 1 or more; 0 restores the slack that the thread inherited (usually 50,000)
+     * @throws NativeException when the kernel refuses
      */
     public static void setTimerSlack(long nanos) {
         prctl("PR_SET_TIMERSLACK, " + nanos, linux_h.PR_SET_TIMERSLACK(), nanos);
     }
 
     /**
-     * Asks the kernel for short time slices for a thread of this process: one that sleeps and works a little then need not wait for
-     * the slice of another that runs. Threads that it starts inherit them. Linux 6.12 and later; earlier ones ignore it.
+     * Requests short time slices for a thread of this process. A thread that sleeps much then waits less for a CPU that other threads
+     * use. Threads that it starts inherit the slices. Kernels before Linux 6.12 ignore the request.
      *
      * @param tid the kernel's thread id, 0 for the calling thread
-     * @param nanos nanoseconds, 100,000 to 100,000,000; 0 for the usual ones
-     * @return whether the kernel took it
+     * @param nanos nanoseconds, 100,000 to 100,000,000; 0 for the usual slices
+     * @return whether the kernel accepted the request
      */
     public static boolean setSlice(int tid, long nanos) {
         return (int) Call.call(SLICE, tid, nanos, 0) == 0;
     }
 
     /**
-     * The same for HotSpot's VM thread. What the runtime starts does not inherit that: {@link Inheritance#begin} knows the slices
-     * of before.
+     * Requests time slices for HotSpot's VM thread, as {@link #setSlice} does. Threads of the runtime do not get them, because
+     * {@link Inheritance#begin} sets the slices that the VM thread had before.
      *
-     * @param nanos nanoseconds, 100,000 to 100,000,000; 0 for those of before
-     * @return whether the thread was found, and the kernel took it
+     * @param nanos nanoseconds, 100,000 to 100,000,000; 0 for the slices before
+     * @return whether the thread was found and the kernel accepted the request
      */
     public static boolean setVmSlice(long nanos) {
         return (int) Call.call(Call.function("gmp_vm_slice"), nanos) == 0;
     }
 
     /**
-     * The calling thread's timer slack.
+     * Returns the calling thread's timer slack.
      *
      * @return nanoseconds
      */
@@ -104,7 +104,7 @@ public final class OsThread {
     /**
      * Names the calling thread, for {@code ps}, {@code top} and {@code perf}.
      *
-     * @param name the name; the kernel keeps 15 bytes of UTF-8
+     * @param name the name, of which the kernel keeps 15 bytes of UTF-8
      */
     public static void setName(String name) {
         try (Arena arena = Arena.ofConfined()) {
@@ -118,7 +118,7 @@ public final class OsThread {
      * @param tid the kernel's thread id, 0 for the calling thread
      * @param policy one of the {@code SCHED} constants
      * @param priority 1 to 99 for the real-time policies, otherwise 0
-     * @throws NativeException EPERM without the right to it, EINVAL for a bad pair, ESRCH when there is no such thread
+     * @throws NativeException EPERM without the permission, EINVAL for a policy with a wrong priority, ESRCH when there is no such thread
      */
     public static void setScheduler(int tid, int policy, int priority) {
         try (Arena arena = Arena.ofConfined()) {
@@ -137,7 +137,7 @@ public final class OsThread {
     }
 
     /**
-     * A thread's scheduling policy.
+     * Returns a thread's scheduling policy.
      *
      * @param tid the kernel's thread id, 0 for the calling thread
      * @return one of the {@code SCHED} constants
@@ -157,7 +157,7 @@ public final class OsThread {
     }
 
     /**
-     * The CPU time that a thread of this process has had; exact also while it runs, which {@code /proc} is not. Does not
+     * Returns the CPU time of a thread of this process. Unlike {@code /proc}, it is exact also while the thread runs. Does not
      * allocate.
      *
      * @param tid the kernel's thread id, 0 for the calling thread
@@ -168,11 +168,11 @@ public final class OsThread {
     }
 
     /**
-     * What a thread of this process does, by {@code /proc}. Does not allocate, and keeps no file open. Some four microseconds.
+     * Reads the state of a thread of this process from {@code /proc}. Does not allocate, and keeps no file open.
      *
      * @param tid the kernel's thread id
-     * @return {@code 'R'} when it has a CPU or waits for one, {@code 'S'} and others when it sleeps, or the negated error number
-     *     (there is no such thread, there are too many open files)
+     * @return {@code 'R'} when it has a CPU or waits for one, another letter such as {@code 'S'} when it sleeps, or the negated error
+     *     number (when there is no such thread, or too many files are open)
      */
     public static int state(int tid) {
         return (int) Call.call(STATE, tid);
@@ -191,14 +191,14 @@ public final class OsThread {
         }
     }
 
-    /** Apart, so that code without a use for them does not link them. */
+    /** A class of its own, so that its functions are linked only when they are used. */
     private static final class Cold {
         static final MethodHandle SETSCHEDULER =
                 Link.capturing(linux_h.sched_setscheduler$address(), linux_h.sched_setscheduler$descriptor());
         static final MethodHandle GETSCHEDULER =
                 Link.capturing(linux_h.sched_getscheduler$address(), linux_h.sched_getscheduler$descriptor());
 
-        /** {@code int prctl(int option, ...)}: the options used here take one argument of the width of a long. */
+        /** {@code int prctl(int option, ...)}. The options used here take one argument, which is a long. */
         static final MethodHandle PRCTL = Link.capturingVariadic(
                 linux_h.prctl.address(), FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG), 1);
     }

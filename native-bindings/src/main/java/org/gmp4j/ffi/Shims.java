@@ -24,24 +24,24 @@ import java.util.zip.ZipFile;
 import org.gmp4j.ffi.gmp.gmp_h;
 
 /**
- * Loads libgmp4j.so, the C part of the runtime: from the file that {@code -Dgmp.shims=PATH} names, otherwise from this
- * jar ({@code /native/linux-<arch>/libgmp4j.so}), by way of a private temporary file that is removed again at once. The file
- * is in {@code java.io.tmpdir}, or where that cannot be, in {@code /var/tmp}, the user's home or the current folder.
- * Checks that it was built from the same {@code gmp.h} as the Java layouts.
+ * Loads libgmp4j.so, the C part of the runtime, from the file that {@code -Dgmp.shims=PATH} names, or else from this jar
+ * ({@code /native/linux-<arch>/libgmp4j.so}). The jar's library is copied to a private temporary file, which is removed at once after
+ * loading. The file is in {@code java.io.tmpdir}, or if that fails, in {@code /var/tmp}, the user's home or the current folder. Checks that
+ * the library was built from the same {@code gmp.h} as the Java layouts.
  *
- * <p>Thread-safe. The generated class {@link org.gmp4j.ffi.gmp.shims_h} works only after {@link #load}; the classes of this
- * package do not use it but for addresses.
+ * <p>Thread-safe. The generated class {@link org.gmp4j.ffi.gmp.shims_h} works only after {@link #load}. The classes of this package use
+ * only its addresses.
  */
 public final class Shims {
-    /** Names a libgmp4j.so to use in place of the one in the jar. */
+    /** The property that names a libgmp4j.so to use instead of the jar's library. */
     public static final String PATH_PROPERTY = "gmp.shims";
 
-    /** From the JVM's names of processors to those of the kernel, for the processors that we support. */
+    /** The kernel's names of the supported processors, by the JVM's names. */
     private static final Map<String, String> ARCHITECTURES =
             Map.of("amd64", "x86_64", "x86_64", "x86_64", "aarch64", "aarch64");
 
     private static final int MOST_TRIES = 100;
-    /** Where the library of the jar is copied to for a moment: a property that names a folder, or a folder. */
+    /** The folders for the temporary copy of the jar's library. Each is a folder, or the name of a property that has one. */
     private static final List<String> FOLDERS = List.of("java.io.tmpdir", "/var/tmp", "user.home", "user.dir");
 
     private static boolean loaded;
@@ -50,9 +50,9 @@ public final class Shims {
     }
 
     /**
-     * Loads the library if that has not happened yet.
+     * Loads the library if it is not loaded yet.
      *
-     * @throws IllegalStateException in one sentence, when the system is not supported, or the library cannot be found,
+     * @throws IllegalStateException with a message of one sentence, when the system is not supported, or the library cannot be found or
      *     loaded, or has another ABI version
      */
     public static synchronized void load() {
@@ -68,7 +68,7 @@ public final class Shims {
                 loadFromJar(resource);
             }
         } catch (IllegalStateException e) {
-            requireGlibc(Linker.nativeLinker().defaultLookup()); // Another C library is the better reason.
+            requireGlibc(Linker.nativeLinker().defaultLookup()); // If the C library is not glibc, that is the better reason.
             throw e;
         }
         if (path != null && SymbolLookup.loaderLookup().find("gmp_abi_version").isEmpty()) {
@@ -76,22 +76,22 @@ public final class Shims {
                     + ": it has no function gmp_abi_version.");
         }
         checkAbi((int) Call.call(Call.symbol("gmp_abi_version")), path != null ? path : "the libgmp4j.so in this jar");
-        requireGlibc(SymbolLookup.loaderLookup()); // Finds the functions of libraries that the loaded ones need, too.
+        requireGlibc(SymbolLookup.loaderLookup()); // It also finds functions of libraries that libgmp4j needs.
         loaded = true;
     }
 
     /**
-     * The library's symbols (and those of other libraries that this class loader loaded). Loads it if need be.
+     * Looks up symbols of the library (and of others that this class loader loaded). Loads it if need be.
      *
      * @return a lookup for functions that {@code gmp_shims.h} does not declare
-     * @throws IllegalStateException as {@link #load}
+     * @throws IllegalStateException when {@link #load} fails
      */
     public static SymbolLookup lookup() {
         load();
         return SymbolLookup.loaderLookup();
     }
 
-    /** The resource that holds the library for a system; package-private for the test. */
+    /** Returns the name of the resource with the library for a system. Package-private for the test. */
     static String resource(String os, String arch) {
         String machine = ARCHITECTURES.get(arch);
         if (!"Linux".equals(os) || machine == null) {
@@ -101,7 +101,7 @@ public final class Shims {
         return "/native/linux-" + machine + "/libgmp4j.so";
     }
 
-    /** Package-private for the test. Musl might load the library, whose structs for the C library are those of glibc. */
+    /** Refuses musl, which might load the library although it uses the structs of glibc. Package-private for the test. */
     static void requireGlibc(SymbolLookup libc) {
         if (libc.find("gnu_get_libc_version").isEmpty()) {
             throw new IllegalStateException("gmp4j needs glibc, and the C library of this JVM is another, perhaps musl: "
@@ -109,7 +109,7 @@ public final class Shims {
         }
     }
 
-    /** Package-private for the test. */
+    /** Refuses a library with another ABI version. Package-private for the test. */
     static void checkAbi(int found, String where) {
         int wanted = gmp_h.GMP_ABI_VERSION();
         if (found != wanted) {
@@ -118,7 +118,7 @@ public final class Shims {
         }
     }
 
-    /** Tries one folder after the other: the first may be read-only, or mounted so that nothing in it can be executed. */
+    /** Tries the folders in turn, because a folder may be read-only, or mounted with {@code noexec}. */
     private static void loadFromJar(String resource) {
         StringBuilder refusals = new StringBuilder();
         for (String folder : FOLDERS) {
@@ -146,12 +146,12 @@ public final class Shims {
             Files.write(copy, library);
             load(copy);
         } finally {
-            // The mapping keeps the file's content alive; a JVM that crashes leaves nothing behind.
+            // The mapping keeps the file's content alive. No file remains after a crash of the JVM.
             Files.deleteIfExists(copy);
         }
     }
 
-    /** Reads a file of the jar that this class is in; empty when it is not there. */
+    /** Reads a file of this class's jar. Returns an empty array when there is no such file. */
     private static byte[] read(String resource) throws IOException {
         CodeSource source = Shims.class.getProtectionDomain().getCodeSource();
         URL place = source == null ? null : source.getLocation();
@@ -173,7 +173,7 @@ public final class Shims {
         return library;
     }
 
-    /** The jar as a file, since a URL into it would load forty classes of the JDK's. */
+    /** Reads from the jar as a file, because a URL into it would load many more classes of the JDK. */
     private static byte[] readFile(URL place, String name) throws IOException {
         try (ZipFile jar = new ZipFile(new File(place.toURI()))) {
             ZipEntry entry = jar.getEntry(name);
@@ -183,7 +183,7 @@ public final class Shims {
         }
     }
 
-    /** For a URL with a space or a host, and for classes that come from a jar inside of the jar. */
+    /** Reads by the class loader, which handles a URL with a space or a host, and a jar within a jar. */
     private static byte[] readByLoader(String resource) throws IOException {
         try (InputStream in = Shims.class.getResourceAsStream(resource)) {
             return in == null ? new byte[0] : in.readAllBytes();
@@ -191,8 +191,8 @@ public final class Shims {
     }
 
     /**
-     * A new file, readable and writable by its owner alone. As {@link Files#createTempFile}, whose random names would have the JVM
-     * load its security providers; this one need not be hard to guess, since a file or link that is there already is not taken.
+     * Makes a new file that only its owner may read and write. {@link Files#createTempFile} would make the JVM load its security
+     * providers for a random name. This name may be easy to guess, because an existing file or link is not used.
      */
     private static Path createFile(Path folder) throws IOException {
         FileAttribute<?> mine = PosixFilePermissions.asFileAttribute(

@@ -3,18 +3,18 @@ package org.gmp4j.ffi;
 
 import org.gmp4j.ffi.linux.linux_h;
 
-/** Signals to one thread of this process, and their handlers. Thread-safe, no allocation. */
+/** Sends signals to threads of this process, and reads and installs signal handlers. Thread-safe, allocates nothing. */
 public final class Signals {
-    /** The signal that Go, and this runtime, preempts with; ignored by default, so a stray one does no harm. */
+    /** The signal by which Go and this runtime preempt. Processes ignore it by default, so a late signal does no harm. */
     public static final int SIGURG = linux_h.SIGURG();
 
-    /** Ends the process, with a core file where there are any; the same number on all machines. */
+    /** The signal that ends the process, with a core file if these are enabled. It has this number on all machines. */
     public static final int SIGABRT = 6;
 
     /** {@link #handlerOf}: the default action. */
     public static final long SIG_DFL = 0;
 
-    /** {@link #handlerOf}: ignored. */
+    /** {@link #handlerOf}: the signal is ignored. */
     public static final long SIG_IGN = 1;
 
     private static final Call.Function QUEUE = Call.function("gmp_signal_queue");
@@ -24,12 +24,12 @@ public final class Signals {
     }
 
     /**
-     * Sends a signal with a value ({@code rt_tgsigqueueinfo}, {@code SI_QUEUE}). A signal below 32 that is pending
-     * already is not queued a second time, the first value stays: it is a state, not a count.
+     * Sends a signal with a value ({@code rt_tgsigqueueinfo}, {@code SI_QUEUE}). A signal below 32 that is already pending is not
+     * queued again, and keeps its first value.
      *
      * @param tid the kernel's id of a thread of this process
      * @param signo the signal
-     * @param value arrives as {@code si_value}
+     * @param value the value, which arrives as {@code si_value}
      * @throws NativeException ESRCH when the thread has ended, EINVAL for a bad signal number, EAGAIN when too many
      *     real-time signals are queued
      */
@@ -44,7 +44,7 @@ public final class Signals {
      * Sends a signal without a value ({@code tgkill}).
      *
      * @param tid the kernel's id of a thread of this process
-     * @param signo the signal; 0 only asks whether the thread is there
+     * @param signo the signal; 0 only checks that the thread exists
      * @throws NativeException ESRCH when the thread has ended, EINVAL for a bad signal number
      */
     public static void send(int tid, int signo) {
@@ -55,7 +55,7 @@ public final class Signals {
     }
 
     /**
-     * The handler installed for a signal, to find out whether something in the process owns it.
+     * Returns the handler of a signal, which shows whether other code of the process uses the signal.
      *
      * @param signo the signal
      * @return the handler's address, {@link #SIG_DFL} or {@link #SIG_IGN}
@@ -70,10 +70,10 @@ public final class Signals {
     }
 
     /**
-     * Installs the runtime's preemption handler (c-shims {@code preempt.c}) for a signal. Harmless when repeated.
+     * Installs the runtime's preemption handler (c-shims {@code preempt.c}) for a signal. May be repeated.
      *
      * @param signo the signal
-     * @return false when another handler is there, which stays
+     * @return false when the signal has another handler, which stays
      * @throws NativeException EINVAL for a bad signal number
      */
     public static boolean installPreempt(int signo) {

@@ -12,11 +12,11 @@ import org.gmp4j.ffi.linux.sockaddr_in;
 import org.gmp4j.ffi.linux.sockaddr_in6;
 
 /**
- * Addresses of the Internet or the Unix domain in memory of the caller's, {@link #BYTES} of it, for sockets that speak to
- * many: its first part is a sockaddr, behind that stands its length. Not thread-safe: a place belongs to one caller at a time.
+ * Writes and reads addresses of the Internet or the Unix domain in {@link #BYTES} of the caller's memory, for unconnected sockets. Such a
+ * place has a sockaddr and then its length. Not thread-safe: only one caller at a time may use a place.
  */
 public final class SocketAddresses {
-    /** How much memory an address takes. */
+    /** The size of an address's place. */
     public static final long BYTES = 128;
 
     private static final long LENGTH = 120;
@@ -29,10 +29,10 @@ public final class SocketAddresses {
     /**
      * Writes an address.
      *
-     * @param place where to
+     * @param place the place's address
      * @param address a resolved address
-     * @param ipv6 whether the socket is one for IPv6, which takes IPv4 addresses mapped
-     * @throws IllegalArgumentException for an address that is not resolved, or of IPv6 with a socket of IPv4
+     * @param ipv6 whether the socket is for IPv6; an IPv4 address is mapped then
+     * @throws IllegalArgumentException for an unresolved address, or an IPv6 address with an IPv4 socket
      */
     public static void write(long place, InetSocketAddress address, boolean ipv6) {
         MemorySegment to = at(place);
@@ -59,8 +59,8 @@ public final class SocketAddresses {
     /**
      * Writes the address of a Unix socket.
      *
-     * @param place where to
-     * @param name as {@link UnixSockets} has it
+     * @param place the place's address
+     * @param name a name as in {@link UnixSockets}
      * @throws IllegalArgumentException when the name is empty, too long, or a path with a NUL
      */
     public static void writeUnix(long place, String name) {
@@ -77,8 +77,8 @@ public final class SocketAddresses {
     /**
      * Reads the address of a Unix socket that the kernel wrote.
      *
-     * @param place where it stands
-     * @return the name as {@link UnixSockets} has it; null of a socket that has none
+     * @param place the place's address
+     * @return a name as in {@link UnixSockets}; null when the socket has none
      */
     public static String readUnix(long place) {
         return UnixSockets.decode(at(place).asSlice(0, Math.min(length(place), LENGTH)));
@@ -87,19 +87,19 @@ public final class SocketAddresses {
     /**
      * Reads an address that the kernel wrote.
      *
-     * @param place where it stands
-     * @return the address
+     * @param place the place's address
+     * @return the socket's address
      */
     public static InetSocketAddress read(long place) {
         return Sockets.decode(at(place));
     }
 
     /**
-     * Whether two places hold the same address.
+     * Returns whether two places hold the same bytes.
      *
-     * @param a the one
-     * @param b the other
-     * @return true if a read of both gives the same
+     * @param a the address of a place
+     * @param b the address of another place
+     * @return false also for an IPv4 address and its mapping into IPv6
      */
     public static boolean same(long a, long b) {
         long n = length(a);
@@ -109,8 +109,8 @@ public final class SocketAddresses {
     /**
      * Copies an address.
      *
-     * @param from where it stands
-     * @param to the other place
+     * @param from the address of the place that holds it
+     * @param to the address of the other place
      */
     public static void copy(long from, long to) {
         MemorySegment.copy(Memory.ALL, from, Memory.ALL, to, BYTES);
@@ -120,7 +120,7 @@ public final class SocketAddresses {
         return Memory.ALL.asSlice(place, BYTES);
     }
 
-    /** Says how much room there is, and gives the address of the length. */
+    /** Sets the length to the room for a sockaddr, and returns the address of the length. */
     static long lengthForKernel(long place) {
         Memory.ALL.set(ValueLayout.JAVA_INT_UNALIGNED, place + LENGTH, (int) LENGTH);
         return place + LENGTH;

@@ -10,19 +10,19 @@ import java.util.Arrays;
 import org.gmp4j.ffi.gmp.shims_h;
 
 /**
- * What a connection does again and again: bytes between a non-blocking socket and memory, wherever that is. Nothing is
- * copied on the way, and nothing is allocated once compiled. Results are bytes, or the negated error number. Thread-safe.
+ * Moves bytes between a non-blocking socket and memory on or off the heap. The bytes are not copied in between, and compiled code
+ * allocates nothing. A result is a number of bytes or the negated error number. Thread-safe.
  *
- * <p>Memory off the heap is kept open by the call: an arena that another thread closes throws before the system call or
- * after it. Arrays are handed to the kernel where they stand, in a call without thread state transition, during which the
- * collector waits; so at most {@value #HEAP_MOST} bytes of a stream at a time, some 10 µs. A datagram cannot be divided: it is handed
- * over whole, and the kernel's limit of a socket's buffer bounds the time (net.core.wmem_max, 208 KiB unless it was raised).
+ * <p>A call keeps memory off the heap alive: if another thread closes its arena, the call or the close throws. The kernel accesses arrays
+ * in place, in a call without thread state transition, for which the collector waits. To bound this time to some 10 µs, such a call moves
+ * at most {@value #HEAP_MOST} bytes of a stream. A datagram cannot be divided, so a call moves all of it. Its time is bounded by the
+ * kernel's limit of a socket's buffer (net.core.wmem_max, by default 208 KiB).
  */
 public final class SocketIo {
-    /** How many bytes of arrays one call takes at most of a stream. */
+    /** The most bytes of a stream that one call moves to or from arrays. */
     public static final int HEAP_MOST = 64 << 10;
 
-    /** How many pieces a vectored call takes at most. */
+    /** The most pieces of a vectored call. */
     public static final int PIECES = 8;
 
     private static final FunctionDescriptor BYTES = FunctionDescriptor.of(
@@ -64,11 +64,11 @@ public final class SocketIo {
     }
 
     /**
-     * Reads.
+     * Reads bytes.
      *
      * @param fd a non-blocking descriptor
-     * @param to where to, not read-only
-     * @return bytes read, 0 at the end, or the negated error number ({@code -Errno.EAGAIN} when nothing is there)
+     * @param to memory for the bytes, not read-only
+     * @return bytes read, 0 at the end, or the negated error number ({@code -Errno.EAGAIN} when there are no bytes)
      */
     public static long read(int fd, MemorySegment to) {
         try {
@@ -81,7 +81,7 @@ public final class SocketIo {
     }
 
     /**
-     * Writes without SIGPIPE, all or a part.
+     * Writes all of the bytes or a part, without SIGPIPE.
      *
      * @param fd a non-blocking socket
      * @param from the bytes
@@ -98,12 +98,12 @@ public final class SocketIo {
     }
 
     /**
-     * Writes several pieces in one system call, without SIGPIPE; all or a part. Pieces on and off the heap may be mixed.
+     * Writes all bytes of several pieces or a part, in one system call and without SIGPIPE. Pieces may be on and off the heap.
      *
      * @param fd a non-blocking socket
      * @param from the pieces
-     * @param first the first of them to write
-     * @param n how many, 1 to {@link #PIECES}
+     * @param first the index of the first piece to write
+     * @param n the number of pieces, 1 to {@link #PIECES}
      * @return bytes written, or the negated error number ({@code -Errno.EAGAIN} when there is no room)
      */
     public static long send(int fd, MemorySegment[] from, int first, int n) {
@@ -127,30 +127,30 @@ public final class SocketIo {
         }
     }
 
-    /** As {@link #sendDatagram(int, MemorySegment)}, made of several pieces: see {@link #send(int, MemorySegment[], int, int)}. */
+    /** Sends a datagram of several pieces, which are as in {@link #send(int, MemorySegment[], int, int)}. */
     public static long sendDatagram(int fd, MemorySegment[] from, int first, int n) {
         return vectored(true, fd, from, first, n, Long.MAX_VALUE);
     }
 
     /**
-     * Reads into several pieces in one system call, the first ones first. Pieces on and off the heap may be mixed.
+     * Reads in one system call into several pieces, which it fills in order. Pieces may be on and off the heap.
      *
      * @param fd a non-blocking descriptor
      * @param to the pieces, none read-only
-     * @param first the first of them to fill
-     * @param n how many, 1 to {@link #PIECES}
-     * @return bytes read, 0 at the end, or the negated error number ({@code -Errno.EAGAIN} when nothing is there)
+     * @param first the index of the first piece to fill
+     * @param n the number of pieces, 1 to {@link #PIECES}
+     * @return bytes read, 0 at the end, or the negated error number ({@code -Errno.EAGAIN} when there are no bytes)
      */
     public static long read(int fd, MemorySegment[] to, int first, int n) {
         return vectored(false, fd, to, first, n, HEAP_MOST);
     }
 
     /**
-     * Takes a datagram; what does not fit is lost.
+     * Receives a datagram. Bytes that do not fit are lost.
      *
      * @param fd a non-blocking socket
-     * @param to where to, not read-only
-     * @return its bytes that fit, 0 or more, or the negated error number ({@code -Errno.EAGAIN} when there is none)
+     * @param to memory for the bytes, not read-only
+     * @return bytes that fit, 0 or more, or the negated error number ({@code -Errno.EAGAIN} when there is no datagram)
      */
     public static long receiveDatagram(int fd, MemorySegment to) {
         try {
@@ -162,7 +162,7 @@ public final class SocketIo {
         }
     }
 
-    /** Takes a datagram into several pieces: see {@link #read(int, MemorySegment[], int, int)}. What does not fit is lost. */
+    /** Receives a datagram into several pieces, as in {@link #read(int, MemorySegment[], int, int)}. Bytes that do not fit are lost. */
     public static long receiveDatagram(int fd, MemorySegment[] to, int first, int n) {
         return vectored(false, fd, to, first, n, Long.MAX_VALUE);
     }
@@ -212,12 +212,12 @@ public final class SocketIo {
     }
 
     /**
-     * Takes a datagram; what does not fit is lost.
+     * Receives a datagram. Bytes that do not fit are lost.
      *
      * @param fd a non-blocking socket
-     * @param to where to, not read-only
-     * @param address room for the sender's address: see {@link SocketAddresses}
-     * @return its bytes that fit, 0 or more, or the negated error number ({@code -Errno.EAGAIN} when there is none)
+     * @param to memory for the bytes, not read-only
+     * @param address the place for the sender's address, see {@link SocketAddresses}
+     * @return bytes that fit, 0 or more, or the negated error number ({@code -Errno.EAGAIN} when there is no datagram)
      */
     public static long receiveFrom(int fd, MemorySegment to, long address) {
         long length = SocketAddresses.lengthForKernel(address);
@@ -235,7 +235,7 @@ public final class SocketIo {
      *
      * @param fd a non-blocking socket
      * @param from its bytes
-     * @param address the receiver's address, as {@link SocketAddresses} wrote it
+     * @param address the place with the receiver's address, see {@link SocketAddresses}
      * @return its bytes, or the negated error number ({@code -Errno.EAGAIN} when there is no room)
      */
     public static long sendTo(int fd, MemorySegment from, long address) {

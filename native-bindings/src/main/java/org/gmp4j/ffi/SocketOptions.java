@@ -7,23 +7,23 @@ import java.lang.foreign.ValueLayout;
 
 import org.gmp4j.ffi.linux.linux_h;
 
-/** Options of sockets, by name. Each throws {@link NativeException} when the kernel refuses it. Thread-safe. */
+/** Sets options of sockets. Each method throws {@link NativeException} when the kernel refuses. Thread-safe. */
 public final class SocketOptions {
     private SocketOptions() {
     }
 
     /**
-     * TCP_NODELAY.
+     * Sets TCP_NODELAY.
      *
      * @param fd the socket
-     * @param on whether small writes go out at once
+     * @param on whether the kernel sends small writes at once
      */
     public static void noDelay(int fd, boolean on) {
         set(fd, linux_h.IPPROTO_TCP(), linux_h.TCP_NODELAY(), on ? 1 : 0);
     }
 
     /**
-     * SO_KEEPALIVE.
+     * Sets SO_KEEPALIVE.
      *
      * @param fd the socket
      * @param on whether the kernel probes a silent peer
@@ -33,7 +33,7 @@ public final class SocketOptions {
     }
 
     /**
-     * When the kernel probes.
+     * Sets when the kernel probes a silent peer.
      *
      * @param fd a TCP socket
      * @param idle seconds of silence before the first probe, 1 to 32767
@@ -47,11 +47,11 @@ public final class SocketOptions {
     }
 
     /**
-     * SO_LINGER.
+     * Sets SO_LINGER, by which close handles bytes that are not sent yet.
      *
      * @param fd the socket
-     * @param seconds what close does with unsent bytes: negative the usual, sends them behind the scenes; 0 drops them and
-     *     resets
+     * @param seconds the time for which close waits until they are sent; 0 to drop them and reset the connection; negative to send them
+     *     in the background, as without this option
      */
     public static void linger(int fd, int seconds) {
         try (Arena arena = Arena.ofConfined()) {
@@ -63,7 +63,7 @@ public final class SocketOptions {
     }
 
     /**
-     * SO_REUSEADDR: a listener may have the address of connections that ended a moment ago.
+     * Sets SO_REUSEADDR, so that a listener may bind the address of connections that have just ended.
      *
      * @param fd the socket
      */
@@ -72,7 +72,7 @@ public final class SocketOptions {
     }
 
     /**
-     * SO_REUSEPORT: several sockets may have one address.
+     * Sets SO_REUSEPORT, so that several sockets may bind one address.
      *
      * @param fd the socket
      */
@@ -81,7 +81,7 @@ public final class SocketOptions {
     }
 
     /**
-     * SO_BROADCAST: datagrams may be sent to broadcast addresses.
+     * Sets SO_BROADCAST, so that datagrams may be sent to broadcast addresses.
      *
      * @param fd a datagram socket
      */
@@ -90,7 +90,7 @@ public final class SocketOptions {
     }
 
     /**
-     * IPV6_V6ONLY.
+     * Sets IPV6_V6ONLY.
      *
      * @param fd an IPv6 socket
      * @param only false to serve IPv4 as well
@@ -100,20 +100,20 @@ public final class SocketOptions {
     }
 
     /**
-     * SO_RCVBUF.
+     * Sets SO_RCVBUF.
      *
      * @param fd the socket
-     * @param bytes how much; the kernel doubles it, and has limits
+     * @param bytes the size, which the kernel doubles and limits
      */
     public static void receiveBuffer(int fd, int bytes) {
         set(fd, linux_h.SOL_SOCKET(), linux_h.SO_RCVBUF(), bytes);
     }
 
     /**
-     * SO_SNDBUF.
+     * Sets SO_SNDBUF.
      *
      * @param fd the socket
-     * @param bytes how much; the kernel doubles it, and has limits
+     * @param bytes the size, which the kernel doubles and limits
      */
     public static void sendBuffer(int fd, int bytes) {
         set(fd, linux_h.SOL_SOCKET(), linux_h.SO_SNDBUF(), bytes);

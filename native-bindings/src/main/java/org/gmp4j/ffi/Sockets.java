@@ -18,8 +18,8 @@ import org.gmp4j.ffi.linux.sockaddr_in;
 import org.gmp4j.ffi.linux.sockaddr_in6;
 
 /**
- * TCP and UDP sockets, non-blocking and closed on exec. Closed by {@link Fd#close}, read by {@link Fd#read}. The calls
- * that a connection makes again and again return a negated error number; those made once throw. Thread-safe.
+ * TCP and UDP sockets, non-blocking and closed on exec. {@link Fd#close} closes them, {@link Fd#read} reads from them. {@link #accept} and
+ * {@link #send} return the negated error number of a failure, {@link #connect} the error number; most others throw. Thread-safe.
  */
 public final class Sockets {
     /** {@link #shutdown}: no more reads. */
@@ -28,7 +28,7 @@ public final class Sockets {
     /** {@link #shutdown}: no more writes. */
     public static final int SHUT_WR = linux_h.SHUT_WR();
 
-    /** {@link #shutdown}: neither. */
+    /** {@link #shutdown}: neither reads nor writes. */
     public static final int SHUT_RDWR = linux_h.SHUT_RDWR();
 
     private static final Call.Function ACCEPT = Call.function("gmp_accept");
@@ -51,7 +51,7 @@ public final class Sockets {
     /** {@code SO_ACCEPTCONN} on x86-64 and aarch64. */
     private static final int SO_ACCEPTCONN = 30;
 
-    /** Room for any address used here. */
+    /** The size of the largest address used here. */
     private static final long ADDRESS_BYTES =
             Math.max(sockaddr_in.layout().byteSize(), sockaddr_in6.layout().byteSize());
 
@@ -78,7 +78,7 @@ public final class Sockets {
      *
      * @param ipv6 for IPv6 addresses
      * @return the descriptor
-     * @throws NativeException as {@link #tcp}
+     * @throws NativeException EMFILE or ENFILE without a free descriptor, EAFNOSUPPORT without IPv6
      */
     public static int udp(boolean ipv6) {
         return socket(ipv6 ? linux_h.AF_INET6() : linux_h.AF_INET(), linux_h.SOCK_DGRAM());
@@ -95,7 +95,7 @@ public final class Sockets {
     }
 
     /**
-     * Gives a socket its local address.
+     * Binds a socket to its local address.
      *
      * @param fd the socket
      * @param local a resolved address; port 0 lets the kernel choose
@@ -118,10 +118,10 @@ public final class Sockets {
     }
 
     /**
-     * Begins to listen.
+     * Makes a socket listen for connections.
      *
      * @param fd the socket
-     * @param backlog how many connections may wait; the kernel has a limit of its own
+     * @param backlog the number of connections that may wait, which the kernel limits
      * @throws NativeException EADDRINUSE
      */
     public static void listen(int fd, int backlog) {
@@ -135,7 +135,7 @@ public final class Sockets {
     }
 
     /**
-     * Takes a waiting connection. Does not allocate.
+     * Accepts a waiting connection. Does not allocate.
      *
      * @param fd the listening socket
      * @return the new socket, non-blocking, or the negated error number ({@code -Errno.EAGAIN} when none waits)
@@ -149,8 +149,8 @@ public final class Sockets {
      *
      * @param fd the socket
      * @param remote a resolved address
-     * @return 0 when connected, {@link Errno#EINPROGRESS} when the socket will become writable once it is known
-     *     (see {@link #error}), or another error number
+     * @return 0 when connected, {@link Errno#EINPROGRESS} when the connect goes on until the socket becomes writable (see
+     *     {@link #error}), or another error number
      */
     public static int connect(int fd, InetSocketAddress remote) {
         try (Arena arena = Arena.ofConfined()) {
@@ -169,11 +169,11 @@ public final class Sockets {
     }
 
     /**
-     * Writes without SIGPIPE. Does not allocate.
+     * Writes bytes without SIGPIPE. Does not allocate.
      *
      * @param fd the socket
      * @param buf address of the bytes
-     * @param len how many
+     * @param len their number
      * @return bytes written, or the negated error number ({@code -Errno.EAGAIN} when it would block)
      */
     public static long send(int fd, long buf, long len) {
@@ -220,10 +220,10 @@ public final class Sockets {
     }
 
     /**
-     * Returns whether a socket is one that accepts connections.
+     * Returns whether a socket listens for connections.
      *
      * @param fd the descriptor
-     * @throws NativeException ENOTSOCK when it is no socket, EBADF when it was closed
+     * @throws NativeException ENOTSOCK when the descriptor is not a socket, EBADF when it is closed
      */
     public static boolean isListening(int fd) {
         return option(fd, linux_h.SOL_SOCKET(), SO_ACCEPTCONN) != 0;
@@ -255,7 +255,7 @@ public final class Sockets {
     }
 
     /**
-     * Takes the error that waits on a socket: the outcome of a connect that was in progress.
+     * Reads and clears the pending error of a socket, such as the outcome of a connect that was in progress.
      *
      * @param fd the socket
      * @return 0, or the error number
@@ -265,10 +265,10 @@ public final class Sockets {
     }
 
     /**
-     * Whether a socket has a peer.
+     * Returns whether a socket is connected to a peer.
      *
      * @param fd the socket
-     * @return false before a connect has come to its end
+     * @return false also while a connect is in progress
      */
     public static boolean isConnected(int fd) {
         try (Arena arena = Arena.ofConfined()) {
@@ -281,18 +281,18 @@ public final class Sockets {
     }
 
     /**
-     * The address of this end.
+     * Returns the socket's local address.
      *
      * @param fd the socket
      * @return the address
-     * @throws NativeException as getsockname
+     * @throws NativeException when getsockname fails
      */
     public static InetSocketAddress localAddress(int fd) {
         return name(GETSOCKNAME, "getsockname", fd);
     }
 
     /**
-     * The address of the other end.
+     * Returns the peer's address.
      *
      * @param fd the socket
      * @return the address
@@ -315,7 +315,7 @@ public final class Sockets {
         }
     }
 
-    /** A sockaddr_in or sockaddr_in6 of exactly its size. */
+    /** Returns the address as a segment of exactly the size of its sockaddr_in or sockaddr_in6. */
     static MemorySegment encode(InetSocketAddress address, Arena arena) {
         switch (address.getAddress()) {
             case Inet4Address ip -> {
@@ -339,7 +339,7 @@ public final class Sockets {
         }
     }
 
-    /** What the kernel wrote; an IPv4 address mapped into IPv6 comes out as IPv4. */
+    /** Returns the address that the kernel wrote. An IPv4 address that is mapped into IPv6 becomes an IPv4 address. */
     static InetSocketAddress decode(MemorySegment s) {
         int family = Short.toUnsignedInt(sockaddr_in.sin_family(s));
         byte[] ip;
@@ -364,7 +364,7 @@ public final class Sockets {
         }
     }
 
-    /** Between the port's number and its big-endian place; its own inverse. */
+    /** Converts a port between native and network byte order, in either direction. */
     private static short networkOrder(int port) {
         short s = (short) port;
         return ByteOrder.nativeOrder() == ByteOrder.BIG_ENDIAN ? s : Short.reverseBytes(s);

@@ -10,7 +10,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 
 /**
- * The stack of the calling OS thread; inside a virtual thread that is its carrier's, on which it runs. Thread-safe.
+ * Measures, trims and shortens the stack of the calling OS thread. A virtual thread runs on its carrier's stack. Thread-safe.
  */
 public final class StackSpace {
     private static final Call.Function LEFT = Call.function("gmp_stack_left");
@@ -20,30 +20,30 @@ public final class StackSpace {
     }
 
     /**
-     * How much of the stack Java frames may still take before HotSpot throws {@link StackOverflowError}. About 2 ns.
+     * Returns how much of the stack Java frames may still use before HotSpot throws {@link StackOverflowError}. Takes a few nanoseconds.
      *
-     * @return bytes; less than 0 in the zone that HotSpot keeps for native code
+     * @return bytes; negative in the shadow zone, which HotSpot reserves for native code
      */
     public static long left() {
         return Call.critical(LEFT);
     }
 
     /**
-     * Gives the memory back that a deep recursion has left, below what is in use.
+     * Releases the memory below the frames in use that a deep recursion has left resident.
      *
-     * @param keep how many bytes below the caller's frame are left alone: more than HotSpot's shadow zone (80 KB)
-     * @return how many bytes of address space were freed; 0 or less when there was nothing, or the memory is locked
+     * @param keep the number of bytes below the caller's frame to keep, more than HotSpot's shadow zone (80 KB)
+     * @return the number of bytes of address space that were released; 0 when there were none, negative when the memory is locked
      */
     public static long trim(long keep) {
         return Call.call(TRIM, keep);
     }
 
     /**
-     * Runs {@code body} with less stack than the calling thread has. That costs address space, and no memory.
+     * Runs {@code body} with less stack than the calling thread has. The bytes in between are not touched, so they use no memory.
      *
-     * @param bytes how much less, positive
-     * @param body must throw nothing: that would end the process
-     * @throws OutOfMemoryError when there is no memory for the call; {@code body} was not run
+     * @param bytes the number of bytes less, positive
+     * @param body the code to run; an exception that it throws would end the process
+     * @throws OutOfMemoryError when there is no memory for the call; {@code body} has not run then
      */
     @SuppressWarnings("restricted")
     public static void shorten(long bytes, Runnable body) {

@@ -8,11 +8,11 @@ import java.util.Set;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * The CPU's time stamp counter: half as dear as {@link System#nanoTime}, which waits for what comes before it. Ticks of two threads may be
- * some hundred nanoseconds out of order. Thread-safe.
+ * Reads the CPU's time stamp counter. That costs half as much as {@link System#nanoTime}, because it does not wait for earlier
+ * instructions. Therefore the ticks of two threads may be some hundred nanoseconds out of order. Thread-safe.
  *
- * <p>Only where the kernel itself keeps its time by that counter, which it does if all CPUs count alike and never stop; elsewhere a tick is
- * a nanosecond of {@code System.nanoTime}.
+ * <p>The counter is used only if the kernel's own clock uses it, which requires that all CPUs count alike and never stop. Otherwise a tick
+ * is a nanosecond of {@code System.nanoTime}.
  */
 public final class Ticks {
     private static final Path SOURCE = Path.of("/sys/devices/system/clocksource/clocksource0/current_clocksource");
@@ -34,7 +34,7 @@ public final class Ticks {
         }
     }
 
-    /** How many ticks a nanosecond has, to within a percent. Takes some milliseconds. */
+    /** Measures the number of ticks in a nanosecond, to within a percent. Takes some milliseconds. */
     public static double perNano() {
         long ticks = now();
         long nanos = System.nanoTime();
@@ -42,7 +42,7 @@ public final class Ticks {
         return (double) (now() - ticks) / (System.nanoTime() - nanos);
     }
 
-    /** The time now, in ticks of a constant length since some moment. */
+    /** Returns the time in ticks of a constant length since a fixed moment. */
     public static long now() {
         return COUNTER ? Call.critical(TICKS) : System.nanoTime();
     }

@@ -10,8 +10,8 @@ import org.gmp4j.ffi.linux.linux_h;
 import org.gmp4j.ffi.linux.sockaddr_un;
 
 /**
- * Sockets of the Unix domain, non-blocking and closed on exec; what is the same for all sockets is in {@link
- * Sockets}. A name is a path of at most 107 bytes, none of them 0, or begins with {@code @}: then it is in the kernel alone. Thread-safe.
+ * Sockets of the Unix domain, non-blocking and closed on exec. {@link Sockets} has the operations of all sockets. A name is a path of at
+ * most 107 bytes without a 0, or an abstract name, which begins with {@code @} and has no file. Thread-safe.
  */
 public final class UnixSockets {
     private static final int PATH_BYTES = 108;
@@ -40,7 +40,7 @@ public final class UnixSockets {
     }
 
     /**
-     * Gives a socket its name; makes the file of a path.
+     * Binds a socket to a name. If the name is a path, this makes the file.
      *
      * @param fd the socket
      * @param name the name
@@ -54,7 +54,7 @@ public final class UnixSockets {
     }
 
     /**
-     * Connects. It never waits: when the listener's queue is full that is EAGAIN.
+     * Connects a socket. This never waits: it returns EAGAIN when the listener's queue is full.
      *
      * @param fd the socket
      * @param name the listener's name
@@ -68,8 +68,8 @@ public final class UnixSockets {
     }
 
     /**
-     * Removes the file of a path, if it is there and may be removed; of a name in the kernel alone there is none. (The JDK's
-     * own call knows only names that the locale can write.)
+     * Removes the file of a path if it exists and may be removed. Ignores an abstract name. (The JDK's own call accepts only names that
+     * the locale's charset can encode.)
      *
      * @param name the name, as given to {@link #bind}
      */
@@ -101,7 +101,7 @@ public final class UnixSockets {
         return s.asSlice(0, sockaddr_un.sun_path$offset() + bytes.length + (inKernel ? 0 : 1));
     }
 
-    /** The name of an address of so many bytes; null when it has none. */
+    /** Returns the name in an address that fills the segment, or null when the address has no name. */
     static String decode(MemorySegment address) {
         long length = address.byteSize() - sockaddr_un.sun_path$offset();
         if (length <= 0) {

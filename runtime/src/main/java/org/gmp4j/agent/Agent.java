@@ -12,7 +12,7 @@ import java.util.List;
  * {@code default} it makes all virtual threads goroutines. An executable jar may name this class as its {@code Launcher-Agent-Class}, and
  * then needs no flag.
  *
- * <p>Only this class and {@code Starter} are compiled for Java 8, so that an older Java can load them. Then it reports which Java is
+ * <p>Only this class and its {@link Starter} are compiled for Java 8, so that an older Java can load them. Then it reports which Java is
  * needed.
  */
 public final class Agent {

@@ -105,11 +105,17 @@ final class JdkPoint {
         VarHandle wanted = null;
         String problem = null;
         try {
-            Class<?> point = define();
+            byte[] classFile = PointClass.bytes(); // Made without the lock, because it loads classes of this copy.
             MethodHandles.Lookup lookup = MethodHandles.lookup();
             MethodHandle ours = lookup.findStatic(Points.class, LINK, type(SITE_TYPE));
             MethodHandle _ = ours.asType(ours.type().generic()); // As for the first point, whose stack may be nearly full.
-            if (lookup.findStaticVarHandle(point, "linker", MethodHandle.class).compareAndSet((MethodHandle) null, ours)) {
+            Class<?> point;
+            boolean first;
+            synchronized (ClassLoader.class) { // All copies of gmp4j share this lock: the copy that defines the class has the points.
+                point = define(classFile);
+                first = lookup.findStaticVarHandle(point, "linker", MethodHandle.class).compareAndSet((MethodHandle) null, ours);
+            }
+            if (first) {
                 back = lookup.findStatic(point, BACK, type(BACK_TYPE));
                 plain = lookup.findStatic(point, PLAIN, type(PLAIN_TYPE));
                 unarmed = (MethodHandle) lookup.findStaticVarHandle(point, "UNARMED", MethodHandle.class).get();
@@ -155,18 +161,11 @@ final class JdkPoint {
         }
     }
 
-    private static Class<?> define() throws ReflectiveOperationException {
-        synchronized (ClassLoader.class) { // All copies of gmp4j share this lock.
-            return defineOnce();
-        }
-    }
-
-    private static Class<?> defineOnce() throws ReflectiveOperationException {
+    private static Class<?> define(byte[] b) throws ReflectiveOperationException {
         String name = CLASS.replace('/', '.');
         try {
             return Class.forName(name, true, null); // Another copy of gmp4j has defined it.
         } catch (ClassNotFoundException e) {
-            byte[] b = PointClass.bytes();
             MethodHandle define = MethodHandles.privateLookupIn(ClassLoader.class, MethodHandles.lookup()).findStatic(
                     ClassLoader.class, "defineClass1", MethodType.methodType(Class.class, ClassLoader.class, String.class,
                             byte[].class, int.class, int.class, ProtectionDomain.class, String.class));

@@ -15,13 +15,13 @@ import jdk.internal.misc.Unsafe;
 import org.gmp4j.ffi.NativeHandles;
 
 /**
- * Makes the handles by which the runtime calls C functions. The JDK's linker makes a handle of two parts: a leaf, which is HotSpot's stub
- * for a list of registers, and a generated class that converts arguments and results for the leaf. The runtime's calls pass six longs and
- * return one, so they need no conversion, and this class makes the leaf alone. For the conversion the linker would load and generate some
- * 200 classes, for which each start would pay.
+ * Makes the handles by which {@code ffi.Call} calls C functions. The JDK's linker makes a handle of two parts: a leaf, which is HotSpot's
+ * stub for a list of registers, and a generated class that converts arguments and results for the leaf. Call passes six longs and gets one,
+ * which need no conversion, so this class makes the leaf alone. For the conversion the linker would load and generate some 200 classes, for
+ * which each start would pay.
  *
- * <p>The bindings initialise this class before they call the first C function. HotSpot does not check the registers, so a leaf is made only
- * where its registers are known: by JDK 25 for x86-64. Elsewhere, and with {@code -Dgmp.calls=linker}, the linker makes the handles.
+ * <p>Call initialises this class before its first call. HotSpot does not check the registers, so a leaf is made only where its registers
+ * are known: by JDK 25 for x86-64. Elsewhere, and with {@code -Dgmp.calls=linker}, the linker makes the handles.
  */
 final class LeafCalls {
     private static final String[] PACKAGES = {"jdk.internal.access", "jdk.internal.foreign.abi", "jdk.internal.foreign.abi.x64",

@@ -96,7 +96,10 @@ public enum WaitReason {
     PARK_SYNCHRONOUS("park (SynchronousQueue)"),
     /** A park in a LinkedTransferQueue. */
     PARK_TRANSFER("park (LinkedTransferQueue)"),
-    /** A turn at a connection or listener of {@code org.gmp4j.net}, or the end of its other users in a close. */
+    /**
+     * A turn at a connection or listener of {@code org.gmp4j.net}, or the end of its other users in a close. It is not {@link #SEMACQUIRE},
+     * because a goroutine outside of the bubble may end it. The text is Go's.
+     */
     FD_SEMACQUIRE("semacquire");
 
     private static final WaitReason[] VALUES = values();

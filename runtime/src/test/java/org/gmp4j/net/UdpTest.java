@@ -63,6 +63,7 @@ class UdpTest {
                 client.write(ByteBuffer.allocate(0));
                 client.write(ByteBuffer.wrap(new byte[] {8, 9}));
                 assertEquals(2, server.inputStream().read(new byte[4]));
+                assertEquals(0, server.inputStream().read(new byte[1], 0, 0));
             }
         });
     }

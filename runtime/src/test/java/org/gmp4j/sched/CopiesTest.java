@@ -79,7 +79,7 @@ class CopiesTest {
 
     static final class Program {
         private static final int COPIES = 6;
-    private static final int CLEANINGS = 20;
+        private static final int CLEANINGS = 20;
 
         private Program() {
         }
@@ -184,6 +184,7 @@ class CopiesTest {
     void atOnce() {
         ChildJvm.Result r = new ChildJvm(Program.class).run("atOnce");
         assertTrue(r.out().endsWith("done\n"), r::toString);
+        assertTrue(r.out().lines().allMatch(l -> l.equals("done") || l.startsWith("another signal: ")), r::toString);
         assertEquals("", r.err(), r::toString);
         assertEquals(0, r.exit(), r::toString);
     }

@@ -22,8 +22,7 @@ public class linux_h extends linux_h$shared {
     static final Arena LIBRARY_ARENA = Arena.ofAuto();
 
     static class Symbols {
-        static final SymbolLookup LOOKUP = SymbolLookup.loaderLookup()
-                .or(Linker.nativeLinker().defaultLookup());
+        static final SymbolLookup LOOKUP = Linker.nativeLinker().defaultLookup();
     }
 
     private static final int O_NONBLOCK = (int)2048L;
