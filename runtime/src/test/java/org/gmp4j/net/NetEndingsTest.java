@@ -413,11 +413,13 @@ class NetEndingsTest {
     void inABubbleBehindAnother() throws Exception {
         try (Pair p = Pair.open()) {
             CountDownLatch ended = new CountDownLatch(1);
-            Thread _ = Thread.startVirtualThread(() -> {
+            Thread reader = Thread.startVirtualThread(() -> {
                 IOException _ = Io.thrown(() -> p.a().read(ByteBuffer.allocate(1)));
                 ended.countDown();
             });
-            LockSupport.parkNanos(50_000_000); // It reads.
+            while (reader.getState() != Thread.State.WAITING) { // For what it reads.
+                Thread.onSpinWait();
+            }
             Synctest.test(() -> {
                 AtomicBoolean moved = new AtomicBoolean();
                 Timer later = Time.afterFunc(LONG, () -> moved.set(true));
