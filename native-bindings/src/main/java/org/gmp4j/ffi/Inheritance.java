@@ -71,7 +71,7 @@ public final class Inheritance {
      * From now on, if a thread calls {@link #begin}, threads and processes that it creates do not inherit the attributes that the runtime
      * has set on it. This works by functions of ours, which have wrapped the JDK's since the library was loaded. May be repeated.
      *
-     * @return false when this JVM differs from those that we know; nothing has changed then
+     * @return false when gmp4j does not know the inside of this JVM; then nothing has changed
      */
     public static boolean hook() {
         return (int) Call.call(Call.function("gmp_thread_hook")) == 0;

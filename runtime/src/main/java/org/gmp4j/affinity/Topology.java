@@ -55,8 +55,8 @@ public final class Topology {
         }
 
         /**
-         * Returns the number of the first CPU of those that share this CPU's last-level data cache. This number identifies the group that
-         * shares the cache. Without known caches the group is the core.
+         * Returns the number that identifies the group of CPUs with this CPU's last-level data cache: the number of the group's first CPU.
+         * Without known caches the group is the core.
          *
          * @return a CPU's number
          */

@@ -50,9 +50,11 @@ public final class Points {
             "java.util.Collections$CopiesList", "java.lang.invoke.ConstantBootstraps"};
 
     private static final Object LOCK = new Object();
-    /** The armed sites, except those that were armed when they were linked. Guarded by {@link #LOCK}, like the next two counters. */
+    /** The sites that were armed after they were linked, and have not been disarmed. Guarded by {@link #LOCK}. */
     private static final List<Site.Ref> ARMED = new ArrayList<>();
+    /** Guarded by {@link #LOCK}. */
     private static long armings;
+    /** Guarded by {@link #LOCK}. */
     private static long disarmings;
 
     private static final LongAdder LINKED = new LongAdder();
@@ -365,7 +367,7 @@ public final class Points {
         }
     }
 
-    /** Disarms all points, even those that were armed often, but not those that were armed when they were linked. */
+    /** Disarms the points that were armed after they were linked, even if they were armed often. */
     public static int disarmAll() {
         synchronized (LOCK) {
             return disarm(alive());

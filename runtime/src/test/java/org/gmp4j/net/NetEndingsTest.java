@@ -393,19 +393,23 @@ class NetEndingsTest {
         }
     }
 
-    /** A bubble's clock may stand still because of a wait for a socket: its limit goes by the machine's. */
+    /** A bubble's clock stands still while a goroutine waits for a socket. The machine's clock measures the limit of the wait. */
     @Test
     void inABubble() throws Exception {
         try (Pair p = Pair.open()) {
-            Synctest.test(() -> {
-                AtomicBoolean moved = new AtomicBoolean();
-                Timer later = Time.afterFunc(LONG, () -> moved.set(true));
-                assertThrows(SocketTimeoutException.class, () -> p.a().readWithin(ByteBuffer.allocate(1), SOON));
-                boolean still = !moved.get();
-                boolean _ = later.stop();
-                assertTrue(still, "the clock has moved on");
-            });
+            theClockStandsStill(p);
         }
+    }
+
+    private static void theClockStandsStill(Pair p) {
+        Synctest.test(() -> {
+            AtomicBoolean moved = new AtomicBoolean();
+            Timer later = Time.afterFunc(LONG, () -> moved.set(true));
+            assertThrows(SocketTimeoutException.class, () -> p.a().readWithin(ByteBuffer.allocate(1), SOON));
+            boolean still = !moved.get();
+            boolean _ = later.stop();
+            assertTrue(still, "the clock has moved on");
+        });
     }
 
     /** A bubble's clock stands still while a goroutine waits for its turn behind a reader outside of the bubble. */
@@ -420,14 +424,7 @@ class NetEndingsTest {
             while (reader.getState() != Thread.State.WAITING) { // For what it reads.
                 Thread.onSpinWait();
             }
-            Synctest.test(() -> {
-                AtomicBoolean moved = new AtomicBoolean();
-                Timer later = Time.afterFunc(LONG, () -> moved.set(true));
-                assertThrows(SocketTimeoutException.class, () -> p.a().readWithin(ByteBuffer.allocate(1), SOON));
-                boolean still = !moved.get();
-                boolean _ = later.stop();
-                assertTrue(still, "the clock has moved on");
-            });
+            theClockStandsStill(p);
             p.a().close();
             ended.await();
         }

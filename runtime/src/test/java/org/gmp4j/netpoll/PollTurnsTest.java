@@ -57,8 +57,8 @@ class PollTurnsTest {
     }
 
     /**
-     * A goroutine that is ready when another one ends runs before those that threads have started. The M of a goroutine that ends takes the
-     * next one from the global queue, but first it polls if that is due.
+     * When a goroutine ends, a goroutine that the network has made ready runs before the goroutines that threads have started. The M takes
+     * its next goroutine from the global queue, but first it polls if that is due.
      */
     @Test
     void beforeThoseThatThreadsStarted() throws InterruptedException {
