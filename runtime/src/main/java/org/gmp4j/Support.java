@@ -1,14 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j;
 
+import org.gmp4j.agent.DefaultStart;
 import org.gmp4j.ffi.NativeHandles;
 import org.gmp4j.ffi.Shims;
 import org.gmp4j.stack.JdkThreads;
 import org.jspecify.annotations.Nullable;
 
-/** Checks whether goroutines can run in this JVM: whether the JDK, its flags, the system and the jars are as the runtime needs them. */
-final class Support {
+/**
+ * Checks whether goroutines can run in this JVM: whether the JDK, its flags, the system and the jars are as the runtime needs them. The
+ * agent starts the runtime through this class, which loads few others: a JVM that is not supported goes on without them.
+ */
+final class Support implements DefaultStart.Runtime {
+    static {
+        DefaultStart.use(new Support());
+    }
+
     private Support() {
+    }
+
+    @Override
+    public @Nullable String unsupported() {
+        return problem();
+    }
+
+    @Override
+    public void makeDefault() {
+        DefaultGmp.makeIfWanted();
     }
 
     /** Returns in one sentence why goroutines cannot run here; null when they can. */

@@ -55,16 +55,17 @@ final class AgentStart implements Agent.Starter {
         if (options.when() == When.OFF) {
             return;
         }
-        if (JdkPoint.PROBLEM != null) {
-            System.err.println(JdkPoint.PROBLEM);
-            return;
-        }
-        Points.setEager(options.when() == When.EAGER);
         PointTransformer transformer = new PointTransformer(options);
         if (options.when() == When.DEMAND && instrumentation.isRetransformClassesSupported()) {
             OnDemand.start(instrumentation, transformer);
             return;
         }
+        if (JdkPoint.PROBLEM != null) {
+            System.err.println(JdkPoint.PROBLEM);
+            return;
+        }
+        Points.initialize();
+        Points.setEager(options.when() == When.EAGER);
         // Only if needed: for a transformer that may change loaded classes the JVM keeps the original file of each changed class.
         boolean loaded = (attached || options.includesAny()) && instrumentation.isRetransformClassesSupported();
         instrumentation.addTransformer(transformer, loaded);

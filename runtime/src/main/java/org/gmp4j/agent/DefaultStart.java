@@ -1,13 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.agent;
 
-import java.lang.reflect.InvocationTargetException;
-
 import org.jspecify.annotations.Nullable;
 
 /** Makes all virtual threads goroutines if a property or a variable asks for that, for programs that make no {@code Gmp} themselves. */
-final class DefaultStart {
+public final class DefaultStart {
+    /** The class that sets {@link #runtime} when it is initialised. It is named here, because this package must not depend on it. */
+    private static final String RUNTIME = "org.gmp4j.Support";
+
+    private static @Nullable Runtime runtime;
+
     private DefaultStart() {
+    }
+
+    /** The part of the runtime that the agent starts. This package may be loaded without it. */
+    public interface Runtime {
+        /** Returns in one sentence why the scheduler cannot run in this JVM; null when it can. */
+        @Nullable String unsupported();
+
+        /**
+         * Makes the default scheduler, if a setting asks for it and it does not exist.
+         *
+         * @throws IllegalArgumentException with one sentence about a bad setting
+         * @throws IllegalStateException with one sentence, when the scheduler cannot run in this JVM
+         */
+        void makeDefault();
+    }
+
+    /** Sets the runtime. Its initialiser calls this. */
+    public static void use(Runtime r) {
+        runtime = r;
     }
 
     /**
@@ -18,7 +40,11 @@ final class DefaultStart {
      */
     static void ifAsked() {
         if (isAsked()) {
-            Object _ = call("builder"); // It makes the default scheduler if the setting is on.
+            try {
+                runtime().makeDefault();
+            } catch (OutOfMemoryError none) {
+                throw new IllegalStateException("gmp4j cannot start its scheduler: " + none.getMessage(), none);
+            }
         }
     }
 
@@ -37,28 +63,22 @@ final class DefaultStart {
      * @throws IllegalStateException with one sentence, when the scheduler cannot run here
      */
     static void check() {
-        if (call("unsupported") instanceof String problem) {
+        String problem = runtime().unsupported();
+        if (problem != null) {
             throw new IllegalStateException(problem);
         }
     }
 
-    /**
-     * Calls a method of the runtime by name, because this package must not depend on the runtime's packages, and may be loaded without the
-     * runtime.
-     */
-    private static @Nullable Object call(String method) {
+    private static Runtime runtime() {
         try {
-            return Class.forName("org.gmp4j.Gmp").getMethod(method).invoke(null);
-        } catch (InvocationTargetException e) {
-            switch (e.getCause()) {
-                case RuntimeException r -> throw r;
-                case OutOfMemoryError none ->
-                        throw new IllegalStateException("gmp4j cannot start its scheduler: " + none.getMessage(), none);
-                case Error error -> throw error;
-                case null, default -> throw new IllegalStateException(e.getCause());
-            }
-        } catch (ReflectiveOperationException e) {
+            Class<?> _ = Class.forName(RUNTIME); // Its initialiser calls use.
+        } catch (ClassNotFoundException e) {
             throw new IllegalStateException("gmp4j finds no runtime beside its agent: " + e.getMessage(), e);
         }
+        Runtime given = runtime;
+        if (given == null) {
+            throw new IllegalStateException("gmp4j's runtime is not of the version of its agent: use both from one gmp4j");
+        }
+        return given;
     }
 }

@@ -19,7 +19,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Points on demand: classes load unchanged, and get points when {@code sysmon.Demand} asks for them. No transformer is registered before
- * the first such request, because HotSpot would reconstitute the file of each class that loads, to pass it to the transformer.
+ * the first such request, because HotSpot would reconstitute the file of each class that loads, to pass it to the transformer. Nor is the
+ * class of points defined before, because a start would load some 40 classes for it.
  *
  * <p>From then on the transformer stays registered, so that points survive when another agent transforms their class again. The other
  * agents' changes survive too, in any order of the agents, because the JVM calls all transformers each time.
@@ -37,8 +38,10 @@ public final class OnDemand implements ClassFileTransformer {
     private final PointTransformer points;
     /** The classes that have points, or are about to get them. Other threads read this set when the JVM transforms classes again. */
     private final Set<Class<?>> given = Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
-    /** Whether the transformer is registered. Only {@link #give} accesses it. */
-    private boolean registered;
+    /** Whether {@link #begin} has succeeded. Only {@link #give} accesses it. */
+    private boolean begun;
+    /** Whether the reason why there are no points is printed. Only {@link #give} accesses it. */
+    private boolean reported;
 
     private OnDemand(Instrumentation instrumentation, PointTransformer points) {
         this.instrumentation = instrumentation;
@@ -116,9 +119,8 @@ public final class OnDemand implements ClassFileTransformer {
      */
     public List<Class<?>> give(List<Class<?>> classes) {
         long began = System.nanoTime();
-        if (!registered) {
-            instrumentation.addTransformer(this, true);
-            registered = true;
+        if (!begun && !begin()) {
+            return classes;
         }
         given.addAll(classes);
         List<Class<?>> failed = classes; // The value if an error is thrown, for instance for lack of memory.
@@ -131,6 +133,25 @@ public final class OnDemand implements ClassFileTransformer {
         PAUSES.increment();
         NANOS.add(System.nanoTime() - began);
         return failed;
+    }
+
+    /**
+     * Defines the class of points inside the JDK, and registers the transformer.
+     *
+     * @return false if classes can have no points in this JVM; then the reason is printed, once
+     */
+    private boolean begin() {
+        if (JdkPoint.PROBLEM != null) {
+            if (!reported) {
+                System.err.println(JdkPoint.PROBLEM);
+                reported = true;
+            }
+            return false;
+        }
+        Points.initialize();
+        instrumentation.addTransformer(this, true);
+        begun = true;
+        return true;
     }
 
     @Override

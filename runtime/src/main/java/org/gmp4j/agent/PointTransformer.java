@@ -10,7 +10,10 @@ import java.util.concurrent.atomic.LongAdder;
 import org.gmp4j.agent.PointScan.MethodPoints;
 import org.jspecify.annotations.Nullable;
 
-/** Adds points to classes when they load. A class that cannot be changed stays as it is, and counts as {@link LeftAlone#FAILED}. */
+/**
+ * Adds points to classes when they load. A class that cannot be changed stays as it is, and counts as {@link LeftAlone#FAILED}. Call
+ * {@link Points#initialize} before the JVM may call {@link #transform}.
+ */
 final class PointTransformer implements ClassFileTransformer {
     private static final String OURS = "org/gmp4j/";
     private static final String PROGRAMS = "org/gmp4j/bench/";
@@ -26,7 +29,6 @@ final class PointTransformer implements ClassFileTransformer {
 
     PointTransformer(PointOptions options) {
         this.options = options;
-        Points.initialize();
     }
 
     @Override

@@ -3,15 +3,15 @@ package org.gmp4j.stack;
 
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodType;
-import java.lang.reflect.Field;
 
 import jdk.internal.access.SharedSecrets;
 import jdk.internal.foreign.abi.ABIDescriptor;
 import jdk.internal.foreign.abi.NativeEntryPoint;
+import jdk.internal.foreign.abi.StubLocations;
 import jdk.internal.foreign.abi.VMStorage;
+import jdk.internal.foreign.abi.x64.X86_64Architecture;
 import jdk.internal.foreign.abi.x64.X86_64Architecture.Regs;
-import jdk.internal.foreign.abi.x64.sysv.CallArranger;
-import jdk.internal.misc.Unsafe;
+import jdk.internal.foreign.abi.x64.X86_64Architecture.StorageType;
 import org.gmp4j.ffi.NativeHandles;
 
 /**
@@ -24,8 +24,7 @@ import org.gmp4j.ffi.NativeHandles;
  * are known: by JDK 25 for x86-64. Elsewhere, and with {@code -Dgmp.calls=linker}, the linker makes the handles.
  */
 final class LeafCalls {
-    private static final String[] PACKAGES = {"jdk.internal.access", "jdk.internal.foreign.abi", "jdk.internal.foreign.abi.x64",
-        "jdk.internal.foreign.abi.x64.sysv", "jdk.internal.misc"};
+    private static final String[] PACKAGES = {"jdk.internal.access", "jdk.internal.foreign.abi", "jdk.internal.foreign.abi.x64"};
 
     static {
         boolean known = JdkThreads.VERSION == JdkVersion.JDK_25 && "amd64".equals(System.getProperty("os.arch"));
@@ -50,7 +49,7 @@ final class LeafCalls {
         try {
             ABIDescriptor abi = X64.abi();
             NativeHandles.use(X64.leaf(abi, true), X64.leaf(abi, false));
-        } catch (ReflectiveOperationException | RuntimeException | LinkageError e) {
+        } catch (RuntimeException | LinkageError e) {
             return; // This build of the JDK differs, so the linker makes the handles.
         }
     }
@@ -59,13 +58,21 @@ final class LeafCalls {
     private static final class X64 {
         private static final MethodType TYPE = MethodType.methodType(long.class, long.class, long.class, long.class, long.class, long.class,
                 long.class, long.class);
+        private static final int STACK_ALIGNMENT = 16;
+        private static final VMStorage[] NONE = {};
 
-        /** Returns the calling convention of System V. It is in a private field. */
-        static ABIDescriptor abi() throws ReflectiveOperationException {
-            Unsafe u = Unsafe.getUnsafe();
-            u.ensureClassInitialized(CallArranger.class);
-            Field f = CallArranger.class.getDeclaredField("CSysV");
-            return (ABIDescriptor) u.getReference(u.staticFieldBase(f), u.staticFieldOffset(f));
+        /**
+         * Returns the calling convention of System V, without its vector registers and those of the x87, which a leaf does not use. The
+         * linker has the whole convention, but its class loads 50 others, and is initialised with them.
+         */
+        static ABIDescriptor abi() {
+            VMStorage[][] inputs = {{Regs.rdi, Regs.rsi, Regs.rdx, Regs.rcx, Regs.r8, Regs.r9, Regs.rax}, NONE};
+            VMStorage[][] outputs = {{Regs.rax, Regs.rdx}, NONE, NONE};
+            VMStorage[][] volatiles = {{Regs.r10, Regs.r11}, NONE};
+            return new ABIDescriptor(X86_64Architecture.INSTANCE, inputs, outputs, volatiles, STACK_ALIGNMENT, 0, Regs.r10, Regs.r11,
+                    StubLocations.TARGET_ADDRESS.storage(StorageType.PLACEHOLDER),
+                    StubLocations.RETURN_BUFFER.storage(StorageType.PLACEHOLDER),
+                    StubLocations.CAPTURED_STATE_BUFFER.storage(StorageType.PLACEHOLDER));
         }
 
         /**

@@ -11,7 +11,6 @@ import java.io.OutputStream;
 import java.lang.classfile.ClassFile;
 import java.lang.constant.ClassDesc;
 import java.lang.constant.ConstantDescs;
-import java.lang.constant.MethodTypeDesc;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -169,12 +168,10 @@ class AgentJvmTest {
     /** Whatever the runtime throws as it starts. */
     @Test
     void anErrorIsASentence() throws Exception {
-        byte[] broken = ClassFile.of().build(ClassDesc.of("org.gmp4j.Gmp"), c -> c
-                .withMethodBody("<clinit>", ConstantDescs.MTD_void, ClassFile.ACC_STATIC, code -> code.aconst_null().athrow())
-                .withMethodBody("builder", MethodTypeDesc.of(ConstantDescs.CD_Object), ClassFile.ACC_PUBLIC | ClassFile.ACC_STATIC,
-                        code -> code.aconst_null().areturn()));
+        byte[] broken = ClassFile.of().build(ClassDesc.of("org.gmp4j.Support"), c -> c
+                .withMethodBody("<clinit>", ConstantDescs.MTD_void, ClassFile.ACC_STATIC, code -> code.aconst_null().athrow()));
         Path dir = Files.createDirectories(folder.resolve("broken/org/gmp4j"));
-        Files.write(dir.resolve("Gmp.class"), broken);
+        Files.write(dir.resolve("Support.class"), broken);
         Result r = java(List.of("-javaagent:" + agent + "=default,fallback=fail", "-cp", folder.resolve("broken").toString()), "None");
         assertEquals(2, r.exit, r.out);
         assertTrue(r.out.startsWith("gmp4j cannot start in this JVM: java.lang.NullPointerException: "), r.out);
